@@ -1,0 +1,96 @@
+"""Every error Ragstone raises on purpose.
+
+    RagstoneError
+    ├── InputError              what the user gave cannot be used as it is (exit status 2)
+    │   ├── DataError           records that cannot be read, each fault with its place
+    │   ├── UnknownName         no metric, judge, suite or format is called that
+    │   └── RunConflict         a run folder that belongs to other data or settings
+    └── MissingDependency       an extra that this feature needs is not installed
+
+The facts are attributes, so a program need not read the sentence.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+SHOWN_FAULTS = 20
+
+
+class RagstoneError(Exception):
+    """Root of the tree."""
+
+
+class InputError(RagstoneError):
+    """What the user gave cannot be used as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with the data, and where.
+
+    ``line`` counts from 1: a line of a text file, a row of a table, an element
+    of a JSON list. It is None where the fault is the whole file's.
+    """
+
+    file: str
+    line: int | None
+    field: str
+    expected: str
+    got: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        field = f"  {self.field}" if self.field else ""
+        return f"{place}{field}  expected {self.expected}, got {self.got}"
+
+
+class DataError(InputError):
+    """Records that cannot be read: every fault, not only the first.
+
+    Attributes:
+        faults: The faults in the order of the data.
+        total: How many there are; more than ``len(faults)`` where a file holds
+            more faults than are worth keeping.
+    """
+
+    def __init__(self, faults: Sequence[Fault], *, total: int | None = None, hint: str = "") -> None:
+        self.faults = tuple(faults)
+        self.total = len(self.faults) if total is None else total
+        self.hint = hint
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        noun = "fault" if self.total == 1 else "faults"
+        lines = [f"{self.total:,} {noun} in the data."]
+        lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
+        if self.total > SHOWN_FAULTS:
+            lines.append(f"  … and {self.total - SHOWN_FAULTS:,} more")
+        if self.hint:
+            lines.append(self.hint)
+        return "\n".join(lines)
+
+
+class UnknownName(InputError):
+    """No metric, judge, suite or format is called that."""
+
+    def __init__(self, noun: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
+        self.noun = noun
+        self.name = name
+        self.known = tuple(known)
+        close = get_close_matches(name, self.known, n=3)
+        guess = f" Did you mean {' or '.join(close)}?" if close else ""
+        super().__init__(f"No {noun} is called {name!r}.{guess}{' ' + hint if hint else ''}")
+
+
+class RunConflict(InputError):
+    """The run folder holds a run of other data or other settings."""
+
+
+class MissingDependency(RagstoneError):
+    """A feature needs a package that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.feature = feature
+        self.extra = extra
+        super().__init__(f"{feature} needs an extra: pip install 'ragstone[{extra}]'")

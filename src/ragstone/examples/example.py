@@ -1,0 +1,77 @@
+"""Example: one question answered once by one system, with all that is known about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One retrieved passage.
+
+    ``rank`` counts from 1. ``text`` is None where only the id is known, as in a
+    TREC run.
+    """
+
+    id: str
+    text: str | None
+    rank: int
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier turn of the conversation."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question answered once by one system.
+
+    ``contexts`` None: this system does not retrieve; empty: it retrieved
+    nothing. They stand in rank order. ``reference`` holds alternatives, any of
+    which counts. ``reference_contexts`` maps the ids of judged contexts to
+    their grade, 0 for one judged not relevant; None where none are known.
+    ``evidence`` is the gold evidence as text. ``labels`` are what people said,
+    kept as given.
+    """
+
+    id: str
+    question_id: str
+    system: str
+    question: str | None = None
+    contexts: tuple[Context, ...] | None = None
+    answer: str | None = None
+    reference: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
+    policy: str | None = None
+    evidence: tuple[str, ...] = ()
+    reference_contexts: Mapping[str, int] | None = None
+    slices: Mapping[str, Any] = field(default=NOTHING)
+    labels: Mapping[str, Any] = field(default=NOTHING)
+    meta: Mapping[str, Any] = field(default=NOTHING)
+
+    def facet(self, name: str) -> str | None:
+        """The value to group by: looked for at the top level, then in slices, meta, labels."""
+        if name in ("id", "question_id", "system", "question", "answer", "policy"):
+            return getattr(self, name)  # type: ignore[no-any-return]
+        for place in (self.slices, self.meta, self.labels):
+            if name in place:
+                return _as_text(place[name])
+        return None
+
+
+def _as_text(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ", ".join(str(part) for part in value) or None
+    return str(value)
