@@ -1,0 +1,43 @@
+"""Statistics: arrays in, frozen results out. This room knows no metric.
+
+mean_interval       a mean with the interval that suits it; the one to call first
+wilson              a rate of independent rows
+clopper_pearson     the same, never too narrow
+cluster_wilson      a rate of rows that share clusters
+cluster_t_mean      a mean of rows that share clusters
+cluster_bootstrap   a function of several means
+worst_best          what a mean could be if the missing scores were known
+percent_agreement   annotators, raw
+cohen_kappa         two annotators, beyond chance
+krippendorff_alpha  any number of annotators, beyond chance
+auroc               how well a score ranks positives above negatives
+t_quantile          Student's t
+"""
+
+from .agreement import Agreement, cohen_kappa, krippendorff_alpha, percent_agreement
+from .auroc import auroc
+from .bootstrap import cluster_bootstrap
+from .bounds import worst_best
+from .clusters import cluster_t_mean, cluster_wilson
+from .interval import Interval
+from .mean import MeanEstimate, mean_interval
+from .student import t_quantile
+from .wilson import clopper_pearson, wilson
+
+__all__ = [
+    "Agreement",
+    "Interval",
+    "MeanEstimate",
+    "auroc",
+    "clopper_pearson",
+    "cluster_bootstrap",
+    "cluster_t_mean",
+    "cluster_wilson",
+    "cohen_kappa",
+    "krippendorff_alpha",
+    "mean_interval",
+    "percent_agreement",
+    "t_quantile",
+    "wilson",
+    "worst_best",
+]

@@ -1,0 +1,41 @@
+"""AUROC: how well a score ranks positives above negatives."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragstone.errors import InputError
+
+
+def auroc(scores: ArrayLike, positive: ArrayLike) -> float | None:
+    """Share of pairs of a positive and a negative that the score puts in order; a tie is half.
+
+    Args:
+        scores: Shape (n,), finite; higher means more likely positive.
+        positive: Shape (n,), true or 1 for a positive, false or 0 for a negative.
+
+    Returns:
+        From 0 to 1, .5 for a score that knows nothing; None without a positive
+        or without a negative.
+
+    Raises:
+        InputError: Wrong shapes, scores that are not finite, labels that are
+            neither true nor false.
+
+    Source: Hanley & McNeil (1982), "The meaning and use of the area under a
+    receiver operating characteristic (ROC) curve".
+    """
+    values, labels = np.asarray(scores, dtype=np.float64), np.asarray(positive)
+    if values.ndim != 1 or values.shape != labels.shape:
+        raise InputError(
+            f"scores and positive must be of one shape (n,), got {values.shape} and {labels.shape}."
+        )
+    if not np.isfinite(values).all() or not np.isin(labels, (0, 1)).all():
+        raise InputError("Scores must be finite and labels true or false.")
+    positives = int(np.count_nonzero(labels))
+    negatives = len(labels) - positives
+    if positives == 0 or negatives == 0:
+        return None
+    _, place, ties = np.unique(values, return_inverse=True, return_counts=True)
+    mean_rank = np.cumsum(ties) - (ties - 1) / 2
+    rank_sum = float(mean_rank[place][labels.astype(bool)].sum())
+    return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives)

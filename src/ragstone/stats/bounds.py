@@ -1,0 +1,46 @@
+"""Worst and best: what a mean could be if the missing scores were known."""
+
+from typing import Literal
+
+from ragstone.errors import InputError
+
+
+def worst_best(
+    total: float,
+    n: int,
+    n_missing: int,
+    low: float | None,
+    high: float | None,
+    better: Literal["+", "-", "0"],
+) -> tuple[float, float] | None:
+    """The mean with every missing score at its worst, and with every one at its best.
+
+        (total + n_missing · end of the range) / (n + n_missing)
+
+    Args:
+        total: Sum of the scores there are.
+        n: How many scores there are.
+        n_missing: How many are missing.
+        low: The least score there can be, None for no bound.
+        high: The greatest score there can be, None for no bound.
+        better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are,
+            ``"0"`` if neither; then the lower end comes first.
+
+    Returns:
+        Worst, then best; None where there is no score at all, or one is missing
+        and the range has no bounds.
+
+    Raises:
+        InputError: A negative count.
+    """
+    if n < 0 or n_missing < 0:
+        raise InputError(f"Counts cannot be negative, got n {n} and n_missing {n_missing}.")
+    rows = n + n_missing
+    if rows == 0:
+        return None
+    if n_missing == 0:
+        return total / n, total / n
+    if low is None or high is None:
+        return None
+    least, greatest = (total + n_missing * low) / rows, (total + n_missing * high) / rows
+    return (greatest, least) if better == "-" else (least, greatest)

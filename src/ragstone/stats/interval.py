@@ -1,0 +1,55 @@
+"""Interval: where a number may lie, and how we know."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragstone.errors import InputError
+
+Method = Literal[
+    "wilson",
+    "clopper_pearson",
+    "cluster_wilson",
+    "t",
+    "cluster_t",
+    "bounded_wilson",
+    "cluster_bootstrap",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two ends with ``low <= high``, in the unit of what they enclose.
+
+    ``level`` is the share of such intervals that should hold the truth, in
+    (0, 1); ``method`` names how the ends were found.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: Method
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise InputError(f"An interval needs low <= high, got {self.low} and {self.high}.")
+        upper_quantile(self.level)
+
+
+def upper_quantile(level: float) -> float:
+    """The share of a symmetric distribution below the upper end of its central ``level``.
+
+    Raises:
+        InputError: ``level`` is not inside (0, 1).
+    """
+    if not 0 < level < 1:
+        raise InputError(f"The level of an interval lies inside (0, 1), got {level}.")
+    return (1 + level) / 2
+
+
+def clamp(value: float, low: float | None, high: float | None) -> float:
+    """The value, or the bound it lies beyond; None is no bound."""
+    if low is not None and value < low:
+        return low
+    if high is not None and value > high:
+        return high
+    return value

@@ -1,0 +1,132 @@
+"""The interval that suits a metric's mean."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.errors import InputError
+from ragstone.stats import (
+    MeanEstimate,
+    cluster_t_mean,
+    cluster_wilson,
+    mean_interval,
+    wilson,
+)
+
+
+def method(estimate: MeanEstimate) -> str | None:
+    return None if estimate.interval is None else estimate.interval.method
+
+
+def test_rate_of_single_rows_is_wilson() -> None:
+    estimate = mean_interval([1, 0, 1], [1, 1, 1], rate=True, low=0, high=1)
+    assert estimate == MeanEstimate(2 / 3, wilson(2, 3), 3, 3)
+
+
+def test_a_single_row_of_a_rate_has_an_interval() -> None:
+    assert mean_interval([1], [1], rate=True, low=0, high=1).interval == wilson(1, 1)
+
+
+def test_rate_of_shared_clusters_is_cluster_wilson() -> None:
+    estimate = mean_interval([2, 0, 1], [2, 2, 1], rate=True, low=0, high=1, level=0.8)
+    assert estimate == MeanEstimate(3 / 5, cluster_wilson([2, 0, 1], [2, 2, 1], level=0.8), 5, 3)
+
+
+def test_mean_of_single_rows_is_t() -> None:
+    estimate = mean_interval([0.2, 0.4, 0.9], [1, 1, 1], rate=False, low=0, high=1)
+    assert estimate.value == pytest.approx(0.5)
+    assert estimate.interval == cluster_t_mean([0.2, 0.4, 0.9], [1, 1, 1], low=0, high=1)
+    assert method(estimate) == "t"
+
+
+def test_mean_of_shared_clusters_is_cluster_t() -> None:
+    estimate = mean_interval([0.2, 0.4, 1.9], [1, 1, 2], rate=False, low=0, high=1)
+    assert estimate.value == pytest.approx(2.5 / 4)
+    assert method(estimate) == "cluster_t"
+
+
+@pytest.mark.parametrize("rate", [True, False])
+def test_no_rows_have_no_mean(rate: bool) -> None:
+    assert mean_interval([], [], rate=rate, low=0, high=1) == MeanEstimate(None, None, 0, 0)
+
+
+def test_one_cluster_has_a_mean_and_no_interval() -> None:
+    assert mean_interval([2], [4], rate=True, low=0, high=1) == MeanEstimate(0.5, None, 4, 1)
+    assert mean_interval([2], [4], rate=False, low=0, high=1) == MeanEstimate(0.5, None, 4, 1)
+
+
+@pytest.mark.parametrize("score", [0, 0.1, 1 / 3, 0.7, 1])
+def test_scores_without_variation_have_wilson_on_the_clusters(score: float) -> None:
+    counts = np.array([1, 3, 7, 3, 3])
+    sums = [sum([score] * n) for n in counts]
+    interval = mean_interval(sums, counts, rate=False, low=0, high=1).interval
+    expected = wilson(5 * score, 5)
+    assert interval is not None
+    assert expected is not None
+    assert interval.method == "bounded_wilson"
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_no_variation_is_stretched_to_the_range() -> None:
+    interval = mean_interval([-1, -1], [1, 1], rate=False, low=-1, high=1).interval
+    expected = wilson(0, 2)
+    assert interval is not None
+    assert expected is not None
+    assert (interval.low, interval.high) == pytest.approx((-1, 2 * expected.high - 1))
+
+
+@pytest.mark.parametrize(("low", "high"), [(None, None), (0, None), (None, 9)])
+def test_no_variation_without_a_range_has_no_interval(
+    low: float | None, high: float | None
+) -> None:
+    estimate = mean_interval([4, 4, 4], [1, 1, 1], rate=False, low=low, high=high)
+    assert estimate == MeanEstimate(4, None, 3, 3)
+
+
+def test_a_rounding_error_beyond_the_range_is_cut_off() -> None:
+    estimate = mean_interval([1.0000001, 0.9, 1.0], [1, 1, 1], rate=False, low=0, high=1)
+    assert estimate.interval is not None
+    assert estimate.interval.high == 1
+    assert mean_interval([1.0000001] * 2, [1, 1], rate=False, low=0, high=1).value == 1
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1, 1), st.integers(1, 6)), min_size=1, max_size=20),
+    st.sampled_from([0.5, 0.9, 0.99]),
+)
+def test_interval_holds_the_mean_and_stays_in_the_range(
+    clusters: list[tuple[float, int]], level: float
+) -> None:
+    counts = [n for _, n in clusters]
+    sums = [mean * n for mean, n in clusters]
+    estimate = mean_interval(sums, counts, rate=False, low=-1, high=1, level=level)
+    assert estimate.value is not None
+    assert estimate.n == sum(counts)
+    assert estimate.clusters == len(clusters)
+    if len(clusters) == 1:
+        assert estimate.interval is None
+        return
+    assert estimate.interval is not None
+    assert estimate.interval.low < estimate.interval.high
+    assert -1 <= estimate.interval.low <= estimate.value + 1e-12
+    assert estimate.value - 1e-12 <= estimate.interval.high <= 1
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=50), st.randoms())
+def test_order_of_rows_does_not_matter(scores: list[bool], random: Random) -> None:
+    ones = [1] * len(scores)
+    before = mean_interval(scores, ones, rate=True, low=0, high=1)
+    random.shuffle(scores)
+    assert mean_interval(scores, ones, rate=True, low=0, high=1) == before
+
+
+def test_scores_out_of_their_range_are_refused() -> None:
+    with pytest.raises(InputError, match="cannot have means"):
+        mean_interval([0.5, 3], [1, 2], rate=False, low=0, high=1)
+    with pytest.raises(InputError, match="low < high"):
+        mean_interval([1, 1], [1, 1], rate=False, low=1, high=1)
+    with pytest.raises(InputError, match="Successes"):
+        mean_interval([2, 1], [1, 1], rate=True, low=0, high=1)
