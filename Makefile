@@ -1,0 +1,62 @@
+# Everything lives in .venv; its stamps say what is installed, so a second time is quick.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
+	--fork-strategy fewest --generate-hashes --custom-compile-command 'make lock'
+BASE := $(VENV)/.base-installed
+DEV := $(VENV)/.dev-installed
+DEMO := runs/demo
+DATA := src/ragstone/data/cornwall.jsonl
+
+.DEFAULT_GOAL := help
+.PHONY: demo test check lint lock clean help
+
+demo: $(VENV)/.demo ## evaluate the bundled example data
+	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
+
+test: $(DEV) ## run all tests
+	@$(BIN)/python -m pytest -n 2
+
+check: lint ## style, types and the order of the rooms
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+lint: $(DEV) ## style alone
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+lock: | $(BIN)/pip ## remake the lock files, moving only the pins that have to move
+	@$(PIP) install -qq uv
+	@$(COMPILE) --extra dev -o requirements-dev.lock
+	@$(COMPILE) -c requirements-dev.lock -o requirements.lock
+
+clean: ## remove the environment, the demo's run and all caches
+	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit("Ragstone needs Python 3.11 or newer, this is %d.%d; name another one: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@echo "Making $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(BASE): pyproject.toml requirements.lock | $(BIN)/pip
+	@echo "Installing Ragstone into $(VENV) ..."
+	@$(PIP) install -qq -r requirements.lock
+	@$(PIP) install -qq --no-deps -e .
+	@touch $@
+
+$(DEV): $(BASE) requirements-dev.lock
+	@echo "Installing what the tests and checks need ..."
+	@$(PIP) install -qq -r requirements-dev.lock
+	@touch $@
+
+# A run that older code or other data made is not gone on with but made anew.
+$(VENV)/.demo: $(BASE) $(shell find src -name '*.py' -o -name '*.jsonl')
+	@rm -rf $(DEMO)
+	@touch $@

@@ -1,0 +1,67 @@
+"""What a user installs: few packages, all pinned, and nothing heavy at import."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MOST_BASE_PACKAGES = 25
+
+
+@pytest.fixture(scope="module")
+def project() -> dict[str, Any]:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        table: dict[str, Any] = tomllib.load(file)["project"]
+    return table
+
+
+def pins(lock: str) -> dict[str, str]:
+    """Package to version, for every pinned line of the lock file."""
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    return dict(re.findall(r"^([a-z0-9-]+)==([^\s;\\]+)", text, flags=re.MULTILINE))
+
+
+def package(requirement: str) -> str:
+    """The normalised name at the head of a requirement."""
+    name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_base_install_is_small() -> None:
+    assert 0 < len(pins("requirements.lock")) <= MOST_BASE_PACKAGES
+
+
+def test_every_dependency_is_locked(project: dict[str, Any]) -> None:
+    assert {package(r) for r in project["dependencies"]} <= pins("requirements.lock").keys()
+
+
+def test_every_development_dependency_is_locked(project: dict[str, Any]) -> None:
+    development = project["optional-dependencies"]["dev"]
+    assert {package(r) for r in development} <= pins("requirements-dev.lock").keys()
+
+
+def test_development_lock_has_the_same_versions_as_the_base_lock() -> None:
+    assert pins("requirements.lock").items() <= pins("requirements-dev.lock").items()
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_locks_are_hashed_and_name_no_package_index(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    blocks = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert len(blocks) == len(pins(lock))
+    assert all("--hash=sha256:" in block for block in blocks)
+    assert "://" not in text
+
+
+def test_import_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, ragstone; "
+        "print(*sorted({'pandas', 'pyarrow', 'scipy', 'rich'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
