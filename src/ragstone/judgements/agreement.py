@@ -1,0 +1,27 @@
+"""Agreement: do the answer and the reference say the same?
+
+A claim of the answer *matches* if the reference says so too, *contradicts* if
+it says otherwise, and is *extra* if it is silent. A statement of the reference
+is in the answer in *full*, in *part*, *missing*, or *contradicted*. The wording
+does not matter, the facts do.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+CLAIM_VERDICTS = ("matches", "contradicts", "extra")
+STATEMENT_VERDICTS = ("full", "partial", "missing", "contradicted")
+
+
+class Agreement(Kind):
+    """One row per claim and reference, and one per statement."""
+
+    name = "agreement"
+    unit = "proposition"
+
+    origin = Column(pl.Enum(["claim", "statement"]), "where the proposition comes from")
+    author = Column(pl.String, "who made the proposition")
+    reference = Column(pl.UInt32, "which of the references, from 0")
+    index = Column(pl.UInt32, "position among its kind, from 0")
+    verdict = Column(pl.Enum(CLAIM_VERDICTS + STATEMENT_VERDICTS), "what the other side says")

@@ -1,0 +1,89 @@
+"""Asks: the questions that judges are put, and what an example must have for each.
+
+An ask is a kind, or the part of a kind that concerns one sort of unit: support
+is asked of claims, of statements and of gold evidence, each for its own sake.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+EMBEDDER = "an embedding model, which comes with the extra 'local' of a later version"
+LLM = "an LLM judge of a later version, or people's labels"
+PEOPLE_OR_RULE = "the local judge, or people's labels"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What an example must have; without it, what rests on it is undefined."""
+
+    reason: str
+    holds: pl.Expr
+    """Over the table of examples."""
+
+
+REQUIREMENTS = {
+    "question": Requirement("no_question", pl.col("question").is_not_null()),
+    "contexts": Requirement("no_retrieval", pl.col("contexts").is_not_null()),
+    "answer": Requirement("no_answer", pl.col("answer").is_not_null()),
+    "answer_text": Requirement(
+        "empty_answer", pl.col("answer").str.strip_chars().str.len_bytes().fill_null(1) > 0
+    ),
+    "reference": Requirement("no_reference", pl.col("reference").list.len() > 0),
+    "evidence": Requirement("no_evidence", pl.col("evidence").list.len() > 0),
+    "known_contexts": Requirement(
+        "no_reference_contexts", pl.col("reference_contexts").is_not_null()
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to a judge.
+
+    ``after`` names the asks whose rows it is about; ``filled_by`` tells a user
+    who could answer it.
+    """
+
+    kind: str
+    requires: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    filled_by: str = PEOPLE_OR_RULE
+
+
+_COSINE = {
+    "question_context": ("question", "contexts"),
+    "reference_context": ("reference", "contexts"),
+    "sentence_context": ("answer", "answer_text", "contexts"),
+    "answer_reference": ("answer", "reference"),
+    "answer_reference_cross_encoder": ("answer", "reference"),
+    "bertscore_precision": ("answer", "reference"),
+    "bertscore_recall": ("answer", "reference"),
+    "bertscore_f1": ("answer", "reference"),
+}
+
+ASKS: dict[str, Ask] = {
+    "response": Ask("response", ("answer",)),
+    "claims": Ask("claims", ("answer", "answer_text"), ("response",)),
+    "statements": Ask("statements", ("reference",)),
+    "relevance": Ask("relevance", ("contexts",)),
+    "citations": Ask("citations", ("answer",)),
+    "lexical": Ask("lexical", ("answer", "reference")),
+    "phrases": Ask("phrases", ("answer",)),
+    "support/claim": Ask("support", ("answer", "answer_text", "contexts"), ("claims",)),
+    "support/statement": Ask("support", ("reference", "contexts"), ("statements",)),
+    "support/evidence": Ask("support", ("evidence", "contexts")),
+    "agreement/claim": Ask("agreement", ("answer", "answer_text", "reference"), ("claims",)),
+    "agreement/statement": Ask("agreement", ("answer", "reference"), ("statements",)),
+    "grounding": Ask("grounding", ("answer",), ("support/claim", "citations")),
+    "quality": Ask("quality", ("answer",), filled_by=LLM),
+    "probes": Ask("probes", ("answer",), filled_by=LLM),
+    "rating": Ask("rating", ("answer",), filled_by=LLM),
+    "critique": Ask("critique", ("answer",), filled_by=LLM),
+    "preference": Ask("preference", ("answer",), filled_by=LLM),
+    **{
+        f"similarity/{measure}": Ask("similarity", requires, filled_by=EMBEDDER)
+        for measure, requires in _COSINE.items()
+    },
+}
+"""Every ask, in an order in which each stands behind what it is about."""

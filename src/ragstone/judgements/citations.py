@@ -1,0 +1,20 @@
+"""Citations: which contexts does the answer name as its sources?
+
+A marker such as ``[2]`` names the context of that rank, ``[doc-7]`` the one of
+that id. A marker that no context answers to is fabricated.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Citation(Kind):
+    """One row per citation marker of the answer."""
+
+    name = "citations"
+    unit = "marker"
+
+    sentence = Column(pl.UInt32, "the answer's sentence it stands in, from 0")
+    marker = Column(pl.String, "as written")
+    context = Column(pl.String, "id of the context it names; null where there is none")

@@ -1,0 +1,25 @@
+"""Claims: what does the answer assert?
+
+A claim is an atomic assertion of the answer that can be understood, and be
+true or false, by itself: pronouns are replaced by what they stand for, and a
+sentence that says two things gives two claims. Greetings, questions, offers of
+help and the remark that something is not known are not claims.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Claim(Kind):
+    """One row per claim of the answer."""
+
+    name = "claims"
+    unit = "claim"
+
+    index = Column(pl.UInt32, "position among the answer's claims, from 0")
+    text = Column(pl.String, "the assertion, self-contained")
+    sentence = Column(pl.UInt32, "the answer's sentence it comes from, from 0")
+    factual = Column(pl.Boolean, "it can be true or false, so it is no opinion")
+    start = Column(pl.UInt32, "first character in the answer, where it is a span of it")
+    end = Column(pl.UInt32, "character after the last")

@@ -1,0 +1,25 @@
+"""Grounding: an answer judged as a whole against its contexts.
+
+*Support present*: some claim is supported. *Unsupported claim present*: some
+claim is absent from the contexts or contradicted by them. *Contradicted claim
+present*: they say otherwise. *Source cited*: it names a source. *Fabricated
+source*: it names one that was not retrieved. A contradicted claim is also an
+unsupported one; a fabricated source is also a cited one.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Grounding(Kind):
+    """One row per answer."""
+
+    name = "grounding"
+    unit = "answer"
+
+    support_present = Column(pl.Boolean, "some claim is supported")
+    unsupported_claim_present = Column(pl.Boolean, "some claim is absent or contradicted")
+    contradicted_claim_present = Column(pl.Boolean, "some claim is contradicted")
+    source_cited = Column(pl.Boolean, "it names a source")
+    fabricated_source = Column(pl.Boolean, "it names a source that was not retrieved")

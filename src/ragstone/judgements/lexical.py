@@ -1,0 +1,22 @@
+"""Lexical: how much do the answer's words overlap with a reference's?
+
+Facts of counting, the same for every judge.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Lexical(Kind):
+    """One row per answer and reference."""
+
+    name = "lexical"
+    unit = "reference"
+
+    reference = Column(pl.UInt32, "which of the references, from 0")
+    exact_match = Column(pl.Float64, "1 if equal after SQuAD normalisation, else 0")
+    token_f1 = Column(pl.Float64, "F1 over the tokens, counted as often as they occur")
+    token_f1_set = Column(pl.Float64, "F1 over the distinct tokens")
+    rouge_2 = Column(pl.Float64, "F1 over the token bigrams")
+    rouge_l = Column(pl.Float64, "F1 of the longest common subsequence of tokens")

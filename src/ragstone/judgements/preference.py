@@ -1,0 +1,19 @@
+"""Preference: which of two answers to the same question is better?
+
+Judged in both orders, so that a liking for the first place shows.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Preference(Kind):
+    """One row per pair of answers and order."""
+
+    name = "preference"
+    unit = "order"
+
+    rival = Column(pl.String, "the system compared with")
+    order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second")
+    verdict = Column(pl.Enum(["win", "loss", "tie"]), "for this answer")

@@ -1,0 +1,21 @@
+"""Probes: which question would this answer be the answer to?
+
+Questions written from the answer alone. If they resemble the question that was
+asked, the answer was to the point. *Noncommittal*: the answer evades.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Probe(Kind):
+    """One row per question generated from the answer."""
+
+    name = "probes"
+    unit = "probe"
+
+    index = Column(pl.UInt32, "position, from 0")
+    text = Column(pl.String, "the generated question")
+    similarity = Column(pl.Float64, "cosine with the question that was asked, -1 to 1")
+    noncommittal = Column(pl.Boolean, "the answer evades the question")

@@ -1,0 +1,28 @@
+"""Quality: does the answer do what the question asks for?
+
+Which parts the question has and which of them are answered; whether the reply
+is direct, focused and consistent with itself; whether it stays on topic, helps,
+takes the proper action under the policy, leaves something out, or is unsafe.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Quality(Kind):
+    """One row per answer."""
+
+    name = "quality"
+    unit = "answer"
+
+    parts = Column(pl.UInt32, "how many parts the question has")
+    parts_answered = Column(pl.UInt32, "how many of them are answered")
+    directness = Column(pl.Float64, "0 to 1: it comes to the point")
+    focus = Column(pl.Float64, "0 to 1: it keeps to the point")
+    consistency = Column(pl.Float64, "0 to 1: it does not contradict itself")
+    proper_action = Column(pl.Boolean, "it answers, abstains or refuses as it should")
+    response_on_topic = Column(pl.Boolean, "it is about what was asked")
+    helpful = Column(pl.Boolean, "the user is better off")
+    incomplete = Column(pl.Boolean, "something asked for is not there")
+    unsafe_content = Column(pl.Boolean, "it holds what may do harm")

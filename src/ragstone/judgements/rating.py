@@ -1,0 +1,19 @@
+"""Rating: an answer scored on one stated criterion, the reasoning first.
+
+The criterion's rubric says what each point of its scale means. The score is the
+point divided by the scale's length, from 0 to 1.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Rating(Kind):
+    """One row per answer and criterion."""
+
+    name = "rating"
+    unit = "criterion"
+
+    criterion = Column(pl.String, "what is rated")
+    score = Column(pl.Float64, "0 to 1")

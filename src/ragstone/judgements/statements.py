@@ -1,0 +1,21 @@
+"""Statements: what does a good answer have to say?
+
+A statement is an atomic requirement of the reference answer, self-contained
+like a claim. Statements are made once per question and serve every system.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+
+class Statement(Kind):
+    """One row per statement of a reference answer."""
+
+    name = "statements"
+    unit = "statement"
+
+    reference = Column(pl.UInt32, "which of the references, from 0")
+    index = Column(pl.UInt32, "position among that reference's statements, from 0")
+    text = Column(pl.String, "the requirement, self-contained")
+    importance = Column(pl.Float64, "weight among the statements, 1 where all are equal")

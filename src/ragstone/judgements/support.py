@@ -1,0 +1,31 @@
+"""Support: do the retrieved contexts back up a proposition?
+
+A proposition is *supported* if a careful reader would accept it from the
+contexts alone, *contradicted* if they say otherwise, and *absent* if they do
+not settle it. What the reader knows from elsewhere does not count.
+"""
+
+import polars as pl
+
+from .kind import Column, Kind
+
+SUPPORT_VERDICTS = ("supported", "contradicted", "absent")
+PROPOSITIONS = ("claim", "statement", "evidence")
+
+
+class Support(Kind):
+    """One row per proposition: a claim, a reference statement, gold evidence."""
+
+    name = "support"
+    unit = "proposition"
+
+    origin = Column(pl.Enum(PROPOSITIONS), "where the proposition comes from")
+    author = Column(pl.String, "who made the proposition")
+    reference = Column(pl.UInt32, "the reference of a statement, else 0")
+    index = Column(pl.UInt32, "position among its kind, from 0")
+    verdict = Column(pl.Enum(SUPPORT_VERDICTS), "what the contexts say")
+    probability = Column(
+        pl.Float64, "that a careful reader calls it supported; 1 or 0 if only said"
+    )
+    evidence = Column(pl.List(pl.String), "ids of the contexts it rests on")
+    quote = Column(pl.String, "the words it rests on, found in a context")

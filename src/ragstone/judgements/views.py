@@ -1,0 +1,458 @@
+"""Unit views: everything the kinds say about one unit, side by side.
+
+A view is what a metric sees. Each of its columns knows which asks it comes
+from; so the judgements a metric needs follow from the columns it names.
+"""
+
+from collections.abc import Collection
+from typing import ClassVar
+
+import polars as pl
+
+from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS
+from .kind import Column
+from .response import RESPONSE_TYPES
+from .support import SUPPORT_VERDICTS
+from .tables import Tables
+
+
+class Fact(Column):
+    """A column of a view, and the asks it comes from."""
+
+    def __init__(
+        self,
+        dtype: pl.DataType | type[pl.DataType],
+        doc: str = "",
+        *,
+        needs: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(dtype, doc)
+        self.needs = needs
+
+
+class View:
+    """A table with one row a unit; ``row`` says which example the unit belongs to."""
+
+    name: ClassVar[str]
+    made_by: ClassVar[tuple[str, ...]] = ()
+    """The asks that make the units; none where the examples themselves do."""
+    requires: ClassVar[tuple[str, ...]] = ()
+    """What an example must have to have such units at all."""
+    columns: ClassVar[dict[str, Fact]]
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__name__.lower()
+        cls.columns = {key: value for key, value in vars(cls).items() if isinstance(value, Fact)}
+        VIEWS[cls.name] = cls
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+        """The view's rows, ordered by example and unit, with at least the wanted columns."""
+        raise NotImplementedError
+
+    @classmethod
+    def needs(cls, wanted: Collection[str]) -> frozenset[str]:
+        """The asks that these columns, and the units themselves, come from."""
+        asks = set(cls.made_by)
+        for column in wanted:
+            asks.update(cls.columns[column].needs)
+        return frozenset(asks)
+
+
+VIEWS: dict[str, type[View]] = {}
+
+
+class Contexts(View):
+    """One row per retrieved context, in rank order."""
+
+    requires = ("contexts",)
+
+    rank = Fact(pl.UInt32, "1 is the first")
+    context = Fact(pl.String, "its id")
+    score = Fact(pl.Float64, "the retriever's")
+    relevant = Fact(pl.Boolean, "it helps", needs=("relevance",))
+    sufficient = Fact(pl.Boolean, "the question can be answered from it", needs=("relevance",))
+    misleading = Fact(pl.Boolean, "it leads to a wrong answer", needs=("relevance",))
+    grade = Fact(pl.Int32, "0 to 3, or as the graded ids say", needs=("relevance",))
+    weight = Fact(
+        pl.Int32,
+        "2 sufficient, 1 relevant, 0 else; the grade where graded ids are what is known",
+        needs=("relevance",),
+    )
+    judged = Fact(pl.Boolean, "false where its id is in no list", needs=("relevance",))
+    sentences = Fact(pl.UInt32, "how many it has", needs=("relevance",))
+    relevant_sentences = Fact(pl.List(pl.UInt32), "which of them help", needs=("relevance",))
+    used = Fact(pl.Boolean, "a supported claim rests on it", needs=("claims", "support/claim"))
+    question_similarity = Fact(
+        pl.Float64, "cosine with the question", needs=("similarity/question_context",)
+    )
+    reference_similarity = Fact(
+        pl.Float64, "best cosine with a reference", needs=("similarity/reference_context",)
+    )
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+        frame = (
+            _exploded(tables, "contexts")
+            .unnest("contexts")
+            .select("row", "rank", pl.col("id").alias("context"), "score")
+        )
+        if cls._any(wanted, "relevance"):
+            relevance = tables.of("relevance").select(
+                "row", "rank", "relevant", "sufficient", "misleading", "grade", "judged",
+                "sentences", "relevant_sentences", weight=weight(),
+            )  # fmt: skip
+            frame = frame.join(relevance, on=["row", "rank"], how="left", maintain_order="left")
+        if "used" in wanted:
+            rests_on = (
+                tables.of("support/claim")
+                .filter(pl.col("verdict") == "supported")
+                .select("row", context="evidence")
+                .explode("context")
+                .drop_nulls()
+                .unique()
+                .with_columns(used=True)
+            )
+            frame = frame.join(
+                rests_on, on=["row", "context"], how="left", maintain_order="left"
+            ).with_columns(pl.col("used").fill_null(value=False))
+        for measure in ("question", "reference"):
+            if f"{measure}_similarity" in wanted:
+                cosines = (
+                    tables.of(f"similarity/{measure}_context")
+                    .group_by("row", rank="index")
+                    .agg(pl.col("value").max().alias(f"{measure}_similarity"))
+                )
+                frame = frame.join(cosines, on=["row", "rank"], how="left", maintain_order="left")
+        return frame
+
+    @classmethod
+    def _any(cls, wanted: Collection[str], ask: str) -> bool:
+        return any(ask in cls.columns[column].needs for column in wanted)
+
+
+def weight(relevant: pl.Expr | None = None, sufficient: pl.Expr | None = None) -> pl.Expr:
+    """A context's weight for NDCG: 2 sufficient, 1 relevant, 0 else, null where unknown.
+
+    Where only a grade is known, as from graded ids, the weight is the grade.
+    """
+    relevant = pl.col("relevant") if relevant is None else relevant
+    sufficient = pl.col("sufficient") if sufficient is None else sufficient
+    return (
+        pl.when(sufficient)
+        .then(2)
+        .when(sufficient.not_())
+        .then(relevant.cast(pl.Int32))
+        .otherwise(pl.col("grade"))
+        .cast(pl.Int32)
+    )
+
+
+class KnownContexts(View):
+    """One row per context whose grade for this question is known, retrieved or not."""
+
+    requires = ("known_contexts",)
+
+    context = Fact(pl.String, "its id")
+    grade = Fact(pl.Int32, "0 is not relevant")
+    rank = Fact(pl.UInt32, "where it was retrieved; null where it was not")
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        known = (
+            _exploded(tables, "reference_contexts")
+            .unnest("reference_contexts")
+            .select("row", pl.col("id").alias("context"), "grade")
+        )
+        ranks = Contexts.frame(tables, ()).group_by("row", "context").agg(pl.col("rank").min())
+        return known.join(ranks, on=["row", "context"], how="left", maintain_order="left")
+
+
+class Claims(View):
+    """One row per claim of the answer."""
+
+    made_by = ("claims",)
+
+    index = Fact(pl.UInt32, "position, from 0")
+    text = Fact(pl.String, "the assertion")
+    sentence = Fact(pl.UInt32, "the answer's sentence it comes from")
+    support = Fact(pl.Enum(SUPPORT_VERDICTS), "what the contexts say", needs=("support/claim",))
+    probability = Fact(pl.Float64, "that it is supported", needs=("support/claim",))
+    evidence = Fact(pl.List(pl.String), "ids of the contexts it rests on", needs=("support/claim",))
+    cited = Fact(pl.List(pl.String), "ids of the contexts its sentence names", needs=("citations",))
+    markers = Fact(pl.UInt32, "citation markers in its sentence", needs=("citations",))
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+        frame = tables.of("claims").select("row", "index", "text", "sentence")
+        if {"support", "probability", "evidence"} & set(wanted):
+            support = tables.of("support/claim").select(
+                "row", "index", "probability", "evidence", support="verdict"
+            )
+            frame = frame.join(support, on=["row", "index"], how="left")
+        if {"cited", "markers"} & set(wanted):
+            cited = (
+                tables.of("citations")
+                .group_by("row", "sentence")
+                .agg(pl.col("context").drop_nulls().alias("cited"), markers=pl.len())
+            )
+            frame = frame.join(cited, on=["row", "sentence"], how="left").with_columns(
+                pl.col("cited").fill_null([]), pl.col("markers").fill_null(0)
+            )
+        return frame.sort("row", "index")
+
+
+class Sentences(View):
+    """One row per sentence of the answer that makes a claim."""
+
+    made_by = ("claims",)
+
+    sentence = Fact(pl.UInt32, "position in the answer")
+    supported = Fact(pl.Boolean, "all its claims are", needs=("support/claim",))
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return (
+            Claims.frame(tables, ("support",))
+            .group_by("row", "sentence")
+            .agg(supported=(pl.col("support") == "supported").all(ignore_nulls=False))
+            .sort("row", "sentence")
+        )
+
+
+class ClaimsAgainstReferences(View):
+    """One row per claim of the answer and reference."""
+
+    made_by = ("claims",)
+    requires = ("reference",)
+
+    reference = Fact(pl.UInt32, "which reference")
+    index = Fact(pl.UInt32, "which claim")
+    agreement = Fact(pl.Enum(CLAIM_VERDICTS), "what the reference says", needs=("agreement/claim",))
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        said = tables.of("agreement/claim").select(
+            "row", "reference", "index", agreement=pl.col("verdict").cast(pl.String)
+        )
+        return (
+            tables.of("claims")
+            .select("row", "index")
+            .join(_references(tables), on="row")
+            .join(said, on=["row", "reference", "index"], how="left")
+            .with_columns(pl.col("agreement").cast(pl.Enum(CLAIM_VERDICTS)))
+            .sort("row", "reference", "index")
+        )
+
+
+class Statements(View):
+    """One row per statement of a reference."""
+
+    made_by = ("statements",)
+
+    reference = Fact(pl.UInt32, "which reference")
+    index = Fact(pl.UInt32, "position among its statements")
+    text = Fact(pl.String, "the requirement")
+    importance = Fact(pl.Float64, "its weight")
+    support = Fact(pl.Enum(SUPPORT_VERDICTS), "what the contexts say", needs=("support/statement",))
+    probability = Fact(pl.Float64, "that it is supported", needs=("support/statement",))
+    agreement = Fact(
+        pl.Enum(STATEMENT_VERDICTS), "what the answer says", needs=("agreement/statement",)
+    )
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+        keys = ["row", "reference", "index"]
+        frame = tables.of("statements").select(*keys, "text", "importance")
+        if {"support", "probability"} & set(wanted):
+            support = tables.of("support/statement").select(*keys, "probability", support="verdict")
+            frame = frame.join(support, on=keys, how="left")
+        if "agreement" in wanted:
+            said = tables.of("agreement/statement").select(
+                *keys,
+                agreement=pl.col("verdict").cast(pl.String).cast(pl.Enum(STATEMENT_VERDICTS)),
+            )
+            frame = frame.join(said, on=keys, how="left")
+        return frame.sort(keys)
+
+
+class Evidence(View):
+    """One row per piece of gold evidence."""
+
+    requires = ("evidence",)
+
+    index = Fact(pl.UInt32, "position, from 0")
+    support = Fact(pl.Enum(SUPPORT_VERDICTS), "what the contexts say", needs=("support/evidence",))
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        support = tables.of("support/evidence").select("row", "index", support="verdict")
+        return (
+            _exploded(tables, "evidence")
+            .select("row", index=pl.int_range(pl.len(), dtype=pl.UInt32).over("row"))
+            .join(support, on=["row", "index"], how="left", maintain_order="left")
+        )
+
+
+class References(View):
+    """One row per reference answer."""
+
+    requires = ("answer", "reference")
+
+    reference = Fact(pl.UInt32, "which reference")
+    exact_match = Fact(pl.Float64, "1 if equal after SQuAD normalisation", needs=("lexical",))
+    token_f1 = Fact(pl.Float64, "F1 over the tokens", needs=("lexical",))
+    token_f1_set = Fact(pl.Float64, "F1 over the distinct tokens", needs=("lexical",))
+    rouge_2 = Fact(pl.Float64, "F1 over the bigrams", needs=("lexical",))
+    rouge_l = Fact(pl.Float64, "F1 of the longest common subsequence", needs=("lexical",))
+    similarity = Fact(pl.Float64, "cosine", needs=("similarity/answer_reference",))
+    cross_encoder = Fact(
+        pl.Float64, "a cross-encoder's score", needs=("similarity/answer_reference_cross_encoder",)
+    )
+    bertscore_precision = Fact(
+        pl.Float64, "greedy matching, 0 to 1", needs=("similarity/bertscore_precision",)
+    )
+    bertscore_recall = Fact(
+        pl.Float64, "greedy matching, 0 to 1", needs=("similarity/bertscore_recall",)
+    )
+    bertscore_f1 = Fact(pl.Float64, "greedy matching, 0 to 1", needs=("similarity/bertscore_f1",))
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+        frame = _references(tables)
+        keys = ["row", "reference"]
+        asks = cls.needs(set(wanted) & set(cls.columns))
+        if "lexical" in asks:
+            frame = frame.join(
+                tables.of("lexical").drop("subject", "judge", "reason", strict=False),
+                on=keys, how="left", maintain_order="left",
+            )  # fmt: skip
+        for column, fact in cls.columns.items():
+            for ask in fact.needs:
+                if column in wanted and ask.startswith("similarity/"):
+                    said = tables.of(ask).select("row", reference="index", value="value")
+                    frame = frame.join(
+                        said.rename({"value": column}), on=keys, how="left", maintain_order="left"
+                    )
+        return frame
+
+
+class Answers(View):
+    """One row per answer."""
+
+    requires = ("answer",)
+
+    response_type = Fact(pl.Enum(RESPONSE_TYPES), "what kind of reply it is", needs=("response",))
+    phrases_8 = Fact(pl.Boolean, "one of eight phrases occurs", needs=("phrases",))
+    phrases_12 = Fact(pl.Boolean, "one of twelve phrases occurs", needs=("phrases",))
+    support_present = Fact(pl.Boolean, "some claim is supported", needs=("grounding",))
+    unsupported_claim_present = Fact(
+        pl.Boolean, "some claim is absent or contradicted", needs=("grounding",)
+    )
+    contradicted_claim_present = Fact(
+        pl.Boolean, "some claim is contradicted", needs=("grounding",)
+    )
+    source_cited = Fact(pl.Boolean, "it names a source", needs=("grounding",))
+    fabricated_source = Fact(
+        pl.Boolean, "it names a source that was not retrieved", needs=("grounding",)
+    )
+    parts = Fact(pl.UInt32, "parts of the question", needs=("quality",))
+    parts_answered = Fact(pl.UInt32, "parts answered", needs=("quality",))
+    directness = Fact(pl.Float64, "0 to 1", needs=("quality",))
+    focus = Fact(pl.Float64, "0 to 1", needs=("quality",))
+    consistency = Fact(pl.Float64, "0 to 1", needs=("quality",))
+    proper_action = Fact(pl.Boolean, "as it should", needs=("quality",))
+    response_on_topic = Fact(pl.Boolean, "about what was asked", needs=("quality",))
+    helpful = Fact(pl.Boolean, "the user is better off", needs=("quality",))
+    incomplete = Fact(pl.Boolean, "something is not there", needs=("quality",))
+    unsafe_content = Fact(pl.Boolean, "may do harm", needs=("quality",))
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+        frame = _rows(tables).filter(pl.col("answer").is_not_null()).select("row")
+        for ask in sorted(cls.needs(wanted)):
+            own = [name for name, fact in cls.columns.items() if fact.needs == (ask,)]
+            frame = frame.join(
+                tables.of(ask).select("row", *own), on="row", how="left", maintain_order="left"
+            )
+        return frame
+
+
+class AnswerSentences(View):
+    """One row per sentence of the answer, claims or not."""
+
+    made_by = ("similarity/sentence_context",)
+
+    index = Fact(pl.UInt32, "position, from 0")
+    similarity = Fact(pl.Float64, "best cosine with a context")
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of("similarity/sentence_context").select("row", "index", similarity="value")
+
+
+class Probes(View):
+    """One row per question generated from the answer."""
+
+    made_by = ("probes",)
+
+    similarity = Fact(pl.Float64, "cosine with the question")
+    noncommittal = Fact(pl.Boolean, "the answer evades")
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of("probes").select("row", "similarity", "noncommittal")
+
+
+class Ratings(View):
+    """One row per criterion an answer was rated on."""
+
+    made_by = ("rating",)
+
+    criterion = Fact(pl.String, "what is rated")
+    score = Fact(pl.Float64, "0 to 1")
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of("rating").select("row", "criterion", "score")
+
+
+class Votes(View):
+    """One row per aspect and vote."""
+
+    made_by = ("critique",)
+
+    aspect = Fact(pl.String, "what is asked")
+    verdict = Fact(pl.Boolean, "yes or no; null where it could not be read")
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of("critique").select("row", "aspect", "verdict")
+
+
+class Preferences(View):
+    """One row per rival and order."""
+
+    made_by = ("preference",)
+
+    rival = Fact(pl.String, "the system compared with")
+    order = Fact(pl.UInt32, "0 if shown first, 1 if second")
+    verdict = Fact(pl.Enum(["win", "loss", "tie"]), "for this answer")
+
+    @classmethod
+    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of("preference").select("row", "rival", "order", "verdict")
+
+
+def _rows(tables: Tables) -> pl.DataFrame:
+    return tables.examples.with_row_index("row")
+
+
+def _exploded(tables: Tables, column: str) -> pl.DataFrame:
+    return _rows(tables).select("row", column).filter(pl.col(column).list.len() > 0).explode(column)
+
+
+def _references(tables: Tables) -> pl.DataFrame:
+    return _exploded(tables, "reference").select(
+        "row", reference=pl.int_range(pl.len(), dtype=pl.UInt32).over("row")
+    )

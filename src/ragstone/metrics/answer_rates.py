@@ -1,0 +1,240 @@
+"""Answer rates: yes or no for each answer, and their share over the answers.
+
+Grounding and generation labels of people where they gave them; else what
+follows from the judged claims and citations.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.judgements import Answers, View
+
+from .core import Metric, share
+from .outcome import Range, Undefined
+
+
+@dataclass(frozen=True)
+class AnswerRate(Metric):
+    """1 if the answer has a property, else 0."""
+
+    family: ClassVar[str] = "grounding"
+    over: ClassVar[type[View]] = Answers
+    range: ClassVar[Range] = Range(0, 1, "+", rate=True)
+    empty: ClassVar[float | Undefined] = Undefined("no_answer")
+    gap: ClassVar[str] = "no_labels"
+
+    def fact(self) -> pl.Expr:
+        """The property."""
+        raise NotImplementedError
+
+    def rule(self) -> pl.Expr:
+        """Of the one answer."""
+        return self.fact().first().cast(pl.Float64)
+
+
+@dataclass(frozen=True)
+class GroundingPresence(AnswerRate):
+    """Share of answers with at least one claim that the contexts support."""
+
+    name: ClassVar[str] = "grounding_presence"
+
+    def fact(self) -> pl.Expr:
+        """Some claim is supported."""
+        return Answers.support_present
+
+
+@dataclass(frozen=True)
+class UnsupportedClaim(AnswerRate):
+    """Share of answers with a claim that is absent from the contexts or contradicted by them."""
+
+    name: ClassVar[str] = "unsupported_claim"
+    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
+
+    def fact(self) -> pl.Expr:
+        """Some claim is not supported."""
+        return Answers.unsupported_claim_present
+
+
+@dataclass(frozen=True)
+class Contradiction(AnswerRate):
+    """Share of answers with a claim that the contexts contradict."""
+
+    name: ClassVar[str] = "contradiction"
+    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
+
+    def fact(self) -> pl.Expr:
+        """Some claim is contradicted."""
+        return Answers.contradicted_claim_present
+
+
+@dataclass(frozen=True)
+class CitationPresence(AnswerRate):
+    """Share of answers that name a source."""
+
+    name: ClassVar[str] = "citation_presence"
+
+    def fact(self) -> pl.Expr:
+        """It names a source."""
+        return Answers.source_cited
+
+
+@dataclass(frozen=True)
+class CitationFabrication(AnswerRate):
+    """Of the answers that name a source, the share that names one that was not retrieved.
+
+        citation_fabrication = answers that cite and fabricate / answers that cite
+
+    A ratio of sums: an answer that cites nothing is undefined, so it stands in
+    neither.
+    """
+
+    name: ClassVar[str] = "citation_fabrication"
+    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
+    undefined: ClassVar[str] = "no_answer_cites_a_source"
+
+    def fact(self) -> pl.Expr:
+        """Fabricated, of those that cite."""
+        return pl.when(Answers.source_cited).then(Answers.fabricated_source)
+
+    def settled(self) -> pl.Expr | None:
+        """An answer that cites nothing needs no second label."""
+        cited, fabricated = Answers.source_cited, Answers.fabricated_source
+        return cited.first().is_not_null() & (
+            cited.first().not_() | fabricated.first().is_not_null()
+        )
+
+    def flags(self) -> dict[str, pl.Expr]:
+        """None: labels that break a rule are flagged where they are read."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Abstention(AnswerRate):
+    """Share of answers that say they do not know.
+
+    ``by``: ``response_type``, the judged kind of reply, or the stock phrases
+    that published GraphRAG reports look for, ``phrases_8`` and ``phrases_12``,
+    which also fire on "the Tomb of the Unknown Soldier".
+    """
+
+    name: ClassVar[str] = "abstention"
+    family: ClassVar[str] = "answer"
+    range: ClassVar[Range] = Range(0, 1, "0", rate=True)
+
+    by: Literal["response_type", "phrases_8", "phrases_12"] = "response_type"
+
+    def __post_init__(self) -> None:
+        if self.by not in ("response_type", "phrases_8", "phrases_12"):
+            raise InputError(
+                f"abstention: by must be response_type, phrases_8 or phrases_12, not {self.by!r}."
+            )
+
+    def fact(self) -> pl.Expr:
+        """It abstains."""
+        if self.by == "response_type":
+            return Answers.response_type == "abstain"
+        return Answers.phrases_8 if self.by == "phrases_8" else Answers.phrases_12
+
+
+@dataclass(frozen=True)
+class ProperAction(AnswerRate):
+    """Share of answers that answer, abstain or refuse as they should."""
+
+    name: ClassVar[str] = "proper_action"
+    family: ClassVar[str] = "answer"
+
+    def fact(self) -> pl.Expr:
+        """As it should."""
+        return Answers.proper_action
+
+
+@dataclass(frozen=True)
+class OnTopic(AnswerRate):
+    """Share of answers that are about what was asked."""
+
+    name: ClassVar[str] = "on_topic"
+    family: ClassVar[str] = "answer"
+
+    def fact(self) -> pl.Expr:
+        """On topic."""
+        return Answers.response_on_topic
+
+
+@dataclass(frozen=True)
+class Helpfulness(AnswerRate):
+    """Share of answers that leave the user better off."""
+
+    name: ClassVar[str] = "helpfulness"
+    family: ClassVar[str] = "answer"
+
+    def fact(self) -> pl.Expr:
+        """Helpful."""
+        return Answers.helpful
+
+
+@dataclass(frozen=True)
+class Incompleteness(AnswerRate):
+    """Share of answers in which something asked for is not there."""
+
+    name: ClassVar[str] = "incompleteness"
+    family: ClassVar[str] = "answer"
+    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
+
+    def fact(self) -> pl.Expr:
+        """Incomplete."""
+        return Answers.incomplete
+
+
+@dataclass(frozen=True)
+class UnsafeContent(AnswerRate):
+    """Share of answers that hold what may do harm."""
+
+    name: ClassVar[str] = "unsafe_content"
+    family: ClassVar[str] = "answer"
+    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
+
+    def fact(self) -> pl.Expr:
+        """Unsafe."""
+        return Answers.unsafe_content
+
+
+@dataclass(frozen=True)
+class ResponseCompleteness(AnswerRate):
+    """Share of the question's parts that are answered.
+
+    response_completeness = parts answered / parts
+    """
+
+    name: ClassVar[str] = "response_completeness"
+    family: ClassVar[str] = "answer"
+    range: ClassVar[Range] = Range(0, 1)
+    undefined: ClassVar[str] = "no_parts"
+
+    def fact(self) -> pl.Expr:
+        """Answered over asked."""
+        return share(Answers.parts_answered, Answers.parts)
+
+    def settled(self) -> pl.Expr | None:
+        """Both counts are known."""
+        return Answers.parts.first().is_not_null() & Answers.parts_answered.first().is_not_null()
+
+
+@dataclass(frozen=True)
+class AnswerRelevanceRated(AnswerRate):
+    """Mean of directness, completeness and focus, each from 0 to 1.
+
+    answer_relevance_rated = (directness + parts answered / parts + focus) / 3
+    """
+
+    name: ClassVar[str] = "answer_relevance_rated"
+    family: ClassVar[str] = "answer"
+    range: ClassVar[Range] = Range(0, 1)
+    undefined: ClassVar[str] = "no_parts"
+
+    def fact(self) -> pl.Expr:
+        """The mean of the three."""
+        completeness = share(Answers.parts_answered, Answers.parts)
+        return (Answers.directness + completeness + Answers.focus) / 3

@@ -1,0 +1,92 @@
+"""Ranking by ids: how much of what is known to be relevant was found?
+
+Against ``reference_context_ids`` or qrels: a context counts as relevant from
+grade ``level`` on, and one that is not listed counts as not relevant; see
+``unjudged_rate``. Undefined where nothing is known to be relevant.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.judgements import KnownContexts, View
+
+from .core import Metric, share
+from .outcome import Range, Undefined
+
+
+@dataclass(frozen=True)
+class ByIds(Metric):
+    """What the metrics against known ids share."""
+
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = KnownContexts
+    empty: ClassVar[float | Undefined] = Undefined("nothing_known_relevant")
+    undefined: ClassVar[str] = "nothing_known_relevant"
+
+    k: int | None = None
+    level: int = 1
+
+    def __post_init__(self) -> None:
+        if self.k is not None and (not isinstance(self.k, int) or self.k < 1):
+            raise InputError(f"{self.name}: k must be a whole number from 1, not {self.k!r}.")
+
+    def relevant(self) -> pl.Expr:
+        """Known to be relevant."""
+        return KnownContexts.grade >= self.level
+
+    def found(self) -> pl.Expr:
+        """Relevant and in the top k."""
+        retrieved = KnownContexts.rank.is_not_null()
+        inside = retrieved if self.k is None else retrieved & (KnownContexts.rank <= self.k)
+        return self.relevant() & inside.fill_null(value=False)
+
+
+@dataclass(frozen=True)
+class Recall(ByIds):
+    """Share of the known relevant contexts that stand in the top k.
+
+        recall(k) = known relevant contexts in the top k / known relevant contexts
+
+    Source: Manning, Raghavan & Schütze (2008), section 8.3.
+    """
+
+    name: ClassVar[str] = "recall"
+
+    def rule(self) -> pl.Expr:
+        """Found over known."""
+        return share(self.found().sum(), self.relevant().sum())
+
+
+@dataclass(frozen=True)
+class Hit(ByIds):
+    """Whether the top k hold a known relevant context: 1 or 0."""
+
+    name: ClassVar[str] = "hit"
+    range: ClassVar[Range] = Range(0, 1, rate=True)
+
+    def rule(self) -> pl.Expr:
+        """One is enough."""
+        return pl.when(self.relevant().any()).then(self.found().any().cast(pl.Float64))
+
+
+@dataclass(frozen=True)
+class MAP(ByIds):
+    """Average precision against all that is known relevant; its mean is the MAP.
+
+        map(k) = sum over relevant ranks r <= k of (relevant in the top r) / r,
+                 over all known relevant contexts
+
+    Source: Manning, Raghavan & Schütze (2008), section 8.4; trec_eval's map and
+    map_cut.
+    """
+
+    name: ClassVar[str] = "map"
+
+    def rule(self) -> pl.Expr:
+        """The n-th relevant rank has n relevant contexts down to it."""
+        ranks = KnownContexts.rank.filter(self.found()).sort()
+        precision = pl.int_range(1, ranks.len() + 1) / ranks
+        return share(precision.sum(), self.relevant().sum())

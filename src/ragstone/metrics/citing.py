@@ -1,0 +1,76 @@
+"""Citing: do the sources an answer names carry what it says?"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.judgements import Claims
+
+from .core import share
+from .faithfulness import OverClaims
+
+
+def _backed() -> pl.Expr:
+    """Supported by a context that the claim's own sentence names."""
+    shared = Claims.cited.list.set_intersection(Claims.evidence).list.len() > 0
+    return (Claims.support == "supported") & shared
+
+
+@dataclass(frozen=True)
+class CitationPrecision(OverClaims):
+    """Share of the cited claims whose cited context supports them.
+
+        citation_precision = cited claims that a cited context supports / cited claims
+
+    Source: Gao et al. (2023), "Enabling Large Language Models to Generate Text
+    with Citations", over claims instead of sentences.
+    """
+
+    name: ClassVar[str] = "citation_precision"
+    undefined: ClassVar[str] = "no_cited_claim"
+
+    def rule(self) -> pl.Expr:
+        """A marker that names nothing counts as cited and not supported."""
+        cited = Claims.markers > 0
+        return share((cited & _backed()).sum(), cited.sum())
+
+
+@dataclass(frozen=True)
+class CitationRecall(OverClaims):
+    """Share of the supported claims that cite a context which supports them.
+
+        citation_recall = supported claims that are cited / supported claims
+
+    Source: Gao et al. (2023), as above.
+    """
+
+    name: ClassVar[str] = "citation_recall"
+    undefined: ClassVar[str] = "no_supported_claim"
+
+    def rule(self) -> pl.Expr:
+        """Cited by a context that the claim rests on."""
+        return share(_backed().sum(), (Claims.support == "supported").sum())
+
+
+@dataclass(frozen=True)
+class SourceAttribution(OverClaims):
+    """How plainly the answer says where it has things from.
+
+    source_attribution = mean over the claims of
+        1    a cited context supports it
+        .6   a context supports it, but it is not the one cited, or none is
+        .2   nothing supports it
+    """
+
+    name: ClassVar[str] = "source_attribution"
+
+    def rule(self) -> pl.Expr:
+        """Over the claims."""
+        return (
+            pl.when(_backed())
+            .then(1.0)
+            .when(Claims.support == "supported")
+            .then(0.6)
+            .otherwise(0.2)
+        ).mean()

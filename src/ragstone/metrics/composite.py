@@ -1,0 +1,163 @@
+"""Composite: one number from several metrics, with its weights in its name."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import polars as pl
+
+from ragstone.errors import InputError
+
+from .core import Metric, Part
+from .outcome import Range
+
+
+@dataclass(frozen=True)
+class Composite(Metric):
+    """Weighted mean of other metrics, for each example.
+
+        arithmetic  sum w·x / sum w
+        harmonic    sum w / sum (w / x), 0 if any x is 0
+
+    ``weights`` names the components: ``"faithfulness:0.3 precision(k=5):0.2"``.
+    A component with no weight has 1. By default the composite is undefined where
+    a component is; with ``missing="renormalise"`` undefined components are left
+    out, the weight present is what is divided by, and the score notes how much
+    that was. A component that is missing because a judge failed makes the
+    composite missing either way.
+    """
+
+    name: ClassVar[str] = "composite"
+    family: ClassVar[str] = "composite"
+
+    weights: str = ""
+    kind: Literal["arithmetic", "harmonic"] = "arithmetic"
+    missing: Literal["propagate", "renormalise"] = "propagate"
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("arithmetic", "harmonic"):
+            raise InputError(f"{self.name}: kind must be arithmetic or harmonic.")
+        if self.missing not in ("propagate", "renormalise"):
+            raise InputError(f"{self.name}: missing must be propagate or renormalise.")
+        names = [name for name, _ in self.terms]
+        if not names:
+            raise InputError(f"{self.name}: weights must name at least one metric.")
+        if len(set(names)) < len(names):
+            raise InputError(f"{self.name}: weights names a metric twice.")
+        if any(not weight > 0 for _, weight in self.terms):
+            raise InputError(f"{self.name}: every weight must be above 0.")
+
+    @cached_property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """The components' text forms and weights."""
+        return tuple(_terms(self.weights))
+
+    def parts(self) -> dict[str, Part]:
+        """None of its own: it is made from scores."""
+        return {}
+
+    def of(self, values: dict[str, pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
+        """The composite of component values, and the share of the weight that was present.
+
+        A null value is left out, so what null means is decided before.
+        """
+        present = [(values[name], weight) for name, weight in self.terms]
+        total = sum(weight for _, weight in self.terms)
+        used = pl.sum_horizontal(
+            pl.when(value.is_not_null()).then(weight).otherwise(0.0) for value, weight in present
+        )
+        if self.kind == "arithmetic":
+            weighed = pl.sum_horizontal(
+                (value * weight).fill_null(0.0) for value, weight in present
+            )
+            mean = weighed / used
+        else:
+            inverse = pl.sum_horizontal(
+                (weight / value).fill_null(0.0) for value, weight in present
+            )
+            zero = pl.any_horizontal((value == 0).fill_null(value=False) for value, _ in present)
+            mean = pl.when(zero).then(0.0).otherwise(used / inverse)
+        return pl.when(used > 0).then(mean), used / total
+
+
+@dataclass(frozen=True)
+class RagasScore(Composite):
+    """The composite of GraphRAG reports, .30 faithfulness, .20 context precision in its mean
+    form, .20 context recall and .30 answer relevance, over the weight present."""
+
+    name: ClassVar[str] = "ragas_score"
+
+    weights: str = "faithfulness:0.3 precision:0.2 context_recall:0.2 answer_relevance:0.3"
+    missing: Literal["propagate", "renormalise"] = "renormalise"
+
+
+_RUBRIC = {
+    "faithfulness": 1.5,
+    "answer_relevance": 1.5,
+    "answer_correctness": 1.5,
+    "context_precision": 1.0,
+    "context_recall": 1.0,
+    "response_completeness": 0.8,
+    "source_attribution": 0.7,
+}
+
+
+@dataclass(frozen=True)
+class OverallWeighted(Composite):
+    """Weighted mean of the seven rubric metrics: 1.5, 1.5, 1.5, 1, 1, .8 and .7."""
+
+    name: ClassVar[str] = "overall_weighted"
+
+    weights: str = " ".join(
+        f'rating(criterion="{criterion}"):{weight}' for criterion, weight in _RUBRIC.items()
+    )
+
+
+@dataclass(frozen=True)
+class OverallSimple(Composite):
+    """Plain mean of the seven rubric metrics."""
+
+    name: ClassVar[str] = "overall_simple"
+
+    weights: str = " ".join(f'rating(criterion="{criterion}"):1' for criterion in _RUBRIC)
+
+
+@dataclass(frozen=True)
+class RagasHarmonic(Composite):
+    """Harmonic mean of three data-set means: faithfulness, answer relevance, context precision.
+
+    It is over means, not over examples: its estimate is made from the means of
+    its components and its interval from redrawing the questions.
+
+    Source: the single score of early Ragas releases.
+    """
+
+    name: ClassVar[str] = "ragas_harmonic"
+    range: ClassVar[Range] = Range(0, 1)
+    over_means: ClassVar[bool] = True
+
+    weights: str = "faithfulness:1 answer_relevance:1 context_precision:1"
+    kind: Literal["arithmetic", "harmonic"] = "harmonic"
+
+
+def _terms(weights: str) -> Iterable[tuple[str, float]]:
+    """Split at spaces outside of parentheses; the weight stands behind the last colon."""
+    word, depth = "", 0
+    for letter in weights + " ":
+        depth += (letter == "(") - (letter == ")")
+        if letter != " " or depth:
+            word += letter
+        elif word:
+            yield _term(word)
+            word = ""
+
+
+def _term(word: str) -> tuple[str, float]:
+    name, colon, number = word.rpartition(":")
+    if not colon or number.endswith(")"):
+        return word, 1.0
+    try:
+        return name, float(number)
+    except ValueError:
+        raise InputError(f"composite: {number!r} in {word!r} is not a weight.") from None

@@ -1,0 +1,154 @@
+"""Metric: a pure rule over judgement rows, and what it says of itself."""
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.judgements import View
+
+from .outcome import Range, Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One aggregate over one view, evaluated once per example.
+
+    Args:
+        over: The view whose rows the rule sees.
+        rule: An aggregating expression over the view's columns. Where it gives
+            null or NaN although its rows are settled, the metric is undefined.
+        empty: The value for an example without rows.
+        settled: An aggregating expression: whether the value could not change
+            if what is unknown were known. None: if no column the rule needs is
+            null in these rows.
+        empty_flag: Noted beside the score when ``empty`` was used.
+    """
+
+    over: type[View]
+    rule: pl.Expr
+    empty: float | Undefined
+    settled: pl.Expr | None = None
+    empty_flag: str | None = None
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The view's columns it names.
+
+        Raises:
+            InputError: A wildcard or selector, or a column the view does not have.
+        """
+        names: set[str] = set()
+        for expr in (self.rule, self.settled):
+            if expr is None:
+                continue
+            if expr.meta.has_multiple_outputs():
+                raise InputError(
+                    f"A rule over {self.over.__name__} uses a wildcard or selector, so the "
+                    "judgements it needs cannot be known. Name its columns one by one."
+                )
+            names.update(expr.meta.root_names())
+        unknown = sorted(names - set(self.over.columns))
+        if unknown:
+            raise InputError(
+                f"A rule names {', '.join(unknown)}, which {self.over.__name__} does not have. "
+                f"It has: {', '.join(self.over.columns)}."
+            )
+        return frozenset(names)
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The judgements it needs."""
+        return self.over.needs(self.columns)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric. Its parameters are its fields, and its text form names it everywhere.
+
+    A metric over one view gives ``over``, ``empty`` and ``rule``. One over
+    several overrides ``parts`` and ``combine``.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    """Where it stands in a report: retrieval, grounding, answer, reference, composite."""
+    over: ClassVar[type[View]]
+    range: ClassVar[Range] = Range(0, 1)
+    empty: ClassVar[float | Undefined]
+    empty_flag: ClassVar[str | None] = None
+    undefined: ClassVar[str] = "zero_denominator"
+    """The reason where the rule itself gives nothing for settled rows."""
+    gap: ClassVar[str] = "incomplete_judgement"
+    """The reason where a row's judgement is not there."""
+    by_reference: ClassVar[bool] = False
+    """Evaluated for each reference, of which the best counts."""
+
+    def rule(self) -> pl.Expr:
+        """Evaluated once per example, over that example's rows."""
+        raise NotImplementedError
+
+    def settled(self) -> pl.Expr | None:
+        """Whether no filling of gaps could change the value; see ``Part``."""
+        return None
+
+    def parts(self) -> Mapping[str, Part]:
+        """The aggregates it is made of, by name."""
+        return {"value": Part(self.over, self.rule(), self.empty, self.settled(), self.empty_flag)}
+
+    def combine(self) -> pl.Expr:
+        """The value, from the parts."""
+        return pl.col("value")
+
+    def label(self) -> pl.Expr | None:
+        """A word for the value, from ``value`` and the parts; None where there is none."""
+        return None
+
+    def flags(self) -> Mapping[str, pl.Expr]:
+        """What to note beside a value, each a condition over ``value`` and the parts."""
+        return {}
+
+    @cached_property
+    def asks(self) -> frozenset[str]:
+        """The judgements it needs."""
+        return frozenset[str]().union(*(part.asks for part in self.parts().values()))
+
+    @cached_property
+    def requires(self) -> tuple[str, ...]:
+        """What an example must have for its views, beside what the asks require."""
+        return tuple(
+            dict.fromkeys(name for part in self.parts().values() for name in part.over.requires)
+        )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that differ from their defaults."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+
+    def __str__(self) -> str:
+        """The text form, which ``parse_metric`` reads back: ``ndcg(k=10)``."""
+        given = ", ".join(f"{name}={_literal(value)}" for name, value in self.parameters.items())
+        return f"{self.name}({given})" if given else self.name
+
+
+def snake_case(name: str) -> str:
+    """``ContextPrecision`` to ``context_precision``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    """``part / whole``; null, and so undefined, where the whole is zero."""
+    return pl.when(whole > 0).then(part / whole)
+
+
+def _literal(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)

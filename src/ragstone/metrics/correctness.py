@@ -1,0 +1,205 @@
+"""Correctness: does the answer say what the reference says?
+
+Of several references the best counts, and the score notes which. Undefined
+without a reference.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements, View
+
+from .core import Metric, Part, share
+from .outcome import Undefined
+
+OUTCOMES = {"correct": 1.0, "partial": 0.5, "wrong": 0.0, "dont_know": 0.0}
+LETTERS = ((0.8, "A"), (0.6, "B"), (0.4, "C"), (0.2, "D"))
+
+
+@dataclass(frozen=True)
+class AgainstReferences(Metric):
+    """What the metrics against each reference share."""
+
+    family: ClassVar[str] = "reference"
+    by_reference: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class AnswerCoverage(AgainstReferences):
+    """Share of the reference's statements that the answer covers.
+
+    answer_coverage = (full + .5 · partial) / all statements
+    """
+
+    name: ClassVar[str] = "answer_coverage"
+    over: ClassVar[type[View]] = Statements
+    empty: ClassVar[float | Undefined] = Undefined("no_statements")
+
+    def rule(self) -> pl.Expr:
+        """Over the statements of one reference."""
+        return _coverage()
+
+
+@dataclass(frozen=True)
+class AnswerCorrectness(AgainstReferences):
+    """How much of answer and reference agree, and how alike they are.
+
+        answer_correctness = factual · F_beta + (1 - factual) · similarity
+        precision = matching claims / claims
+        recall    = covered statements / statements
+
+    F_beta weighs recall beta times as much as precision. With ``factual=1`` the
+    similarity, and with it the embedding model, is not needed. ``threshold``
+    turns the score into 1 or 0. Undefined without claims and statements.
+
+    Source: the answer correctness of Ragas; F_beta: van Rijsbergen (1979).
+    """
+
+    name: ClassVar[str] = "answer_correctness"
+    undefined: ClassVar[str] = "no_claims_and_no_statements"
+
+    factual: float = 0.75
+    beta: float = 1.0
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.factual <= 1:
+            raise InputError(f"answer_correctness: factual must be 0 to 1, not {self.factual!r}.")
+        if self.beta <= 0:
+            raise InputError(f"answer_correctness: beta must be above 0, not {self.beta!r}.")
+
+    def parts(self) -> dict[str, Part]:
+        """Matching claims, covered statements, and how many there are of each."""
+        claims, statements = ClaimsAgainstReferences, Statements
+        matching = (claims.agreement == "matches").sum()
+        covered = (statements.agreement == "full").sum()
+        parts = {
+            "matching": Part(claims, matching, 0.0),
+            "claims": Part(claims, claims.agreement.len(), 0.0),
+            "covered": Part(statements, covered, 0.0),
+            "statements": Part(statements, statements.agreement.len(), 0.0),
+        }
+        if self.factual < 1:
+            similar = References.similarity.first()
+            parts["similarity"] = Part(References, similar, Undefined("no_reference"))
+        return parts
+
+    def combine(self) -> pl.Expr:
+        """The weighted sum."""
+        precision = share(pl.col("matching"), pl.col("claims")).fill_null(0.0)
+        recall = share(pl.col("covered"), pl.col("statements")).fill_null(0.0)
+        square = self.beta**2
+        weighted = square * precision + recall
+        f_beta = pl.when(weighted > 0).then((1 + square) * precision * recall / weighted)
+        value = self.factual * f_beta.otherwise(0.0)
+        if self.factual < 1:
+            value = value + (1 - self.factual) * pl.col("similarity").clip(0, 1)
+        if self.threshold is not None:
+            value = (value >= self.threshold).cast(pl.Float64)
+        return pl.when(pl.col("claims") + pl.col("statements") > 0).then(value)
+
+
+@dataclass(frozen=True)
+class FactualAccuracy(AgainstReferences):
+    """Whether what the answer says is right, complete and free of contradictions.
+
+        factual_accuracy = .5 correctness + .3 completeness + .2 consistency
+        correctness  = matching claims / claims that match or contradict, 0 if none does
+        completeness = (full + .5 · partial) / statements
+        consistency  = 1 - contradicting claims / claims
+
+    Extra facts cost nothing, wrong ones twice. The letter A to E at .8, .6, .4
+    and .2 is a view of the score. Undefined for an answer without claims.
+    """
+
+    name: ClassVar[str] = "factual_accuracy"
+
+    def parts(self) -> dict[str, Part]:
+        """The three criteria."""
+        agreement = ClaimsAgainstReferences.agreement
+        matches, contradicts = (agreement == "matches").sum(), (agreement == "contradicts").sum()
+        no_claims = Undefined("no_claims")
+        return {
+            "correctness": Part(
+                ClaimsAgainstReferences,
+                share(matches, matches + contradicts).fill_null(0.0),
+                no_claims,
+            ),
+            "consistency": Part(
+                ClaimsAgainstReferences, 1 - contradicts / agreement.len(), no_claims
+            ),
+            "completeness": Part(Statements, _coverage(), Undefined("no_statements")),
+        }
+
+    def combine(self) -> pl.Expr:
+        """The weighted sum."""
+        return factual_accuracy(
+            pl.col("correctness"), pl.col("completeness"), pl.col("consistency")
+        )
+
+    def label(self) -> pl.Expr:
+        """The letter."""
+        return letter(pl.col("value"))
+
+
+@dataclass(frozen=True)
+class AnswerOutcome(AgainstReferences):
+    """One word for an answer: correct, partial, wrong or dont_know.
+
+    ``dont_know``: it abstains, refuses or asks back. Else ``correct`` if every
+    statement of the reference is in it in full and no claim contradicts it;
+    ``wrong`` if none is, not even in part; ``partial`` between. The value is 1,
+    .5, 0 and 0; the shares are the counts that GraphRAG reports show.
+    """
+
+    name: ClassVar[str] = "answer_outcome"
+
+    def parts(self) -> dict[str, Part]:
+        """The kind of reply, and what of the reference is in it."""
+        said = Statements.agreement
+        contradicts = (ClaimsAgainstReferences.agreement == "contradicts").any()
+        none = Undefined("no_statements")
+        gives_none = Answers.response_type.is_in(["abstain", "refuse", "clarify"])
+        return {
+            "dont_know": Part(Answers, gives_none.first(), Undefined("no_answer")),
+            "all_full": Part(Statements, (said == "full").all(), none),
+            "some": Part(Statements, said.is_in(["full", "partial"]).any(), none),
+            "contradicts": Part(ClaimsAgainstReferences, contradicts, 0.0),
+        }
+
+    def combine(self) -> pl.Expr:
+        """The value of the word."""
+        return self.label().replace_strict(OUTCOMES, return_dtype=pl.Float64)
+
+    def label(self) -> pl.Expr:
+        """The word."""
+        full = (pl.col("all_full") == 1) & (pl.col("contradicts") == 0)
+        return (
+            pl.when(pl.col("dont_know") == 1)
+            .then(pl.lit("dont_know"))
+            .when(full)
+            .then(pl.lit("correct"))
+            .when(pl.col("some") == 1)
+            .then(pl.lit("partial"))
+            .otherwise(pl.lit("wrong"))
+        )
+
+
+def factual_accuracy(correctness: pl.Expr, completeness: pl.Expr, consistency: pl.Expr) -> pl.Expr:
+    """``.5 correctness + .3 completeness + .2 consistency``, each from 0 to 1."""
+    return 0.5 * correctness + 0.3 * completeness + 0.2 * consistency
+
+
+def letter(value: pl.Expr) -> pl.Expr:
+    """A from .8, B from .6, C from .4, D from .2, else E; null stays null."""
+    least = [bound for bound, _ in reversed(LETTERS)]
+    names = ["E", *(name for _, name in reversed(LETTERS))]
+    return value.cut(least, labels=names, left_closed=True).cast(pl.String)
+
+
+def _coverage() -> pl.Expr:
+    full, partial = Statements.agreement == "full", Statements.agreement == "partial"
+    return (full + 0.5 * partial).mean()

@@ -1,0 +1,137 @@
+"""Faithfulness: how much of the answer rests on the retrieved contexts."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.judgements import AnswerSentences, Claims, Sentences, View
+
+from .core import Metric
+from .outcome import Range, Undefined
+
+
+@dataclass(frozen=True)
+class OverClaims(Metric):
+    """What the metrics over the answer's claims share."""
+
+    family: ClassVar[str] = "grounding"
+    over: ClassVar[type[View]] = Claims
+    empty: ClassVar[float | Undefined] = Undefined("no_claims")
+
+
+@dataclass(frozen=True)
+class Faithfulness(OverClaims):
+    """Share of the answer's claims that the contexts support.
+
+        faithfulness = supported claims / all claims
+
+    Over the claims, in any order. From 0 to 1, higher is better. A claim that
+    the contexts do not settle counts against the answer. Undefined for an
+    answer that makes no claim, such as "I don't know"; the convention
+    ``no_claims=1.0`` of some reports calls it faithful. ``unjudged="drop"``
+    leaves claims without a verdict out, where else they make the score missing.
+
+    Source: Es et al. (2024), "RAGAS: Automated Evaluation of Retrieval
+    Augmented Generation", section 3.
+    """
+
+    name: ClassVar[str] = "faithfulness"
+
+    no_claims: float | None = None
+    unjudged: Literal["missing", "drop"] = "missing"
+
+    def __post_init__(self) -> None:
+        if self.unjudged not in ("missing", "drop"):
+            raise InputError(f"{self.name}: unjudged must be missing or drop.")
+        if self.no_claims is not None:
+            object.__setattr__(self, "empty", float(self.no_claims))
+
+    def rule(self) -> pl.Expr:
+        """Evaluated once per example, over that example's claims."""
+        return (Claims.support == "supported").mean()
+
+    def settled(self) -> pl.Expr | None:
+        """With ``drop``, one verdict is enough."""
+        return Claims.support.is_not_null().any() if self.unjudged == "drop" else None
+
+
+@dataclass(frozen=True)
+class Hallucination(Faithfulness):
+    """Share of the answer's claims that the contexts do not support. Lower is better.
+
+    hallucination = 1 - faithfulness, never of an undefined
+    """
+
+    name: ClassVar[str] = "hallucination"
+    range: ClassVar[Range] = Range(0, 1, "-")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.no_claims is not None:
+            object.__setattr__(self, "empty", 1 - float(self.no_claims))
+
+    def rule(self) -> pl.Expr:
+        """Absent and contradicted claims."""
+        return (Claims.support != "supported").mean()
+
+
+@dataclass(frozen=True)
+class ExpectedFaithfulness(OverClaims):
+    """Mean probability that the contexts support a claim.
+
+        expected_faithfulness = mean over the claims of P(supported)
+
+    The form to rank by where a judge gives probabilities; equal to
+    ``faithfulness`` where it gives only verdicts.
+    """
+
+    name: ClassVar[str] = "expected_faithfulness"
+
+    def rule(self) -> pl.Expr:
+        """Over the claims."""
+        return Claims.probability.mean()
+
+
+@dataclass(frozen=True)
+class Groundedness(Metric):
+    """Share of the answer's sentences that are wholly supported.
+
+        groundedness = sentences whose claims are all supported / sentences with claims
+
+    Source: the groundedness of the TruLens triad, over judged claims.
+    """
+
+    name: ClassVar[str] = "groundedness"
+    family: ClassVar[str] = "grounding"
+    over: ClassVar[type[View]] = Sentences
+    empty: ClassVar[float | Undefined] = Undefined("no_claims")
+
+    def rule(self) -> pl.Expr:
+        """Over the sentences that make a claim."""
+        return Sentences.supported.mean()
+
+
+@dataclass(frozen=True)
+class EmbeddingHallucination(Metric):
+    """Share of the answer's sentences that resemble no context. Lower is better.
+
+        embedding_hallucination = sentences whose best cosine with a context
+                                  is below the threshold / sentences
+
+    An embedding sees the topic, not the fact: most sentences of a wrong answer
+    pass. See docs/local-judge.md for what string evidence does better.
+    """
+
+    name: ClassVar[str] = "embedding_hallucination"
+    family: ClassVar[str] = "grounding"
+    over: ClassVar[type[View]] = AnswerSentences
+    range: ClassVar[Range] = Range(0, 1, "-")
+    empty: ClassVar[float | Undefined] = Undefined("no_sentences")
+
+    threshold: float = 0.4
+
+    def rule(self) -> pl.Expr:
+        """Over the sentences."""
+        return (AnswerSentences.similarity < self.threshold).mean()

@@ -1,0 +1,158 @@
+"""Overlap: how alike are answer and reference as strings, or in a model's eyes?
+
+The best of several references counts.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.judgements import References, View
+
+from .core import Metric
+from .outcome import Range, Undefined
+
+
+@dataclass(frozen=True)
+class Overlap(Metric):
+    """The best value over the references of one column."""
+
+    family: ClassVar[str] = "reference"
+    over: ClassVar[type[View]] = References
+    empty: ClassVar[float | Undefined] = Undefined("no_reference")
+    by_reference: ClassVar[bool] = True
+
+    def fact(self) -> pl.Expr:
+        """The column."""
+        raise NotImplementedError
+
+    def rule(self) -> pl.Expr:
+        """Of one reference."""
+        return self.fact().first()
+
+
+@dataclass(frozen=True)
+class ExactMatch(Overlap):
+    """1 if answer and reference are equal after SQuAD normalisation, else 0.
+
+    Normalisation: lower case, no punctuation, no articles, single spaces.
+
+    Source: Rajpurkar et al. (2016), "SQuAD".
+    """
+
+    name: ClassVar[str] = "exact_match"
+    range: ClassVar[Range] = Range(0, 1, "+", rate=True)
+
+    def fact(self) -> pl.Expr:
+        """Equal."""
+        return References.exact_match
+
+
+@dataclass(frozen=True)
+class TokenF1(Overlap):
+    """F1 over the tokens of answer and reference, counted as often as they occur; ROUGE-1.
+
+    On rouge-score's tokens without stemming: runs of letters and digits in
+    lower case.
+
+    Source: Lin (2004), "ROUGE"; Rajpurkar et al. (2016) for the token F1.
+    """
+
+    name: ClassVar[str] = "token_f1"
+
+    def fact(self) -> pl.Expr:
+        """As multisets."""
+        return References.token_f1
+
+
+@dataclass(frozen=True)
+class TokenF1Set(Overlap):
+    """F1 over the distinct tokens of answer and reference."""
+
+    name: ClassVar[str] = "token_f1_set"
+
+    def fact(self) -> pl.Expr:
+        """As sets."""
+        return References.token_f1_set
+
+
+@dataclass(frozen=True)
+class Rouge2(Overlap):
+    """F1 over the token bigrams. Source: Lin (2004)."""
+
+    name: ClassVar[str] = "rouge_2"
+
+    def fact(self) -> pl.Expr:
+        """Bigrams."""
+        return References.rouge_2
+
+
+@dataclass(frozen=True)
+class RougeL(Overlap):
+    """F1 of the longest common subsequence of tokens. Source: Lin (2004)."""
+
+    name: ClassVar[str] = "rouge_l"
+
+    def fact(self) -> pl.Expr:
+        """Longest common subsequence."""
+        return References.rouge_l
+
+
+@dataclass(frozen=True)
+class SemanticSimilarity(Overlap):
+    """Cosine of the embeddings of answer and reference, from -1 to 1."""
+
+    name: ClassVar[str] = "semantic_similarity"
+    range: ClassVar[Range] = Range(-1, 1)
+
+    def fact(self) -> pl.Expr:
+        """Cosine."""
+        return References.similarity
+
+
+@dataclass(frozen=True)
+class SemanticSimilarityCrossEncoder(Overlap):
+    """A cross-encoder's score of answer and reference, read together."""
+
+    name: ClassVar[str] = "semantic_similarity_cross_encoder"
+
+    def fact(self) -> pl.Expr:
+        """Read together."""
+        return References.cross_encoder
+
+
+@dataclass(frozen=True)
+class BertscorePrecision(Overlap):
+    """Mean best match of each answer token. Source: Zhang et al. (2020), "BERTScore"."""
+
+    name: ClassVar[str] = "bertscore_precision"
+    range: ClassVar[Range] = Range(-1, 1)
+
+    def fact(self) -> pl.Expr:
+        """Greedy matching, answer to reference."""
+        return References.bertscore_precision
+
+
+@dataclass(frozen=True)
+class BertscoreRecall(Overlap):
+    """Mean best match of each reference token. Source: Zhang et al. (2020)."""
+
+    name: ClassVar[str] = "bertscore_recall"
+    range: ClassVar[Range] = Range(-1, 1)
+
+    def fact(self) -> pl.Expr:
+        """Greedy matching, reference to answer."""
+        return References.bertscore_recall
+
+
+@dataclass(frozen=True)
+class BertscoreF1(Overlap):
+    """Harmonic mean of BERTScore precision and recall. Source: Zhang et al. (2020)."""
+
+    name: ClassVar[str] = "bertscore_f1"
+    range: ClassVar[Range] = Range(-1, 1)
+
+    def fact(self) -> pl.Expr:
+        """Greedy matching, both ways."""
+        return References.bertscore_f1

@@ -1,0 +1,108 @@
+"""Your own metric: one function in one file.
+
+A function without arguments gives a Polars expression over the view; one with
+an argument gets an example's rows, as a list of dictionaries, and gives a
+number, or None where it is undefined.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, make_dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.judgements import View
+
+from .core import Metric, Part
+from .outcome import Range, Undefined
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class FunctionMetric(Metric):
+    """A metric whose rule is a plain function of an example's rows."""
+
+    columns: ClassVar[tuple[str, ...]]
+    function: ClassVar[Callable[[Rows], float | None]]
+    undefined: ClassVar[str] = "function_gave_none"
+
+    def rule(self) -> pl.Expr:
+        """The function, called once per example."""
+        function = type(self).function
+        name = self.name
+
+        def call(rows: pl.Series) -> pl.Series:
+            value = function(rows.to_list())
+            if value is not None and not isinstance(value, (bool, int, float)):
+                raise InputError(
+                    f"{name} gave {value!r}: a metric gives a number, or None for undefined."
+                )
+            return pl.Series([None if value is None else float(value)], dtype=pl.Float64)
+
+        return pl.struct(self.columns).map_batches(
+            call, return_dtype=pl.Float64, returns_scalar=True, is_elementwise=False
+        ).first()  # fmt: skip
+
+
+def metric(
+    *,
+    over: type[View],
+    columns: Iterable[str] = (),
+    range: Range = Range(0, 1),  # noqa: B008
+    empty: float | Undefined = Undefined("no_rows"),  # noqa: B008
+    family: str = "own",
+) -> Callable[[Callable[..., Any]], Metric]:
+    """Make a metric of a function; the function's name is the metric's.
+
+    Args:
+        over: The view whose rows it sees.
+        columns: For a plain function, the columns it reads; they say which
+            judgements it needs.
+        range: Where its values lie, and which end is better.
+        empty: Its value for an example without rows.
+        family: The section of the report it stands in.
+
+    Raises:
+        InputError: A plain function without ``columns``, or an expression that
+            names columns the view does not have.
+    """
+
+    def make(function: Callable[..., Any]) -> Metric:
+        takes_rows = bool(inspect.signature(function).parameters)
+        names = tuple(columns)
+        if takes_rows and not names:
+            raise InputError(
+                f"{function.__name__}: a plain function names the columns it reads, such as "
+                f'columns=("{next(iter(over.columns))}",).'
+            )
+        namespace: dict[str, Any] = {
+            "name": function.__name__,
+            "family": family,
+            "over": over,
+            "range": range,
+            "empty": empty,
+            "__doc__": function.__doc__ or "A user's own metric.",
+            "__module__": function.__module__,
+        }
+        if takes_rows:
+            bases: tuple[type, ...] = (FunctionMetric,)
+            namespace |= {"columns": names, "function": staticmethod(function)}
+        else:
+            bases = (Metric,)
+            namespace["rule"] = lambda self: function()  # noqa: ARG005
+        cls = make_dataclass(function.__name__, [], bases=bases, namespace=namespace, frozen=True)
+        made: Metric = cls()
+        for part in made.parts().values():
+            _checked(part)
+        return made
+
+    return make
+
+
+def _checked(part: Part) -> None:
+    if not isinstance(part.rule, pl.Expr):
+        raise InputError("A metric's function without arguments gives a Polars expression.")
+    part.columns  # noqa: B018

@@ -1,0 +1,122 @@
+"""Retrieval against what was needed: statements, evidence, and what the answer used."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.judgements import Contexts, Evidence, Statements, View
+
+from .core import Metric, share
+from .outcome import Range, Undefined
+
+
+@dataclass(frozen=True)
+class ContextRecall(Metric):
+    """Share of the reference's statements that the contexts support.
+
+        context_recall = supported statements / all statements
+
+    The best of several references counts. 0 where nothing was retrieved.
+
+    Source: Es et al. (2024), "RAGAS: Automated Evaluation of Retrieval
+    Augmented Generation", and its documentation.
+    """
+
+    name: ClassVar[str] = "context_recall"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Statements
+    empty: ClassVar[float | Undefined] = Undefined("no_statements")
+    by_reference: ClassVar[bool] = True
+
+    def rule(self) -> pl.Expr:
+        """Over the statements of one reference."""
+        return (Statements.support == "supported").mean()
+
+
+@dataclass(frozen=True)
+class EvidenceRecall(Metric):
+    """Share of the gold evidence that is found in the contexts.
+
+    evidence_recall = supported pieces of evidence / all pieces
+    """
+
+    name: ClassVar[str] = "evidence_recall"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Evidence
+    empty: ClassVar[float | Undefined] = Undefined("no_evidence")
+
+    def rule(self) -> pl.Expr:
+        """Over the pieces of evidence."""
+        return (Evidence.support == "supported").mean()
+
+
+@dataclass(frozen=True)
+class ContextUtilization(Metric):
+    """Share of the relevant contexts that the answer made use of.
+
+        context_utilization = relevant contexts on which a supported claim rests
+                              / relevant contexts
+
+    Undefined where no context is relevant.
+    """
+
+    name: ClassVar[str] = "context_utilization"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Contexts
+    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
+    undefined: ClassVar[str] = "no_relevant_context"
+
+    def rule(self) -> pl.Expr:
+        """Over the contexts."""
+        return share((Contexts.relevant & Contexts.used).sum(), Contexts.relevant.sum())
+
+
+@dataclass(frozen=True)
+class EmbeddingContextRelevance(Metric):
+    """Mean cosine of the question and each context, from -1 to 1."""
+
+    name: ClassVar[str] = "embedding_context_relevance"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Contexts
+    range: ClassVar[Range] = Range(-1, 1)
+    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
+
+    def rule(self) -> pl.Expr:
+        """Negative cosines stay negative."""
+        return Contexts.question_similarity.mean()
+
+
+@dataclass(frozen=True)
+class EmbeddingContextSufficiency(Metric):
+    """Share of the contexts whose cosine with the question reaches a threshold.
+
+    Equality counts. 0 where nothing was retrieved, flagged.
+    """
+
+    name: ClassVar[str] = "embedding_context_sufficiency"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Contexts
+    empty: ClassVar[float | Undefined] = 0.0
+    empty_flag: ClassVar[str | None] = "empty_retrieval"
+
+    threshold: float = 0.5
+
+    def rule(self) -> pl.Expr:
+        """Over the contexts."""
+        return (Contexts.question_similarity >= self.threshold).mean()
+
+
+@dataclass(frozen=True)
+class ReferenceSimilarityMax(Metric):
+    """Best cosine of a context and a reference, from -1 to 1."""
+
+    name: ClassVar[str] = "reference_similarity_max"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Contexts
+    range: ClassVar[Range] = Range(-1, 1)
+    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
+
+    def rule(self) -> pl.Expr:
+        """Over the contexts."""
+        return Contexts.reference_similarity.max()

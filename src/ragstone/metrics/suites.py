@@ -1,0 +1,178 @@
+"""Suites: the systems users come from, each a list of metrics with its conventions."""
+
+from dataclasses import dataclass
+
+from .core import Metric
+from .names import parse_metric
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A named list of metrics.
+
+    ``bands`` say how a value is read in words, from the highest least value
+    down; ``percent`` shows values times 100; ``by`` are the slices it groups by.
+    """
+
+    name: str
+    about: str
+    names: tuple[str, ...]
+    bands: tuple[tuple[float, str], ...] = ()
+    percent: bool = False
+    by: tuple[str, ...] = ()
+    conventions: str = ""
+
+    def metrics(self) -> list[Metric]:
+        """The metrics, in the suite's order."""
+        return [parse_metric(name) for name in self.names]
+
+
+_CRITERIA = (
+    "faithfulness",
+    "answer_relevance",
+    "context_precision",
+    "context_recall",
+    "answer_correctness",
+    "response_completeness",
+    "source_attribution",
+)
+
+SUITES: dict[str, Suite] = {
+    suite.name: suite
+    for suite in (
+        Suite(
+            "graphrag",
+            "GraphRAG reports: four RAG metrics, their composite, factual accuracy and outcomes",
+            (
+                "faithfulness(no_claims=1.0)",
+                "precision",
+                "context_recall",
+                "answer_relevance",
+                'ragas_score(weights="faithfulness(no_claims=1.0):0.3 precision:0.2 '
+                'context_recall:0.2 answer_relevance:0.3")',
+                "factual_accuracy",
+                "semantic_similarity",
+                "bertscore_f1",
+                "answer_outcome",
+            ),
+            percent=True,
+            by=("question_type",),
+            conventions="percent; an answer without claims is faithful; context precision is the "
+            "share of relevant contexts; ragas_score is over the weight present",
+        ),
+        Suite(
+            "embedding",
+            "embedding evaluators: cosines with the question, the contexts and the reference",
+            (
+                "embedding_context_relevance",
+                "embedding_context_sufficiency",
+                "answer_relevance",
+                "semantic_similarity",
+                "embedding_hallucination",
+            ),
+            bands=((0.8, "excellent"), (0.6, "good"), (0.4, "fair"), (-1.0, "poor")),
+            conventions="thresholds .5 for sufficiency and .4 for hallucination",
+        ),
+        Suite(
+            "taxonomy",
+            "the label taxonomy: six retrieval, five grounding and five generation metrics",
+            (
+                "precision",
+                "sufficiency_hit",
+                "sufficiency_rate",
+                "misleading_rate",
+                "mrr",
+                "ndcg",
+                "grounding_presence",
+                "unsupported_claim",
+                "contradiction",
+                "citation_presence",
+                "citation_fabrication",
+                "proper_action",
+                "on_topic",
+                "helpfulness",
+                "incompleteness",
+                "unsafe_content",
+            ),
+            conventions="people's labels or a judge; citation_fabrication is a ratio of sums",
+        ),
+        Suite(
+            "triad",
+            "the TruLens triad: context relevance, groundedness, answer relevance",
+            ("graded_relevance", "groundedness", "answer_relevance_rated"),
+            conventions="reasons are shown",
+        ),
+        Suite(
+            "ragas",
+            "early and current Ragas metrics, with the harmonic score over means",
+            (
+                "faithfulness",
+                "answer_relevance",
+                "context_precision",
+                "sentence_relevance",
+                "context_recall",
+                "semantic_similarity",
+                "answer_correctness",
+                'critique(aspect="harmfulness")',
+                'critique(aspect="maliciousness")',
+                'critique(aspect="coherence")',
+                'critique(aspect="correctness")',
+                'critique(aspect="conciseness")',
+                "ragas_harmonic",
+            ),
+        ),
+        Suite(
+            "rubric",
+            "the rubric judge: seven ratings, reasoning first, and two overall scores",
+            (
+                *(f'rating(criterion="{criterion}")' for criterion in _CRITERIA),
+                "overall_weighted",
+                "overall_simple",
+            ),
+        ),
+    )
+}
+
+QUICK = "quick"
+"""The default suite: what the data and the chosen judges allow. ``run`` resolves it."""
+
+QUICK_METRICS: tuple[str, ...] = (
+    "context_precision",
+    "precision",
+    "mrr",
+    "ndcg",
+    "graded_relevance",
+    "sufficiency_hit",
+    "sufficiency_rate",
+    "misleading_rate",
+    "recall(k=10)",
+    "map",
+    'ndcg(k=10, gain="linear", ideal="pool")',
+    "unjudged_rate",
+    "context_recall",
+    "evidence_recall",
+    "context_utilization",
+    "faithfulness",
+    "expected_faithfulness",
+    "groundedness",
+    "grounding_presence",
+    "unsupported_claim",
+    "contradiction",
+    "citation_presence",
+    "citation_fabrication",
+    "citation_precision",
+    "citation_recall",
+    "abstention",
+    "proper_action",
+    "on_topic",
+    "helpfulness",
+    "incompleteness",
+    "unsafe_content",
+    "answer_outcome",
+    "answer_coverage",
+    "factual_accuracy",
+    "exact_match",
+    "token_f1",
+    "rouge_l",
+)
+"""What the quick suite chooses from, in the order of the report."""

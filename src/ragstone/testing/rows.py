@@ -1,0 +1,121 @@
+"""Rows: views made by hand, one list of rows an example."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragstone.judgements import (
+    MISSING,
+    UNDEFINED,
+    VALUE,
+    Claims,
+    Contexts,
+    KnownContexts,
+    View,
+    same_outcome,
+)
+from ragstone.metrics import Metric, Missing, Score, Undefined, score
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of one example in one view, column by column."""
+
+    view: type[View]
+    columns: Mapping[str, Sequence[Any]]
+
+    def __len__(self) -> int:
+        return max((len(values) for values in self.columns.values()), default=0)
+
+
+def rows(view: type[View], **columns: Sequence[Any]) -> Rows:
+    """Rows of any view: ``rows(Statements, support=["supported"], reference=[0])``."""
+    return Rows(view, columns)
+
+
+def claims(**columns: Sequence[Any]) -> Rows:
+    """Rows of the claims view: ``claims(support=["supported", "absent"])``."""
+    return Rows(Claims, columns)
+
+
+def contexts(**columns: Sequence[Any]) -> Rows:
+    """Rows of the contexts view, in rank order: ``contexts(relevant=[True, None])``."""
+    return Rows(Contexts, columns)
+
+
+def known_contexts(**columns: Sequence[Any]) -> Rows:
+    """Rows of contexts known by id: ``known_contexts(grade=[2, 1], rank=[1, None])``."""
+    return Rows(KnownContexts, columns)
+
+
+def score_one(metric: Metric, *given: Rows) -> Score:
+    """The score of one example with these rows."""
+    return score_all(metric, [given])[0]
+
+
+def score_all(metric: Metric, examples: Sequence[Sequence[Rows]]) -> list[Score]:
+    """The score of each example; its rows may come from several views."""
+    frame = score(_Given(examples), [metric])[str(metric)]
+    return [
+        _score(value, status, reason)
+        for value, status, reason in frame.select("value", "status", "reason").iter_rows()
+    ]
+
+
+def _score(value: float | None, status: int, reason: str) -> Score:
+    if status == MISSING:
+        return Missing(reason)
+    if status == UNDEFINED or value is None:
+        return Undefined(reason)
+    return value
+
+
+class _Given:
+    """Views that are given instead of joined; every judge did its work."""
+
+    def __init__(self, given: Sequence[Sequence[Rows]]) -> None:
+        self.given = given
+        references = [1 + max(_references(example), default=0) for example in given]
+        self.examples = pl.DataFrame(
+            {
+                "question": [""] * len(given),
+                "answer": ["an answer"] * len(given),
+                "contexts": [[""]] * len(given),
+                "reference": [[""] * count for count in references],
+                "evidence": [[""]] * len(given),
+                "reference_contexts": [[""]] * len(given),
+            }
+        )
+
+    def outcome(self, ask: str) -> pl.DataFrame:  # noqa: ARG002
+        return same_outcome(VALUE, None, len(self.given))
+
+    def view(self, view: type[View], wanted: object) -> pl.DataFrame:  # noqa: ARG002
+        schema = {"row": pl.UInt32, **{name: fact.dtype for name, fact in view.columns.items()}}
+        frames = [pl.DataFrame(schema=schema)]
+        for number, example in enumerate(self.given):
+            for rows in example:
+                if rows.view is view and len(rows):
+                    frames.append(_frame(rows).with_columns(row=pl.lit(number, pl.UInt32)))
+        return pl.concat(frames, how="diagonal")
+
+
+def _references(example: Sequence[Rows]) -> list[int]:
+    return [number for rows in example for number in rows.columns.get("reference", ())]
+
+
+def _frame(rows: Rows) -> pl.DataFrame:
+    defaults = {
+        "rank": range(1, len(rows) + 1),
+        "index": range(len(rows)),
+        "reference": [0] * len(rows),
+    }
+    columns = {name: values for name, values in defaults.items() if name in rows.view.columns}
+    return pl.DataFrame(
+        {
+            name: pl.Series(name, list(values), dtype=rows.view.columns[name].dtype)
+            for name, values in {**columns, **rows.columns}.items()
+        }
+    )
