@@ -1,3 +1,82 @@
-"""Ragstone measures retrieval-augmented generation."""
+"""Ragstone measures retrieval-augmented generation.
 
-__version__ = "0.1.0"
+    import ragstone
+
+    run = ragstone.evaluate("answers.jsonl", by=["question_type"])
+    run.estimates()
+
+Names are loaded when they are first used, so that importing Ragstone is cheap.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragstone.errors import DataError, InputError, RagstoneError
+    from ragstone.examples import Context, Example, read, write
+    from ragstone.judgements import VIEWS
+    from ragstone.metrics import (
+        Metric,
+        Missing,
+        Range,
+        Undefined,
+        metric,
+        parse_metric,
+    )
+    from ragstone.run import Estimate, Run, evaluate, rescore
+
+_ROOMS = {
+    "Context": "examples",
+    "DataError": "errors",
+    "Estimate": "run",
+    "Example": "examples",
+    "InputError": "errors",
+    "Metric": "metrics",
+    "Missing": "metrics",
+    "RagstoneError": "errors",
+    "Range": "metrics",
+    "Run": "run",
+    "Undefined": "metrics",
+    "VIEWS": "judgements",
+    "evaluate": "run",
+    "metric": "metrics",
+    "parse_metric": "metrics",
+    "read": "examples",
+    "rescore": "run",
+    "write": "examples",
+}
+
+__all__ = [
+    "VIEWS",
+    "Context",
+    "DataError",
+    "Estimate",
+    "Example",
+    "InputError",
+    "Metric",
+    "Missing",
+    "RagstoneError",
+    "Range",
+    "Run",
+    "Undefined",
+    "evaluate",
+    "metric",
+    "parse_metric",
+    "read",
+    "rescore",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ragstone")
+    if name in _ROOMS:
+        return getattr(import_module(f"ragstone.{_ROOMS[name]}"), name)
+    raise AttributeError(f"module 'ragstone' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,7 +1,7 @@
 """Asks: the questions that judges are put, and what an example must have for each.
 
-An ask is a kind, or the part of a kind that concerns one sort of unit: support
-is asked of claims, of statements and of gold evidence, each for its own sake.
+An ask is a kind, or a part of one that stands for itself: support is asked of
+claims, of statements and of gold evidence, each for its own sake.
 """
 
 from dataclasses import dataclass
@@ -75,7 +75,8 @@ ASKS: dict[str, Ask] = {
     "support/evidence": Ask("support", ("evidence", "contexts")),
     "agreement/claim": Ask("agreement", ("answer", "answer_text", "reference"), ("claims",)),
     "agreement/statement": Ask("agreement", ("answer", "reference"), ("statements",)),
-    "grounding": Ask("grounding", ("answer",), ("support/claim", "citations")),
+    "grounding/support": Ask("grounding", ("answer",), ("support/claim",)),
+    "grounding/citation": Ask("grounding", ("answer",), ("citations",)),
     "quality": Ask("quality", ("answer",), filled_by=LLM),
     "probes": Ask("probes", ("answer",), filled_by=LLM),
     "rating": Ask("rating", ("answer",), filled_by=LLM),

@@ -95,7 +95,7 @@ class Contexts(View):
         frame = (
             _exploded(tables, "contexts")
             .unnest("contexts")
-            .select("row", "rank", pl.col("id").alias("context"), "score")
+            .select("row", pl.col("rank").cast(pl.UInt32), pl.col("id").alias("context"), "score")
         )
         if cls._any(wanted, "relevance"):
             relevance = tables.of("relevance").select(
@@ -162,7 +162,7 @@ class KnownContexts(View):
         known = (
             _exploded(tables, "reference_contexts")
             .unnest("reference_contexts")
-            .select("row", pl.col("id").alias("context"), "grade")
+            .select("row", pl.col("id").alias("context"), pl.col("grade").cast(pl.Int32))
         )
         ranks = Contexts.frame(tables, ()).group_by("row", "context").agg(pl.col("rank").min())
         return known.join(ranks, on=["row", "context"], how="left", maintain_order="left")
@@ -345,16 +345,16 @@ class Answers(View):
     response_type = Fact(pl.Enum(RESPONSE_TYPES), "what kind of reply it is", needs=("response",))
     phrases_8 = Fact(pl.Boolean, "one of eight phrases occurs", needs=("phrases",))
     phrases_12 = Fact(pl.Boolean, "one of twelve phrases occurs", needs=("phrases",))
-    support_present = Fact(pl.Boolean, "some claim is supported", needs=("grounding",))
+    support_present = Fact(pl.Boolean, "some claim is supported", needs=("grounding/support",))
     unsupported_claim_present = Fact(
-        pl.Boolean, "some claim is absent or contradicted", needs=("grounding",)
+        pl.Boolean, "some claim is absent or contradicted", needs=("grounding/support",)
     )
     contradicted_claim_present = Fact(
-        pl.Boolean, "some claim is contradicted", needs=("grounding",)
+        pl.Boolean, "some claim is contradicted", needs=("grounding/support",)
     )
-    source_cited = Fact(pl.Boolean, "it names a source", needs=("grounding",))
+    source_cited = Fact(pl.Boolean, "it names a source", needs=("grounding/citation",))
     fabricated_source = Fact(
-        pl.Boolean, "it names a source that was not retrieved", needs=("grounding",)
+        pl.Boolean, "it names a source that was not retrieved", needs=("grounding/citation",)
     )
     parts = Fact(pl.UInt32, "parts of the question", needs=("quality",))
     parts_answered = Fact(pl.UInt32, "parts answered", needs=("quality",))

@@ -31,6 +31,9 @@ class Composite(Metric):
     name: ClassVar[str] = "composite"
     family: ClassVar[str] = "composite"
 
+    over_means: ClassVar[bool] = False
+    """Made from data-set means instead of an example's scores."""
+
     weights: str = ""
     kind: Literal["arithmetic", "harmonic"] = "arithmetic"
     missing: Literal["propagate", "renormalise"] = "propagate"

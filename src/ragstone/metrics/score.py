@@ -16,6 +16,7 @@ from ragstone.judgements import (
     Fact,
     Judged,
     View,
+    same_outcome,
 )
 
 from .composite import Composite
@@ -321,6 +322,12 @@ def _with_requirements(tables: Judged, metric: Metric, base: pl.DataFrame) -> pl
 
 def _compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """A composite from its components' scores."""
+    if metric.over_means:
+        height = scores[str(parse_metric(metric.terms[0][0]))].height
+        return same_outcome(UNDEFINED, "over_data_set_means", height).select(
+            pl.lit(None, pl.Float64).alias("value"), pl.lit(None, pl.String).alias("label"),
+            "status", "reason",
+        )  # fmt: skip
     names = [name for name, _ in metric.terms]
     numbered = {name: str(number) for number, name in enumerate(names)}
     frame = pl.concat(

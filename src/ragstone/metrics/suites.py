@@ -154,7 +154,6 @@ QUICK_METRICS: tuple[str, ...] = (
     "context_utilization",
     "faithfulness",
     "expected_faithfulness",
-    "groundedness",
     "grounding_presence",
     "unsupported_claim",
     "contradiction",

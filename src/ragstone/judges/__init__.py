@@ -1,0 +1,26 @@
+"""The judges: people, rules and the local judge, who fill the same tables."""
+
+from .human import HumanJudge
+from .ids import IdsJudge
+from .judge import LEDGER, Block, Filled, Judge, Proposition, Sheet, fingerprint
+from .local.judge import LocalJudge
+from .names import JUDGES, Panel, parse_judges, who_fills
+from .rules import RulesJudge
+
+__all__ = [
+    "JUDGES",
+    "LEDGER",
+    "Block",
+    "Filled",
+    "HumanJudge",
+    "IdsJudge",
+    "Judge",
+    "LocalJudge",
+    "Panel",
+    "Proposition",
+    "RulesJudge",
+    "Sheet",
+    "fingerprint",
+    "parse_judges",
+    "who_fills",
+]

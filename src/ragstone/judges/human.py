@@ -1,0 +1,181 @@
+"""Human: the labels that people put into the data."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragstone.examples import Example
+from ragstone.examples.labels import (
+    GENERATION_LABELS,
+    GROUNDING_LABELS,
+    answer_labels,
+    context_labels,
+)
+from ragstone.judgements import ASKS, KINDS
+
+from .judge import Block, Filled, Sheet, fingerprint
+
+SUPPORT_LABELS = GROUNDING_LABELS[:3]
+CITATION_LABELS = GROUNDING_LABELS[3:]
+
+
+@dataclass(frozen=True)
+class HumanJudge:
+    """Reads ``labels`` of an example: contexts, answer, claims, statements, response type.
+
+    A label that is left open is a gap in the row, which the metrics see. An
+    example without labels of a kind is left to the next judge.
+    """
+
+    name: str = "human"
+    about: str = "labels that people put into the data"
+    asks: frozenset[str] = frozenset(
+        {
+            "relevance",
+            "grounding/support",
+            "grounding/citation",
+            "quality",
+            "response",
+            "claims",
+            "statements",
+            "support/claim",
+            "support/statement",
+            "agreement/claim",
+            "agreement/statement",
+        }
+    )
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        """One row per label given."""
+        sheet = Sheet(KINDS[ASKS[ask].kind], ask, self.name)
+        read = _READERS[ask]
+        for row in rows:
+            example = block.examples[row]
+            if not example.labels:
+                continue
+            found = read(example)
+            if found is not None:
+                subject = fingerprint("labels", example.id)
+                sheet.done(row, subject)
+                for values in found:
+                    sheet.add(subject, **values)
+        return sheet.filled()
+
+
+Found = list[dict[str, Any]] | None
+
+
+def _relevance(example: Example) -> Found:
+    rows = []
+    for rank, labels in enumerate(context_labels(example.labels), start=1):
+        if any(value is not None for value in labels.values()):
+            rows.append(
+                {
+                    "rank": rank,
+                    "relevant": labels["topically_relevant"],
+                    "sufficient": labels["evidence_sufficient"],
+                    "misleading": labels["misleading"],
+                }
+            )
+    return rows or None
+
+
+def _answer(names: Sequence[str]) -> Callable[[Example], Found]:
+    def read(example: Example) -> Found:
+        labels = answer_labels(example.labels)
+        given = {name: labels[name] for name in names}
+        return [given] if any(value is not None for value in given.values()) else None
+
+    return read
+
+
+def _response(example: Example) -> Found:
+    kind = example.labels.get("response_type")
+    return None if kind is None else [{"response_type": kind}]
+
+
+def _claims(example: Example) -> Found:
+    given: Sequence[Mapping[str, Any]] | None = example.labels.get("claims")
+    if given is None:
+        return None
+    return [
+        {
+            "index": index,
+            "text": claim["text"],
+            "sentence": claim.get("sentence"),
+            "factual": True,
+        }
+        for index, claim in enumerate(given)
+    ]
+
+
+def _statements(example: Example) -> Found:
+    given: Sequence[Mapping[str, Any]] | None = example.labels.get("statements")
+    if given is None:
+        return None
+    return [
+        {
+            "reference": statement.get("reference", 0),
+            "index": index,
+            "text": statement["text"],
+            "importance": 1.0,
+        }
+        for index, statement in enumerate(given)
+    ]
+
+
+def _support(field: str) -> Callable[[Example], Found]:
+    def read(example: Example) -> Found:
+        given = example.labels.get(field)
+        if not given or all(one.get("support") is None for one in given):
+            return None
+        return [
+            {
+                "origin": field[:-1],
+                "author": "human",
+                "reference": one.get("reference", 0),
+                "index": index,
+                "verdict": one.get("support"),
+                "probability": None if one.get("support") is None else float(
+                    one["support"] == "supported"
+                ),
+                "evidence": one.get("evidence") or [],
+            }
+            for index, one in enumerate(given)
+        ]  # fmt: skip
+
+    return read
+
+
+def _agreement(field: str) -> Callable[[Example], Found]:
+    def read(example: Example) -> Found:
+        given = example.labels.get(field)
+        if not given or all(one.get("agreement") is None for one in given):
+            return None
+        return [
+            {
+                "origin": field[:-1],
+                "author": "human",
+                "reference": one.get("reference", 0),
+                "index": index,
+                "verdict": one.get("agreement"),
+            }
+            for index, one in enumerate(given)
+        ]
+
+    return read
+
+
+_READERS: dict[str, Callable[[Example], Found]] = {
+    "relevance": _relevance,
+    "grounding/support": _answer(SUPPORT_LABELS),
+    "grounding/citation": _answer(CITATION_LABELS),
+    "quality": _answer(GENERATION_LABELS),
+    "response": _response,
+    "claims": _claims,
+    "statements": _statements,
+    "support/claim": _support("claims"),
+    "support/statement": _support("statements"),
+    "agreement/claim": _agreement("claims"),
+    "agreement/statement": _agreement("statements"),
+}

@@ -1,0 +1,42 @@
+"""Ids: relevance known from reference ids or qrels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragstone.judgements import Relevance
+
+from .judge import Block, Filled, Sheet, fingerprint
+
+
+@dataclass(frozen=True)
+class IdsJudge:
+    """Looks each retrieved id up among the judged ones.
+
+    An id that is not listed counts as not relevant, as trec_eval does, and is
+    marked unjudged; ``unjudged_rate`` says how often that was.
+    """
+
+    name: str = "ids"
+    about: str = "reference ids or qrels in the data; ids not listed count as not relevant"
+    asks: frozenset[str] = frozenset({"relevance"})
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        """One row per retrieved context of an example whose judged ids are known."""
+        sheet = Sheet(Relevance, ask, self.name)
+        for row in rows:
+            example = block.examples[row]
+            known = example.reference_contexts
+            if known is None or example.contexts is None:
+                continue
+            subject = fingerprint("ids", example.id)
+            sheet.done(row, subject)
+            for context in example.contexts:
+                grade = known.get(context.id)
+                sheet.add(
+                    subject,
+                    rank=context.rank,
+                    grade=grade or 0,
+                    relevant=(grade or 0) >= 1,
+                    judged=grade is not None,
+                )
+        return sheet.filled()

@@ -1,0 +1,168 @@
+"""Judge: whoever fills judgement tables, and the block of examples it is given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Literal, Protocol
+
+import polars as pl
+
+from ragstone.examples import Example
+from ragstone.judgements import ASKS, Kind, Tables
+
+LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated"]
+
+LEDGER = pl.Schema(
+    {
+        "row": pl.UInt32,
+        "ask": pl.String,
+        "judge": pl.String,
+        "subject": pl.String,
+        "status": pl.String,
+        "reason": pl.String,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """A claim, a statement or a piece of gold evidence, about to be judged."""
+
+    author: str
+    reference: int
+    index: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """Examples to be judged together, and what has been judged of them so far."""
+
+    examples: Sequence[Example]
+    frame: pl.DataFrame
+    tables: Tables = field(default_factory=lambda: Tables(pl.DataFrame()))
+
+    def propositions(self, ask: str) -> Mapping[int, list[Proposition]]:
+        """What an ask is about: for each row its claims, statements or evidence."""
+        origin = ask.split("/")[1]
+        if origin == "evidence":
+            return {
+                row: [Proposition("data", 0, i, text) for i, text in enumerate(example.evidence)]
+                for row, example in enumerate(self.examples)
+                if example.evidence
+            }
+        found: dict[int, list[Proposition]] = {}
+        table = self.tables.of(f"{origin}s")
+        reference = pl.col("reference") if origin == "statement" else pl.lit(0).alias("reference")
+        columns = table.select("row", "judge", reference, "index", "text")
+        for row, author, number, index, text in columns.iter_rows():
+            found.setdefault(row, []).append(Proposition(author, number, index, text))
+        return found
+
+    @cached_property
+    def digests(self) -> list[str]:
+        """For each example the fingerprint of its question and contexts."""
+        return [
+            fingerprint(
+                example.question,
+                None if example.contexts is None else [(c.id, c.text) for c in example.contexts],
+            )
+            for example in self.examples
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a judge said: rows of the kind, and for each example how it went.
+
+    ``rows`` has the kind's columns with ``subject``; ``ledger`` joins examples
+    to subjects.
+    """
+
+    rows: pl.DataFrame
+    ledger: pl.DataFrame
+
+
+class Judge(Protocol):
+    """Fills tables. It asks and reads; it never retries, and knows no file."""
+
+    @property
+    def name(self) -> str:
+        """As it stands in every row it fills."""
+
+    @property
+    def about(self) -> str:
+        """What it says of itself in every report."""
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """What it can be asked."""
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        """Judge these rows of the block. What it cannot judge it leaves out of the ledger."""
+
+
+class Sheet:
+    """Collects rows and ledger entries, column by column."""
+
+    def __init__(self, kind: type[Kind], ask: str, judge: str) -> None:
+        self.kind = kind
+        self.ask = ask
+        self.judge = judge
+        self.columns: dict[str, list[Any]] = {name: [] for name in kind.schema()}
+        self.subjects: set[str] = set()
+        self.entries: list[tuple[int, str, LedgerStatus, str | None]] = []
+
+    def done(
+        self, row: int, subject: str, status: LedgerStatus = "ok", reason: str | None = None
+    ) -> bool:
+        """Enter a row of the ledger; True if this subject has not been judged yet."""
+        self.entries.append((row, subject, status, reason))
+        if subject in self.subjects:
+            return False
+        self.subjects.add(subject)
+        return status == "ok"
+
+    def add(self, subject: str, **values: Any) -> None:
+        """Add a row; columns that are not given are null."""
+        values["subject"] = subject
+        values["judge"] = self.judge
+        for name, column in self.columns.items():
+            column.append(values.get(name))
+
+    def filled(self) -> Filled:
+        """The tables."""
+        schema = self.kind.schema()
+        rows = pl.DataFrame(
+            {name: pl.Series(name, values, dtype=schema[name]) for name, values in
+             self.columns.items()}
+        )  # fmt: skip
+        numbers, subjects, statuses, reasons = (
+            zip(*self.entries, strict=True) if self.entries else ((), (), (), ())
+        )
+        ledger = pl.DataFrame(
+            {
+                "row": pl.Series(numbers, dtype=pl.UInt32),
+                "ask": pl.Series([self.ask] * len(numbers), dtype=pl.String),
+                "judge": pl.Series([self.judge] * len(numbers), dtype=pl.String),
+                "subject": pl.Series(subjects, dtype=pl.String),
+                "status": pl.Series(statuses, dtype=pl.String),
+                "reason": pl.Series(reasons, dtype=pl.String),
+            }
+        )
+        return Filled(rows, ledger)
+
+
+def fingerprint(*facts: object) -> str:
+    """BLAKE2b-128 of what was judged, as 32 hex digits."""
+    digest = blake2b(digest_size=16)
+    for fact in facts:
+        digest.update(repr(fact).encode("utf-8", "surrogatepass"))
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def asks_of_kind(*kinds: str) -> frozenset[str]:
+    """The asks that belong to these kinds."""
+    return frozenset(name for name, ask in ASKS.items() if ask.kind in kinds)

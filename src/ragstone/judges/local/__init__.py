@@ -1,0 +1,1 @@
+"""The local judge: string evidence, no model, no network."""

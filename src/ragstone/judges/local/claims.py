@@ -1,0 +1,82 @@
+"""Claims and statements: the sentences of an answer or a reference that assert something.
+
+Without a model a claim is a sentence. What asserts nothing is left out: questions, greetings,
+offers of help, headings, announcements that end in a colon, lone citations.
+"""
+
+import re
+from dataclasses import dataclass
+
+from .response import says_unable
+from .sentences import sentences
+
+VERSION = "ragstone-claims/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One assertion of an answer and its place: ``text == answer[start:end]``.
+
+    ``sentence`` counts from 0 over all sentences of the answer. ``factual`` is False where the
+    sentence only says what the answer or its sources cannot tell.
+    """
+
+    text: str
+    start: int
+    end: int
+    sentence: int
+    factual: bool
+
+
+def claims(answer: str) -> list[Claim]:
+    """The assertions of an answer, in order; none for text that asserts nothing."""
+    found = []
+    for position, sentence in enumerate(sentences(answer)):
+        if _asserts(answer, sentence.start, sentence.text):
+            factual = not says_unable(sentence.text)
+            found.append(Claim(sentence.text, sentence.start, sentence.end, position, factual))
+    return found
+
+
+def statements(reference: str) -> list[str]:
+    """What a reference requires, sentence by sentence; a short reference is one statement."""
+    if len(reference) <= SHORT_REFERENCE and "\n" not in reference.strip():
+        return [reference.strip()] if reference.strip() else []
+    parts = sentences(reference)
+    found = [part.text for part in parts if _asserts(reference, part.start, part.text)]
+    return found or [part.text for part in parts]
+
+
+SHORT_REFERENCE = 60
+
+_CITATION = re.compile(r"\[[^\]]{0,80}\]|\((?:see |source:? )?[^()]{0,60}\d{4}\)|https?://\S+")
+_COURTESY = re.compile(
+    r"(?:hello|hi|hey|greetings|dear|sure|certainly|of course|absolutely|great question|"
+    r"good question|thanks?|thank you|you're welcome|you are welcome|happy to help|glad to help|"
+    r"i'?m (?:happy|glad) to|i hope (?:this|that|it)|hope (?:this|that) helps|let me know|"
+    r"please let me know|feel free|please feel free|if you (?:have|need|would like|want|'d like) "
+    r"(?:any|more|further|additional|me)|is there anything|would you like|do you (?:want|need)|"
+    r"don't hesitate|please (?:note that i|see below)|here (?:is|are|'s) (?:the|a|an|some|my)"
+    r"(?: \w+){0,4}[:.]?\Z)\b",
+    re.IGNORECASE,
+)
+_WORDS_OF_COURTESY = 25
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\Z")
+_REFERENCE_LINE = re.compile(r"(?:sources?|references?|citations?|see also)\s*:", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]")
+
+
+def _asserts(text: str, start: int, sentence: str) -> bool:
+    if sentence.rstrip("\"'”’)]*_ ").endswith(("?", "？", "؟")):
+        return False
+    if not _WORD.search(_CITATION.sub("", sentence)) or _REFERENCE_LINE.match(sentence):
+        return False
+    words = sentence.split()
+    if sentence.rstrip("*_ ").endswith((":", "：")):
+        return False
+    if len(words) <= _WORDS_OF_COURTESY and _COURTESY.match(sentence):
+        return False
+    if "#" in text[max(0, start - 8) : start]:
+        line = text.rfind("\n", 0, start) + 1
+        return _HEADING.match(text[line:start]) is None
+    return True

@@ -1,0 +1,196 @@
+"""Sentences: where each sentence of a text begins and ends, by rules and without a model.
+
+The rules know abbreviations, initials, decimals, dotted acronyms, citation marks after the stop,
+closing quotes and brackets, ellipses, bullets, numbered lists, markdown headings and tables,
+hard-wrapped lines and paragraphs, and the full stops of Chinese, Japanese, Hindi, Arabic, Urdu,
+Armenian, Amharic, Khmer and Burmese. Thai and Lao, which write no full stop, are split at line
+breaks only.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+VERSION = "ragstone-sentences/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence and its place: ``text == original[start:end]``."""
+
+    text: str
+    start: int
+    end: int
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of a text, in order, without overlap.
+
+    A sentence holds at least one letter or digit and no white space at its ends. Marks of lists
+    and headings (``-``, ``2.``, ``##``) stand outside. Each row of a table is a sentence.
+    """
+    found: list[Sentence] = []
+    lower_case_only = text.islower()
+    for start, end in _blocks(text):
+        for first, last in _split(text, start, end, lower_case_only):
+            piece = _HOLDS_WORD.search(text, first, last)
+            if piece is not None:
+                found.append(_trimmed(text, first, last))
+    return found
+
+
+_NEWLINE = "\n\r\u2028\u2029\x85\x0b\x0c"
+_LINE = re.compile(f"[^{_NEWLINE}]+")
+_HOLDS_WORD = re.compile(r"[^\W_]")
+_SPACE = re.compile(r"\s*")
+_MARK = re.compile(r"(?:[ \t]*(?:[-*+•·▪◦‣–—]|>|#{1,6}|\(?\d{1,2}[.)]|\(?[a-z]\))(?=[ \t]))+")
+_STRUCTURE = re.compile(r"[ \t]*(?:[-*+•·▪◦‣–—>][ \t]|#{1,6}[ \t]|\||\(?\d{1,2}[.)][ \t]|```)")
+_ONE_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```)")
+_LINE_END = re.compile(r"[.!?…:;。！？｡।॥؟۔։።។။][\"'”’»)\]*_]*[ \t]*\Z")
+_WRAPPED = range(45, 121)
+
+_CITATION = (
+    r"\[(?:\^?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*|Data:[^\]\n]{0,200}|citation needed|note \d{1,3})\]"
+)
+_STOP = re.compile(
+    rf"(?<![.!?…])[.!?…]++[\"'”’»›)\]}}*_]*+(?:[ ]?{_CITATION})*+(?=\s|\Z)"
+    rf"|[。！？｡।॥؟۔։።។။]++[\"'”’»›)\]」』】》）]*+(?:[ ]?{_CITATION})*+"
+)
+_BEFORE = re.compile(r"[^\s(\[{\"'“‘«/]*\Z")
+_NEXT = re.compile(r"[\s\"'“‘«‹(\[{*_¿¡]*")
+_NEXT_WORD = re.compile(r"\w+")
+_ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z|[^\W\d_]\Z")
+_LIST_NUMBER = re.compile(r"\s*\(?(?:\d{1,2}|[A-Za-z])[.)]?\Z")
+_FIRST_OF_LIST = re.compile(r":\s*\(?(?:1|a|A)\Z")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_NEVER_LAST = _set(
+    "mr mrs ms mx dr prof st ste gen col sen rep gov lt sgt capt cmdr maj rev hon pres fr sr sra "
+    "mme mlle hr vs v cf eg ie e.g i.e viz approx ca al fig figs eq eqs vol vols pp nos sec ch "
+    "art arts ed eds trans mt ft ave dept est bzw z.b d.h u.a ggf usw.z nr"
+)
+_SELDOM_LAST = _set(
+    "inc ltd co corp bros jr etc jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed "
+    "thu thur thurs fri sat sun no univ assn rd blvd min max temp ph.d m.d b.a m.a usw"
+)
+_OPENERS = _set(
+    "the a an this that these those he she it they we i you his her its their our my in on at for "
+    "from with by as after before when while if although though since because but and so yet "
+    "however there here what who why how where which one some many most all both each no not "
+    "according also then to of is are was were do does did has have had can"
+)
+_NUMBERED = _set("no nos fig figs eq eqs vol p pp ch sec art c ca r b d nr")
+_GERMAN_MONTHS = _set(
+    "januar jänner februar märz april mai juni juli august september oktober november dezember"
+)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Stretches that no sentence crosses: paragraphs, list items, headings, table rows."""
+    start = end = -1
+    for line in _LINE.finditer(text):
+        first, last = line.span()
+        if text[first:last].isspace():
+            continue
+        if start >= 0 and _continues(text, start, end, first, last):
+            end = last
+            continue
+        if start >= 0:
+            yield _after_mark(text, start, end), end
+        start, end = first, last
+    if start >= 0:
+        yield _after_mark(text, start, end), end
+
+
+def _continues(text: str, start: int, end: int, first: int, last: int) -> bool:
+    """Whether the line at ``first`` goes on with the block that ended at ``end``."""
+    gap = text[end:first]
+    if len(gap) > 1 and gap != "\r\n":
+        return False
+    if _STRUCTURE.match(text, first, last) or _ONE_LINE.match(text, start, end):
+        return False
+    line_start = max(text.rfind("\n", start, end) + 1, start)
+    if _LINE_END.search(text, max(line_start, end - 12), end):
+        return end - line_start in _WRAPPED
+    opening = text[first:last].lstrip()[:1]
+    return opening.islower() or end - line_start in _WRAPPED
+
+
+def _after_mark(text: str, start: int, end: int) -> int:
+    mark = _MARK.match(text, start, end)
+    if mark is None or _HOLDS_WORD.search(text, mark.end(), end) is None:
+        return start
+    if text[mark.end() - 1] == "." and _is_german_date(text, mark.end(), end):
+        return start
+    return mark.end()
+
+
+def _split(text: str, start: int, end: int, lower_case_only: bool) -> Iterator[tuple[int, int]]:
+    first = start
+    for stop in _STOP.finditer(text, start, end):
+        if stop.start() < first:
+            continue
+        if _ends_sentence(text, first, stop, end, lower_case_only):
+            yield first, stop.end()
+            first = stop.end()
+    if first < end:
+        yield first, end
+
+
+def _ends_sentence(
+    text: str, first: int, stop: re.Match[str], end: int, lower_case_only: bool
+) -> bool:
+    at = stop.start()
+    mark = text[at]
+    if mark not in ".!?…":
+        return True
+    following = _NEXT.match(text, stop.end(), end)
+    place = following.end() if following else stop.end()
+    if place >= end:
+        return True
+    opening = text[place]
+    if (
+        opening.islower()
+        and not lower_case_only
+        and not (place + 1 < end and text[place + 1].isupper())
+    ):
+        return False
+    if opening in ",;:%&" or (mark != "." and opening in "-–—"):
+        return False
+    if mark != "." or text.startswith("..", at):
+        return True
+    if at - first <= 4 and _LIST_NUMBER.match(text[first:at]):
+        return False
+    if _FIRST_OF_LIST.search(text, max(first, at - 6), at):
+        return False
+    token = _BEFORE.search(text, max(first, at - 24), at)
+    word = token.group().lower() if token else ""
+    if opening.isdigit() and word in _NUMBERED:
+        return False
+    if word in _NEVER_LAST:
+        return False
+    if word.isdigit() and len(word) <= 2 and _is_german_date(text, place, end):
+        return False
+    if word in _SELDOM_LAST or _ACRONYM.fullmatch(word):
+        if word == "no" and not opening.isdigit():
+            return True
+        next_word = _NEXT_WORD.match(text, place, end)
+        return next_word is not None and next_word.group().lower() in _OPENERS
+    return True
+
+
+def _is_german_date(text: str, place: int, end: int) -> bool:
+    skipped = _SPACE.match(text, place, end)
+    word = _NEXT_WORD.match(text, skipped.end() if skipped else place, end)
+    return word is not None and word.group().lower() in _GERMAN_MONTHS
+
+
+def _trimmed(text: str, first: int, last: int) -> Sentence:
+    piece = text[first:last]
+    start = first + len(piece) - len(piece.lstrip())
+    piece = piece.strip()
+    return Sentence(piece, start, start + len(piece))

@@ -1,0 +1,72 @@
+"""Estimate: a reported number with its interval, and how it was made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The mean of a metric over a group of examples.
+
+    ``value`` is None where no example has one; ``low`` and ``high`` where no
+    interval can be had, as from one question. ``worst`` and ``best`` are what
+    the mean could be if the missing scores were known, None where the metric
+    has no bounds. ``labels`` counts the words beside the scores (outcomes,
+    grades), ``flags`` what was noted beside values, ``reasons`` why scores are
+    undefined or missing.
+    """
+
+    metric: str
+    family: str
+    group: Mapping[str, str]
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    n: int
+    n_undefined: int
+    n_missing: int
+    worst: float | None
+    best: float | None
+    better: Literal["+", "-", "0"]
+    clusters: int
+    labels: Mapping[str, int]
+    flags: Mapping[str, int]
+    reasons: Mapping[str, int]
+    signature: str
+
+    @property
+    def total(self) -> int:
+        """Examples of the group: with a value, undefined and missing."""
+        return self.n + self.n_undefined + self.n_missing
+
+    def to_dict(self) -> dict[str, Any]:
+        """What stands in ``estimates.json`` and ``--json``; a value that is not there is null."""
+        return {
+            "metric": self.metric,
+            "group": dict(self.group),
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+            "method": self.method,
+            "n": self.n,
+            "n_undefined": self.n_undefined,
+            "n_missing": self.n_missing,
+            "worst": self.worst,
+            "best": self.best,
+            "better": self.better,
+            "family": self.family,
+            "clusters": self.clusters,
+            "labels": dict(self.labels),
+            "flags": dict(self.flags),
+            "reasons": dict(self.reasons),
+            "signature": self.signature,
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "Estimate":
+        """Read back what ``to_dict`` wrote."""
+        return cls(**record)

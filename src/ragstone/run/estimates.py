@@ -1,0 +1,233 @@
+"""Estimates: from scores to means with intervals, by system and slice."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.judgements import MISSING, UNDEFINED, VALUE
+from ragstone.metrics import Composite, Metric
+from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_best
+
+from .estimate import Estimate
+
+SEED = 20_240_601
+"""Of every bootstrap, so that the same scores give the same interval."""
+
+NOTES = ("best_reference=", "components=", "weight_coverage=")
+"""Flags that say something of one score, and are not counted."""
+
+Group = tuple[Mapping[str, str], pl.Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What stands in every signature: versions, and who filled which kind."""
+
+    ragstone: str
+    data: str
+    judges: Mapping[str, str]
+    """For each ask, who filled it, such as ``human 40%, local 60%``."""
+    cluster: str
+
+    def of(self, metric: Metric, estimate: str) -> str:
+        """One printable line."""
+        who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
+        judge = f"judge:{'; '.join(who)}|" if who else ""
+        return f"{metric}|{judge}{estimate}|data:{self.data[:12]}|ragstone:{self.ragstone}"
+
+
+def estimate_metric(
+    metric: Metric,
+    scores: pl.DataFrame,
+    facets: pl.DataFrame,
+    by: Sequence[str],
+    provenance: Provenance,
+    *,
+    level: float = 0.95,
+    components: Mapping[str, pl.DataFrame] | None = None,
+) -> list[Estimate]:
+    """The estimates of one metric, for each group.
+
+    Args:
+        metric: What was scored.
+        scores: One row an example: value, label, status, reason.
+        facets: One row an example, in the same order: system, cluster, and the
+            fields of ``by``.
+        by: Further fields to group by.
+        provenance: For the signatures.
+        level: Of the intervals.
+        components: For a composite over data-set means, its components' scores.
+    """
+    frame = pl.concat([facets, scores], how="horizontal")
+    found = []
+    for group, chosen in groups(facets, by):
+        part = frame.filter(chosen)
+        if components is not None and isinstance(metric, Composite):
+            parts = {name: score.filter(facets.select(chosen).to_series())
+                     for name, score in components.items()}  # fmt: skip
+            found.append(_over_means(metric, part, parts, group, provenance, level))
+        else:
+            found.append(_estimate(metric, part, group, provenance, level))
+    return found
+
+
+def groups(facets: pl.DataFrame, by: Sequence[str]) -> Iterator[Group]:
+    """All, each system, each value of a field, and each system within it.
+
+    An example without a value for the field stands in ``(none)``.
+    """
+    systems = facets["system"].unique(maintain_order=True).to_list()
+    everything = pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
+    if len(systems) > 1:
+        yield {}, everything
+    for system in systems:
+        yield {"system": system}, pl.col("system") == system
+    for field in by:
+        values = facets[field].unique(maintain_order=True).sort().to_list()
+        for value in values:
+            chosen = pl.col(field) == value
+            yield {field: value}, chosen
+        if len(systems) > 1:
+            for system in systems:
+                for value in values:
+                    yield (
+                        {"system": system, field: value},
+                        (pl.col(field) == value) & (pl.col("system") == system),
+                    )
+
+
+def _estimate(
+    metric: Metric, part: pl.DataFrame, group: Mapping[str, str], provenance: Provenance,
+    level: float,
+) -> Estimate:  # fmt: skip
+    valued = part.filter(pl.col("status") == VALUE)
+    sums, counts = _clustered(valued)
+    low, high = metric.range.low, metric.range.high
+    mean = mean_interval(sums, counts, rate=metric.range.rate, low=low, high=high, level=level)
+    method = None if mean.interval is None else mean.interval.method
+    return Estimate(
+        metric=str(metric),
+        family=metric.family,
+        group=dict(group),
+        value=mean.value,
+        low=None if mean.interval is None else mean.interval.low,
+        high=None if mean.interval is None else mean.interval.high,
+        level=level,
+        method=method,
+        better=metric.range.better,
+        clusters=mean.clusters,
+        **_counts(metric, part),
+        signature=provenance.of(metric, _how(method, provenance, level, part)),
+    )
+
+
+def _over_means(
+    metric: Composite,
+    part: pl.DataFrame,
+    components: Mapping[str, pl.DataFrame],
+    group: Mapping[str, str],
+    provenance: Provenance,
+    level: float,
+) -> Estimate:
+    """A composite of means: each component's own mean, redrawn together by cluster."""
+    names = [name for name, _ in metric.terms]
+    clusters = part["cluster"].rank("dense").to_numpy() - 1
+    size = int(clusters.max()) + 1 if len(clusters) else 0
+    sums = np.zeros((size, len(names)))
+    counts = np.zeros((size, len(names)))
+    missing = 0
+    for place, name in enumerate(names):
+        score = components[name]
+        scored = score["value"].to_numpy()
+        there = score["status"].to_numpy() == VALUE
+        sums[:, place] = np.bincount(clusters[there], scored[there], minlength=size)
+        counts[:, place] = np.bincount(clusters[there], minlength=size)
+        missing = max(missing, int((score["status"] == MISSING).sum()))
+
+    def combine(means: NDArray[np.float64]) -> NDArray[np.float64]:
+        columns = {name: pl.col(str(place)) for place, name in enumerate(names)}
+        frame = pl.DataFrame({str(place): means[:, place] for place in range(len(names))})
+        combined = frame.fill_nan(None).select(metric.of(columns)[0]).to_series()
+        return combined.to_numpy().astype(np.float64)
+
+    value: float | None = None
+    interval: Interval | None = None
+    if size and counts.sum(axis=0).all():
+        value = float(combine((sums.sum(axis=0) / counts.sum(axis=0))[None, :])[0])
+        interval = cluster_bootstrap(sums, counts, combine, seed=SEED, level=level)
+    counted = _counts(metric, part)
+    n = int(counts.sum(axis=0).min()) if size else 0
+    return Estimate(
+        metric=str(metric),
+        family=metric.family,
+        group=dict(group),
+        value=value,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        level=level,
+        method=None if interval is None else interval.method,
+        better=metric.range.better,
+        clusters=size,
+        **counted
+        | {
+            "n": n if value is not None else 0,
+            "n_missing": missing,
+            "n_undefined": part.height - (n if value is not None else 0) - missing,
+        },
+        signature=provenance.of(
+            metric, _how(None if interval is None else interval.method, provenance, level, part)
+        ),
+    )
+
+
+def _counts(metric: Metric, part: pl.DataFrame) -> dict[str, Any]:
+    tally = dict(part["status"].value_counts().iter_rows())
+    n, undefined, missing = (int(tally.get(code, 0)) for code in (VALUE, UNDEFINED, MISSING))
+    total = float(part["value"].sum()) if n else 0.0
+    bounds = worst_best(total, n, missing, metric.range.low, metric.range.high, metric.range.better)
+    why = part.filter(pl.col("reason").is_not_null())
+    flags: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for reason, status, count in (
+        why.group_by("reason", "status").len().sort("len", "reason", descending=True).iter_rows()
+    ):
+        if status == VALUE:
+            for flag in reason.split(","):
+                if not flag.startswith(NOTES):
+                    flags[flag] += count
+        else:
+            reasons[reason] += count
+    labels = part["label"].drop_nulls().value_counts().sort("label")
+    return {
+        "n": n,
+        "n_undefined": undefined,
+        "n_missing": missing,
+        "worst": None if bounds is None else bounds[0],
+        "best": None if bounds is None else bounds[1],
+        "labels": dict(labels.iter_rows()),
+        "flags": dict(flags),
+        "reasons": dict(reasons),
+    }
+
+
+def _clustered(valued: pl.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum and count of the scores of each cluster."""
+    if valued["cluster"].n_unique() == valued.height:
+        sums = valued["value"].to_numpy()
+        return sums, np.ones(len(sums))
+    clusters = valued.group_by("cluster", maintain_order=True).agg(
+        pl.col("value").sum(), pl.len().cast(pl.Float64)
+    )
+    return clusters["value"].to_numpy(), clusters["len"].to_numpy()
+
+
+def _how(method: str | None, provenance: Provenance, level: float, part: pl.DataFrame) -> str:
+    interval = f"{method}({provenance.cluster},{level:.0%})" if method else "none"
+    tally = dict(part["status"].value_counts().iter_rows())
+    n, undefined, missing = (tally.get(code, 0) for code in (VALUE, UNDEFINED, MISSING))
+    return f"interval:{interval}|n:{n}|undefined:{undefined}|missing:{missing}"

@@ -1,0 +1,154 @@
+"""Folder: where a run keeps everything, block by block until it is whole.
+
+    RUN/run.json                   manifest: settings, data, judges, timings
+    RUN/examples.parquet           the examples, with the block each came in
+    RUN/judgements/KIND.parquet    who said what
+    RUN/judgements/ledger.parquet  how each ask came out for each example
+    RUN/scores.parquet             one row a metric an example
+    RUN/estimates.json             the reported numbers
+    RUN/rejected.jsonl             records left out by --skip-bad, and why
+    RUN/label_violations.jsonl     labels that break a hard rule
+
+While a run is under way its finished blocks lie in ``RUN/parts``; a block is
+there whole or not at all, so a run that was stopped goes on behind the last.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragstone.errors import InputError, RunConflict
+from ragstone.judgements import KINDS
+
+MANIFEST = "run.json"
+PARTS = "parts"
+TABLES = ("examples", "scores", "facets", "ledger", *KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A run's folder on disk."""
+
+    path: Path
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What ``run.json`` says; empty where there is none."""
+        file = self.path / MANIFEST
+        if not file.is_file():
+            return {}
+        try:
+            return dict(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{file} cannot be read: {error}. Is {self.path} a run?") from error
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Replace ``run.json``, whole or not at all."""
+        write_json(self.path / MANIFEST, manifest)
+
+    def prepare(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Make the folder, or go on with the run it holds.
+
+        Returns:
+            The manifest of the run to go on with; empty for a new one.
+
+        Raises:
+            RunConflict: It holds something else, or a run of other data or
+                settings; says which differ.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise RunConflict(f"{self.path} is a file. Name a folder with --out.")
+        held = self.manifest
+        if not held:
+            if self.path.exists() and any(self.path.iterdir()):
+                raise RunConflict(
+                    f"{self.path} is not empty and holds no run. Name another folder with --out."
+                )
+            (self.path / PARTS).mkdir(parents=True, exist_ok=True)
+            return {}
+        theirs = held.get("settings", {})
+        differing = [name for name in settings if theirs.get(name) != settings[name]]
+        if differing:
+            lines = [
+                f"  {name}: there {_short(theirs.get(name))}, now {_short(settings[name])}"
+                for name in differing
+            ]
+            raise RunConflict(
+                "\n".join(
+                    [
+                        f"{self.path} holds a run of other {', '.join(differing)}.",
+                        *lines,
+                        "Name another folder with --out, or delete this one.",
+                    ]
+                )
+            )
+        return held
+
+    def table(self, name: str) -> Path:
+        """Where a table lies in the finished run."""
+        if name in KINDS or name == "ledger":
+            return self.path / "judgements" / f"{name}.parquet"
+        return self.path / f"{name}.parquet"
+
+    def parts(self) -> list[Path]:
+        """The finished blocks, in order."""
+        folder = self.path / PARTS
+        if not folder.is_dir():
+            return []
+        return sorted(part for part in folder.iterdir() if part.name.isdigit())
+
+    def add_part(self, number: int, tables: Mapping[str, pl.DataFrame]) -> None:
+        """Keep a finished block: whole or not at all."""
+        final = self.path / PARTS / f"{number:06d}"
+        unfinished = final.with_suffix(".unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        for name, frame in tables.items():
+            frame.write_parquet(unfinished / f"{name}.parquet")
+        unfinished.rename(final)
+
+    def scan(self, name: str) -> pl.LazyFrame | None:
+        """A table over all blocks; None where no block has it."""
+        if self.table(name).is_file():
+            return pl.scan_parquet(self.table(name))
+        files = [
+            part / f"{name}.parquet"
+            for part in self.parts()
+            if (part / f"{name}.parquet").is_file()
+        ]
+        return pl.scan_parquet(files) if files else None
+
+    def join_parts(self) -> None:
+        """Put the blocks' tables together, and drop the blocks."""
+        (self.path / "judgements").mkdir(exist_ok=True)
+        for name in TABLES:
+            files = [part / f"{name}.parquet" for part in self.parts()]
+            files = [file for file in files if file.is_file()]
+            if files and name != "facets":
+                target = self.table(name)
+                unfinished = target.with_suffix(".unfinished")
+                pl.scan_parquet(files).sink_parquet(unfinished)
+                unfinished.rename(target)
+        shutil.rmtree(self.path / PARTS, ignore_errors=True)
+
+    def drop(self) -> None:
+        """Remove the folder and all in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write JSON, whole or not at all; a number that is none is an error."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 70 else text[:67] + "…"

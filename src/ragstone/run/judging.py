@@ -1,0 +1,159 @@
+"""Judging: puts every ask to the judges in turn and gathers one word for each unit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from ragstone.examples import Example, to_frame
+from ragstone.judgements import (
+    ASKS,
+    KINDS,
+    MISSING,
+    REQUIREMENTS,
+    UNDEFINED,
+    VALUE,
+    Tables,
+)
+from ragstone.judges import LEDGER, Block, Filled, Judge
+
+UNITS = {"relevance": ["row", "rank"]}
+"""Asks whose units the example gives, so that several judges may share them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A block's judgements: as the metrics see them, and as they are kept."""
+
+    tables: Tables
+    ledger: pl.DataFrame
+    rows: Mapping[str, pl.DataFrame]
+    """For each ask the rows of every judge, each subject once."""
+
+
+def judge_block(
+    examples: Sequence[Example], judges: Sequence[Judge], asks: Sequence[str]
+) -> Judged:
+    """Judge a block of examples.
+
+    Each ask goes to the judges in order. The first with an ok row for a unit
+    speaks for it; an example goes on to the next judge while a unit is open.
+    """
+    frame = to_frame(examples)
+    block = Block(examples, frame, Tables(frame))
+    ledgers: list[pl.DataFrame] = []
+    kept: dict[str, pl.DataFrame] = {}
+    for ask in asks:
+        filled = _put(ask, block, judges)
+        kept[ask] = pl.concat([one.rows for one in filled]) if filled else _no_rows(ask)
+        ledger = pl.concat([pl.DataFrame(schema=LEDGER), *(one.ledger for one in filled)])
+        ledgers.append(ledger)
+        block = replace(block, tables=resolve(block.tables, ask, ledger, kept[ask], judges))
+    ledger = pl.concat([pl.DataFrame(schema=LEDGER), *ledgers])
+    return Judged(block.tables, ledger, kept)
+
+
+def resolve(
+    tables: Tables,
+    ask: str,
+    ledger: pl.DataFrame,
+    rows: pl.DataFrame,
+    judges: Sequence[Judge],
+) -> Tables:
+    """Add an ask's rows and outcomes to the tables, one judge's word for each unit."""
+    order = {judge.name: place for place, judge in enumerate(judges)}
+    entries = ledger.with_columns(
+        order=pl.col("judge").replace_strict(order, default=len(order), return_dtype=pl.UInt32)
+    )
+    ok = entries.filter(pl.col("status") == "ok")
+    joined = (
+        ok.select("row", "judge", "subject", "order")
+        .join(rows, on=["subject", "judge"])
+        .sort("row", "order", maintain_order=True)
+    )
+    if ask in UNITS:
+        joined = joined.unique(subset=UNITS[ask], keep="first", maintain_order=True)
+    else:
+        first = ok.group_by("row").agg(pl.col("order").min())
+        joined = joined.join(first, on=["row", "order"], how="semi")
+    joined = _by_the_same_author(tables, ask, joined)
+    return replace(
+        tables,
+        rows={**tables.rows, ask: joined.drop("order")},
+        status={**tables.status, ask: _outcomes(tables, ask, entries)},
+    )
+
+
+def _put(ask: str, block: Block, judges: Sequence[Judge]) -> list[Filled]:
+    """Ask the judges in turn, each about what is still open."""
+    open_rows = _applicable(ask, block.frame)
+    filled: list[Filled] = []
+    for judge in judges:
+        if ask not in judge.asks or not open_rows:
+            continue
+        said = judge.fill(ask, block, open_rows)
+        filled.append(said)
+        settled = said.ledger.filter(pl.col("status").is_in(["ok", "undefined"]))
+        done = set(settled["row"].to_list())
+        if ask == "relevance":
+            done -= _partly_covered(said, block)
+        open_rows = [row for row in open_rows if row not in done]
+    return filled
+
+
+def _applicable(ask: str, frame: pl.DataFrame) -> list[int]:
+    """Examples that have what the ask requires; on the others it is undefined."""
+    holds = pl.all_horizontal(
+        REQUIREMENTS[name].holds.fill_null(value=False) for name in ASKS[ask].requires
+    )
+    return frame.select(pl.arg_where(holds)).to_series().to_list()
+
+
+def _partly_covered(said: Filled, block: Block) -> set[int]:
+    """Examples some of whose contexts this judge left open."""
+    counted = (
+        said.ledger.select("row", "subject")
+        .join(said.rows.group_by("subject").len(), on="subject", how="left")
+        .select("row", pl.col("len").fill_null(0))
+    )
+    return {
+        row
+        for row, judged in counted.iter_rows()
+        if judged < len(block.examples[row].contexts or ())
+    }
+
+
+def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Support and agreement join only the propositions of the judge that made them."""
+    made_by = {"claim": "claims", "statement": "statements"}.get(ask.partition("/")[2])
+    if made_by is None or "author" not in rows.columns:
+        return rows
+    authors = tables.of(made_by).select("row", author="judge").unique()
+    return rows.join(authors, on=["row", "author"], how="semi", maintain_order="left")
+
+
+def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:
+    """How the ask came out for each example: the best any judge did, else the last failure."""
+    nobody = f"not_judged: {ASKS[ask].kind} needs {ASKS[ask].filled_by}"
+    rank = pl.col("status").replace_strict(
+        {"ok": VALUE, "undefined": UNDEFINED}, default=MISSING, return_dtype=pl.UInt8
+    )
+    best = (
+        entries.select("row", "reason", "order", status=rank)
+        .sort("row", "status", "order", maintain_order=True)
+        .unique(subset="row", keep="first", maintain_order=True)
+        .select("row", "status", "reason")
+    )
+    everyone = tables.examples.select(row=pl.int_range(pl.len(), dtype=pl.UInt32))
+    return everyone.join(best, on="row", how="left", maintain_order="left").select(
+        pl.col("status").fill_null(MISSING),
+        pl.when(pl.col("status").is_null())
+        .then(pl.lit(nobody))
+        .when(pl.col("status") != VALUE)
+        .then("reason")
+        .alias("reason"),
+    )
+
+
+def _no_rows(ask: str) -> pl.DataFrame:
+    return KINDS[ASKS[ask].kind].empty()
