@@ -364,8 +364,7 @@ class _Work:
         if QUICK in self.asked.suites:
             optional = candidates(QUICK_METRICS)
             scores = score(judged.tables, optional)
-            relevance = judged.ledger.filter(pl.col("ask") == "relevance")
-            asked += choose(optional, scores, set(relevance["judge"].to_list()))
+            asked += choose(optional, scores, judged)
         self.chosen = list({str(metric): metric for metric in asked}.values())
         if not self.chosen:
             raise InputError(

@@ -1,0 +1,67 @@
+"""Compose: the scores of a composite from the scores of its components."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from ragstone.judgements import MISSING, UNDEFINED, VALUE, same_outcome
+
+from .composite import Composite
+from .names import parse_metric
+
+OVER_MEANS = "over_data_set_means"
+"""Why a composite of data-set means has no score of its own for an example."""
+
+
+def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """One row an example: value, label, status and reason; see ``Composite``.
+
+    Args:
+        metric: The composite.
+        scores: The scores of its components, by their text forms.
+    """
+    names = {name: str(parse_metric(name)) for name, _ in metric.terms}
+    parts = {str(number): scores[full] for number, full in enumerate(names.values())}
+    if metric.over_means:
+        outcome = same_outcome(UNDEFINED, OVER_MEANS, parts["0"].height)
+        nothing = pl.lit(None, pl.Float64).alias("value"), pl.lit(None, pl.String).alias("label")
+        return outcome.select(*nothing, "status", "reason")
+    frame = pl.concat(
+        [part.select(pl.all().name.suffix(f"_{number}")) for number, part in parts.items()],
+        how="horizontal",
+    )
+    numbers = dict(zip(names, parts, strict=True))
+    value, coverage = metric.of({name: pl.col(f"value_{n}") for name, n in numbers.items()})
+    present = pl.sum_horizontal(
+        (pl.col(f"status_{n}") == VALUE).cast(pl.UInt32) for n in numbers.values()
+    )
+    renormalise = metric.missing == "renormalise"
+    none_present = pl.lit("no_component_defined")
+    undefined = (present == 0, UNDEFINED, none_present) if renormalise else _any(numbers, UNDEFINED)
+    missing = _any(numbers, MISSING)
+    first, second = (missing, undefined) if renormalise else (undefined, missing)
+    status = (
+        pl.when(first[0]).then(first[1]).when(second[0]).then(second[1]).otherwise(VALUE)
+    ).cast(pl.UInt8)
+    reason = pl.when(first[0]).then(first[2]).when(second[0]).then(second[2])
+    note = pl.when(present < len(numbers)).then(
+        pl.format(
+            "components={}/{},weight_coverage={}", present, pl.lit(len(numbers)), coverage.round(4)
+        )
+    )
+    return frame.select(
+        pl.when(status == VALUE).then(value).alias("value"),
+        pl.lit(None, pl.String).alias("label"),
+        status.alias("status"),
+        pl.when(status == VALUE).then(note).otherwise(reason).alias("reason"),
+    )
+
+
+def _any(numbers: Mapping[str, str], code: int) -> tuple[pl.Expr, int, pl.Expr]:
+    """Whether a component came out like this, and the reason of the first that did."""
+    conditions = {name: pl.col(f"status_{n}") == code for name, n in numbers.items()}
+    reason = pl.coalesce(
+        pl.when(condition).then(pl.format("{}: {}", pl.lit(name), f"reason_{numbers[name]}"))
+        for name, condition in conditions.items()
+    )
+    return pl.any_horizontal(conditions.values()), code, reason
