@@ -29,8 +29,8 @@ class InputError(RagstoneError):
 class Fault:
     """One thing wrong with the data, and where.
 
-    ``line`` counts from 1: a line of a text file, a row of a table, an element
-    of a JSON list. It is None where the fault is the whole file's.
+    ``line`` counts from 1: a line of a text file or a row of a table. It is None
+    where the fault is the whole file's.
     """
 
     file: str
@@ -54,7 +54,9 @@ class DataError(InputError):
             more faults than are worth keeping.
     """
 
-    def __init__(self, faults: Sequence[Fault], *, total: int | None = None, hint: str = "") -> None:
+    def __init__(
+        self, faults: Sequence[Fault], *, total: int | None = None, hint: str = ""
+    ) -> None:
         self.faults = tuple(faults)
         self.total = len(self.faults) if total is None else total
         self.hint = hint

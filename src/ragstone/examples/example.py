@@ -53,9 +53,9 @@ class Example:
     policy: str | None = None
     evidence: tuple[str, ...] = ()
     reference_contexts: Mapping[str, int] | None = None
-    slices: Mapping[str, Any] = field(default=NOTHING)
-    labels: Mapping[str, Any] = field(default=NOTHING)
-    meta: Mapping[str, Any] = field(default=NOTHING)
+    slices: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    labels: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    meta: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def facet(self, name: str) -> str | None:
         """The value to group by: looked for at the top level, then in slices, meta, labels."""

@@ -1,0 +1,66 @@
+"""Examples: what is evaluated, and reading it from wherever it is.
+
+====================  =====================================================
+Example               one question answered once by one system
+Context, Turn         its parts
+read, read_trec       open a data set; yields Examples
+Examples              the stream: examples, faults, rejected, label violations
+Rejected              a record that was left out, and why
+LabelViolation        human labels that break a rule
+read_labels           a label file, merged by majority
+with_labels           an example with the labels of such a file
+labels                names, rules and types of human labels (a module)
+formats, Format       what can be read, each with two lines of it
+to_frame, from_frame  examples as a table and back
+write, as_record      examples as a file, an example as JSON
+question_hash         what stands for a question without an id
+====================  =====================================================
+"""
+
+from ragstone.examples.example import Context, Example, Turn
+from ragstone.examples.formats import Format, formats
+from ragstone.examples.label_files import LabelRow, LabelRows, Tie, read_labels, with_labels
+from ragstone.examples.labels import (
+    ANSWER_LABELS,
+    CONTEXT_LABELS,
+    Violation,
+    answer_labels,
+    context_labels,
+    majority,
+    violations,
+)
+from ragstone.examples.read import read, read_trec
+from ragstone.examples.records import question_hash
+from ragstone.examples.stream import Examples, LabelViolation, Rejected
+from ragstone.examples.table import from_frame, to_frame
+from ragstone.examples.write import as_record, write
+
+__all__ = [
+    "ANSWER_LABELS",
+    "CONTEXT_LABELS",
+    "Context",
+    "Example",
+    "Examples",
+    "Format",
+    "LabelRow",
+    "LabelRows",
+    "LabelViolation",
+    "Rejected",
+    "Tie",
+    "Turn",
+    "Violation",
+    "answer_labels",
+    "as_record",
+    "context_labels",
+    "formats",
+    "from_frame",
+    "majority",
+    "question_hash",
+    "read",
+    "read_labels",
+    "read_trec",
+    "to_frame",
+    "violations",
+    "with_labels",
+    "write",
+]

@@ -1,0 +1,150 @@
+"""Hugging Face datasets on disk: a folder of Arrow stream files.
+
+A stream file is a schema followed by record batches. Each batch is handed to
+Polars alone, behind the schema, so that one batch is in memory and not the file.
+"""
+
+import io
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ragstone.errors import DataError, Fault
+from ragstone.examples.files import BrokenFileError, Meter, opened
+from ragstone.examples.in_memory import plain_rows
+from ragstone.examples.parquet import UNREADABLE, unreadable
+from ragstone.examples.problem import BadRow, Problem
+from ragstone.examples.source import Row
+
+CONTINUATION = b"\xff\xff\xff\xff"
+END_OF_STREAM = CONTINUATION + b"\0\0\0\0"
+SCHEMA, DICTIONARY, RECORD_BATCH = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class ArrowDataset:
+    """One split of a dataset, as ``save_to_disk`` and the cache write it."""
+
+    name: str
+    files: tuple[Path, ...]
+    format: str | None = None
+    tabular: bool = True
+    unit: str = "row"
+
+    def rows(self, meter: Meter) -> Iterator[Row]:
+        number = 0
+        for path in self.files:
+            try:
+                for batch in _batches(path, meter):
+                    for row in plain_rows(pl.read_ipc_stream(batch)):
+                        number += 1
+                        yield number, row
+            except BrokenFileError as error:
+                yield None, BadRow("", (error.problem,), str(path))
+            except UNREADABLE as error:
+                yield None, BadRow("", (unreadable("an Arrow stream", error),), str(path))
+
+
+def is_dataset(folder: Path) -> bool:
+    """Whether the folder is a dataset or a dictionary of datasets."""
+    marks = ("dataset_info.json", "state.json", "dataset_dict.json")
+    return any((folder / mark).is_file() for mark in marks)
+
+
+def open_dataset(folder: Path, name: str) -> ArrowDataset:
+    """The dataset in the folder; of several splits one must be named, as ``FOLDER/SPLIT``.
+
+    Raises:
+        DataError: Several splits, no Arrow files, or rows that are only chosen by index.
+    """
+    splits = sorted(part.name for part in folder.iterdir() if part.is_dir() and is_dataset(part))
+    if (folder / "dataset_dict.json").is_file():
+        if len(splits) == 1:
+            return open_dataset(folder / splits[0], f"{name}/{splits[0]}")
+        hint = f"For example {name}/{splits[0]}" if splits else ""
+        found = f"the splits {', '.join(splits)}" if splits else "none"
+        raise DataError([Fault(name, None, "", "one split of the dataset", found)], hint=hint)
+    state = _state(folder)
+    if state.get("_indices_files"):
+        got = "rows chosen by an index"
+        hint = "Save it again after dataset.flatten_indices()."
+        raise DataError([Fault(name, None, "", "a dataset with its rows", got)], hint=hint)
+    listed = state.get("_data_files")
+    if isinstance(listed, list):
+        names = [
+            str(one["filename"]) for one in listed if isinstance(one, dict) and "filename" in one
+        ]
+        files = tuple(folder / one for one in names)
+    else:
+        files = tuple(sorted(folder.glob("*.arrow")))
+    missing = [path.name for path in files if not path.is_file()]
+    if missing or not files:
+        got = f"none called {', '.join(missing)}" if missing else "none"
+        raise DataError([Fault(name, None, "", "the dataset's .arrow files", got)])
+    return ArrowDataset(name, files)
+
+
+def _state(folder: Path) -> dict[str, object]:
+    try:
+        state = json.loads((folder / "state.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
+def _batches(path: Path, meter: Meter) -> Iterator[io.BytesIO]:
+    """Each record batch as a stream of its own.
+
+    Raises:
+        BrokenFileError: The file ends early or is no Arrow stream.
+    """
+    before = b""
+    with opened(path, meter) as handle:
+        while (message := _message(handle)) is not None:
+            kind, raw = message
+            if kind == RECORD_BATCH:
+                yield io.BytesIO(before + raw + END_OF_STREAM)
+            else:
+                before += raw
+
+
+def _message(handle: io.BufferedReader) -> tuple[int, bytes] | None:
+    """Kind and bytes of the next message; None at the end."""
+    prefix = handle.read(8)
+    if not prefix or prefix == END_OF_STREAM:
+        return None
+    if len(prefix) < 8 or prefix[:4] != CONTINUATION:
+        raise BrokenFileError(Problem("", "an Arrow stream", "other bytes"))
+    (size,) = struct.unpack("<i", prefix[4:])
+    header = handle.read(size) if size > 0 else b""
+    try:
+        kind, body_size = _kind_and_body(header)
+    except (struct.error, IndexError):
+        raise BrokenFileError(Problem("", "an Arrow stream", "a broken message")) from None
+    body = handle.read(body_size) if body_size >= 0 else b""
+    if len(header) < size or len(body) != body_size:
+        raise BrokenFileError(Problem("", "a whole Arrow stream", "one that is cut off"))
+    return kind, prefix + header + body
+
+
+def _kind_and_body(header: bytes) -> tuple[int, int]:
+    """Header type and body length out of the flatbuffer ``Message`` table.
+
+    Its fields are version, header type, header, body length, in this order.
+    """
+    (table,) = struct.unpack_from("<I", header, 0)
+    (back,) = struct.unpack_from("<i", header, table)
+    fields = table - back
+    (size,) = struct.unpack_from("<H", header, fields)
+
+    def place(field: int) -> int:
+        at = 4 + 2 * field
+        return int(struct.unpack_from("<H", header, fields + at)[0]) if at < size else 0
+
+    kind = header[table + place(1)] if place(1) else 0
+    body = int(struct.unpack_from("<q", header, table + place(3))[0]) if place(3) else 0
+    return kind, body

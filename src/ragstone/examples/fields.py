@@ -1,0 +1,300 @@
+"""Fields: which column of a user's record is which field of an example.
+
+One table of names serves all layouts, for nearly every name means one thing.
+Three do not, and the columns beside them decide:
+
+- ``answer`` is the gold answer in a GraphRAG-Bench questions file and beside a
+  ``generated_answer``, else the generated one;
+- ``context`` is the gold evidence in a DeepEval test case, else what was
+  retrieved;
+- ``query_id`` is also the record's id where it has no other and no system.
+
+Names are compared without case, spaces, hyphens and underscores, so
+``retrievalContext`` is ``retrieval_context``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragstone.errors import UnknownName
+from ragstone.examples.problem import Problem, ascii_safe
+
+ABSENT = "\0absent"
+"""Stands for a column that a record does not have."""
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "example_id", "sample_id", "record_id", "_id"),
+    "question_id": ("question_id", "query_id"),
+    "system": ("system", "method"),
+    "question": ("question", "user_input", "query", "input", "messages"),
+    "contexts": (
+        "contexts",
+        "retrieved_contexts",
+        "retrieval_context",
+        "retrieved_context",
+        "retrieved_documents",
+        "passages",
+        "documents",
+        "document",
+    ),
+    "context_ids": ("retrieved_context_ids", "context_ids"),
+    "answer": (
+        "generated_answer",
+        "actual_output",
+        "answer",
+        "response",
+        "output",
+        "prediction",
+    ),
+    "reference": (
+        "reference",
+        "references",
+        "reference_answer",
+        "reference_answers",
+        "ground_truth",
+        "ground_truths",
+        "gold_answer",
+        "gold_answers",
+        "gt_answer",
+        "expected_output",
+        "expected_response",
+        "expected_answer",
+        "ground_truth_answer",
+        "ground_truth_answers",
+    ),
+    "history": ("history", "conversation_history", "chat_history"),
+    "policy": ("policy",),
+    "evidence": (
+        "evidence",
+        "reference_context",
+        "ground_truth_context",
+        "ground_truth_contexts",
+        "expected_chunks",
+        "expected_facts",
+    ),
+    "reference_contexts": ("reference_context_ids", "reference_contexts", "qrels"),
+    "slices": ("slices",),
+    "labels": ("labels",),
+    "meta": ("meta", "metadata", "additional_metadata"),
+}
+
+RIVAL_ANSWERS = ("generated_answer", "actual_output", "answer", "response")
+"""Names that each claim to be the generated answer; two of them need a word from the user."""
+
+LAYOUTS: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = tuple(
+    (name, tuple(frozenset(columns.split()) for columns in marks))
+    for name, marks in (
+        ("graphrag-bench-results", ("generatedanswer goldanswer", "generatedanswer groundtruth")),
+        ("ragchecker", ("query gtanswer", "query response retrievedcontext")),
+        ("deepeval", ("actualoutput", "retrievalcontext", "input expectedoutput")),
+        ("trulens", ("query expectedresponse", "query expectedchunks")),
+        (
+            "continuous-eval",
+            ("retrievedcontext", "groundtruthcontext", "groundtruthcontexts", "groundtruthanswers"),
+        ),
+        ("giskard", ("referenceanswer referencecontext",)),
+        ("ragas", ("userinput", "retrievedcontexts")),
+        ("ragas-0.1", ("question groundtruth", "question groundtruths")),
+        ("reference-answer", ("question referenceanswer",)),
+    )
+)
+"""Which columns tell a layout; the first that fits names it. All else is ``ragstone``."""
+
+LAYOUT_NAMES = (
+    *(name for name, _ in LAYOUTS),
+    "graphrag-bench-questions",
+    "mlflow",
+    "ragstone",
+)
+
+NO_FIELD = "columns for an answer, contexts or a reference"
+"""Expected where no column was recognised; said once for all records with the same columns."""
+
+NESTED = ("labels", "slices", "meta")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where each field stands in records of one set of columns.
+
+    ``extra`` are the columns that are no field; ``nested`` are columns such as
+    ``labels.answer.helpful``, each with its path. ``problem`` is set where the
+    columns make no example at all.
+    """
+
+    layout: str
+    id: str = ABSENT
+    question_id: str = ABSENT
+    system: str = ABSENT
+    question: str = ABSENT
+    contexts: str = ABSENT
+    context_ids: str = ABSENT
+    answer: str = ABSENT
+    reference: str = ABSENT
+    history: str = ABSENT
+    policy: str = ABSENT
+    evidence: str = ABSENT
+    reference_contexts: str = ABSENT
+    slices: str = ABSENT
+    labels: str = ABSENT
+    meta: str = ABSENT
+    extra: tuple[str, ...] = ()
+    nested: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    grades_or_texts: bool = False
+    splits_evidence: bool = False
+    problem: Problem | None = None
+
+
+def check_mapping(columns: Mapping[str, str]) -> None:
+    """Refuse a ``--map`` for a field that an example does not have.
+
+    Raises:
+        UnknownName: With the fields there are.
+    """
+    for name in columns:
+        if name not in NAMES:
+            raise UnknownName("field", name, NAMES)
+
+
+def plan(keys: Iterable[object], columns: Mapping[str, str], layout: str | None = None) -> Plan:
+    """Find the fields of records with these columns.
+
+    Args:
+        keys: The columns of the record.
+        columns: What the user said, a field to its column; it comes first.
+        layout: The layout of the file so far; it settles the meaning of
+            ``answer`` and ``context`` for records that lack the telling columns.
+    """
+    names = list(keys)
+    if (odd := next((name for name in names if not isinstance(name, str)), None)) is not None:
+        return Plan("", problem=Problem("", "field names that are text", repr(odd)[:60]))
+    texts = [name for name in names if isinstance(name, str)]
+    return _Columns(texts, columns, layout).plan()
+
+
+class _Columns:
+    """The columns of one kind of record while they are handed to fields."""
+
+    def __init__(self, names: Sequence[str], mapped: Mapping[str, str], layout: str | None) -> None:
+        self.names = names
+        self.mapped = mapped
+        mapped_away = set(mapped.values())
+        self.free: dict[str, str] = {}
+        for name in names:
+            if name not in mapped_away:
+                self.free.setdefault(squash(name), name)
+        self.squashed = frozenset(self.free)
+        self.layout = self._layout(layout)
+
+    def plan(self) -> Plan:
+        there = set(self.names)
+        found = {field: column for field, column in self.mapped.items() if column in there}
+        for field in NAMES:
+            if field not in self.mapped:
+                column = self._take(NAMES[field])
+                if column is not None:
+                    found[field] = column
+            if field == "answer" and self.layout == "graphrag-bench-questions":
+                self._gold_answer(found)
+        self._context(found)
+        self._gold_texts(found)
+        problem = self._rival_answer(found)
+        self._query_id(found)
+        if not found.keys() & {"answer", "contexts", "context_ids", "reference"}:
+            problem = self._nothing_found(found)
+        taken = set(found.values())
+        rest = [name for name in self.names if name not in taken]
+        nested = tuple(
+            (name, tuple(name.split(".")))
+            for name in rest
+            if "." in name and name.split(".")[0] in NESTED and all(name.split("."))
+        )
+        dotted = {name for name, _ in nested}
+        return Plan(
+            layout=self.layout,
+            extra=tuple(name for name in rest if name not in dotted),
+            nested=nested,
+            grades_or_texts="reference_contexts" not in self.mapped
+            and squash(found.get("reference_contexts", "")) == "referencecontexts",
+            splits_evidence=self.layout.startswith("graphrag-bench"),
+            problem=problem,
+            **found,
+        )
+
+    def _layout(self, so_far: str | None) -> str:
+        columns = self.squashed
+        if (
+            columns >= {"question", "answer", "evidence", "questiontype"}
+            and not columns & {"contexts", "context", "response", "generatedanswer"}
+            and not columns & {squash(name) for name in NAMES["reference"]}
+            and not self.mapped.keys() & {"answer", "reference"}
+        ):
+            return "graphrag-bench-questions"
+        if so_far is not None:
+            return so_far
+        for name, marks in LAYOUTS:
+            if any(mark <= columns for mark in marks):
+                return name
+        return "ragstone"
+
+    def _take(self, names: Sequence[str]) -> str | None:
+        for name in names:
+            if (column := self.free.pop(squash(name), None)) is not None:
+                return column
+        return None
+
+    def _gold_answer(self, found: dict[str, str]) -> None:
+        if squash(found.get("answer", "")) == "answer" and "answer" not in self.mapped:
+            found["reference"] = found.pop("answer")
+
+    def _context(self, found: dict[str, str]) -> None:
+        field = "evidence" if self.layout == "deepeval" else "contexts"
+        if field not in found and field not in self.mapped:
+            column = self._take(("context",))
+            if column is not None:
+                found[field] = column
+
+    def _gold_texts(self, found: dict[str, str]) -> None:
+        """Beside ``reference_context_ids``, ``reference_contexts`` are the texts."""
+        if squash(found.get("reference_contexts", "")) == "referencecontextids":
+            column = self._take(("reference_contexts",))
+            if column is not None and "evidence" not in self.mapped:
+                found.setdefault("evidence", column)
+
+    def _rival_answer(self, found: dict[str, str]) -> Problem | None:
+        if "answer" in self.mapped or "answer" not in found:
+            return None
+        if squash(found["answer"]) == "generatedanswer" and "reference" not in found:
+            gold = None if "reference" in self.mapped else self._take(("answer",))
+            if gold is not None:
+                found["reference"] = gold
+        rivals = [self.free[key] for name in RIVAL_ANSWERS if (key := squash(name)) in self.free]
+        if not rivals:
+            return None
+        both = " and ".join([found["answer"], *rivals])
+        return Problem(
+            "answer", f"one column for it; choose with --map answer={rivals[0]}", f"{both}"
+        )
+
+    def _query_id(self, found: dict[str, str]) -> None:
+        if (
+            "id" not in found
+            and "system" not in found
+            and squash(found.get("question_id", "")) == "queryid"
+        ):
+            found["id"] = found["question_id"]
+
+    def _nothing_found(self, found: Mapping[str, str]) -> Problem:
+        columns = ", ".join(ascii_safe(name) for name in self.names[:12]) or "none"
+        more = f" and {len(self.names) - 12} more" if len(self.names) > 12 else ""
+        known = f"; recognised only {', '.join(found)}" if found else ""
+        return Problem(
+            "",
+            NO_FIELD,
+            f"the columns {columns}{more}{known}",
+        )
+
+
+def squash(name: str) -> str:
+    """The form in which column names are compared."""
+    return name.lower().replace("_", "").replace(" ", "").replace("-", "")

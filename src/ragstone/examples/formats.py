@@ -1,0 +1,196 @@
+"""The formats that can be read, each with a two-line example."""
+
+# ruff: noqa: E501  (an example is a whole line of a file)
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format: its name, what it is, the endings of its files, two lines of it.
+
+    ``extensions`` is empty for a folder and for a layout, which is a set of
+    field names that any kind of file may use.
+    """
+
+    name: str
+    what: str
+    extensions: tuple[str, ...]
+    example: tuple[str, str]
+
+
+def formats() -> list[Format]:
+    """Kinds of files first, then the layouts of records in them."""
+    return list(_FILES + _LAYOUTS)
+
+
+_FILES = (
+    Format(
+        "jsonl",
+        "JSON Lines, one record a line",
+        (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"),
+        (
+            '{"question": "How long is the pier?", "contexts": ["The pier is 90 m."], "answer": "90 m."}',
+            '{"question": "Who built it?", "contexts": [], "answer": "I do not know."}',
+        ),
+    ),
+    Format(
+        "json",
+        "JSON: a list of records, alone or under results, data, examples, questions, test_cases",
+        (".json", ".json.gz"),
+        (
+            '[{"question": "How long is the pier?", "answer": "90 m."},',
+            ' {"question": "Who built it?", "answer": "I do not know."}]',
+        ),
+    ),
+    Format(
+        "csv",
+        "CSV with a header; a list in a cell is JSON text",
+        (".csv", ".csv.gz"),
+        ("question,contexts,answer", 'How long is the pier?,"[""The pier is 90 m.""]",90 m.'),
+    ),
+    Format(
+        "tsv",
+        "as CSV, with tabs",
+        (".tsv", ".tsv.gz"),
+        ("question\tcontexts\tanswer", "How long is the pier?\tThe pier is 90 m.\t90 m."),
+    ),
+    Format(
+        "parquet",
+        "a Parquet table; lists as lists or as JSON text",
+        (".parquet",),
+        ("question: str, contexts: list[str], answer: str", "How long … | [The pier is …] | 90 m."),
+    ),
+    Format(
+        "huggingface",
+        "a Hugging Face dataset on disk; of several splits FOLDER/SPLIT",
+        (),
+        ("DATASET/state.json", "DATASET/data-00000-of-00001.arrow"),
+    ),
+    Format(
+        "trec",
+        "a TREC run with qrels, or a folder of runs and qrels; each run is a system",
+        (".txt", ".run", ".trec", ".txt.gz"),
+        ("run    q1 Q0 doc7 1 12.5 bm25", "qrels  q1 0 doc7 2"),
+    ),
+    Format(
+        "beir",
+        "a BEIR folder: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv, and runs beside them",
+        (),
+        (
+            'corpus.jsonl     {"_id": "doc7", "title": "Pier", "text": "The pier is 90 m."}',
+            "qrels/test.tsv   q1\tdoc7\t1",
+        ),
+    ),
+)
+
+_LAYOUTS = (
+    Format(
+        "ragstone",
+        "Ragstone's own field names, which also fit much else",
+        (),
+        (
+            '{"id": "q1-a", "system": "a", "question": "How long?", "contexts": [{"id": "d7", "text": "90 m."}], "answer": "90 m."}',
+            '{"id": "q1-b", "system": "b", "question": "How long?", "contexts": null, "answer": "Long.", "labels": {"answer": {"helpful": 0}}}',
+        ),
+    ),
+    Format(
+        "ragas",
+        "Ragas 0.2 and later, single-turn and multi-turn",
+        (),
+        (
+            '{"user_input": "How long?", "retrieved_contexts": ["90 m."], "response": "90 m.", "reference": "90 m"}',
+            '{"user_input": [{"type": "human", "content": "How long?"}, {"type": "ai", "content": "90 m."}], "reference": "90 m"}',
+        ),
+    ),
+    Format(
+        "ragas-0.1",
+        "Ragas 0.1",
+        (),
+        (
+            '{"question": "How long?", "contexts": ["90 m."], "answer": "90 m.", "ground_truth": "90 m"}',
+            '{"question": "How wide?", "contexts": [], "answer": "Unknown.", "ground_truth": "4 m"}',
+        ),
+    ),
+    Format(
+        "deepeval",
+        "DeepEval test cases, in snake or camel case; context is gold evidence",
+        (),
+        (
+            '{"input": "How long?", "actual_output": "90 m.", "expected_output": "90 m", "retrieval_context": ["90 m."]}',
+            '{"input": "How wide?", "actualOutput": "4 m.", "context": ["It is 4 m wide."]}',
+        ),
+    ),
+    Format(
+        "reference-answer",
+        "a list of question, reference_answer, answer and contexts",
+        (),
+        (
+            '{"question": "How long?", "reference_answer": "90 m", "answer": "90 m.", "contexts": ["90 m."]}',
+            '{"question": "How wide?", "reference_answer": "4 m", "answer": "Unknown.", "contexts": []}',
+        ),
+    ),
+    Format(
+        "graphrag-bench-questions",
+        "GraphRAG-Bench questions; answer is the gold answer",
+        (),
+        (
+            '{"id": "n1", "source": "Novel-1", "question": "How long?", "answer": "90 m", "question_type": "Fact Retrieval", "evidence": "The pier is 90 m."}',
+            '{"id": "n2", "source": "Novel-1", "question": "How wide?", "answer": "4 m", "question_type": "Fact Retrieval", "evidence": "It is 4 m; it was 3 m."}',
+        ),
+    ),
+    Format(
+        "graphrag-bench-results",
+        "GraphRAG-Bench results, as a list or under type1 to type4",
+        (),
+        (
+            '{"question": "How long?", "gold_answer": "90 m", "generated_answer": "90 m.", "context": "The pier is 90 m."}',
+            '{"question": "How wide?", "gold_answer": "4 m", "generated_answer": "Wide.", "context": []}',
+        ),
+    ),
+    Format(
+        "ragchecker",
+        "RAGChecker input and result files; its claims stay in meta",
+        (),
+        (
+            '{"query_id": "1", "query": "How long?", "gt_answer": "90 m", "response": "90 m.", "retrieved_context": [{"doc_id": "d7", "text": "90 m."}]}',
+            '{"query_id": "2", "query": "How wide?", "gt_answer": "4 m", "response": "Wide.", "retrieved_context": []}',
+        ),
+    ),
+    Format(
+        "trulens",
+        "a TruLens golden set",
+        (),
+        (
+            '{"query": "How long?", "expected_response": "90 m"}',
+            '{"query": "How wide?", "expected_response": "4 m", "expected_chunks": ["It is 4 m wide."]}',
+        ),
+    ),
+    Format(
+        "giskard",
+        "a Giskard RAGET test set",
+        (),
+        (
+            '{"id": "g1", "question": "How long?", "reference_answer": "90 m", "reference_context": "The pier is 90 m.", "conversation_history": []}',
+            '{"id": "g2", "question": "And wide?", "reference_answer": "4 m", "reference_context": "It is 4 m.", "conversation_history": [{"role": "user", "content": "How long?"}]}',
+        ),
+    ),
+    Format(
+        "continuous-eval",
+        "continuous-eval data",
+        (),
+        (
+            '{"question": "How long?", "retrieved_context": ["90 m."], "ground_truth_context": ["The pier is 90 m."], "answer": "90 m.", "ground_truth_answers": ["90 m"]}',
+            '{"question": "How wide?", "retrieved_context": [], "ground_truth_context": [], "answer": "Wide.", "ground_truth_answers": ["4 m"]}',
+        ),
+    ),
+    Format(
+        "mlflow",
+        "MLflow evaluation rows",
+        (),
+        (
+            '{"inputs": {"question": "How long?"}, "outputs": "90 m.", "expectations": {"expected_response": "90 m"}}',
+            '{"inputs": {"question": "How wide?"}, "outputs": {"response": "Wide."}, "expectations": {"expected_facts": ["It is 4 m."]}}',
+        ),
+    ),
+)

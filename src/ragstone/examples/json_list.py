@@ -1,0 +1,309 @@
+"""JSON documents: a list of objects, or an object that holds the list, read piece by piece.
+
+Only one element and a window of text around it are in memory. A value that the
+window cuts off is tried again in a window of twice the size, so the work stays
+linear in the file.
+"""
+
+import codecs
+import io
+import json
+import re
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any
+
+from ragstone.examples.fields import NAMES, squash
+from ragstone.examples.files import HEAD, BrokenFileError, Meter, not_text, opened
+from ragstone.examples.json_text import DECODER, problem_in, syntax_problem
+from ragstone.examples.problem import BadRow, Problem, ascii_safe, shown
+from ragstone.examples.source import FileSource, Row
+
+WRAPPERS = frozenset(
+    ("results", "data", "examples", "questions", "test_cases", "testCases", "records", "rows")
+)
+TYPE_KEY = re.compile(r"type\d+")
+WINDOW = 1 << 18
+LONGEST_CUT_TOKEN = 16
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_CONTENT = frozenset(
+    squash(name)
+    for field in ("question", "answer", "contexts", "reference")
+    for name in NAMES[field]
+)
+
+
+class JsonDocument(FileSource):
+    """A .json file.
+
+    The list may be the whole document, stand under ``results``, ``data``,
+    ``examples``, ``questions``, ``test_cases`` or under GraphRAG-Bench's
+    ``type1`` … ``type4`` (which become the question type); or the document is
+    an object of columns, a single record, or records one after the other.
+    """
+
+    @property
+    def unit(self) -> str:
+        return "element"
+
+    def rows(self, meter: Meter) -> Iterator[Row]:
+        window = None
+        try:
+            with opened(self.path, meter) as handle:
+                if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
+                    raise BrokenFileError(problem)
+                window = _Window(handle)
+                yield from _document(window)
+        except BrokenFileError as error:
+            line = None if window is None else window.line()
+            yield line, BadRow("", (error.problem,))
+
+
+def _document(window: "_Window") -> Iterator[Row]:
+    mark = window.next_mark()
+    if mark == "":
+        return
+    if mark == "[":
+        yield from _elements(window, None)
+        if window.next_mark():
+            raise window.broken("the end of the file after the list")
+        return
+    if mark != "{":
+        raise window.broken("a list of objects or an object")
+    line = window.line()
+    rest: dict[str, Any] = {}
+    wrapped = yield from _members(window, rest)
+    if wrapped:
+        if window.next_mark():
+            raise window.broken("the end of the file after the object")
+        return
+    columns = _rows_of_columns(rest)
+    if columns is None:
+        yield line, window.checked(rest)
+        while (mark := window.next_mark()) != "":
+            yield _object_row(window)
+    else:
+        yield from enumerate(columns, 1)
+
+
+def _members(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool]:
+    """Rows of the lists in an object; returns whether there were any. ``rest`` gets all else."""
+    window.begin_value()
+    window.take("{")
+    wrapped = False
+    first = True
+    while True:
+        mark = window.next_mark()
+        if mark == "}" and first:
+            break
+        if not first:
+            if mark == "}":
+                break
+            if mark != ",":
+                raise window.broken("a comma or the end of the object")
+            window.take(",")
+            mark = window.next_mark()
+        first = False
+        if mark != '"':
+            raise window.broken("a field name")
+        key = window.value()
+        if window.next_mark() != ":":
+            raise window.broken("a colon after the field name")
+        window.take(":")
+        window.next_mark()
+        known = key in WRAPPERS or TYPE_KEY.fullmatch(str(key)) is not None
+        if known and not _has_content(rest) and window.begins_list_of_objects():
+            wrapped = True
+            yield from _elements(window, str(key) if TYPE_KEY.fullmatch(str(key)) else None)
+        else:
+            rest[str(key)] = window.value()
+    window.take("}")
+    return wrapped
+
+
+def _elements(window: "_Window", question_type: str | None) -> Iterator[Row]:
+    window.take("[")
+    first = True
+    while True:
+        mark = window.next_mark()
+        if mark == "]" and first:
+            break
+        if not first:
+            if mark == "]":
+                break
+            if mark != ",":
+                raise window.broken("a comma or the end of the list")
+            window.take(",")
+            window.next_mark()
+        first = False
+        line, row = _object_row(window)
+        if question_type is not None and isinstance(row, dict):
+            row.setdefault("question_type", question_type)
+        yield line, row
+    window.take("]")
+
+
+def _object_row(window: "_Window") -> Row:
+    line = window.line()
+    window.begin_value()
+    value = window.value()
+    row = window.checked(value)
+    if isinstance(row, (dict, BadRow)):
+        return line, row
+    return line, BadRow(window.value_text(), (Problem("", "an object", shown(value)),))
+
+
+def _has_content(record: Mapping[str, Any]) -> bool:
+    return any(squash(name) in _CONTENT for name in record)
+
+
+def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] | None:
+    """Rows of an object of columns (lists, or objects by row); None for a single record."""
+    values = list(columns.values())
+    texts = [value for name, value in columns.items() if squash(name) in ("question", "answer")]
+    if not texts or not _has_content(columns):
+        return None
+    if all(isinstance(value, dict) for value in values):
+        values = [list(value.values()) for value in values]
+    elif not all(isinstance(value, list) for value in values):
+        return None
+    lengths = {len(value) for value in values}
+    if len(lengths) > 1:
+        sizes = ", ".join(f"{name} {len(value)}" for name, value in columns.items())
+        return [BadRow("", (Problem("", "columns of one length", sizes),))]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+class _Window:
+    """The part of the text that is in memory, and where reading stands in it."""
+
+    def __init__(self, handle: io.BufferedReader) -> None:
+        self._handle = handle
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+        self._text = ""
+        self._at = 0
+        self._line = 1
+        self._counted = 0
+        self._begin = 0
+        self._ended = False
+        self._odd_bytes = False
+
+    def line(self) -> int:
+        """The line of the file where reading stands."""
+        self._line += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
+
+    def next_mark(self) -> str:
+        """The next character that is no space, without taking it; empty at the end."""
+        while True:
+            match = _SPACE.match(self._text, self._at)
+            assert match is not None
+            self._at = match.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if self._ended:
+                return ""
+            self._fill(keep=min(self._begin, self._at))
+
+    def take(self, mark: str) -> None:
+        self._at += len(mark)
+
+    def begin_value(self) -> None:
+        """Remember where a value begins, for its text."""
+        self._begin = self._at
+
+    def value(self) -> Any:
+        """Take the value that begins here, reading on as far as it goes."""
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                if not self._ended and self._may_be_cut(error):
+                    self._fill(keep=min(self._begin, self._at))
+                    continue
+                raise self._broken_syntax(error) from None
+            except (ValueError, RecursionError) as error:
+                raise self._broken_syntax(error) from None
+            if end == len(self._text) and not self._ended:
+                self._fill(keep=min(self._begin, self._at))
+                continue
+            self._at = end
+            return value
+
+    def value_text(self) -> str:
+        """The text of the value that was begun and taken."""
+        return ascii_safe(self._text[self._begin : self._at])
+
+    def checked(self, value: Any) -> Any:
+        """The value, or a bad row where it holds what cannot be stored."""
+        if self._odd_bytes:
+            text = self._text[self._begin : self._at]
+            odd = re.search("[\udc80-\udcff]", text)
+            if odd is not None:
+                byte = ord(odd.group()) - 0xDC00
+                lines = text.count("\n", 0, odd.start())
+                where = f"byte 0x{byte:02X}" + (f", {lines} lines further on" if lines else "")
+                return BadRow(self.value_text(), (Problem("", "text in UTF-8", where),))
+        problem = problem_in(value, self._text, self._begin, self._at)
+        return value if problem is None else BadRow(self.value_text(), (problem,))
+
+    def begins_list_of_objects(self) -> bool:
+        """Whether a list stands here whose first element is an object, or that is empty."""
+        if self._text[self._at] != "[":
+            return False
+        here = self._at
+        while True:
+            match = _SPACE.match(self._text, here + 1)
+            assert match is not None
+            if match.end() < len(self._text) or self._ended:
+                return self._text[match.end() : match.end() + 1] in ("{", "]")
+            here -= self._fill(keep=min(self._begin, here))
+
+    def broken(self, expected: str) -> BrokenFileError:
+        got = repr(ascii_safe(self._text[self._at : self._at + 20]))
+        if self._at >= len(self._text):
+            got = "the end of the file"
+        return BrokenFileError(Problem("", expected, got))
+
+    def _broken_syntax(self, error: Exception) -> BrokenFileError:
+        if isinstance(error, json.JSONDecodeError):
+            self._at = max(error.pos, self._counted)
+            if error.pos >= len(self._text.rstrip()):
+                return BrokenFileError(
+                    Problem("", "JSON", "the end of the file in the middle of it")
+                )
+            if error.msg.startswith("Unterminated string"):
+                return BrokenFileError(
+                    Problem("", "JSON", "the end of the file inside the text that begins here")
+                )
+            got = repr(ascii_safe(self._text[error.pos : error.pos + 20]))
+            reason = error.msg[:1].lower() + error.msg[1:]
+            return BrokenFileError(Problem("", "JSON", f"{got} ({reason})"))
+        return BrokenFileError(syntax_problem(error, ""))
+
+    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
+        """Whether more text could mend the error."""
+        return (
+            error.msg.startswith("Unterminated string")
+            or error.pos >= len(self._text) - LONGEST_CUT_TOKEN
+        )
+
+    def _fill(self, keep: int) -> int:
+        """Read on, at least doubling the part from ``keep``; returns how far places moved."""
+        self._line += self._text.count("\n", self._counted, max(self._counted, keep))
+        size = max(WINDOW, len(self._text) - keep)
+        raw = self._handle.read(size)
+        self._ended = len(raw) < size
+        more = self._decoder.decode(raw, self._ended)
+        if not more.isascii() and not self._odd_bytes:
+            try:
+                more.encode()
+            except UnicodeEncodeError:
+                self._odd_bytes = True
+        moved = keep
+        self._text = self._text[keep:] + more
+        self._at -= moved
+        self._begin = max(0, self._begin - moved)
+        self._counted = max(0, self._counted - moved)
+        return moved

@@ -1,0 +1,116 @@
+"""JSON text: decoding that lets nothing through that cannot be stored again.
+
+Python's decoder also accepts nesting of any depth it survives and escapes that
+are no characters (half a surrogate pair). Both are refused here. NaN and
+Infinity pass, for they are only wrong in fields that are used, which the
+reading of a record checks.
+"""
+
+import json
+from collections.abc import Mapping
+
+from ragstone.examples.problem import Problem, ascii_safe
+
+MAX_DEPTH = 200
+
+DECODER = json.JSONDecoder()
+
+
+class BadJsonError(ValueError):
+    """The text is no JSON, or JSON that is refused; ``problem`` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(f"expected {problem.expected}, got {problem.got}")
+
+
+def decode(text: str) -> object:
+    """The value that the whole text spells.
+
+    Raises:
+        BadJsonError: Broken syntax, nesting over 200, half a surrogate pair.
+    """
+    try:
+        value: object = DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise BadJsonError(syntax_problem(error, text)) from None
+    if (problem := problem_in(value, text, 0, len(text))) is not None:
+        raise BadJsonError(problem)
+    return value
+
+
+def syntax_problem(error: Exception, text: str) -> Problem:
+    """What the decoder's error means, in the words of a fault."""
+    if isinstance(error, RecursionError):
+        return too_deep()
+    if isinstance(error, json.JSONDecodeError):
+        at = error.pos
+        if at >= len(text.rstrip()):
+            got = "the end of the text"
+        else:
+            got = repr(ascii_safe(text[at : at + 20]))
+        reason = error.msg[:1].lower() + error.msg[1:]
+        return Problem("", "JSON", f"{got} at column {error.colno} ({reason})")
+    return Problem("", "JSON", f"what cannot be decoded ({error})")
+
+
+def too_deep() -> Problem:
+    return Problem("", f"at most {MAX_DEPTH} levels of nesting", "deeper nesting")
+
+
+def problem_in(value: object, text: str, start: int, end: int) -> Problem | None:
+    """What is wrong with a value decoded from ``text[start:end]``; mostly two quick searches."""
+    brackets = text.count("{", start, end) + text.count("[", start, end)
+    if brackets > MAX_DEPTH and depth_exceeds(value, MAX_DEPTH):
+        return too_deep()
+    escaped = text.find("\\ud", start, end) >= 0 or text.find("\\uD", start, end) >= 0
+    return surrogate_in(value) if escaped else None
+
+
+def depth_exceeds(value: object, limit: int) -> bool:
+    """Whether containers nest deeper than the limit; safe on cycles, for it looks depth first."""
+    stack = [(value, 1)]
+    while stack:
+        here, depth = stack.pop()
+        if not isinstance(here, (Mapping, list, tuple)):
+            continue
+        if depth > limit:
+            return True
+        parts = here.values() if isinstance(here, Mapping) else here
+        stack.extend((part, depth + 1) for part in parts)
+    return False
+
+
+def surrogate_in(value: object, path: str = "") -> Problem | None:
+    """The first text with half a surrogate pair, which no encoding can store."""
+    if isinstance(value, str):
+        if is_storable(value):
+            return None
+        return Problem(path, "text", "half a surrogate pair (" + _first_surrogate(value) + ")")
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            if isinstance(key, str) and not is_storable(key):
+                return Problem(path, "field names that are text", _first_surrogate(key))
+            problem = surrogate_in(part, f"{path}.{key}" if path else str(key))
+            if problem is not None:
+                return problem
+    elif isinstance(value, (list, tuple)):
+        for index, part in enumerate(value):
+            if (problem := surrogate_in(part, f"{path}[{index}]")) is not None:
+                return problem
+    return None
+
+
+def is_storable(text: str) -> bool:
+    """Whether the text has a UTF-8 form."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _first_surrogate(text: str) -> str:
+    return next(f"U+{ord(mark):04X}" for mark in text if "\ud800" <= mark <= "\udfff")

@@ -1,0 +1,30 @@
+"""JSON Lines: one object a line."""
+
+from collections.abc import Iterator
+
+from ragstone.examples.files import Meter, text_lines
+from ragstone.examples.json_text import BadJsonError, decode
+from ragstone.examples.problem import BadRow, Problem, shown
+from ragstone.examples.source import FileSource, Row
+
+
+class JsonLines(FileSource):
+    """A .jsonl or .ndjson file. Blank lines are skipped; a line may be of any length."""
+
+    def rows(self, meter: Meter) -> Iterator[Row]:
+        for line, text in text_lines(self.path, meter):
+            if isinstance(text, BadRow):
+                yield line, text
+                continue
+            text = text.strip()
+            if not text:
+                continue
+            try:
+                value = decode(text)
+            except BadJsonError as error:
+                yield line, BadRow(text, (error.problem,))
+                continue
+            if isinstance(value, dict):
+                yield line, value
+            else:
+                yield line, BadRow(text, (Problem("", "an object", shown(value)),))

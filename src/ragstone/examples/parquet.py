@@ -1,0 +1,46 @@
+"""Parquet files, in batches."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from ragstone.examples.files import Meter
+from ragstone.examples.in_memory import plain_rows
+from ragstone.examples.problem import BadRow, Problem
+from ragstone.examples.source import FileSource, Row
+
+ROWS_AT_ONCE = 10_000
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
+
+
+class Parquet(FileSource):
+    """A .parquet file, as pandas, Polars, Spark and Hugging Face write them."""
+
+    @property
+    def tabular(self) -> bool:
+        return True
+
+    @property
+    def unit(self) -> str:
+        return "row"
+
+    def rows(self, meter: Meter) -> Iterator[Row]:
+        number = 0
+        try:
+            batches = pl.scan_parquet(self.path, glob=False).collect_batches(
+                chunk_size=ROWS_AT_ONCE
+            )
+            total = pl.scan_parquet(self.path, glob=False).select(pl.len()).collect().item()
+            for frame in batches:
+                for row in plain_rows(frame):
+                    number += 1
+                    yield number, row
+                meter.done = int(meter.total * number / max(total, 1))
+        except UNREADABLE as error:
+            yield None, BadRow("", (unreadable("a Parquet file", error),))
+
+
+def unreadable(what: str, error: BaseException) -> Problem:
+    """What a table library says of a file, in one line."""
+    reason = str(error).strip().split("\n")[0][:120]
+    return Problem("", what, f"what cannot be read as one ({reason})")

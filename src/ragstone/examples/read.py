@@ -1,0 +1,228 @@
+"""Reading: any data set, by its path or from memory, recognised without a word from the user."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from os import PathLike, fspath
+from pathlib import Path
+
+from ragstone.errors import DataError, Fault, InputError, UnknownName
+from ragstone.examples.arrow_dataset import ArrowDataset, is_dataset, open_dataset
+from ragstone.examples.beir import Beir, find_beir
+from ragstone.examples.csv_table import CsvTable
+from ragstone.examples.fields import LAYOUT_NAMES, check_mapping
+from ragstone.examples.files import first_text
+from ragstone.examples.in_memory import ReadOnce, Records, table_of
+from ragstone.examples.json_list import JsonDocument
+from ragstone.examples.jsonlines import JsonLines
+from ragstone.examples.parquet import Parquet
+from ragstone.examples.problem import shown
+from ragstone.examples.source import Source
+from ragstone.examples.stream import Examples
+from ragstone.examples.trec import TrecRuns, looks_like_qrels, looks_like_run
+
+FILE_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "huggingface", "trec", "beir")
+BY_ENDING = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".arrow": "huggingface",
+}
+
+
+def read(
+    source: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+    limit: int | None = None,
+    format: str | None = None,
+    qrels: str | PathLike[str] | None = None,
+) -> Examples:
+    """Open a data set. Nothing is read before the examples are iterated over.
+
+    Args:
+        source: A path (.json, .jsonl, .ndjson, .csv, .tsv, .parquet, a TREC run,
+            each also .gz; a folder of a Hugging Face dataset, of BEIR, of TREC
+            runs with qrels), an iterable of mappings or of examples, or a pandas,
+            Polars or Arrow table.
+        columns: Field to column, for columns that are not recognised.
+        skip_bad: Leave bad records out, see ``Examples.rejected``.
+        limit: Read at most so many examples.
+        format: A name that ``formats`` lists, where the data does not tell.
+        qrels: Judgements, where the source is a TREC run.
+
+    Raises:
+        DataError: No such file, or a folder that is no data set.
+        UnknownName: No such format, no such field in ``columns``.
+        InputError: Neither a path nor records.
+    """
+    columns = columns or {}
+    check_mapping(columns)
+    if format is not None and format not in (*FILE_FORMATS, *LAYOUT_NAMES):
+        raise UnknownName("format", format, (*FILE_FORMATS, *LAYOUT_NAMES))
+    if limit is not None and limit < 0:
+        raise InputError(f"A limit is a number of examples, not {limit}.")
+    if isinstance(source, Examples):
+        return source
+    return Examples(
+        _source(source, format, None if qrels is None else Path(qrels)),
+        columns=columns,
+        skip_bad=skip_bad,
+        limit=limit,
+        layout=format if format in LAYOUT_NAMES else None,
+    )
+
+
+def read_trec(
+    runs: str | PathLike[str] | Sequence[str | PathLike[str]], qrels: str | PathLike[str]
+) -> Examples:
+    """TREC runs with their qrels; several runs are several systems.
+
+    Raises:
+        DataError: A file that does not exist.
+    """
+    paths = [runs] if isinstance(runs, (str, PathLike)) else list(runs)
+    if not paths:
+        raise InputError("At least one run is needed.")
+    name = ", ".join(fspath(path) for path in paths)
+    files = [_existing(Path(path), fspath(path)) for path in paths]
+    judged = _existing(Path(qrels), fspath(qrels))
+    return Examples(TrecRuns(name, tuple(files), judged), columns={})
+
+
+def _source(source: object, format: str | None, qrels: Path | None) -> Source:
+    if isinstance(source, (str, PathLike)):
+        given = fspath(source)
+        if isinstance(given, bytes):
+            raise InputError("A path is text.")
+        path = _existing(Path(given), given)
+        if qrels is not None:
+            qrels = _existing(qrels, str(qrels))
+        return _folder(path, given, qrels) if path.is_dir() else _file(path, given, format, qrels)
+    table = table_of(source)
+    if table is not None:
+        return table
+    if isinstance(source, Iterable) and not isinstance(source, (Mapping, bytes)):
+        iterator = iter(source)
+        return Records(ReadOnce(iterator) if iterator is source else source)
+    raise InputError(
+        "Examples are read from a path, a table or an iterable of mappings, "
+        f"not from {shown(source)}."
+    )
+
+
+def _existing(path: Path, given: str) -> Path:
+    try:
+        if path.exists():
+            return path
+        beside = sorted(one.name for one in path.parent.iterdir())
+    except (OSError, ValueError):
+        beside = []
+    close = get_close_matches(path.name, beside, n=3)
+    hint = f"Beside it: {', '.join(close)}" if close else ""
+    raise DataError([Fault(given, None, "", "a file or folder", "none of this name")], hint=hint)
+
+
+def _file(path: Path, name: str, format: str | None, qrels: Path | None) -> Source:
+    if format not in FILE_FORMATS:
+        format = "trec" if qrels is not None else _format_of(path, name)
+    match format:
+        case "jsonl":
+            return JsonLines(path, name)
+        case "json":
+            return JsonDocument(path, name)
+        case "csv":
+            return CsvTable(path, name)
+        case "tsv":
+            return CsvTable(path, name, "\t")
+        case "parquet":
+            return Parquet(path, name)
+        case "huggingface":
+            return ArrowDataset(name, (path,))
+        case "trec":
+            return TrecRuns(name, (path,), qrels)
+    raise DataError([Fault(name, None, "", "a folder, as BEIR's are", "a file")])
+
+
+def _format_of(path: Path, name: str) -> str:
+    """By the name's ending, and by the first characters where these are plainer."""
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    format = BY_ENDING.get(ending)
+    head = "" if format in ("parquet", "huggingface") else first_text(path).lstrip()
+    if format == "jsonl":
+        return "json" if head.startswith("[") else "jsonl"
+    if format not in (None, "tsv"):
+        return format
+    if looks_like_run(path):
+        return "trec"
+    if format is not None:
+        return format
+    if head.startswith("PAR1"):
+        return "parquet"
+    if head.startswith("{"):
+        return "jsonl" if _is_object_line(head) else "json"
+    if head.startswith("["):
+        return "json"
+    if looks_like_qrels(path):
+        raise DataError(
+            [Fault(name, None, "", "examples or a TREC run", "what looks like qrels")],
+            hint="Name the run first and this file with --qrels.",
+        )
+    if path.stat().st_size == 0:
+        raise DataError([Fault(name, None, "", "at least one record", "an empty file")])
+    raise DataError(
+        [Fault(name, None, "", f"a file that ends in {', '.join(BY_ENDING)}", path.name)],
+        hint="`ragstone formats` lists what can be read; --format names it.",
+    )
+
+
+def _is_object_line(head: str) -> bool:
+    first = head.split("\n", 1)[0].rstrip()
+    return first.endswith("}")
+
+
+def _folder(folder: Path, name: str, qrels: Path | None) -> Source:
+    if (found := find_beir(folder)) is not None:
+        corpus, queries, judged = found
+        runs = tuple(path for path in _plain_files(folder) if looks_like_run(path))
+        return Beir(name, corpus, queries, qrels or _choose(judged, name), runs)
+    if is_dataset(folder):
+        return open_dataset(folder, name)
+    files = _plain_files(folder)
+    judged = [path for path in files if "qrel" in path.name.lower() and looks_like_qrels(path)]
+    runs = tuple(path for path in files if path not in judged and looks_like_run(path))
+    if runs and (judged or qrels is not None):
+        return TrecRuns(name, runs, qrels or _choose(judged, name))
+    if runs:
+        fault = Fault(name, None, "", "qrels beside the runs", "none")
+        raise DataError([fault], hint="Name them with --qrels.")
+    readable = [p.name for p in files if Path(p.name.removesuffix(".gz")).suffix in BY_ENDING]
+    hint = f"It holds {', '.join(readable[:5])}: name the file." if readable else ""
+    expected = "a data set (Hugging Face, BEIR, TREC runs with qrels)"
+    got = "a folder of other files" if files else "a folder without files"
+    raise DataError([Fault(name, None, "", expected, got)], hint=hint)
+
+
+def _plain_files(folder: Path) -> list[Path]:
+    try:
+        return sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DataError(
+            [Fault(str(folder), None, "", "a readable folder", f"the error {reason!r}")]
+        ) from None
+
+
+def _choose(qrels: Sequence[Path], name: str) -> Path:
+    """The only file, or the one of the split called test, which is what BEIR reports."""
+    if len(qrels) == 1:
+        return qrels[0]
+    for path in qrels:
+        if path.name in ("test.tsv", "test.tsv.gz"):
+            return path
+    found = ", ".join(path.name for path in qrels) or "none"
+    hint = "Name one with --qrels." if qrels else ""
+    raise DataError([Fault(name, None, "", "one file of qrels", found)], hint=hint)

@@ -1,0 +1,194 @@
+"""JSON documents, CSV, Parquet, Arrow, pandas and Polars hold the same examples."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from ragstone.errors import DataError
+from ragstone.examples import Context, Example, read
+
+ROWS: list[dict[str, Any]] = [
+    {"question": "q", "answer": "a", "contexts": ["c", "d"]},
+    {"question": "r", "answer": "b", "contexts": []},
+]
+EXPECTED = list(read(ROWS))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        ROWS,
+        {"results": ROWS},
+        {"version": {"a": [1]}, "data": ROWS, "note": "end"},
+        {"testCases": ROWS},
+        {"question": ["q", "r"], "answer": ["a", "b"], "contexts": [["c", "d"], []]},
+        {
+            "question": {"0": "q", "1": "r"},
+            "answer": {"0": "a", "1": "b"},
+            "contexts": {"0": ["c", "d"], "1": []},
+        },
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_list_may_be_wrapped(tmp_path: Path, document: Any, indent: int | None) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document, indent=indent))
+    assert list(read(path)) == EXPECTED
+
+
+def test_one_record_and_records_one_after_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(ROWS[0], indent=1))
+    assert list(read(path)) == EXPECTED[:1]
+    path.write_text("\n".join(json.dumps(row) for row in ROWS))
+    assert list(read(path)) == EXPECTED
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(ROWS, indent=1))
+    assert list(read(path)) == EXPECTED
+
+
+def test_results_by_type_take_the_question_type_from_it(tmp_path: Path) -> None:
+    item = {"question": "q", "gold_answer": "g", "generated_answer": "a", "context": "c"}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"type1": [item], "type3": [item, item]}))
+    examples = read(path)
+    assert [e.facet("question_type") for e in examples] == ["type1", "type3", "type3"]
+    assert examples.format == "graphrag-bench-results"
+    assert next(iter(examples)).contexts == (Context("1", "c", 1),)
+
+
+def test_lines_of_a_document_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"results": [\n{"answer": "a"},\n\n{"answer": 5}\n]}')
+    with pytest.raises(DataError) as caught:
+        list(read(path))
+    assert [(f.line, f.field) for f in caught.value.faults] == [(4, "answer")]
+
+
+def test_lists_in_cells_are_json_text_or_one_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    cells = ['["a", "b"]', "one text", "[1] a text", "[]", "", "['a', 'b']"]
+    frame = pd.DataFrame({"answer": ["x"] * len(cells), "contexts": cells})
+    frame.to_csv(path, index=False)
+    found = [e.contexts for e in read(path)]
+    texts = [None if contexts is None else [c.text for c in contexts] for contexts in found]
+    assert texts == [["a", "b"], ["one text"], ["[1] a text"], [], None, ["a", "b"]]
+
+
+def test_csv_with_semicolons_tabs_quotes_and_line_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('id;answer\n1;"two\nlines, ""quoted"""\n2;b\n')
+    assert [e.answer for e in read(path)] == ['two\nlines, "quoted"', "b"]
+    path = tmp_path / "a.tsv"
+    path.write_text("Query\tDocument\tAnswer\tContext_Relevance_Label\nq\td\ta\t1\n")
+    (example,) = read(path)
+    assert (example.question, example.answer) == ("q", "a")
+    assert example.slices == {"Context_Relevance_Label": "1"}
+
+
+def test_labels_in_columns_of_a_csv(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("answer,labels.answer.helpful,labels.answer.incomplete\na,1,False\nb,yes,\n")
+    with pytest.raises(DataError, match="helpful"):
+        list(read(path))
+    good = next(iter(read(path, skip_bad=True)))
+    assert good.labels == {"answer": {"helpful": 1, "incomplete": False}}
+
+
+def save_as_hugging_face(folder: Path, table: pa.Table, rows: int = 1) -> None:
+    folder.mkdir(parents=True)
+    with pa.ipc.new_stream(str(folder / "data-00000-of-00001.arrow"), table.schema) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}], "_split": None}
+    (folder / "state.json").write_text(json.dumps(state))
+    (folder / "dataset_info.json").write_text("{}")
+
+
+def test_a_hugging_face_dataset_on_disk(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist(ROWS * 5)
+    save_as_hugging_face(tmp_path / "data", table, rows=3)
+    examples = read(tmp_path / "data")
+    assert [e.answer for e in examples] == ["a", "b"] * 5
+    assert next(iter(examples)).contexts == EXPECTED[0].contexts
+
+
+def test_a_hugging_face_column_of_dictionary_codes(tmp_path: Path) -> None:
+    codes = pa.array(["x", "y", "x"]).dictionary_encode()
+    save_as_hugging_face(tmp_path / "data", pa.table({"answer": ["1", "2", "3"], "kind": codes}))
+    assert [e.facet("kind") for e in read(tmp_path / "data")] == ["x", "y", "x"]
+
+
+def test_of_several_splits_one_is_named(tmp_path: Path) -> None:
+    for split in ("test", "train"):
+        save_as_hugging_face(tmp_path / "data" / split, pa.Table.from_pylist(ROWS))
+    (tmp_path / "data" / "dataset_dict.json").write_text('{"splits": ["test", "train"]}')
+    with pytest.raises(DataError, match="test, train") as caught:
+        read(tmp_path / "data")
+    assert "data/test" in caught.value.hint
+    assert list(read(tmp_path / "data" / "test")) == EXPECTED
+
+
+def test_a_cut_off_arrow_file_and_a_missing_one(tmp_path: Path) -> None:
+    save_as_hugging_face(tmp_path / "data", pa.Table.from_pylist(ROWS * 50))
+    file = tmp_path / "data" / "data-00000-of-00001.arrow"
+    file.write_bytes(file.read_bytes()[:-300])
+    with pytest.raises(DataError, match="cut off"):
+        list(read(tmp_path / "data"))
+    file.unlink()
+    with pytest.raises(DataError, match=r"data-00000-of-00001\.arrow"):
+        read(tmp_path / "data")
+
+
+def tables() -> dict[str, Any]:
+    arrow = pa.Table.from_pylist(ROWS)
+    return {
+        "pandas": pd.DataFrame(ROWS),
+        "polars": pl.DataFrame(ROWS),
+        "polars lazy": pl.DataFrame(ROWS).lazy(),
+        "arrow": arrow,
+        "arrow batch": arrow.to_batches()[0],
+        "generator": (row for row in ROWS),
+        "pandas records": pd.DataFrame(ROWS).to_dict("records"),
+    }
+
+
+@pytest.mark.parametrize("kind", list(tables()))
+def test_tables_in_memory_are_read_as_files_are(kind: str) -> None:
+    assert list(read(tables()[kind])) == EXPECTED
+
+
+def test_a_parquet_file(tmp_path: Path) -> None:
+    pl.DataFrame(ROWS).write_parquet(tmp_path / "a.parquet")
+    examples = read(tmp_path / "a.parquet")
+    assert list(examples) == EXPECTED
+    assert examples.read_bytes == examples.size_bytes
+
+
+def test_a_struct_of_lists_is_a_list_of_objects() -> None:
+    contexts = {"id": ["x", "y"], "text": ["a", "b"]}
+    (example,) = read(pl.DataFrame({"answer": ["a"], "contexts": [contexts]}))
+    assert example.contexts == (Context("x", "a", 1), Context("y", "b", 2))
+
+
+def test_missing_values_of_pandas_are_missing() -> None:
+    frame = pd.DataFrame({"answer": ["a", None], "reference": ["r", "s"], "n": [1.0, float("nan")]})
+    first, second = read(frame)
+    assert (first.answer, second.answer) == ("a", None)
+    assert (first.slices, second.slices) == ({"n": 1.0}, {})
+
+
+def test_values_of_other_libraries_become_plain_ones() -> None:
+    day = pd.Timestamp("2026-11-20")
+    (example,) = read([{"answer": "a", "day": day, "vector": pd.Series([1, 2]).to_numpy()}])
+    assert example.slices == {"day": "2026-11-20T00:00:00"}
+    assert example.meta == {"vector": [1, 2]}
+
+
+def test_examples_of_another_reading_are_read_again() -> None:
+    assert list(read(iter(EXPECTED))) == EXPECTED
+    assert isinstance(EXPECTED[0], Example)
