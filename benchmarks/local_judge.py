@@ -165,9 +165,9 @@ def word_share(row: Record) -> float | None:
 
 _WORD = re.compile(r"\w+")
 COMMONEST = frozenset(
-    re.findall(
-        r"\w+",
-        "a an the of in on at to for and or is are was were be been it its this that with as by from",
+    _WORD.findall(
+        "a an the of in on at to for and or is are was were be been it its this that with as by "
+        "from"
     )
 )
 

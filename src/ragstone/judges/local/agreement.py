@@ -155,7 +155,7 @@ def _distance(one: str, other: str) -> int:
     return row[-1]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _read(text: str) -> _Text:
     words = tokens(text)
     stems = [stem for token in words if (stem := stem_or_none(token))]

@@ -235,7 +235,7 @@ _ELSEWHERE = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _plain(text: str) -> str:
     return " ".join(text.translate(_PLAIN).lower().split())
 

@@ -40,7 +40,7 @@ WEIGHTS: dict[str, float] = {
     "pairs": 1.24,
     "new_numbers": -1.85,
     "new_names": -0.89,
-    "first_person": -1.61,
+    "first_person": -1.62,
 }
 
 

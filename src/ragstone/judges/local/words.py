@@ -294,18 +294,21 @@ def _read_number(found: list[str], place: int) -> tuple[str, int]:
     token = found[place]
     if token not in _SMALL and token not in _SCALES:
         following = found[place + 1] if place + 1 < len(found) else ""
-        if following in _SCALES and token.replace(".", "", 1).isdigit():
-            return f"{float(token) * _SCALES[following]:.10g}", place + 2
+        if following in _SCALES and len(token) <= 15 and token.replace(".", "", 1).isdigit():
+            value = round(float(token) * _SCALES[following], 4)
+            return str(int(value) if value.is_integer() else value), place + 2
         return token, place + 1
     total, part = 0, 0
     last: int | None = None
+    largest = 10 * _SCALES["trillion"]
     while place < len(found):
         token = found[place]
-        if token in _SCALES:
-            part = (part or 1) * _SCALES[token]
-            if token != "hundred":
-                total, part = total + part, 0
-            last = _SCALES[token]
+        if token == "hundred" and part < 100:
+            part = (part or 1) * 100
+            last = 100
+        elif token in _SCALES and token != "hundred" and _SCALES[token] < largest:
+            total, part = total + (part or 1) * _SCALES[token], 0
+            last = largest = _SCALES[token]
         elif token in _SMALL and _adds(last, _SMALL[token]):
             part += _SMALL[token]
             last = _SMALL[token]

@@ -1,0 +1,115 @@
+"""Sentences: hard cases by hand, then what must hold for any text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.judges.local.sentences import sentences
+
+CASES = {
+    "Pi is 3.14. Dr. Smith paid $2.50!": ["Pi is 3.14.", "Dr. Smith paid $2.50!"],
+    "...": [],
+    "": [],
+    "He came, e.g. by boat. She walked.": ["He came, e.g. by boat.", "She walked."],
+    "J. R. R. Tolkien wrote it. C. S. Lewis read it.": [
+        "J. R. R. Tolkien wrote it.",
+        "C. S. Lewis read it.",
+    ],
+    "He works in the U.S. The army left. U.S. Army men stayed.": [
+        "He works in the U.S.",
+        "The army left.",
+        "U.S. Army men stayed.",
+    ],
+    "It opens at 9 a.m. on Monday. It shuts at 5 p.m. The rest is silence.": [
+        "It opens at 9 a.m. on Monday.",
+        "It shuts at 5 p.m.",
+        "The rest is silence.",
+    ],
+    "Tin was mined.[1] Copper too. [2][3] Then it ended.": [
+        "Tin was mined.[1]",
+        "Copper too. [2][3]",
+        "Then it ended.",
+    ],
+    "It rose. [Data: Reports (1, 2); Entities (3)] It fell.": [
+        "It rose. [Data: Reports (1, 2); Entities (3)]",
+        "It fell.",
+    ],
+    "“Stop!” he said. “Why?” She left.": ["“Stop!” he said.", "“Why?”", "She left."],
+    "(It rained.) We stayed.": ["(It rained.)", "We stayed."],
+    "Well... maybe not. Wait… What?": ["Well... maybe not.", "Wait…", "What?"],
+    "Yahoo! is a company. Really?! Yes.": ["Yahoo! is a company.", "Really?!", "Yes."],
+    "See Fig. 3 and No. 5 on p. 12. I said no. Then we left.": [
+        "See Fig. 3 and No. 5 on p. 12.",
+        "I said no.",
+        "Then we left.",
+    ],
+    "Apple Inc. sued. He joined Apple Inc. She did not.": [
+        "Apple Inc. sued.",
+        "He joined Apple Inc.",
+        "She did not.",
+    ],
+    "He was born on Jan. 5, 1902. It snowed.": ["He was born on Jan. 5, 1902.", "It snowed."],
+    "It costs $1.5 million. That is much.": ["It costs $1.5 million.", "That is much."],
+    "Steps: 1. Open it. 2. Close it.": ["Steps: 1. Open it.", "2. Close it."],
+    "- one thing\n- two things\n\n# A heading\nText here.": [
+        "one thing",
+        "two things",
+        "A heading",
+        "Text here.",
+    ],
+    "1. First\n2. Second\n10) Tenth": ["First", "Second", "Tenth"],
+    "| a | b |\n|---|---|\n| 1 | 2 |": ["| a | b |", "| 1 | 2 |"],
+    "A title without a stop\n\nA paragraph.": ["A title without a stop", "A paragraph."],
+    "This line of text is wrapped by hand somewhere near\nParis, and it ends here.": [
+        "This line of text is wrapped by hand somewhere near\nParis, and it ends here."
+    ],
+    "windows\r\nlines": ["windows\r\nlines"],
+    "今天天气很好。我们去公园吧！好吗？": ["今天天气很好。", "我们去公园吧！", "好吗？"],
+    "彼は「行く。」と言った。彼女は残った。": ["彼は「行く。」", "と言った。", "彼女は残った。"],
+    "यह वाक्य है। दूसरा वाक्य।": ["यह वाक्य है।", "दूसरा वाक्य।"],
+    "هل هذا سؤال؟ نعم.": ["هل هذا سؤال؟", "نعم."],
+    "Am 3. Oktober 1990 war es so. Dann kam der 4. Mai.": [
+        "Am 3. Oktober 1990 war es so.",
+        "Dann kam der 4. Mai.",
+    ],
+    "frogs jump. they are green! do you like them?": [
+        "frogs jump.",
+        "they are green!",
+        "do you like them?",
+    ],
+    "It runs on iOS. iPhone sales rose.": ["It runs on iOS.", "iPhone sales rose."],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.items(), ids=list(CASES))
+def test_hard_cases_are_split_as_a_reader_would(text: str, expected: list[str]) -> None:
+    assert [sentence.text for sentence in sentences(text)] == expected
+
+
+PIECES = ["a", "B", " ", "\n", ".", "!", "…", "。", "؟", "[1]", '"', ")", "1", "- ", "|", "é", "#"]
+TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+
+
+@given(TEXTS)
+def test_offsets_point_at_the_text_in_order_without_overlap(text: str) -> None:
+    end = 0
+    for sentence in sentences(text):
+        assert text[sentence.start : sentence.end] == sentence.text
+        assert sentence.start >= end
+        assert sentence.text == sentence.text.strip()
+        end = sentence.end
+
+
+@given(TEXTS)
+def test_every_sentence_holds_a_letter_or_digit(text: str) -> None:
+    assert all(any(c.isalnum() for c in sentence.text) for sentence in sentences(text))
+
+
+@given(st.lists(st.sampled_from(["Tin was mined.", "Who came?", "It rained!"]), max_size=8))
+def test_plain_sentences_come_back_as_they_went_in(parts: list[str]) -> None:
+    assert [sentence.text for sentence in sentences(" ".join(parts))] == parts
+
+
+@pytest.mark.parametrize("run", [".", ".)", "[1]", "- ", "1. ", "(", " ", '"', "a\n"])
+def test_long_runs_of_marks_do_not_take_quadratic_time(run: str) -> None:
+    assert len(sentences(run * 50_000)) <= 50_000
