@@ -1,8 +1,10 @@
 """The run room: judges, scores and estimates a data set, and keeps it all in a folder."""
 
 from .estimate import Estimate
-from .evaluate import Progress, evaluate, rescore
+from .evaluate import evaluate
 from .judging import Judged, judge_block
+from .progress import Progress
+from .rescore import rescore
 from .run import Run
 
 __all__ = ["Estimate", "Judged", "Progress", "Run", "evaluate", "judge_block", "rescore"]

@@ -49,7 +49,7 @@ def estimate_metric(
     provenance: Provenance,
     *,
     level: float = 0.95,
-    components: Mapping[str, pl.DataFrame] | None = None,
+    components: Mapping[str, pl.DataFrame],
 ) -> list[Estimate]:
     """The estimates of one metric, for each group.
 
@@ -67,7 +67,7 @@ def estimate_metric(
     found = []
     for group, chosen in groups(facets, by):
         part = frame.filter(chosen)
-        if components is not None and isinstance(metric, Composite):
+        if components and isinstance(metric, Composite):
             parts = {name: score.filter(facets.select(chosen).to_series())
                      for name, score in components.items()}  # fmt: skip
             found.append(_over_means(metric, part, parts, group, provenance, level))

@@ -2,7 +2,8 @@
 
 Settled once, on the first block. A metric is left out if no example has a value,
 or if over a tenth of them lack a judgement that nobody there can give; metrics of
-contexts, if no example has any. What a judge tried and failed at stays in: a failure is reported, not hidden.
+contexts, if no example has any. What a judge tried and failed at stays in: a
+failure is reported, not hidden.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from ragstone.judgements import ASKS, MISSING, VALUE
-from ragstone.metrics import Metric, parse_metric
+from ragstone.metrics import Metric
 
 from .judging import Judged
 
@@ -66,8 +67,3 @@ def _needs_contexts(metric: Metric) -> bool:
     required = {name for ask in metric.asks for name in ASKS[ask].requires}
     follows = any(ask.startswith("grounding/support") for ask in metric.asks)
     return "contexts" in required | set(metric.requires) or follows
-
-
-def candidates(names: tuple[str, ...]) -> list[Metric]:
-    """The metrics the suite chooses from."""
-    return [parse_metric(name) for name in names]

@@ -1,0 +1,92 @@
+"""Manifest: what ``run.json`` says of a run, and who judged what in it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import polars as pl
+
+from ragstone.judgements import ASKS
+from ragstone.judges import Judge
+from ragstone.judges.local.judge import PARTS as LOCAL_PARTS
+
+VERSION = version("ragstone")
+
+Said = tuple[str, str, str]
+"""Ask, judge and ledger status."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What is counted while blocks go by."""
+
+    examples: int = 0
+    said: Counter[Said] = field(default_factory=Counter)
+
+    def add(self, examples: int, ledger: pl.DataFrame) -> None:
+        """Count a block."""
+        self.examples += examples
+        counted = ledger.group_by("ask", "judge", "status").len()
+        for ask, judge, status, count in counted.iter_rows():
+            self.said[ask, judge, status] += count
+
+    def who(self) -> dict[str, str]:
+        """For each ask whose words count, such as ``local 80%+human 20%``."""
+        shares: dict[str, dict[str, int]] = {}
+        for (ask, judge, status), count in self.said.items():
+            if status == "ok":
+                shares.setdefault(ask, {})[judge] = count
+        return {ask: _shares(counts) for ask, counts in shares.items()}
+
+    def judges(self) -> list[str]:
+        """The judges that said anything."""
+        return sorted({judge for _, judge, _ in self.said})
+
+    def kinds(self, judge: str) -> list[str]:
+        """The kinds that a judge filled."""
+        return sorted({ASKS[ask].kind for ask, name, _ in self.said if name == judge})
+
+
+def manifest(
+    settings: Mapping[str, Any],
+    tally: Tally,
+    judges: Sequence[Judge],
+    *,
+    finished: bool,
+    **more: Any,
+) -> dict[str, Any]:
+    """The content of ``run.json``; ``more`` is what else the run knows by then."""
+    return {
+        "ragstone": VERSION,
+        "polars": pl.__version__,
+        "finished": finished,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "signature": _signature(settings, tally),
+        "settings": dict(settings),
+        "judges": [
+            {"name": judge.name, "about": judge.about, "kinds": tally.kinds(judge.name)}
+            for judge in judges
+        ],
+        "judged": [[*said, count] for said, count in sorted(tally.said.items())],
+        **more,
+    }
+
+
+def _signature(settings: Mapping[str, Any], tally: Tally) -> str:
+    """The run in one printable line."""
+    judges = tally.judges()
+    parts = [f"data:{settings['data'][:12]}", f"judges:{'+'.join(judges) or 'none'}"]
+    if "local" in judges:
+        parts.append(f"local:{','.join(LOCAL_PARTS)}")
+    return "|".join([*parts, f"cluster:{settings['cluster']}", f"ragstone:{VERSION}"])
+
+
+def _shares(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    largest_first = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return "+".join(
+        name if len(counts) == 1 else f"{name} {count / total:.0%}" for name, count in largest_first
+    )

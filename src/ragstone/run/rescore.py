@@ -1,0 +1,97 @@
+"""Rescore: new metrics on the judgements of a finished run; no judge is asked."""
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragstone.examples import Example, from_frame
+from ragstone.judgements import ASKS, KINDS, Tables
+from ragstone.judges import JUDGES, LEDGER
+from ragstone.metrics import Metric, parse_metric
+
+from .asked import Asked, asked_for
+from .evaluation import ROW, Evaluation
+from .folder import Folder
+from .judging import Judged, resolve
+from .progress import Progress, Report
+from .run import Run
+
+
+def rescore(
+    run: str | Path,
+    *,
+    metrics: Sequence[str | Metric] = (),
+    suites: Sequence[str] = (),
+    by: Sequence[str] = (),
+    progress: Report | None = None,
+) -> Run:
+    """Add metrics, or fields to group by, to a finished run.
+
+    The run's own metrics are kept and estimated again. A metric that needs what
+    was not judged comes out as missing.
+
+    Raises:
+        InputError: Not a finished run, or unknown metrics, suites or fields.
+    """
+    opened = Run.open(run)
+    asked = asked_for(metrics, suites, else_quick=False)
+    own = [parse_metric(name) for name in opened.manifest["metrics"]]
+    chosen = list({str(metric): metric for metric in [*own, *asked.metrics]}.values())
+    before = opened.manifest["settings"]
+    names = tuple(dict.fromkeys([*before["suites"], *asked.suites]))
+    started = time.perf_counter()
+    folder = Folder(Path(run))
+    fresh = Folder(folder.path / "rescored")
+    fresh.drop()
+    (fresh.path / "parts").mkdir(parents=True)
+    names_by = list(dict.fromkeys([*opened.manifest["by"], *by]))
+    judges = [judge for judge in JUDGES if judge.name in before["judges"]]
+    evaluation = Evaluation(fresh, {**before, "by": names_by}, Asked(tuple(chosen), names), judges)
+    evaluation.chosen = chosen
+    evaluation.tally.said.update(
+        {(ask, judge, status): count for ask, judge, status, count in opened.manifest["judged"]}
+    )
+    total = int(opened.manifest["data"]["examples"])
+    try:
+        for number, (examples, judged) in enumerate(_stored(folder, before["judges"])):
+            evaluation.check_fields(examples)
+            evaluation.keep_scores(number, examples, judged)
+            if progress:
+                done = evaluation.tally.examples
+                progress(Progress("scoring", done, done / total))
+        evaluation.finish(opened.manifest["data"], started, progress)
+        for name in ("scores.parquet", "estimates.json", "run.json"):
+            (fresh.path / name).replace(folder.path / name)
+    finally:
+        fresh.drop()
+    return Run(folder.path)
+
+
+def _stored(folder: Folder, order: Sequence[str]) -> Iterator[tuple[list[Example], Judged]]:
+    """A finished run's examples and judgements, block by block."""
+    examples = pl.scan_parquet(folder.table("examples"))
+    ledgers = pl.scan_parquet(folder.table("ledger"))
+    judges = sorted(
+        (judge for judge in JUDGES if judge.name in order), key=lambda one: order.index(one.name)
+    )
+    for number in examples.select("block").unique().collect()["block"].sort():
+        here = pl.col("block") == number
+        frame = examples.filter(here).drop("block").collect()
+        ids = frame.select(ROW, example_id="id")
+        ledger = ledgers.filter(here).collect().join(ids, on="example_id").select(*LEDGER)
+        tables = Tables(frame)
+        for ask in (name for name in ASKS if name in set(ledger["ask"])):
+            entries = ledger.filter(pl.col("ask") == ask)
+            tables = resolve(tables, ask, entries, _said(folder, ask, here), judges)
+        yield from_frame(frame), Judged(tables, ledger, {})
+
+
+def _said(folder: Folder, ask: str, here: pl.Expr) -> pl.DataFrame:
+    kind = ASKS[ask].kind
+    table = folder.table(kind)
+    if not table.is_file():
+        return KINDS[kind].empty()
+    rows = pl.scan_parquet(table).filter(here & (pl.col("ask") == ask))
+    return rows.select(*KINDS[kind].schema()).collect()
