@@ -4,6 +4,7 @@ Of several references the best counts, and the score notes which. Undefined
 without a reference.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from .outcome import Undefined
 
 OUTCOMES = {"correct": 1.0, "partial": 0.5, "wrong": 0.0, "dont_know": 0.0}
 LETTERS = ((0.8, "A"), (0.6, "B"), (0.4, "C"), (0.2, "D"))
+"""The least value of each letter; below the last it is E."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,21 @@ class FactualAccuracy(AgainstReferences):
         completeness = (full + .5 · partial) / statements
         consistency  = 1 - contradicting claims / claims
 
-    Extra facts cost nothing, wrong ones twice. The letter A to E at .8, .6, .4
-    and .2 is a view of the score. Undefined for an answer without claims.
+    Extra facts cost nothing, wrong ones twice. The letter A to E is a view of
+    the score: ``letters`` are the least values of A, B, C and D. Undefined for
+    an answer without claims.
     """
 
     name: ClassVar[str] = "factual_accuracy"
+
+    letters: tuple[float, float, float, float] = (0.8, 0.6, 0.4, 0.2)
+
+    def __post_init__(self) -> None:
+        if not 1 >= self.letters[0] > self.letters[1] > self.letters[2] > self.letters[3] > 0:
+            raise InputError(
+                f"{self.name}: letters are the least values of A, B, C and D, each below the one "
+                f"before, from 1 to 0, not {self.letters!r}."
+            )
 
     def parts(self) -> dict[str, Part]:
         """The three criteria."""
@@ -142,7 +154,7 @@ class FactualAccuracy(AgainstReferences):
 
     def label(self) -> pl.Expr:
         """The letter."""
-        return letter(pl.col("value"))
+        return letter(pl.col("value"), self.letters)
 
 
 @dataclass(frozen=True)
@@ -193,11 +205,12 @@ def factual_accuracy(correctness: pl.Expr, completeness: pl.Expr, consistency: p
     return 0.5 * correctness + 0.3 * completeness + 0.2 * consistency
 
 
-def letter(value: pl.Expr) -> pl.Expr:
-    """A from .8, B from .6, C from .4, D from .2, else E; null stays null."""
-    least = [bound for bound, _ in reversed(LETTERS)]
-    names = ["E", *(name for _, name in reversed(LETTERS))]
-    return value.cut(least, labels=names, left_closed=True).cast(pl.String)
+def letter(value: pl.Expr, least: Sequence[float]) -> pl.Expr:
+    """A, B, C or D from the least value of each, else E; null stays null."""
+    worse: pl.Expr = pl.lit("E")
+    for bound, name in zip(reversed(least), "DCBA", strict=True):
+        worse = pl.when(value >= bound).then(pl.lit(name)).otherwise(worse)
+    return pl.when(value.is_not_null()).then(worse)
 
 
 def _coverage() -> pl.Expr:

@@ -141,13 +141,17 @@ def _over_means(
     sums = np.zeros((size, len(names)))
     counts = np.zeros((size, len(names)))
     missing = 0
+    reasons: dict[str, int] = {}
     for place, name in enumerate(names):
         score = components[name]
         scored = score["value"].to_numpy()
         there = score["status"].to_numpy() == VALUE
         sums[:, place] = np.bincount(clusters[there], scored[there], minlength=size)
         counts[:, place] = np.bincount(clusters[there], minlength=size)
-        missing = max(missing, int((score["status"] == MISSING).sum()))
+        absent = int((score["status"] == MISSING).sum())
+        missing = max(missing, absent)
+        if absent:
+            reasons[f"{name}: missing"] = absent
 
     def combine(means: NDArray[np.float64]) -> NDArray[np.float64]:
         columns = {name: pl.col(str(place)) for place, name in enumerate(names)}
@@ -178,6 +182,7 @@ def _over_means(
             "n": n if value is not None else 0,
             "n_missing": missing,
             "n_undefined": part.height - (n if value is not None else 0) - missing,
+            "reasons": reasons,
         },
         signature=provenance.of(
             metric, _how(None if interval is None else interval.method, provenance, level, part)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
 from ragstone.errors import InputError
@@ -84,12 +84,12 @@ def evaluate(
         "limit": limit,
         "skip_bad": skip_bad,
     }
-    temporary = TemporaryDirectory(prefix="ragstone-") if out is None else None
-    folder = Folder(Path(temporary.name) / "run" if temporary else Path(out or ""))
-    existed = folder.path.exists()
+    temporary = out is None
+    folder = Folder(Path(mkdtemp(prefix="ragstone-") if out is None else out))
+    existed = not temporary and folder.path.exists()
     held = folder.prepare(settings)
     if held.get("finished"):
-        return Run(folder.path, temporary)
+        return Run(folder.path, temporary=temporary)
     started = time.perf_counter()
     evaluation = Evaluation(folder, settings, asked, panel.judges)
     try:
@@ -110,7 +110,7 @@ def evaluate(
         "label_violations": len(examples.label_violations),
     }
     evaluation.finish(facts, started, progress)
-    return Run(folder.path, temporary)
+    return Run(folder.path, temporary=temporary)
 
 
 def _labelled(examples: Iterator[Example], files: Sequence[LabelRows]) -> Iterator[Example]:

@@ -266,10 +266,11 @@ ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
 
 
 def _components(metrics: Sequence[Metric]) -> list[Metric]:
-    """The components whose means a composite combines."""
-    return [
-        parse_metric(name)
+    """The components whose means a composite combines, each once."""
+    names = dict.fromkeys(
+        name
         for metric in metrics
         if isinstance(metric, Composite) and metric.over_means
         for name, _ in metric.terms
-    ]
+    )
+    return [parse_metric(name) for name in names]

@@ -1,10 +1,11 @@
 """Run: a finished evaluation, in its folder."""
 
 import json
+import shutil
+import weakref
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,9 +30,10 @@ class Run:
     that goes with this object.
     """
 
-    def __init__(self, path: Path, temporary: "TemporaryDirectory[str] | None" = None) -> None:
+    def __init__(self, path: Path, *, temporary: bool = False) -> None:
         self._folder = Folder(path)
-        self._temporary = temporary
+        if temporary:
+            weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":

@@ -1,0 +1,223 @@
+"""A data set in, a run out."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import ragstone
+from ragstone.data import cornwall
+from ragstone.errors import DataError, InputError, RunConflict, UnknownName
+from ragstone.run import Estimate, Progress, Run, evaluate
+
+
+def rows(n: int = 6) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"e{number}",
+            "system": "a" if number % 2 else "b",
+            "kind": "short" if number < 3 else "long",
+            "question": f"When was lighthouse {number // 2} built?",
+            "contexts": [f"Lighthouse {number // 2} was built in 18{number // 2:02d} of granite."],
+            "answer": f"It was built in 18{number // 2:02d}." if number % 2 else "In 1999.",
+            "reference": f"18{number // 2:02d}",
+        }
+        for number in range(n)
+    ]
+
+
+def one(run: Run, metric: str, **group: str) -> Estimate:
+    found = [e for e in run.estimate_list if e.metric == metric and e.group == group]
+    assert len(found) == 1, (metric, group)
+    return found[0]
+
+
+def test_a_list_of_mappings_is_judged_scored_and_estimated() -> None:
+    run = evaluate(rows())
+    assert one(run, "answer_outcome", system="a").value == 1
+    assert one(run, "answer_outcome", system="b").value == 0
+    assert one(run, "answer_outcome").value == 0.5
+    assert one(run, "answer_outcome", system="a").labels == {"correct": 3}
+    assert run.exit_status == 0
+
+
+def test_the_same_examples_give_the_same_estimates_in_any_container(tmp_path: Path) -> None:
+    records = rows()
+    path = tmp_path / "rows.jsonl"
+    ragstone.write(ragstone.read(records), path)
+    frame = pl.DataFrame(records)
+    expected = evaluate(records).estimates().drop("signature")
+    for data in (path, frame, frame.to_arrow(), frame.to_pandas(), ragstone.read(records)):
+        assert evaluate(data).estimates().drop("signature").equals(expected)
+
+
+def test_estimates_are_by_system_by_field_and_by_both() -> None:
+    run = evaluate(rows(), metrics=["exact_match"], by=["kind"])
+    groups = [dict(estimate.group) for estimate in run.estimate_list]
+    assert groups == [
+        {},
+        {"system": "b"},
+        {"system": "a"},
+        {"kind": "long"},
+        {"kind": "short"},
+        {"system": "b", "kind": "long"},
+        {"system": "b", "kind": "short"},
+        {"system": "a", "kind": "long"},
+        {"system": "a", "kind": "short"},
+    ]
+
+
+def test_a_rate_with_one_row_a_question_has_a_wilson_interval_else_a_clustered_one() -> None:
+    run = evaluate(rows(), metrics=["exact_match", "token_f1"])
+    assert one(run, "exact_match", system="a").method == "wilson"
+    assert one(run, "exact_match").method == "cluster_wilson"
+    assert one(run, "exact_match").clusters == 3
+    assert one(run, "token_f1", system="a").method in ("t", "bounded_wilson")
+
+
+def test_what_no_judge_gives_is_missing_with_its_reason_and_bounds() -> None:
+    run = evaluate(rows(), metrics=["helpfulness", "exact_match"])
+    helpful = one(run, "helpfulness")
+    assert (helpful.value, helpful.n, helpful.n_missing) == (None, 0, 6)
+    assert (helpful.worst, helpful.best) == (0, 1)
+    assert "quality" in next(iter(helpful.reasons))
+    assert run.exit_status == 4
+
+
+def test_systems_that_do_not_retrieve_have_undefined_retrieval_metrics() -> None:
+    records = [{**row, "contexts": None} for row in rows()]
+    run = evaluate(records, metrics=["context_precision", "faithfulness", "context_recall"])
+    for estimate in run.estimate_list:
+        assert (estimate.n, estimate.n_missing) == (0, 0)
+        assert estimate.reasons == {"no_retrieval": estimate.n_undefined}
+    assert run.exit_status == 0
+
+
+def test_nothing_retrieved_is_zero_and_not_undefined() -> None:
+    records = [{**row, "contexts": []} for row in rows()]
+    run = evaluate(records, metrics=["precision(k=5)", "faithfulness", "context_recall"])
+    assert one(run, "precision(k=5)").value == 0
+    assert one(run, "precision(k=5)").flags == {"empty_retrieval": 6}
+    assert one(run, "faithfulness").value == 0
+    assert one(run, "context_recall").value == 0
+
+
+def test_labels_in_the_data_speak_before_the_local_judge_and_rows_say_who() -> None:
+    records = rows(4)
+    records[0]["labels"] = {"contexts": [{"topically_relevant": 0}]}
+    run = evaluate(records, metrics=["precision"])
+    judged = run.judgements("relevance")
+    by_human = judged.filter(pl.col("judge") == "human")
+    assert by_human["example_id"].to_list() == ["e0"]
+    assert judged.filter(pl.col("judge") == "local").height == 3
+    scores = dict(run.scores().select("example_id", "value").iter_rows())
+    assert scores["e0"] == 0
+    assert "human 25%" in one(run, "precision").signature
+
+
+def test_named_judges_alone_judge() -> None:
+    run = evaluate(rows(), metrics=["precision"], judges=["human"])
+    assert one(run, "precision").n_missing == 6
+    assert run.exit_status == 4
+
+
+def test_labels_of_a_file_of_their_own_count_by_majority(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text(
+        "id,annotator,context,topically_relevant\ne0,ann,1,1\ne0,bob,1,1\ne0,cat,1,0\ne1,ann,1,0\n"
+    )
+    run = evaluate(rows(2), metrics=["precision"], judges=[f"human:{labels}"])
+    assert dict(run.scores().select("example_id", "value").iter_rows()) == {"e0": 1, "e1": 0}
+
+
+def test_every_fault_of_the_data_is_in_one_error_and_no_folder_is_left(tmp_path: Path) -> None:
+    records = rows()
+    records[1]["contexts"] = 7
+    records[4]["id"] = "e0"
+    out = tmp_path / "run"
+    with pytest.raises(DataError) as caught:
+        evaluate(records, out=out)
+    assert caught.value.total == 2
+    assert not out.exists()
+
+
+def test_bad_rows_are_kept_beside_the_run_when_they_are_skipped(tmp_path: Path) -> None:
+    records = rows()
+    records[1]["contexts"] = 7
+    run = evaluate(records, out=tmp_path / "run", skip_bad=True)
+    assert run.manifest["data"]["examples"] == 5
+    assert run.manifest["data"]["rejected"] == 1
+    assert '"e1' in (tmp_path / "run" / "rejected.jsonl").read_text()
+
+
+def test_labels_that_break_a_rule_are_listed_and_kept(tmp_path: Path) -> None:
+    records = rows(2)
+    records[0]["labels"] = {"contexts": [{"topically_relevant": 0, "evidence_sufficient": 1}]}
+    run = evaluate(records, out=tmp_path / "run")
+    assert run.manifest["data"]["label_violations"] == 1
+    assert "evidence_requires_relevance" in (tmp_path / "run/label_violations.jsonl").read_text()
+
+
+def test_unknown_names_say_what_there_is(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="faithfulness"):
+        evaluate(rows(), metrics=["faithfullness"])
+    with pytest.raises(UnknownName, match="ragas"):
+        evaluate(rows(), suites=["ragass"])
+    with pytest.raises(UnknownName, match="local"):
+        evaluate(rows(), judges=["locl"])
+    with pytest.raises(InputError, match="kind"):
+        evaluate(rows(), by=["kynd"], out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_finished_run_is_opened_instead_of_made_again(tmp_path: Path) -> None:
+    first = evaluate(rows(), out=tmp_path / "run")
+    created = first.manifest["created"], first.manifest["seconds"]
+    again = evaluate(rows(), out=tmp_path / "run")
+    assert (again.manifest["created"], again.manifest["seconds"]) == created
+    assert Run.open(tmp_path / "run").estimates().equals(first.estimates())
+
+
+def test_a_folder_of_another_run_is_refused_with_what_differs(tmp_path: Path) -> None:
+    evaluate(rows(), out=tmp_path / "run", metrics=["exact_match"])
+    with pytest.raises(RunConflict, match="metrics"):
+        evaluate(rows(), out=tmp_path / "run", metrics=["token_f1"])
+    with pytest.raises(RunConflict, match="data"):
+        evaluate(rows(4), out=tmp_path / "run", metrics=["exact_match"])
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "note.txt").write_text("mine")
+    with pytest.raises(RunConflict, match="not empty"):
+        evaluate(rows(), out=tmp_path / "other")
+
+
+def test_progress_is_told_with_a_share_of_the_file() -> None:
+    told: list[Progress] = []
+    evaluate(cornwall(), progress=told.append)
+    assert told[0] == Progress("judging", 24, 1.0)
+    assert told[-1].stage == "estimating"
+
+
+def test_estimates_and_scores_are_tables(tmp_path: Path) -> None:
+    run = evaluate(rows(), out=tmp_path / "run", by=["kind"])
+    estimates = run.estimates()
+    assert {"metric", "system", "kind", "value", "low", "high", "n_missing"} <= set(
+        estimates.columns
+    )
+    assert run.to_pandas().shape == estimates.shape
+    assert set(run.scores()["status"].unique()) <= {"value", "undefined", "missing"}
+    assert run.examples()["id"].to_list() == [f"e{number}" for number in range(6)]
+    with pytest.raises(UnknownName, match="claims"):
+        run.judgements("claim")
+
+
+def test_mtrag_has_every_default_metric_by_system(shared: Path) -> None:
+    run = evaluate(shared / "data/rag_quality_mtrag/answers.jsonl.gz", by=["system"])
+    assert run.manifest["data"]["examples"] == 249
+    faithful = one(run, "expected_faithfulness", system="gpt-4o")
+    assert faithful.total == 83
+    assert one(run, "expected_faithfulness").clusters <= 83
+    assert {e.metric for e in run.estimate_list} >= {
+        "context_precision", "context_recall", "faithfulness", "answer_outcome", "rouge_l",
+    }  # fmt: skip
+    assert run.exit_status == 0

@@ -1,0 +1,88 @@
+"""A run that is killed goes on behind its last whole block."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from polars.testing import assert_frame_equal
+
+import ragstone
+from ragstone.run import Run, evaluate, evaluation
+
+PROGRAM = """
+import sys, time
+from ragstone.run import evaluate, evaluation
+evaluation.LARGEST_BLOCK = evaluation.FIRST_BLOCK = 50
+evaluate(sys.argv[1], out=sys.argv[2], progress=lambda told: time.sleep(.15))
+"""
+
+
+def write_rows(path: Path, n: int) -> None:
+    ragstone.write(
+        ragstone.read(
+            {
+                "id": f"e{number}",
+                "system": f"s{number % 3}",
+                "question": f"Who built engine {number // 3}?",
+                "contexts": [f"Engine {number // 3} was built by Mr. Harvey in Hayle."],
+                "answer": "Harvey built it." if number % 2 else "I don't know.",
+                "reference": "Harvey",
+            }
+            for number in range(n)
+        ),
+        path,
+    )
+
+
+def assert_same(one: Run, other: Run) -> None:
+    assert_frame_equal(one.estimates(), other.estimates(), rel_tol=1e-12)
+    order = ["metric", "example_id"]
+    assert_frame_equal(one.scores().sort(order), other.scores().sort(order))
+
+
+def test_killed_at_any_moment_the_same_call_finishes_with_the_same_estimates(
+    tmp_path: Path,
+) -> None:
+    data, out = tmp_path / "rows.jsonl", tmp_path / "run"
+    write_rows(data, 400)
+    child = subprocess.Popen([sys.executable, "-c", PROGRAM, str(data), str(out)])
+    parts = out / "parts"
+    deadline = time.monotonic() + 60
+    while not (parts.is_dir() and len(list(parts.glob("00000[1-9]"))) >= 2):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    before = sorted(part.name for part in parts.iterdir() if part.name.isdigit())
+    stamps = {name: (parts / name / "scores.parquet").stat().st_mtime_ns for name in before}
+    kept: dict[str, int] = {}
+
+    def look(_: object) -> None:
+        for name in stamps:
+            file = parts / name / "scores.parquet"
+            if file.exists():
+                kept[name] = file.stat().st_mtime_ns
+
+    went_on = evaluate(data, out=out, progress=look)
+    assert kept == stamps
+    whole = evaluate(data, out=tmp_path / "whole")
+    assert_same(went_on, whole)
+    assert not parts.exists()
+
+
+def test_blocks_of_any_size_give_the_same_run(tmp_path: Path) -> None:
+    data = tmp_path / "rows.jsonl"
+    write_rows(data, 130)
+    whole = evaluate(data)
+    first, largest = evaluation.FIRST_BLOCK, evaluation.LARGEST_BLOCK
+    try:
+        evaluation.FIRST_BLOCK, evaluation.LARGEST_BLOCK = 7, 40
+        cut = evaluate(data, out=tmp_path / "cut")
+    finally:
+        evaluation.FIRST_BLOCK, evaluation.LARGEST_BLOCK = first, largest
+    assert_same(cut, whole)
+    claims = Run.open(tmp_path / "cut").judgements("claims")
+    assert_frame_equal(claims, whole.judgements("claims"))

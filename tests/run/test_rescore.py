@@ -1,0 +1,50 @@
+"""New metrics on stored judgements, without a judge."""
+
+from pathlib import Path
+
+import pytest
+
+from ragstone.data import cornwall
+from ragstone.errors import InputError, UnknownName
+from ragstone.run import Run, evaluate, rescore
+
+
+def test_new_metrics_are_what_a_fresh_run_would_have_given(tmp_path: Path) -> None:
+    names = ["faithfulness", "answer_outcome", "precision"]
+    more = ["hallucination", "citation_recall", "mrr(k=3)", "factual_accuracy"]
+    evaluate(cornwall(), metrics=names, out=tmp_path / "run", by=["question_type"])
+    fresh = evaluate(cornwall(), metrics=[*names, *more], by=["question_type"])
+    added = rescore(tmp_path / "run", metrics=["hallucination", "mrr(k=3)"])
+    expected = {
+        (e.metric, *e.group.items()): (e.value, e.low, e.high, e.n, e.n_undefined)
+        for e in fresh.estimate_list
+    }
+    assert {e.metric for e in added.estimate_list} == {*names, "hallucination", "mrr(k=3)"}
+    for e in added.estimate_list:
+        got = (e.value, e.low, e.high, e.n, e.n_undefined)
+        assert got == expected[e.metric, *e.group.items()]
+    assert Run.open(tmp_path / "run").manifest["metrics"] == [*names, "hallucination", "mrr(k=3)"]
+
+
+def test_a_metric_whose_judgements_were_not_made_is_missing(tmp_path: Path) -> None:
+    evaluate(cornwall(), metrics=["exact_match"], out=tmp_path / "run")
+    run = rescore(tmp_path / "run", metrics=["faithfulness"])
+    faithful = [e for e in run.estimate_list if e.metric == "faithfulness"]
+    assert all(e.n == 0 and e.n_missing + e.n_undefined == e.total for e in faithful)
+    assert run.exit_status == 4
+
+
+def test_a_field_to_group_by_can_be_added(tmp_path: Path) -> None:
+    evaluate(cornwall(), metrics=["exact_match"], out=tmp_path / "run")
+    run = rescore(tmp_path / "run", by=["question_type"])
+    assert any("question_type" in e.group for e in run.estimate_list)
+
+
+def test_only_a_finished_run_can_be_scored_and_names_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no run"):
+        rescore(tmp_path, metrics=["mrr"])
+    evaluate(cornwall(), metrics=["exact_match"], out=tmp_path / "run")
+    with pytest.raises(UnknownName):
+        rescore(tmp_path / "run", metrics=["mmr"])
+    assert Run.open(tmp_path / "run").manifest["metrics"] == ["exact_match"]
+    assert not (tmp_path / "run" / "rescored").exists()
