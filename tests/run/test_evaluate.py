@@ -9,6 +9,7 @@ import pytest
 import ragstone
 from ragstone.data import cornwall
 from ragstone.errors import DataError, InputError, RunConflict, UnknownName
+from ragstone.metrics import metric_types
 from ragstone.run import Estimate, Progress, Run, evaluate
 
 
@@ -129,6 +130,22 @@ def test_labels_of_a_file_of_their_own_count_by_majority(tmp_path: Path) -> None
     )
     run = evaluate(rows(2), metrics=["precision"], judges=[f"human:{labels}"])
     assert dict(run.scores().select("example_id", "value").iter_rows()) == {"e0": 1, "e1": 0}
+
+
+def test_labels_that_changed_are_not_taken_for_the_old_ones(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    asked: dict[str, Any] = {"metrics": ["precision"], "judges": [f"human:{labels}"]}
+    labels.write_text("id,annotator,context,topically_relevant\ne0,ann,1,1\n")
+    evaluate(rows(2), out=tmp_path / "run", **asked)
+    labels.write_text("id,annotator,context,topically_relevant\ne0,ann,1,0\n")
+    with pytest.raises(RunConflict, match="labels"):
+        evaluate(rows(2), out=tmp_path / "run", **asked)
+
+
+def test_every_metric_of_the_catalogue_can_be_asked_for() -> None:
+    names = [name for name in metric_types() if name != "composite"]
+    run = evaluate(cornwall(), metrics=names)
+    assert {e.metric for e in run.estimate_list} == set(names)
 
 
 def test_every_fault_of_the_data_is_in_one_error_and_no_folder_is_left(tmp_path: Path) -> None:

@@ -13,11 +13,13 @@ labels                names, rules and types of human labels (a module)
 formats, Format       what can be read, each with two lines of it
 to_frame, from_frame  examples as a table and back
 write, as_record      examples as a file, an example as JSON
+fingerprint_files     32 hex digits that say whether files are the same
 question_hash         what stands for a question without an id
 ====================  =====================================================
 """
 
 from ragstone.examples.example import Context, Example, Turn
+from ragstone.examples.fingerprint import fingerprint_files
 from ragstone.examples.formats import Format, formats
 from ragstone.examples.label_files import LabelRow, LabelRows, Tie, read_labels, with_labels
 from ragstone.examples.labels import (
@@ -52,6 +54,7 @@ __all__ = [
     "answer_labels",
     "as_record",
     "context_labels",
+    "fingerprint_files",
     "formats",
     "from_frame",
     "majority",

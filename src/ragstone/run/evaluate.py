@@ -9,7 +9,15 @@ from tempfile import mkdtemp
 from typing import Any
 
 from ragstone.errors import InputError
-from ragstone.examples import Example, Examples, LabelRows, read, read_labels, with_labels
+from ragstone.examples import (
+    Example,
+    Examples,
+    LabelRows,
+    fingerprint_files,
+    read,
+    read_labels,
+    with_labels,
+)
 from ragstone.judges import parse_judges
 from ragstone.metrics import Metric
 
@@ -74,7 +82,7 @@ def evaluate(
     settings = {
         "ragstone": VERSION,
         "data": examples.fingerprint(),
-        "labels": [str(path) for path in panel.label_files],
+        "labels": [fingerprint_files([path]) for path in panel.label_files],
         "metrics": [str(metric) for metric in asked.metrics],
         "suites": list(asked.suites),
         "judges": [judge.name for judge in panel.judges],

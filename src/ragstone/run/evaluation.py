@@ -139,11 +139,12 @@ class Evaluation:
         if progress:
             progress(Progress("estimating", self.tally.examples, None))
         estimates = [one.to_dict() for one in self._estimates()]
+        counts = self._counts()
         self.folder.join_parts()
         write_json(self.folder.path / "estimates.json", estimates)
         self._write(
             finished=True,
-            data={**data, "examples": self.tally.examples},
+            data={**data, "examples": self.tally.examples, **counts},
             seconds=round(time.perf_counter() - started, 3),
         )
 
@@ -205,9 +206,10 @@ class Evaluation:
         for name in self.by:
             columns[name] = [one.facet(name) or NO_VALUE for one in examples]
         columns["cluster"] = [one.facet(self.cluster) or f"\0{one.id}" for one in examples]
+        columns["question"] = [one.question_id for one in examples]
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
         return frame.with_columns(
-            pl.col("cluster").hash(seed=0),
+            pl.col("cluster", "question").hash(seed=0),
             *(
                 scores[str(metric)][column].alias(f"{column} {metric}")
                 for metric in _components(self.chosen or ())
@@ -244,6 +246,15 @@ class Evaluation:
                 level=LEVEL,
                 components=components,
             )
+
+    def _counts(self) -> dict[str, int]:
+        """How many questions and systems there are."""
+        facets = self.folder.scan("facets")
+        if facets is None:
+            return {}
+        return facets.select(
+            questions=pl.col("question").n_unique(), systems=pl.col("system").n_unique()
+        ).collect().to_dicts()[0]  # fmt: skip
 
     def _write(self, *, finished: bool, **more: Any) -> None:
         self.folder.write_manifest(

@@ -61,25 +61,25 @@ def resolve(
     judges: Sequence[Judge],
 ) -> Tables:
     """Add an ask's rows and outcomes to the tables, one judge's word for each unit."""
-    order = {judge.name: place for place, judge in enumerate(judges)}
+    places = {judge.name: place for place, judge in enumerate(judges)}
     entries = ledger.with_columns(
-        order=pl.col("judge").replace_strict(order, default=len(order), return_dtype=pl.UInt32)
+        turn=pl.col("judge").replace_strict(places, default=len(places), return_dtype=pl.UInt32)
     )
     ok = entries.filter(pl.col("status") == "ok")
     joined = (
-        ok.select("row", "judge", "subject", "order")
+        ok.select("row", "judge", "subject", "turn")
         .join(rows, on=["subject", "judge"])
-        .sort("row", "order", maintain_order=True)
+        .sort("row", "turn", maintain_order=True)
     )
     if ask in UNITS:
         joined = joined.unique(subset=UNITS[ask], keep="first", maintain_order=True)
     else:
-        first = ok.group_by("row").agg(pl.col("order").min())
-        joined = joined.join(first, on=["row", "order"], how="semi")
+        first = ok.group_by("row").agg(pl.col("turn").min())
+        joined = joined.join(first, on=["row", "turn"], how="semi")
     joined = _by_the_same_author(tables, ask, joined)
     return replace(
         tables,
-        rows={**tables.rows, ask: joined.drop("order")},
+        rows={**tables.rows, ask: joined.drop("turn")},
         status={**tables.status, ask: _outcomes(tables, ask, entries)},
     )
 
@@ -139,8 +139,8 @@ def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:
         {"ok": VALUE, "undefined": UNDEFINED}, default=MISSING, return_dtype=pl.UInt8
     )
     best = (
-        entries.select("row", "reason", "order", status=rank)
-        .sort("row", "status", "order", maintain_order=True)
+        entries.select("row", "reason", "turn", status=rank)
+        .sort("row", "status", "turn", maintain_order=True)
         .unique(subset="row", keep="first", maintain_order=True)
         .select("row", "status", "reason")
     )

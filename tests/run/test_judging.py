@@ -1,0 +1,102 @@
+"""Several judges, one word for each unit."""
+
+from typing import Any
+
+import polars as pl
+
+from ragstone.examples import Example, read
+from ragstone.judgements import MISSING, UNDEFINED, VALUE
+from ragstone.judges import JUDGES, HumanJudge, LocalJudge, RulesJudge
+from ragstone.metrics import parse_metric, score
+from ragstone.run import judge_block
+
+
+def examples(*records: dict[str, Any]) -> list[Example]:
+    return list(read({"id": f"e{number}", **record} for number, record in enumerate(records)))
+
+
+BASE = {
+    "question": "Who built the Eddystone lighthouse?",
+    "contexts": ["Smeaton built the Eddystone lighthouse.", "Pasties are baked."],
+    "answer": "Smeaton built the Eddystone lighthouse.",
+}
+
+
+def test_people_speak_for_the_contexts_they_labelled_and_the_next_judge_for_the_others() -> None:
+    block = examples({**BASE, "labels": {"contexts": [{}, {"topically_relevant": 1}]}})
+    judged = judge_block(block, JUDGES, ["relevance"])
+    rows = judged.tables.of("relevance").sort("rank").select("rank", "judge", "relevant").rows()
+    assert rows == [(1, "local", True), (2, "human", True)]
+
+
+def test_a_label_left_open_in_a_labelled_context_stays_a_gap() -> None:
+    block = examples({**BASE, "labels": {"contexts": [{"topically_relevant": 1}] * 2}})
+    judged = judge_block(block, JUDGES, ["relevance"])
+    assert judged.tables.of("relevance")["sufficient"].to_list() == [None, None]
+    ndcg = score(judged.tables, [parse_metric("ndcg")])["ndcg"]
+    assert ndcg.select("status", "reason").row(0) == (MISSING, "unlabelled_in_top_k")
+
+
+def test_the_first_judge_named_speaks_first() -> None:
+    block = examples({**BASE, "labels": {"contexts": [{"topically_relevant": 0}] * 2}})
+    local_first = judge_block(block, [LocalJudge(), HumanJudge()], ["relevance"])
+    assert set(local_first.tables.of("relevance")["judge"]) == {"local"}
+
+
+def test_support_joins_only_the_claims_of_the_judge_that_made_them() -> None:
+    labelled = {"claims": [{"text": "Smeaton built it.", "support": "supported"}]}
+    block = examples({**BASE, "labels": labelled}, BASE)
+    asks = ["response", "claims", "support/claim"]
+    judged = judge_block(block, JUDGES, asks)
+    support = judged.tables.of("support/claim").sort("row").select("row", "author", "judge")
+    assert support.rows() == [(0, "human", "human"), (1, "local", "local")]
+
+
+def test_claims_of_people_without_verdicts_are_judged_by_the_next_judge() -> None:
+    block = examples({**BASE, "labels": {"claims": [{"text": "Smeaton built the lighthouse."}]}})
+    judged = judge_block(block, JUDGES, ["response", "claims", "support/claim"])
+    rows = judged.tables.of("support/claim").select("author", "judge", "verdict").rows()
+    assert rows == [("human", "local", "supported")]
+
+
+def test_grounding_follows_from_claims_where_people_said_nothing() -> None:
+    labelled = {"answer": {"unsupported_claim_present": 1, "support_present": 0,
+                           "contradicted_claim_present": 0}}  # fmt: skip
+    block = examples({**BASE, "labels": labelled}, BASE, {**BASE, "contexts": None})
+    asks = ["response", "claims", "support/claim", "grounding/support"]
+    judged = judge_block(block, JUDGES, asks)
+    table = judged.tables.of("grounding/support").sort("row")
+    assert table.select("row", "judge", "support_present").rows() == [
+        (0, "human", False),
+        (1, "rules", True),
+    ]
+    outcome = judged.tables.outcome("grounding/support")
+    assert outcome["status"].to_list() == [VALUE, VALUE, UNDEFINED]
+    assert outcome["reason"][2] == "no_retrieval"
+
+
+def test_shared_statements_and_contexts_are_judged_once_for_all_systems() -> None:
+    block = examples(*({**BASE, "reference": "Smeaton", "system": name} for name in "abc"))
+    judged = judge_block(block, JUDGES, ["statements", "relevance"])
+    assert judged.rows["statements"].height == 1
+    assert judged.rows["relevance"].height == 2
+    assert judged.tables.of("statements")["row"].to_list() == [0, 1, 2]
+
+
+def test_an_ask_nobody_can_answer_is_missing_and_says_who_could() -> None:
+    judged = judge_block(examples(BASE), [RulesJudge()], ["response", "quality"])
+    for ask in ("response", "quality"):
+        outcome = judged.tables.outcome(ask)
+        assert outcome["status"].to_list() == [MISSING]
+        assert "needs" in outcome["reason"][0]
+
+
+def test_a_context_without_text_is_a_failure_and_not_a_zero() -> None:
+    block = examples({**BASE, "contexts": [{"id": "d1"}, {"id": "d2"}]})
+    judged = judge_block(block, JUDGES, ["response", "claims", "support/claim", "relevance"])
+    scores = score(judged.tables, [parse_metric("faithfulness"), parse_metric("precision")])
+    for frame in scores.values():
+        assert frame.select("value", "status", "reason").row(0) == (
+            None, MISSING, "local: no_context_text",
+        )  # fmt: skip
+    assert judged.ledger.filter(pl.col("status") == "failed").height == 2
