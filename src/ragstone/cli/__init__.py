@@ -1,0 +1,64 @@
+"""The command line: one file a command; what a command does, a Python caller can do too.
+
+Exit status: 0 done, 2 bad input or usage, 4 too many scores missing, 130 interrupted.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import ragstone
+
+from .doctor import doctor
+from .evaluate import evaluate
+from .export import export
+from .failures import guarded
+from .formats import formats
+from .judges import judges
+from .metrics import metrics
+from .score import score
+from .show import show
+
+app = typer.Typer(
+    name="ragstone",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Measure": (evaluate, score),
+    "Look": (show, export),
+    "What there is": (metrics, judges, formats, doctor),
+}
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(guarded(command))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragstone {ragstone.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Say which version."),
+    ] = False,
+) -> None:
+    """Measure retrieval-augmented generation: offline, with an interval on every number.
+
+    Begin with: ragstone evaluate DATA
+    """
+
+
+def main() -> None:
+    """Run the command that was typed."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app()

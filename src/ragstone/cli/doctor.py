@@ -1,0 +1,85 @@
+"""``ragstone doctor``: what is installed here, and what is not."""
+
+from typing import Annotated, Any
+
+import typer
+
+from .output import print_json
+
+BASE = ("numpy", "polars", "typer")
+EXTRAS = {"pandas": ("pandas", "pyarrow")}
+
+
+def doctor(
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what is installed, which extras are missing, and whether runs can be written here."""
+    from rich.text import Text
+
+    from ragstone.report import facts, show
+
+    found = examination()
+    if json:
+        print_json(found)
+        return
+    rows = [("ragstone", Text(found["ragstone"])), ("python", Text(found["python"]))]
+    rows += [(name, Text(version or "not installed")) for name, version in found["base"].items()]
+    for extra in found["extras"]:
+        words = "installed" if extra["installed"] else f"not installed: {extra['install']}"
+        packages = ", ".join(extra["packages"])
+        rows.append((f"extra {extra['name']}", Text(f"{words}  ({packages})")))
+    screen = found["terminal"]
+    rows += [
+        ("own metrics", Text(", ".join(found["own_metrics"]) or "none installed")),
+        ("terminal", Text(f"{screen['width']} columns, {screen['encoding']}, "
+                          f"{'colours' if screen['colours'] else 'no colours'}")),
+        ("folder", Text(f"{found['folder']['path']}, "
+                        f"{'writable' if found['folder']['writable'] else 'NOT writable'}")),
+        ("network", Text("not needed")),
+    ]  # fmt: skip
+    show(facts.Facts(rows))
+
+
+def examination() -> dict[str, Any]:
+    """Versions, extras, terminal and folder, as plain data."""
+    import os
+    import platform
+    from importlib.metadata import entry_points
+    from pathlib import Path
+
+    import ragstone
+    from ragstone.report import terminal
+
+    console = terminal()
+    here = Path.cwd()
+    return {
+        "ragstone": ragstone.__version__,
+        "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        "base": {name: _version(name) for name in BASE},
+        "extras": [
+            {
+                "name": extra,
+                "packages": {name: _version(name) for name in packages},
+                "installed": all(_version(name) for name in packages),
+                "install": f"pip install 'ragstone[{extra}]'",
+            }
+            for extra, packages in EXTRAS.items()
+        ],
+        "own_metrics": sorted(point.name for point in entry_points(group="ragstone.metrics")),
+        "terminal": {
+            "width": console.width,
+            "encoding": console.encoding,
+            "colours": console.color_system is not None,
+        },
+        "folder": {"path": str(here), "writable": os.access(here, os.W_OK)},
+        "network": "not needed",
+    }
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,148 @@
+"""``ragstone evaluate DATA``: judge it, score it, and keep everything in a run folder."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .output import print_notes
+from .progress import bar
+from .results import finish, load_own, requested
+
+if TYPE_CHECKING:
+    from ragstone.run import Run
+
+RUNS = Path("runs")
+
+
+def evaluate(
+    data: Annotated[
+        str,
+        typer.Argument(help="Examples: .jsonl, .json, .csv, .parquet, a TREC run, a data set's "
+                       "folder. `ragstone formats` lists all."),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="A metric, such as faithfulness or ndcg(k=10); "
+                     "repeat for more. `ragstone metrics` lists them."),
+    ] = None,
+    suite: Annotated[
+        list[str] | None,
+        typer.Option(help="A suite of metrics; repeat for more. Without one and without "
+                     "--metric: quick, which is what the data and the judges allow."),
+    ] = None,
+    metrics_from: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A Python file with metrics of your own, which are "
+                     "scored too. It is run as a program: use your own."),
+    ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(help="Who judges: local, human, human:FILE; repeat for several. Without "
+                     "it, labels in the data come first and local fills the rest."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Also show results by this field, such as "
+                     "question_type; system is always one."),
+    ] = None,
+    cluster: Annotated[
+        str,
+        typer.Option(metavar="FIELD", help="Rows that share it are not independent; intervals "
+                     "are made over its values."),
+    ] = "question_id",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="The run folder. Is there one of the same data and "
+                     "settings, the run goes on. Default: runs/, then the data's name."),
+    ] = None,
+    map: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=COLUMN", help="Where a field stands if it is not "
+                     "recognised: answer=my_column."),
+    ] = None,
+    qrels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Relevance judgements of a TREC run.")
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave bad rows out and write them beside the run.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only the first N rows.")
+    ] = None,
+    offline: Annotated[  # noqa: ARG001
+        bool,
+        typer.Option("--offline", help="Nothing may leave this machine. With the judges of this "
+                     "version nothing does anyway, so it changes nothing."),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:  # fmt: skip
+    """Judge DATA, score it, and keep everything in a run folder.
+
+    Needs no key and no network. Exit status: 0 done, 2 bad input, 4 over a
+    tenth of a metric's scores missing.
+    """
+    from ragstone.run import evaluate as run_evaluation
+
+    columns = _columns(map or ())
+    own = load_own(metrics_from or ())
+    metrics, suites, notes = requested(metric or (), suite or (), own, quick=True)
+
+    def evaluated(folder: Path) -> "Run":
+        with bar() as progress:
+            return run_evaluation(
+                data,
+                metrics=metrics,
+                suites=suites,
+                judges=tuple(judge or ()),
+                by=tuple(by or ()),
+                cluster=cluster,
+                out=folder,
+                columns=columns,
+                qrels=qrels,
+                skip_bad=skip_bad,
+                limit=limit,
+                progress=progress,
+            )
+
+    run = evaluated(out) if out is not None else _in_free_folder(evaluated, RUNS / run_name(data))
+    finish(run, notes, json=json)
+
+
+def run_name(data: str) -> str:
+    """The data's name without its endings.
+
+    >>> run_name("sets/answers.jsonl.gz"), run_name("sets/nq/")
+    ('answers', 'nq')
+    """
+    path = Path(data)
+    name = (path.name or path.resolve().name).removesuffix(".gz").strip(". ")
+    return name.rsplit(".", 1)[0] or "run"
+
+
+def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
+    """The first of NAME, NAME-2, … that is not a run of other data or settings."""
+    from ragstone.errors import RunConflict
+
+    name, number = folder.name, 1
+    while True:
+        try:
+            run = evaluated(folder)
+        except RunConflict:
+            number += 1
+            folder = folder.with_name(f"{name}-{number}")
+        else:
+            if number > 1:
+                print_notes([f"{name} is a run of other data or settings; this one is {folder}."])
+            return run
+
+
+def _columns(pairs: Sequence[str]) -> dict[str, str]:
+    columns = {}
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        if not (field and equals and column):
+            raise typer.BadParameter(f"{pair!r} is not FIELD=COLUMN.", param_hint="--map")
+        columns[field.strip()] = column.strip()
+    return columns

@@ -1,0 +1,64 @@
+"""Failures: how a command ends when it cannot go on. Bad input never shows a traceback."""
+
+import functools
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn, ParamSpec
+
+import typer
+
+from ragstone.errors import RagstoneError
+
+BAD_INPUT, BUG, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141
+
+Given = ParamSpec("Given")
+
+
+def guarded(command: Callable[Given, None]) -> Callable[Given, None]:
+    """The command, with every failure turned into words and an exit status."""
+
+    @functools.wraps(command)
+    def run(*args: Given.args, **options: Given.kwargs) -> None:
+        try:
+            try:
+                command(*args, **options)
+            finally:
+                sys.stdout.flush()
+        except RagstoneError as error:
+            fail(str(error), BAD_INPUT)
+        except KeyboardInterrupt:
+            fail("Interrupted. What was done is kept: the same command goes on.", INTERRUPTED)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            fail(f"{place}{error.strerror or error}", BAD_INPUT)
+        except (typer.Exit, typer.BadParameter):
+            raise
+        except Exception as error:
+            if os.environ.get("RAGSTONE_DEBUG") == "1":
+                raise
+            fail(bug(error), BUG)
+
+    return run
+
+
+def fail(words: str, status: int) -> NoReturn:
+    """Say why on standard error, and end."""
+    typer.echo(words, err=True)
+    raise typer.Exit(status)
+
+
+def bug(error: Exception) -> str:
+    """One line for what should not happen: what, where, and how to see more."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    message = " ".join(str(error).split())
+    return (
+        f"This is a bug in Ragstone, please report it: {type(error).__name__} in {place}"
+        f"{f': {message}' if message else ''}  (RAGSTONE_DEBUG=1 shows the traceback)"
+    )

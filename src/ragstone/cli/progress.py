@@ -1,0 +1,56 @@
+"""Progress: a bar with the time left on standard error, where that is a terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragstone.run import Progress
+
+
+@contextmanager
+def bar() -> Iterator["Callable[[Progress], None] | None"]:
+    """What to call with each step; None where nobody would see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import (
+        BarColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    from ragstone.report import terminal
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[examples]:,} rows"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=terminal(sys.stderr), transient=True) as shown:
+        task = shown.add_task("reading", total=None, examples=0)
+
+        stage = "reading"
+
+        def step(progress: "Progress") -> None:
+            nonlocal stage
+            if progress.stage != stage:
+                stage = progress.stage
+                shown.reset(task)
+            shown.update(
+                task,
+                description=progress.stage,
+                examples=progress.examples,
+                completed=progress.fraction or 0.0,
+                total=None if progress.fraction is None else 1.0,
+            )
+
+        yield step

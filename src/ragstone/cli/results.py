@@ -1,0 +1,94 @@
+"""Results: from what metrics were named to the printed run, for ``evaluate`` and ``score``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from .output import print_json, print_notes
+
+if TYPE_CHECKING:
+    from ragstone.metrics import Metric
+    from ragstone.run import Run
+
+MOST_MISSING = 0.1
+"""The share of a metric's scores that may be missing without a word."""
+
+
+def load_own(files: Sequence[Path]) -> "list[Metric]":
+    """The metrics of the user's files."""
+    from ragstone.metrics import load_metrics
+
+    return [metric for file in files for metric in load_metrics(file)]
+
+
+def requested(
+    metrics: Sequence[str], suites: Sequence[str], own: "Sequence[Metric]", *, quick: bool
+) -> "tuple[list[str | Metric], list[str], list[str]]":
+    """Metrics, suites, and what the old names among them mean here.
+
+    Metrics of the user's own files come with any others. With ``quick``, that
+    suite stands in where neither a metric nor a suite is named.
+    """
+    from ragstone.metrics import QUICK, alias_note, parse_metric
+
+    named = {parse_metric(text).name for text in metrics}
+    notes = [note for text in metrics if (note := alias_note(text))]
+    chosen: list[str | Metric] = [*metrics, *(one for one in own if one.name not in named)]
+    return chosen, list(suites) or ([QUICK] if quick and not metrics else []), notes
+
+
+def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
+    """Print the run, its notes on standard error, and end with its exit status."""
+    from ragstone.report import page, show
+
+    notes = [*notes, *_notes(run)]
+    if json:
+        notes += _said_of_themselves(run)
+        print_json(
+            {
+                "run": None if run.path is None else str(run.path),
+                "signature": run.signature,
+                "estimates": [estimate.to_dict() for estimate in run.estimate_list],
+                "exit_status": run.exit_status,
+                "data": run.manifest["data"],
+                "judges": run.manifest["judges"],
+                "warnings": notes,
+            }
+        )
+    else:
+        show(page(run))
+    print_notes(notes)
+    raise typer.Exit(run.exit_status)
+
+
+def _notes(run: "Run") -> Iterator[str]:
+    data = run.manifest["data"]
+    if rejected := data.get("rejected"):
+        yield f"{rejected:,} bad {_rows(rejected)} left out and lie in {run.path}/rejected.jsonl."
+    if broken := data.get("label_violations"):
+        count = sum(broken.values()) if isinstance(broken, Mapping) else broken
+        yield (
+            f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
+            f"a hard rule, scored as given: {run.path}/label_violations.jsonl."
+        )
+    missing: dict[str, tuple[int, int]] = {}
+    for one in run.estimate_list:
+        if set(one.group) <= {"system"} and one.n_missing > MOST_MISSING * one.total:
+            missing[one.metric] = max(missing.get(one.metric, (0, 0)), (one.n_missing, one.total))
+    for metric, (count, total) in missing.items():
+        yield f"{metric}: {count:,} of {total:,} scores are missing."
+
+
+def _said_of_themselves(run: "Run") -> list[str]:
+    """What judges without a person behind them say of themselves; the page has it anyway."""
+    return [
+        f"judged by {judge['name']}: {judge['about']}."
+        for judge in run.manifest["judges"]
+        if judge["name"] == "local" and judge["kinds"]
+    ]
+
+
+def _rows(count: int) -> str:
+    return "row was" if count == 1 else "rows were"

@@ -1,0 +1,45 @@
+"""``ragstone score RUN``: new metrics on stored judgements."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .progress import bar
+from .results import finish, load_own, requested
+
+
+def score(
+    run: Annotated[Path, typer.Argument(help="A run folder, as `ragstone evaluate` makes it.")],
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat for more.")
+    ] = None,
+    suite: Annotated[
+        list[str] | None, typer.Option(help="A suite of metrics; repeat for more.")
+    ] = None,
+    metrics_from: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A Python file with metrics of your own, which are "
+                     "scored too. It is run as a program: use your own."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Also show results by this field."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:  # fmt: skip
+    """Score new metrics on the stored judgements of RUN; nobody judges again.
+
+    What was not judged is missing. Exit status: 0 done, 2 bad input, 4 over a
+    tenth of a metric's scores missing.
+    """
+    from ragstone.run import rescore
+
+    if not (metric or suite or metrics_from or by):
+        raise typer.BadParameter("Name what to score: --metric, --suite, --metrics-from or --by.")
+    own = load_own(metrics_from or ())
+    metrics, suites, notes = requested(metric or (), suite or (), own, quick=False)
+    with bar() as progress:
+        scored = rescore(run, metrics=metrics, suites=suites, by=tuple(by or ()),
+                         progress=progress)  # fmt: skip
+    finish(scored, notes, json=json)

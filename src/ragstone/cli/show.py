@@ -1,0 +1,62 @@
+"""``ragstone show RUN [EXAMPLE]``: where a run is worst, and one example in full."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .output import print_json
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    example: Annotated[str | None, typer.Argument(help="The id of one example.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Only this metric of the run; repeat for more."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, metavar="N", help="So many examples a metric.")
+    ] = 3,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:  # fmt: skip
+    """Show the worst examples of each metric of RUN, or one EXAMPLE in full.
+
+    An example is shown with its claims, verdicts, evidence, reasons and scores.
+    Exit status: 0 done, 2 no such run, example or metric.
+    """
+    from ragstone import report
+    from ragstone.errors import UnknownName
+    from ragstone.metrics import alias_note, parse_metric
+    from ragstone.run import Run
+
+    opened = Run.open(run)
+    if example is not None:
+        found = report.dossier(opened, example)
+        print_json(found) if json else report.show(report.example_page(found))
+        return
+    scored = list(dict.fromkeys(one.metric for one in opened.estimate_list))
+    chosen = []
+    for text in metric or ():
+        name = str(parse_metric(text)) if alias_note(text) else text
+        if name not in scored:
+            raise UnknownName("metric of this run", text, scored, hint=f"It has {_some(scored)}.")
+        chosen.append(name)
+    if json:
+        print_json(
+            {
+                "run": str(run),
+                "signature": opened.signature,
+                "data": opened.manifest["data"],
+                "judges": opened.manifest["judges"],
+                "estimates": [one.to_dict() for one in opened.estimate_list],
+                "worst": report.worst(opened, metrics=chosen, limit=limit),
+            }
+        )
+    else:
+        report.show(report.summary(opened, metrics=chosen, limit=limit))
+
+
+def _some(names: list[str], shown: int = 8) -> str:
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more

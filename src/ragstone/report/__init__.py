@@ -1,0 +1,47 @@
+"""The report room: how a run is shown to people, in a terminal, a notebook, a picture, a table.
+
+page            what `ragstone evaluate` prints: who judged, every estimate, the small print
+summary         what `ragstone show RUN` prints: the worst examples of each metric
+example_page    what `ragstone show RUN EXAMPLE` prints
+worst           the worst examples of each metric, as plain data
+dossier         all that is known of one example, as plain data
+catalogue       every metric and suite, as plain data and as pages (a module)
+facts           named and indented text (a module)
+export_table    scores, estimates, judgements or examples as one table
+graphrag_table  the columns of a GraphRAG report, in percent
+as_bytes        a table as CSV, JSONL or Parquet
+notebook_html   estimates as a table for a notebook
+picture         the page as SVG
+show, terminal  print any of it, also into a pipe
+"""
+
+from . import catalogue, facts
+from .console import show, terminal
+from .dossier import dossier
+from .example_page import example_page
+from .export import as_bytes, export_table
+from .graphrag import graphrag_table
+from .notebook import notebook_html
+from .page import Reported, page
+from .picture import picture
+from .stored import Stored
+from .worst import summary, worst
+
+__all__ = [
+    "Reported",
+    "Stored",
+    "as_bytes",
+    "catalogue",
+    "dossier",
+    "example_page",
+    "export_table",
+    "facts",
+    "graphrag_table",
+    "notebook_html",
+    "page",
+    "picture",
+    "show",
+    "summary",
+    "terminal",
+    "worst",
+]

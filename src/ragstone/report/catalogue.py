@@ -1,0 +1,188 @@
+"""Catalogue: every metric, what it says of itself, and who can fill what it needs."""
+
+import dataclasses
+import inspect
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.judgements import ASKS
+from ragstone.metrics import (
+    ALIASES,
+    SUITES,
+    Metric,
+    Suite,
+    alias_note,
+    metric_types,
+    own_metrics,
+    parse_metric,
+)
+
+from .facts import DIM, HEAD, Facts, Paragraph
+from .figures import ARROWS
+from .grid import Column, Grid, Row, cell
+from .groups import FAMILIES
+
+Entry = dict[str, Any]
+BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
+
+
+def catalogue() -> list[Entry]:
+    """One entry a metric, in the order of a report, users' own last."""
+    types = [*metric_types().values(), *(type(own) for own in own_metrics().values())]
+    order = list(FAMILIES)
+    return sorted(
+        (entry(kind) for kind in types),
+        key=lambda one: order.index(one["family"]) if one["family"] in order else len(order),
+    )
+
+
+def entry(kind: type[Metric]) -> Entry:
+    """What a metric says of itself, as plain data."""
+    docstring = inspect.cleandoc(kind.__doc__ or "")
+    asks, requires = _needs(kind)
+    return {
+        "name": kind.name,
+        "family": kind.family,
+        "about": " ".join(docstring.split("\n\n")[0].split()),
+        "better": kind.range.better,
+        "range": [kind.range.low, kind.range.high],
+        "rate": kind.range.rate,
+        "judgements": sorted({ASKS[ask].kind for ask in asks}),
+        "filled_by": sorted({ASKS[ask].filled_by for ask in asks}),
+        "requires": list(requires),
+        "parameters": {
+            field.name: _default(field.default)
+            for field in dataclasses.fields(kind)
+            if field.init and field.default is not dataclasses.MISSING
+        },
+        "aliases": [alias for alias, (target, _) in ALIASES.items()
+                    if target.split("(")[0] == kind.name],
+        "docstring": docstring,
+    }  # fmt: skip
+
+
+def named(name: str) -> Entry:
+    """The entry of one metric, by its name, an alias or a text form.
+
+    Raises:
+        UnknownName: No metric is called that.
+    """
+    if name in metric_types():
+        return entry(metric_types()[name])
+    return entry(type(parse_metric(name)))
+
+
+def suite_entry(suite: Suite) -> Entry:
+    """What a suite says of itself, as plain data."""
+    return {
+        "name": suite.name,
+        "about": suite.about,
+        "metrics": list(suite.names),
+        "by": list(suite.by),
+        "percent": suite.percent,
+        "bands": [{"from": least, "word": word} for least, word in suite.bands],
+        "conventions": suite.conventions,
+    }
+
+
+def named_suite(name: str) -> Entry:
+    """The entry of one suite.
+
+    Raises:
+        UnknownName: No suite is called that.
+    """
+    if name not in SUITES:
+        raise UnknownName("suite", name, SUITES, hint="ragstone metrics --suite lists them.")
+    return suite_entry(SUITES[name])
+
+
+def catalogue_page() -> RenderableType:
+    """All metrics by family: which way is better, the range, the judgements, what it is."""
+    rows: list[Row] = []
+    columns = [Column(), Column(gap=1), Column(), Column(), Column()]
+    for family, entries in _by_family(catalogue()).items():
+        if rows:
+            rows.append([])
+        rows.append(
+            [cell(FAMILIES.get(family, family.capitalize()), HEAD), cell(),
+             cell("range", DIM), cell("judgements", DIM), cell("filled by", DIM)]
+        )  # fmt: skip
+        for one in entries:
+            rows.append(
+                [
+                    cell(one["name"]),
+                    cell(ARROWS[one["better"]], DIM),
+                    cell(_range(one)),
+                    cell(", ".join(one["judgements"]) or "–"),
+                    cell(_short(one), DIM),
+                ]
+            )
+            rows.append([cell(f"  {one['about']}", DIM, span=len(columns))])
+    more = "One of them in full: ragstone metrics NAME · the suites: ragstone metrics --suite"
+    return Group(Grid(columns, rows), Text(), Text(more, DIM))
+
+
+def metric_page(one: Entry) -> RenderableType:
+    """One metric in full."""
+    rows = [
+        ("metric", Text.assemble((one["name"], HEAD), f"  {one['family']}")),
+        ("range", Text(f"{_range(one)}, {BETTER[one['better']]}")),
+        ("judgements", Text(", ".join(one["judgements"]) or "none")),
+        *(("filled by", Text(who)) for who in one["filled_by"]),
+        *([("requires", Text(", ".join(one["requires"])))] if one["requires"] else []),
+        *(("parameters", Text(f"{name} = {value!r}")) for name, value in one["parameters"].items()),
+        *(("aliases", Text(alias_note(alias) or alias)) for alias in one["aliases"]),
+    ]
+    lines = [Paragraph(Text(line), 2) for line in one["docstring"].split("\n")]
+    return Group(Facts(rows), Text(), *lines)
+
+
+def suite_page(suites: list[Entry]) -> RenderableType:
+    """Suites with their metrics and conventions."""
+    parts: list[RenderableType] = []
+    for one in suites:
+        rows = [("", Text(one["about"])), ("metrics", Text(", ".join(one["metrics"])))]
+        rows += [("by", Text(", ".join(one["by"])))] if one["by"] else []
+        rows += [("conventions", Text(one["conventions"]))] if one["conventions"] else []
+        if one["bands"]:
+            told = ", ".join(f"{band['word']} from {band['from']:g}" for band in one["bands"])
+            rows.append(("bands", Text(told)))
+        parts += [Text(one["name"], HEAD), Facts(rows), Text()]
+    return Group(*parts[:-1])
+
+
+def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Asks and requirements; those of its components for a composite."""
+    try:
+        made = kind()
+    except InputError:
+        return frozenset(), ()
+    terms = getattr(made, "terms", ())
+    parts = [parse_metric(name) for name, _ in terms] if terms else [made]
+    asks = frozenset[str]().union(*(part.asks for part in parts))
+    return asks, tuple(dict.fromkeys(name for part in parts for name in part.requires))
+
+
+def _default(value: object) -> Any:
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _by_family(entries: list[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for one in entries:
+        found.setdefault(one["family"], []).append(one)
+    return found
+
+
+def _range(one: Entry) -> str:
+    low, high = one["range"]
+    return f"{low:g} or {high:g}" if one["rate"] else f"{low:g} to {high:g}"
+
+
+def _short(one: Entry) -> str:
+    """Who fills it, in a few words."""
+    words = [who.split(",")[0].split(" of a later")[0] for who in one["filled_by"]]
+    return " and ".join(dict.fromkeys(words)) or "the data"

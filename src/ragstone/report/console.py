@@ -1,0 +1,36 @@
+"""Console: where a report is printed, on a terminal or into a pipe."""
+
+import os
+import sys
+from typing import TextIO
+
+from rich.console import Console, RenderableType
+
+PIPE_WIDTH = 120
+
+
+class Terminal(Console):
+    """A console that leaves a closed pipe to whoever prints."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def terminal(stream: TextIO | None = None) -> Console:
+    """A console on a stream, standard output unless told.
+
+    As wide as the terminal. In a pipe or a file it is 120 columns wide and
+    without colours; ``COLUMNS``, ``NO_COLOR`` and ``FORCE_COLOR`` are obeyed.
+    """
+    stream = stream or sys.stdout
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        width: int | None = int(given)
+    else:
+        width = None if stream.isatty() else PIPE_WIDTH
+    return Terminal(file=stream, width=width, highlight=False, emoji=False, markup=False)
+
+
+def show(shown: RenderableType, stream: TextIO | None = None) -> None:
+    """Print it; where it is wider than the console, lines run over and lose nothing."""
+    terminal(stream).print(shown, crop=False)

@@ -1,0 +1,100 @@
+"""Dossier: all that a run knows of one example, as plain data."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ragstone.errors import UnknownName
+from ragstone.judgements import KINDS
+
+from .stored import Stored
+
+NEAR = 5_000
+Rows = list[dict[str, Any]]
+
+
+def dossier(run: Stored, example: str) -> dict[str, Any]:
+    """The example, and beside each part of it what was judged.
+
+    ``contexts`` carry their relevance, ``claims`` and ``statements`` their
+    support and agreement, ``gold_evidence`` its support; other kinds stand
+    under ``judgements``. ``scores`` is one entry a metric, with its status.
+
+    Raises:
+        UnknownName: The run has no such example; names that are near.
+    """
+    frame = run.examples()
+    found = frame.filter(pl.col("id") == example)
+    if found.is_empty():
+        ids = frame["id"]
+        near = ids.filter(ids.str.starts_with(example[:2])).head(NEAR).to_list()
+        known = near or ids.head(NEAR).to_list()
+        raise UnknownName("example", example, known, hint="ragstone show RUN lists some.")
+    record = found.row(0, named=True)
+    judged = {kind: _rows(run.judgements(kind), example) for kind in KINDS}
+    support, agreement = judged.pop("support"), judged.pop("agreement")
+    relevance = {row["rank"]: row for row in reversed(judged.pop("relevance"))}
+    return {
+        "id": record["id"],
+        "question_id": record["question_id"],
+        "system": record["system"],
+        "question": record["question"],
+        "history": record["history"],
+        "policy": record["policy"],
+        "contexts": record["contexts"]
+        and [
+            {**context, "relevance": relevance.get(context["rank"])}
+            for context in sorted(record["contexts"], key=lambda context: int(context["rank"]))
+        ],
+        "answer": record["answer"],
+        "claims": [
+            {
+                **claim,
+                "support": _about(support, "claim", 0, claim),
+                "agreement": [row for row in agreement
+                              if row["origin"] == "claim" and row["index"] == claim["index"]],
+            }
+            for claim in judged.pop("claims")
+        ],
+        "reference": record["reference"],
+        "statements": [
+            {
+                **statement,
+                "agreement": _about(agreement, "statement", statement["reference"], statement),
+                "support": _about(support, "statement", statement["reference"], statement),
+            }
+            for statement in judged.pop("statements")
+        ],
+        "gold_evidence": [
+            {"text": text, "support": _about(support, "evidence", 0, {"index": at})}
+            for at, text in enumerate(record["evidence"])
+        ],
+        "reference_contexts": record["reference_contexts"],
+        "judgements": {kind: rows for kind, rows in judged.items() if rows},
+        "scores": run.scores()
+        .filter(pl.col("example_id") == example)
+        .select("metric", "status", "value", "label", "reason")
+        .with_columns(pl.col("metric", "status").cast(pl.String))
+        .to_dicts(),
+        "slices": json.loads(record["slices"]),
+        "labels": json.loads(record["labels"]),
+        "meta": json.loads(record["meta"]),
+    }  # fmt: skip
+
+
+def _rows(frame: pl.DataFrame, example: str) -> Rows:
+    """One example's rows in their order, without the columns that are the same in all."""
+    rows = frame.filter(pl.col("example_id") == example)
+    return rows.drop("example_id", "subject", strict=False).unique(maintain_order=True).to_dicts()
+
+
+def _about(
+    rows: Rows, origin: str, reference: int, unit: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The row about one proposition; None where nobody judged it."""
+    for row in rows:
+        if (row["origin"], row["reference"], row["index"]) == (origin, reference, unit["index"]):
+            return row
+    return None

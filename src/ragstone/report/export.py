@@ -1,0 +1,65 @@
+"""Export: what a run holds, as one flat table, and as a file of it."""
+
+import json
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.judgements import KINDS
+
+from .stored import Stored
+
+FileFormat = Literal["csv", "jsonl", "parquet"]
+WHAT = ("scores", "estimates", "judgements:KIND", "examples")
+
+
+def export_table(run: Stored, what: str = "scores") -> pl.DataFrame:
+    """Scores, estimates, the judgements of a kind (``judgements:support``), or the examples.
+
+    Raises:
+        UnknownName: Nothing of a run is called that.
+    """
+    if what == "scores":
+        return run.scores()
+    if what == "estimates":
+        return run.estimates()
+    if what == "examples":
+        return run.examples()
+    room, _, kind = what.partition(":")
+    if room == "judgements":
+        if kind not in KINDS:
+            raise UnknownName("judgement kind", kind, KINDS, hint=f"There are {', '.join(KINDS)}.")
+        return run.judgements(kind)
+    raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
+
+
+def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
+    """The table as a file; what nests is JSON text in CSV.
+
+    Raises:
+        InputError: No such format.
+    """
+    file = BytesIO()
+    if format == "csv":
+        _flat(table).write_csv(file)
+    elif format == "jsonl":
+        table.write_ndjson(file)
+    elif format == "parquet":
+        table.write_parquet(file)
+    else:
+        raise InputError(f"A table is written as {', '.join(get_args(FileFormat))}.")
+    return file.getvalue()
+
+
+def _flat(table: pl.DataFrame) -> pl.DataFrame:
+    nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
+    return table.with_columns(_json_text(table[name]) for name in nested)
+
+
+def _json_text(column: pl.Series) -> pl.Series:
+    values: Sequence[Any] = column.to_list()
+    texts = [None if one is None else json.dumps(one, ensure_ascii=False) for one in values]
+    return pl.Series(column.name, texts, dtype=pl.String)

@@ -1,0 +1,144 @@
+"""Figures: how a value, an interval and a reason are written."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from ragstone.errors import RagstoneError
+from ragstone.metrics import SUITES, Range, Suite, parse_metric
+from ragstone.run.estimate import Estimate
+
+ARROWS = {"+": "↑", "-": "↓", "0": "·"}
+"""Which way is better."""
+
+METHODS = {
+    "wilson": ("Wilson", "a rate, one row a question"),
+    "clopper_pearson": ("exact", "a rate, one row a question, after Clopper and Pearson"),
+    "cluster_wilson": ("cl. Wilson", "a rate whose rows share questions: Wilson, fewer rows"),
+    "t": ("t", "a mean, one row a question"),
+    "cluster_t": ("cluster t", "a mean whose rows share questions"),
+    "bounded_wilson": ("b. Wilson", "all questions alike: Wilson, stretched to the metric's range"),
+    "cluster_bootstrap": ("bootstrap", "a function of means: whole questions redrawn"),
+}
+"""Interval methods: the word in the table, and what it is."""
+
+
+def number(value: float, *, percent: bool = False) -> str:
+    """Three decimals, or one of a percentage; large numbers without any.
+
+    >>> number(2 / 3), number(-0.0001), number(2 / 3, percent=True), number(12345.6)
+    ('0.667', '0.000', '66.7', '12,346')
+    """
+    if percent:
+        value *= 100
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    places = 1 if percent else 3
+    return f"{round(value, places) + 0.0:.{places}f}"
+
+
+def ends(low: float | None, high: float | None, *, percent: bool = False) -> str:
+    """Both ends of an interval; a dash where there is none."""
+    if low is None or high is None:
+        return "–"
+    return f"{number(low, percent=percent)} – {number(high, percent=percent)}"
+
+
+def strip(estimate: Estimate, scale: Range | None, width: int) -> str:
+    """The interval drawn on the metric's range; nothing where that has no ends.
+
+    ``·`` is the range, ``├──┤`` the interval, ``●`` the value.
+    """
+    if estimate.value is None or scale is None or not isfinite(scale.high - scale.low):
+        return ""
+
+    def place(value: float) -> int:
+        share = (value - scale.low) / (scale.high - scale.low)
+        return min(width - 1, max(0, round(share * (width - 1))))
+
+    drawn = ["·"] * width
+    at = place(estimate.value)
+    if estimate.low is not None and estimate.high is not None:
+        low, high = place(estimate.low), place(estimate.high)
+        drawn[low : high + 1] = ["─"] * (high - low + 1)
+        if low < at:
+            drawn[low] = "├"
+        if high > at:
+            drawn[high] = "┤"
+    drawn[at] = "●"
+    return "".join(drawn)
+
+
+def scale_of(metric: str) -> Range | None:
+    """The range of a metric; None for a user's own that is not loaded."""
+    try:
+        return parse_metric(metric).range
+    except RagstoneError:
+        return None
+
+
+def method_word(method: str | None) -> str:
+    """The short word of an interval method."""
+    if method is None:
+        return ""
+    return METHODS[method][0] if method in METHODS else method
+
+
+def plain_reason(reason: str) -> str:
+    """A reason without the code that stands before its sentence.
+
+    >>> plain_reason("not_judged: quality needs an LLM judge"), plain_reason("no_retrieval")
+    ('quality needs an LLM judge', 'no_retrieval')
+    """
+    return reason.replace("not_judged: ", "")
+
+
+def short_reason(reason: str) -> str:
+    """What is needed, without how to get it, which the small print says once.
+
+    >>> short_reason("not_judged: quality needs an LLM judge of a later version, or people")
+    'quality needs an LLM judge'
+    """
+    plain = plain_reason(reason)
+    return plain.split(",")[0].removesuffix(" of a later version") if " needs " in plain else plain
+
+
+def why_no_value(estimate: Estimate) -> str:
+    """``undefined (no_retrieval)`` or ``missing (...)``, where nothing has a value."""
+    outcomes = []
+    if estimate.n_undefined:
+        outcomes.append("undefined")
+    if estimate.n_missing:
+        outcomes.append("missing")
+    words = " and ".join(outcomes) or "no examples"
+    return f"{words} ({most_frequent(estimate.reasons)})" if estimate.reasons else words
+
+
+def most_frequent(reasons: Mapping[str, int], shown: int = 2) -> str:
+    """The most frequent reasons in short, and how many more there are."""
+    ranked = sorted(reasons, key=lambda reason: -reasons[reason])
+    more = f" and {len(ranked) - shown} more" if len(ranked) > shown else ""
+    return "; ".join(short_reason(reason) for reason in ranked[:shown]) + more
+
+
+def band(estimate: Estimate, suites: Sequence[str]) -> str:
+    """How a suite reads the value in words; nothing where none of the suites does.
+
+    The lower a value of a metric of which less is better, the better its band.
+    """
+    if estimate.value is None or estimate.better == "0":
+        return ""
+    for suite in known_suites(suites):
+        if suite.bands and estimate.metric in {str(metric) for metric in suite.metrics()}:
+            value = 1 - estimate.value if estimate.better == "-" else estimate.value
+            return next((word for least, word in suite.bands if value >= least), "")
+    return ""
+
+
+def in_percent(suites: Sequence[str]) -> bool:
+    """Whether the values are shown times 100: every suite that was asked for does."""
+    return bool(suites) and all(name in SUITES and SUITES[name].percent for name in suites)
+
+
+def known_suites(names: Sequence[str]) -> list[Suite]:
+    """The suites of these names; ``quick`` is none of them."""
+    return [SUITES[name] for name in names if name in SUITES]

@@ -1,0 +1,124 @@
+"""Grid: rows of cells in columns that are as wide as what they hold; nothing is ever cut off."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from .facts import plain_line
+
+LONG_WORD = re.compile(r"[^(,:]*[(,:]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How the cells of a column stand, and how many blanks stand before them."""
+
+    justify: Literal["left", "right"] = "left"
+    gap: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Text in one column, or wrapped to the width of several.
+
+    A cell of one column may have several lines, and is as wide as the widest.
+    """
+
+    text: Text
+    span: int = 1
+
+
+Row = Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of cells; a row may end early, an empty one is a blank line.
+
+    Printed whole, also where it is wider than the console.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+
+    @property
+    def widths(self) -> list[int]:
+        """The width of each column, which cells across several do not change."""
+        widths = [0] * len(self.columns)
+        for row in self.rows:
+            at = 0
+            for cell in row:
+                if cell.span == 1:
+                    lines = cell.text.split("\n")
+                    widths[at] = max(widths[at], *(line.cell_len for line in lines))
+                at += cell.span
+        return widths
+
+    @property
+    def width(self) -> int:
+        """All columns with the gaps between them."""
+        return sum(self.widths) + sum(column.gap for column in self.columns[1:])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = self.widths
+        for row in self.rows:
+            yield from self._lines(row, widths, console) if row else [Text()]
+
+    def _lines(self, row: Row, widths: list[int], console: Console) -> Iterator[Text]:
+        blocks: list[tuple[int, int, list[Text]]] = []
+        at = 0
+        for cell in row:
+            gap = self.columns[at].gap if at else 0
+            wide = sum(widths[at : at + cell.span])
+            wide += sum(column.gap for column in self.columns[at + 1 : at + cell.span])
+            if cell.span == 1:
+                lines = list(cell.text.split("\n"))
+            else:
+                lines = list(cell.text.wrap(console, max(wide, 20)))
+            if self.columns[at].justify == "right" and cell.span == 1:
+                for line in lines:
+                    line.pad_left(wide - line.cell_len)
+            blocks.append((gap, wide, lines))
+            at += cell.span
+        for pieces in zip_longest(*(lines for _, _, lines in blocks)):
+            line = Text()
+            for (gap, wide, _), piece in zip(blocks, pieces, strict=True):
+                line.append(" " * gap)
+                if piece is not None:
+                    piece.rstrip()
+                    line.append_text(piece)
+                line.append(" " * (wide - (piece.cell_len if piece is not None else 0)))
+            line.rstrip()
+            yield plain_line(line)
+
+
+def cell(text: str = "", style: str = "", span: int = 1) -> Cell:
+    """A cell of one style."""
+    return Cell(Text(text, style=style), span)
+
+
+def folded(text: str, width: int) -> str:
+    """The text over several lines of about ``width``; later lines stand in.
+
+    Broken at blanks; a longer word behind an opening parenthesis, a comma or a
+    colon, and else left whole.
+
+    >>> folded('ndcg(k=10, gain="linear")', 12).splitlines()
+    ['ndcg(k=10,', '  gain="linear")']
+    """
+    lines: list[str] = []
+    for word in text.split(" "):
+        pieces = [word] if len(word) <= width else [p for p in LONG_WORD.findall(word) if p]
+        blank = " "
+        for piece in pieces:
+            if lines and len(lines[-1]) + len(blank) + len(piece) <= width:
+                lines[-1] += blank + piece
+            else:
+                lines.append(f"  {piece}" if lines else piece)
+            blank = ""
+    return "\n".join(lines)

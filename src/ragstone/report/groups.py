@@ -1,0 +1,66 @@
+"""Groups: which estimates stand together in a report."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ragstone.run.estimate import Estimate
+
+FAMILIES = {
+    "retrieval": "Retrieval",
+    "grounding": "Grounding",
+    "answer": "Answer",
+    "reference": "Against the reference",
+    "composite": "Composite",
+    "own": "Your own",
+}
+"""The sections of a report, in order; a family of a user's own stands behind them."""
+
+SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Estimates by what they are about: systems as a whole, or slices of them."""
+
+    estimates: Sequence[Estimate]
+
+    @property
+    def systems(self) -> list[str]:
+        """In the order of the data."""
+        return _distinct(one.group[SYSTEM] for one in self.estimates if SYSTEM in one.group)
+
+    @property
+    def whole(self) -> list[Estimate]:
+        """One for each metric and system; over all rows where no system has a name."""
+        group = {SYSTEM} if self.systems else set()
+        return [one for one in self.estimates if set(one.group) == group]
+
+    @property
+    def fields(self) -> list[str]:
+        """What the data was sliced by, beside the system."""
+        return _distinct(field for one in self.estimates for field in one.group if field != SYSTEM)
+
+    def sliced(self, field: str) -> list[Estimate]:
+        """One for each metric, system and value of the field."""
+        group = {SYSTEM, field} if self.systems else {field}
+        return [one for one in self.estimates if set(one.group) == group]
+
+
+def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
+    """Title of the section to its estimates."""
+    found: dict[str, list[Estimate]] = {family: [] for family in FAMILIES}
+    for one in estimates:
+        found.setdefault(one.family, []).append(one)
+    return {FAMILIES.get(name, name.capitalize()): ones for name, ones in found.items() if ones}
+
+
+def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
+    """Text form of the metric to its estimates, in their order."""
+    found: dict[str, list[Estimate]] = {}
+    for one in estimates:
+        found.setdefault(one.metric, []).append(one)
+    return found
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -1,0 +1,51 @@
+"""Picture: the page as SVG, for a README: ``python -m ragstone.report RUN FILE.svg``."""
+
+from io import StringIO
+
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+
+from .page import Reported, page
+
+THEME = TerminalTheme(
+    (22, 27, 34),
+    (214, 221, 229),
+    [(22, 27, 34), (255, 123, 114), (126, 231, 135), (242, 204, 96),
+     (121, 192, 255), (210, 168, 255), (86, 212, 221), (214, 221, 229)],
+    [(125, 136, 147), (255, 161, 152), (165, 240, 172), (255, 223, 140),
+     (165, 214, 255), (226, 197, 255), (140, 234, 240), (255, 255, 255)],
+)  # fmt: skip
+
+SVG = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" xml:space="preserve">
+<style>
+.{unique_id}-matrix {{
+    font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+    font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: system-ui, sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+"""A page that loads nothing from anywhere."""
+
+
+def picture(run: Reported, *, width: int = 116, title: str = "ragstone evaluate") -> str:
+    """The page of a run as SVG, ``width`` characters wide."""
+    console = Console(record=True, file=StringIO(), width=width, highlight=False,
+                      force_terminal=True, color_system="truecolor")  # fmt: skip
+    console.print(page(run), crop=False)
+    return console.export_svg(title=title, theme=THEME, code_format=SVG, unique_id="ragstone")

@@ -1,0 +1,229 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+OWN = '''
+from ragstone.judgements import Claims
+from ragstone.metrics import metric
+
+
+@metric(over=Claims)
+def share_of_factual_claims():
+    """Share of the claims that are factual."""
+    return (Claims.text.str.len_chars() > 0).mean()
+'''
+
+
+def test_the_table_names_systems_values_and_the_run(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    outcome = ragstone("evaluate", data, "-m", "token_f1", "--out", tmp_path / "run")
+    assert outcome.status == 0
+    assert "6 rows" in outcome.out
+    assert "token_f1" in outcome.out
+    assert "1.000" in outcome.out
+    assert "ragstone show" in outcome.out
+    assert "\x1b" not in outcome.out, "no colours in a pipe"
+
+
+def test_json_is_one_strict_object(ragstone: Command, data: Path, tmp_path: Path) -> None:
+    outcome = ragstone("evaluate", data, "--by", "topic", "--out", tmp_path / "run", "--json")
+    found = outcome.json
+    assert found["run"] == str(tmp_path / "run")
+    assert found["exit_status"] == outcome.status == 0
+    assert found["signature"]
+    assert {"metric", "group", "value", "low", "high", "level", "method", "n", "n_undefined",
+            "n_missing", "worst", "best"} <= set(found["estimates"][0])  # fmt: skip
+    groups = [one["group"] for one in found["estimates"] if one["metric"] == "token_f1"]
+    assert {"system": "a"} in groups
+    assert {"system": "a", "topic": "mine"} in groups
+    assert any("local" in warning for warning in found["warnings"])
+
+
+def test_exit_status_4_when_too_much_is_missing(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    outcome = ragstone("evaluate", data, "-m", "helpfulness", "--out", tmp_path / "run")
+    assert outcome.status == 4
+    assert "missing" in outcome.out
+    assert "6 of 6 scores are missing" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["-m", "faithfulnes"], "Did you mean faithfulness"),
+        (["-m", "precision(k="], "is no metric"),
+        (["-m", "precision(j=3)"], "has no parameter j"),
+        (["--suite", "graphrg"], "graphrag"),
+        (["--judge", "nobody"], "nobody"),
+        (["--by", "colour"], "colour"),
+        (["--map", "answer"], "FIELD=COLUMN"),
+        (["--metrics-from", "nowhere.py"], "nowhere.py"),
+        (["--limit", "0"], "limit"),
+        (["--no-such-option"], "no-such-option"),
+    ],
+)
+def test_bad_usage_ends_with_2_and_says_why(
+    options: list[str], said: str, ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    outcome = ragstone("evaluate", data, "--out", tmp_path / "run", *options)
+    assert outcome.status == 2
+    assert said in outcome.err
+    assert "Traceback" not in outcome.err
+    assert not outcome.out
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{not json}\n", b"\x00\xff\xfe\x01binary", b'{"question": 3}\n', b"[" * 100_000],
+    ids=["empty", "broken", "binary", "wrong types", "nested"],
+)
+def test_bad_data_ends_with_2_and_no_traceback(
+    content: bytes, ragstone: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(content)
+    outcome = ragstone("evaluate", path, "--out", tmp_path / "run")
+    assert outcome.status == 2
+    assert "bad.jsonl" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_every_fault_is_told_at_once(
+    ragstone: Command, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    rows = [{"id": "x", "answer": "a"}, {"id": "x", "answer": "b"}, {"id": "y", "answer": 3}]
+    outcome = ragstone("evaluate", write(tmp_path / "d.jsonl", rows), "--out", tmp_path / "run")
+    assert outcome.status == 2
+    assert "d.jsonl:2" in outcome.err
+    assert "d.jsonl:3" in outcome.err
+
+
+def test_a_missing_file_ends_with_2(ragstone: Command, tmp_path: Path) -> None:
+    outcome = ragstone("evaluate", tmp_path / "none.jsonl", "--out", tmp_path / "run")
+    assert outcome.status == 2
+    assert "none.jsonl" in outcome.err
+
+
+def test_skip_bad_goes_on_and_says_where_the_rejected_lie(
+    ragstone: Command, write: Callable[..., Path], rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "d.jsonl", [*rows, {"id": "bad", "answer": 3}])
+    outcome = ragstone("evaluate", path, "--skip-bad", "-m", "token_f1", "--out", tmp_path / "run")
+    assert outcome.status == 0
+    assert "1 bad row" in outcome.err
+    rejected = tmp_path / "run" / "rejected.jsonl"
+    assert str(rejected) in outcome.err
+    assert len(rejected.read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_labels_that_break_a_rule_are_told(
+    ragstone: Command, write: Callable[..., Path], rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    broken = {"contexts": [{"topically_relevant": 0, "evidence_sufficient": 1}, {}]}
+    path = write(tmp_path / "d.jsonl", [rows[0] | {"labels": broken}, *rows[1:]])
+    outcome = ragstone("evaluate", path, "-m", "precision", "--out", tmp_path / "run")
+    assert outcome.status == 0
+    assert "hard rule" in outcome.err
+    assert (tmp_path / "run" / "label_violations.jsonl").is_file()
+
+
+def test_an_old_name_is_explained(ragstone: Command, data: Path, tmp_path: Path) -> None:
+    outcome = ragstone("evaluate", data, "-m", "ragas_faithfulness", "--out", tmp_path / "run")
+    assert outcome.status == 0
+    assert "ragas_faithfulness is faithfulness here" in outcome.err
+
+
+def test_columns_can_be_mapped(
+    ragstone: Command, write: Callable[..., Path], rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    renamed = [
+        {("my_words" if key == "answer" else key): value for key, value in row.items()}
+        for row in rows
+    ]
+    path = write(tmp_path / "d.jsonl", renamed)
+    outcome = ragstone("evaluate", path, "--map", "answer=my_words", "-m", "token_f1",
+                       "--out", tmp_path / "run", "--json")  # fmt: skip
+    assert outcome.status == 0
+    assert outcome.json["estimates"][0]["n"] == 6
+
+
+def test_limit_reads_the_first_rows(ragstone: Command, data: Path, tmp_path: Path) -> None:
+    outcome = ragstone("evaluate", data, "--limit", 2, "--offline", "--json", "--out",
+                       tmp_path / "run", "-m", "token_f1")  # fmt: skip
+    assert outcome.json["data"]["examples"] == 2
+
+
+def test_metrics_of_ones_own_are_scored(ragstone: Command, data: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(OWN, encoding="utf-8")
+    outcome = ragstone("evaluate", data, "-m", "token_f1", "--metrics-from", own, "--json",
+                       "--out", tmp_path / "run")  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    found = {one["metric"] for one in outcome.json["estimates"]}
+    assert found == {"token_f1", "share_of_factual_claims"}
+
+
+def test_the_same_command_goes_on_with_its_run(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    command = ("evaluate", data, "-m", "token_f1", "--out", tmp_path / "run")
+    assert ragstone(*command).out == ragstone(*command).out
+
+
+def test_a_named_run_of_other_settings_is_refused(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    assert ragstone("evaluate", data, "-m", "token_f1", "--out", tmp_path / "run").status == 0
+    outcome = ragstone("evaluate", data, "-m", "rouge_l", "--out", tmp_path / "run")
+    assert outcome.status == 2
+    assert "metrics" in outcome.err
+
+
+def test_without_out_the_run_is_named_after_the_data(
+    ragstone: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = ragstone("evaluate", data, "-m", "token_f1", "--json")
+    other = ragstone("evaluate", data, "-m", "rouge_l", "--json")
+    again = ragstone("evaluate", data, "-m", "rouge_l", "--json")
+    assert Path(first.json["run"]) == Path("runs/answers")
+    assert Path(other.json["run"]) == Path("runs/answers-2")
+    assert Path(again.json["run"]) == Path("runs/answers-2")
+    assert "other data or settings" in other.err
+
+
+def test_score_adds_metrics_to_a_run(ragstone: Command, data: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert ragstone("evaluate", data, "-m", "faithfulness", "--out", run).status == 0
+    outcome = ragstone("score", run, "-m", "hallucination", "--by", "topic", "--json")
+    assert outcome.status == 0, outcome.err
+    assert "hallucination" in {one["metric"] for one in outcome.json["estimates"]}
+    stored = json.loads((run / "estimates.json").read_text(encoding="utf-8"))
+    assert {"faithfulness", "hallucination"} <= {one["metric"] for one in stored}
+
+
+def test_score_without_a_metric_says_what_is_missing(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    assert ragstone("evaluate", data, "-m", "token_f1", "--out", run).status == 0
+    outcome = ragstone("score", run)
+    assert outcome.status == 2
+    assert "--metric" in outcome.err
+
+
+@pytest.mark.parametrize("command", ["score", "show", "export"])
+def test_a_folder_that_is_no_run_ends_with_2(
+    command: str, ragstone: Command, tmp_path: Path
+) -> None:
+    options = ["-m", "token_f1"] if command == "score" else []
+    outcome = ragstone(command, tmp_path, *options)
+    assert outcome.status == 2
+    assert "no run" in outcome.err

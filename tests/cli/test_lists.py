@@ -1,0 +1,66 @@
+"""The commands that list what there is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ragstone.judges import JUDGES
+from ragstone.metrics import SUITES, metric_types
+
+Command = Callable[..., Any]
+
+
+def test_metrics_lists_every_metric(ragstone: Command) -> None:
+    outcome = ragstone("metrics")
+    assert outcome.status == 0
+    for name in metric_types():
+        assert name in outcome.out
+
+
+def test_metrics_explains_one(ragstone: Command) -> None:
+    outcome = ragstone("metrics", "faithfulness")
+    assert "supported claims / all claims" in outcome.out
+    assert ragstone("metrics", "faithfulness", "--json").json["range"] == [0, 1]
+
+
+def test_an_unknown_metric_ends_with_2(ragstone: Command) -> None:
+    outcome = ragstone("metrics", "faithfulnes")
+    assert outcome.status == 2
+    assert "Did you mean faithfulness" in outcome.err
+
+
+def test_metrics_lists_the_suites(ragstone: Command) -> None:
+    assert [one["name"] for one in ragstone("metrics", "--suite", "--json").json] == list(SUITES)
+    assert "ragas_score" in ragstone("metrics", "graphrag", "--suite").out
+
+
+def test_formats_come_with_two_lines(ragstone: Command) -> None:
+    found = ragstone("formats", "--json").json
+    assert all(len(one["example"]) == 2 for one in found)
+    printed = ragstone("formats").out
+    for one in found:
+        for line in one["example"]:
+            assert line in printed, "an example is printed whole"
+
+
+def test_judges_say_what_they_fill(ragstone: Command) -> None:
+    found = ragstone("judges", "--json").json
+    assert [one["name"] for one in found] == [judge.name for judge in JUDGES]
+    assert all(one["kinds"] and one["about"] for one in found)
+    assert "calibrated" in ragstone("judges").out
+
+
+def test_doctor_says_what_is_installed(ragstone: Command) -> None:
+    found = ragstone("doctor", "--json")
+    assert found.status == 0
+    assert found.json["base"]["polars"]
+    assert found.json["network"] == "not needed"
+    printed = ragstone("doctor")
+    assert printed.status == 0
+    assert "polars" in printed.out
+
+
+@pytest.mark.parametrize("command", ["metrics", "formats", "judges"])
+def test_lists_are_json_too(command: str, ragstone: Command) -> None:
+    assert isinstance(ragstone(command, "--json").json, list)

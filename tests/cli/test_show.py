@@ -1,0 +1,99 @@
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+Command = Callable[..., Any]
+
+
+def test_show_lists_the_worst_examples(ragstone: Command, demo: Path) -> None:
+    outcome = ragstone("show", demo, "-m", "token_f1", "--limit", 2)
+    assert outcome.status == 0
+    assert outcome.out.count("  Q  ") == 2
+    assert "token_f1" in outcome.out
+    assert "faithfulness" not in outcome.out
+
+
+def test_show_as_json_holds_estimates_and_worst(ragstone: Command, demo: Path) -> None:
+    found = ragstone("show", demo, "--json").json
+    assert found["estimates"]
+    assert len(found["worst"]["faithfulness"]) == 3
+
+
+def test_show_one_example_in_full(ragstone: Command, demo: Path) -> None:
+    outcome = ragstone("show", demo, "lizard-point-local_search")
+    assert outcome.status == 0
+    for part in ("Contexts", "Claims of the answer", "supported", "Reference", "Scores", "(human)"):
+        assert part in outcome.out
+
+
+def test_show_one_example_as_json(ragstone: Command, demo: Path) -> None:
+    found = ragstone("show", demo, "lizard-point-local_search", "--json").json
+    assert found["id"] == "lizard-point-local_search"
+    assert found["claims"][0]["support"]["verdict"]
+    assert {score["status"] for score in found["scores"]} <= {"value", "undefined", "missing"}
+
+
+def test_every_example_of_the_demo_can_be_shown(ragstone: Command, demo: Path) -> None:
+    ids = pl.read_parquet(demo / "examples.parquet")["id"].to_list()
+    for name in ids[:6] + ids[-3:]:
+        assert ragstone("show", demo, name).status == 0
+        assert ragstone("show", demo, name, "--json").json["id"] == name
+
+
+def test_an_unknown_example_ends_with_2_and_near_names(ragstone: Command, demo: Path) -> None:
+    outcome = ragstone("show", demo, "lizard-point-local_serch")
+    assert outcome.status == 2
+    assert "Did you mean lizard-point-local_search" in outcome.err
+
+
+def test_a_metric_that_the_run_has_not_ends_with_2(ragstone: Command, demo: Path) -> None:
+    outcome = ragstone("show", demo, "-m", "win_rate")
+    assert outcome.status == 2
+    assert "win_rate" in outcome.err
+
+
+def test_export_scores_as_csv(ragstone: Command, demo: Path) -> None:
+    outcome = ragstone("export", demo)
+    found = list(csv.DictReader(io.StringIO(outcome.out)))
+    assert found
+    assert {"example_id", "metric", "value", "status", "reason"} <= set(found[0])
+    assert all(row["value"] == "" for row in found if row["status"] != "value")
+
+
+def test_export_judgements_as_json_lines(ragstone: Command, demo: Path) -> None:
+    outcome = ragstone("export", demo, "--as", "jsonl", "--what", "judgements:claims")
+    assert all(json.loads(line)["text"] for line in outcome.out.splitlines())
+
+
+def test_export_parquet_into_a_file(ragstone: Command, demo: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "scores.parquet"
+    outcome = ragstone("export", demo, "--as", "parquet", "--out", file)
+    assert outcome.status == 0
+    assert pl.read_parquet(file).height > 0
+    assert str(file) in outcome.err
+
+
+def test_export_graphrag_names_what_is_not_there(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    ragstone("evaluate", data, "--suite", "graphrag", "--out", run)
+    outcome = ragstone("export", run, "--as", "graphrag")
+    assert outcome.status == 0
+    found = list(csv.DictReader(io.StringIO(outcome.out)))
+    assert [(row["method"], row["question_type"]) for row in found] == [("a", "all"), ("b", "all")]
+    assert found[0]["correct_count"] == "3"
+    assert found[1]["dont_know_count"] == "3"
+    assert found[0]["bert_score_f1"] == ""
+    assert "bert_score_f1" in outcome.err
+
+
+@pytest.mark.parametrize("what", ["nothing", "judgements:nothing", "judgements"])
+def test_export_of_nothing_ends_with_2(what: str, ragstone: Command, demo: Path) -> None:
+    assert ragstone("export", demo, "--what", what).status == 2

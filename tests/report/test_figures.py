@@ -1,0 +1,124 @@
+from collections.abc import Callable
+from typing import get_args
+
+import pytest
+
+from ragstone.metrics import Range, metric_types
+from ragstone.report.figures import (
+    METHODS,
+    band,
+    ends,
+    in_percent,
+    number,
+    plain_reason,
+    scale_of,
+    strip,
+    why_no_value,
+)
+from ragstone.run.estimate import Estimate
+from ragstone.stats.interval import Method
+
+Make = Callable[..., Estimate]
+
+
+@pytest.mark.parametrize(
+    ("value", "percent", "shown"),
+    [
+        (2 / 3, False, "0.667"),
+        (2 / 3, True, "66.7"),
+        (0.0, False, "0.000"),
+        (-0.00001, False, "0.000"),
+        (-0.25, False, "-0.250"),
+        (1.0, True, "100.0"),
+        (12345.6, False, "12,346"),
+    ],
+)
+def test_numbers_have_three_decimals_and_percentages_one(
+    value: float, percent: bool, shown: str
+) -> None:
+    assert number(value, percent=percent) == shown
+
+
+def test_no_interval_is_a_dash() -> None:
+    assert ends(None, None) == "–"
+    assert ends(0.25, 0.5) == "0.250 – 0.500"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "drawn"),
+    [
+        (0.5, 0.25, 0.75, "··├─●─┤··"),
+        (0.0, 0.0, 0.25, "●─┤······"),
+        (1.0, 0.5, 1.0, "····├───●"),
+        (0.5, None, None, "····●····"),
+        (0.5, 0.49, 0.51, "····●····"),
+    ],
+)
+def test_strip_draws_the_interval_on_the_range(
+    value: float, low: float | None, high: float | None, drawn: str, estimate: Make
+) -> None:
+    one = estimate("faithfulness", value, low=low, high=high)
+    assert strip(one, Range(0, 1), 9) == drawn
+
+
+def test_strip_of_a_cosine_has_zero_in_the_middle(estimate: Make) -> None:
+    assert strip(estimate("faithfulness", 0.0), Range(-1, 1), 5) == "··●··"
+
+
+def test_strip_of_an_unbounded_metric_is_empty(estimate: Make) -> None:
+    assert strip(estimate("faithfulness", 0.5), Range(0, float("inf")), 9) == ""
+    assert strip(estimate("faithfulness", 0.5), None, 9) == ""
+
+
+def test_strip_is_never_wider_than_asked(estimate: Make) -> None:
+    for value in (0.0, 0.01, 0.333, 0.99, 1.0):
+        for width in (1, 2, 9, 21):
+            one = estimate("faithfulness", value, low=0.0, high=1.0)
+            assert len(strip(one, Range(0, 1), width)) == width
+
+
+def test_a_metric_that_is_not_loaded_has_no_scale() -> None:
+    assert scale_of("some_users_own_metric") is None
+
+
+def test_every_metric_has_a_scale_but_those_that_need_parameters() -> None:
+    assert [name for name in metric_types() if scale_of(name) is None] == ["composite"]
+
+
+def test_undefined_and_missing_are_told_with_their_reason(estimate: Make) -> None:
+    undefined = estimate("precision", n_undefined=3, reasons={"no_retrieval": 3})
+    missing = estimate("helpfulness", n_missing=3, reasons={"not_judged: needs a person": 3})
+    both = estimate("precision", n_undefined=1, n_missing=2, reasons={"a": 1, "b": 2})
+    assert why_no_value(undefined) == "undefined (no_retrieval)"
+    assert why_no_value(missing) == "missing (needs a person)"
+    assert why_no_value(both) == "undefined and missing (b; a)"
+
+
+def test_codes_before_sentences_are_dropped() -> None:
+    assert (
+        plain_reason("faithfulness: not_judged: needs a person") == "faithfulness: needs a person"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(0.8, "excellent"), (0.79, "good"), (0.4, "fair"), (-0.2, "poor")]
+)
+def test_bands_read_a_value_in_words(value: float, word: str, estimate: Make) -> None:
+    assert band(estimate("semantic_similarity", value), ["embedding"]) == word
+    assert band(estimate("semantic_similarity", value), ["graphrag"]) == ""
+
+
+def test_bands_of_a_metric_of_which_less_is_better_are_turned_round(estimate: Make) -> None:
+    assert band(estimate("embedding_hallucination", 0.1), ["embedding"]) == "excellent"
+    assert band(estimate("embedding_hallucination", 0.9), ["embedding"]) == "poor"
+
+
+def test_percent_only_where_all_suites_show_percent() -> None:
+    assert in_percent(["graphrag"])
+    assert not in_percent([])
+    assert not in_percent(["quick"])
+    assert not in_percent(["graphrag", "ragas"])
+
+
+def test_every_interval_method_has_a_word() -> None:
+    assert set(METHODS) == set(get_args(Method))
