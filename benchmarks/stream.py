@@ -10,18 +10,41 @@ the local judge fills what they do not cover.
 
 import argparse
 import json
+import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-WORDS = (
-    "harbour cliff engine copper lantern chapel moor granite tide ferry saint heath tin shaft "
-    "beacon gorse quay pilchard bridge estuary causeway hermit wreck cove lighthouse"
-).split()
+WORDS = [
+    "harbour",
+    "cliff",
+    "engine",
+    "copper",
+    "lantern",
+    "chapel",
+    "moor",
+    "granite",
+    "tide",
+    "ferry",
+    "saint",
+    "heath",
+    "tin",
+    "shaft",
+    "beacon",
+    "gorse",
+    "quay",
+    "pilchard",
+    "bridge",
+    "estuary",
+    "causeway",
+    "hermit",
+    "wreck",
+    "cove",
+    "lighthouse",
+]
 
 
 def write_rows(path: Path, rows: int, contexts: int = 5) -> None:
@@ -78,16 +101,10 @@ def evaluate(path: Path, rows: int, judge: list[str], out: Path) -> tuple[float,
         command += ["--judge", name]
     started = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, used = _wait(child.pid)
+    _, status, used = os.wait4(child.pid, 0)
     if status:
         raise SystemExit(f"evaluate ended with status {status}")
     return time.perf_counter() - started, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
-def _wait(pid: int) -> tuple[int, int, resource.struct_rusage]:
-    import os
-
-    return os.wait4(pid, 0)
 
 
 def main() -> None:

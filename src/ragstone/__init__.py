@@ -8,6 +8,7 @@
 Names are loaded when they are first used, so that importing Ragstone is cheap.
 """
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,17 @@ def __getattr__(name: str) -> Any:
 
         return version("ragstone")
     if name in _ROOMS:
-        return getattr(import_module(f"ragstone.{_ROOMS[name]}"), name)
+        room = import_module(f"ragstone.{_ROOMS[name]}")
+        if _ROOMS[name] == "run":
+            room.Run.notebook = staticmethod(_notebook)
+        return getattr(room, name)
     raise AttributeError(f"module 'ragstone' has no attribute {name!r}")
+
+
+def _notebook(estimates: "Sequence[Estimate]") -> str:
+    from ragstone.report import notebook_html
+
+    return notebook_html(estimates)
 
 
 def __dir__() -> list[str]:

@@ -172,7 +172,7 @@ def test_labels_that_break_a_rule_are_listed_and_kept(tmp_path: Path) -> None:
     records = rows(2)
     records[0]["labels"] = {"contexts": [{"topically_relevant": 0, "evidence_sufficient": 1}]}
     run = evaluate(records, out=tmp_path / "run")
-    assert run.manifest["data"]["label_violations"] == 1
+    assert run.manifest["data"]["label_violations"] == {"evidence_requires_relevance": 1}
     assert "evidence_requires_relevance" in (tmp_path / "run/label_violations.jsonl").read_text()
 
 

@@ -40,6 +40,13 @@ def test_a_field_to_group_by_can_be_added(tmp_path: Path) -> None:
     assert any("question_type" in e.group for e in run.estimate_list)
 
 
+def test_the_command_that_made_the_run_still_opens_it(tmp_path: Path) -> None:
+    evaluate(cornwall(), metrics=["exact_match"], out=tmp_path / "run")
+    rescore(tmp_path / "run", metrics=["token_f1"], by=["question_type"])
+    again = evaluate(cornwall(), metrics=["exact_match"], out=tmp_path / "run")
+    assert {e.metric for e in again.estimate_list} == {"exact_match", "token_f1"}
+
+
 def test_only_a_finished_run_can_be_scored_and_names_are_checked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no run"):
         rescore(tmp_path, metrics=["mrr"])

@@ -175,7 +175,7 @@ def _format_of(path: Path, name: str) -> str:
         raise DataError([Fault(name, None, "", "at least one record", "an empty file")])
     raise DataError(
         [Fault(name, None, "", f"a file that ends in {', '.join(BY_ENDING)}", path.name)],
-        hint="`ragstone formats` lists what can be read; --format names it.",
+        hint="`ragstone formats` lists what can be read.",
     )
 
 

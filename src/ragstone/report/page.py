@@ -13,7 +13,7 @@ from ragstone.run.estimate import Estimate
 from .distribution import distributions
 from .facts import DIM, HEAD, Facts
 from .figures import METHODS, in_percent, known_suites, plain_reason
-from .groups import Groups
+from .groups import Groups, by_metric
 from .slices import SliceTable
 from .table import EstimateTable
 
@@ -85,10 +85,10 @@ def footer(run: Reported, groups: Groups) -> RenderableType:
         if " needs " in reason
     }
     rows += [("missing", Text(need)) for need in needs]
-    flags = _summed(one.flags for one in groups.whole)
+    flags = _flagged(groups)
     if flags:
-        told = " · ".join(f"{name} {count:,}" for name, count in flags.items())
-        rows.append(("flags", Text(f"{told}  (scores that stand on a convention)")))
+        told = " · ".join(f"{name} {_counted(count, 'row')}" for name, count in flags.items())
+        rows.append(("flags", Text(f"{told}  (their scores stand on a convention)")))
     data = run.manifest.get("data", {})
     broken = data.get("label_violations") or {}
     if broken:
@@ -129,11 +129,15 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
-    return dict(sorted(total.items()))
+def _flagged(groups: Groups) -> dict[str, int]:
+    """How many rows a flag stands at, in the metric that has it most."""
+    most: Counter[str] = Counter()
+    for ones in by_metric(groups.whole).values():
+        counted = Counter[str]()
+        for one in ones:
+            counted.update(one.flags)
+        most |= counted
+    return dict(sorted(most.items()))
 
 
 def _spaced(parts: Iterable[RenderableType]) -> list[RenderableType]:

@@ -99,7 +99,7 @@ def evaluate(
     if held.get("finished"):
         return Run(folder.path, temporary=temporary)
     started = time.perf_counter()
-    evaluation = Evaluation(folder, settings, asked, panel.judges)
+    evaluation = Evaluation(folder, settings, asked, panel.judges, by)
     try:
         evaluation.begin(held)
         stream = _labelled(iter(examples), label_files)
@@ -115,7 +115,7 @@ def evaluate(
         "format": examples.format,
         "fingerprint": settings["data"],
         "rejected": len(examples.rejected),
-        "label_violations": len(examples.label_violations),
+        "label_violations": dict(examples.n_label_violations),
     }
     evaluation.finish(facts, started, progress)
     return Run(folder.path, temporary=temporary)

@@ -46,10 +46,10 @@ class Evaluation:
 
     Args:
         folder: Where it is kept.
-        settings: What it was asked for, as the manifest keeps it; ``by`` and
-            ``cluster`` are read from there.
+        settings: What it was first asked for, as the manifest keeps it.
         asked: Metrics and suites.
         judges: In the order they are asked.
+        by: Fields to group by, beside the system.
     """
 
     def __init__(
@@ -58,12 +58,13 @@ class Evaluation:
         settings: Mapping[str, Any],
         asked: Asked,
         judges: Sequence[Judge],
+        by: Sequence[str],
     ) -> None:
         self.folder = folder
         self.settings = settings
         self.asked = asked
         self.judges = judges
-        self.by = [name for name in dict.fromkeys(settings["by"]) if name != "system"]
+        self.by = [name for name in dict.fromkeys(by) if name != "system"]
         self.cluster: str = settings["cluster"]
         self.chosen: list[Metric] | None = None
         self.tally = Tally()

@@ -40,7 +40,7 @@ def rescore(
     own = [parse_metric(name) for name in opened.manifest["metrics"]]
     chosen = list({str(metric): metric for metric in [*own, *asked.metrics]}.values())
     before = opened.manifest["settings"]
-    names = tuple(dict.fromkeys([*before["suites"], *asked.suites]))
+    names = tuple(dict.fromkeys([*opened.manifest["suites"], *asked.suites]))
     started = time.perf_counter()
     folder = Folder(Path(run))
     fresh = Folder(folder.path / "rescored")
@@ -48,7 +48,7 @@ def rescore(
     (fresh.path / "parts").mkdir(parents=True)
     names_by = list(dict.fromkeys([*opened.manifest["by"], *by]))
     judges = [judge for judge in JUDGES if judge.name in before["judges"]]
-    evaluation = Evaluation(fresh, {**before, "by": names_by}, Asked(tuple(chosen), names), judges)
+    evaluation = Evaluation(fresh, before, Asked(tuple(chosen), names), judges, names_by)
     evaluation.chosen = chosen
     evaluation.tally.said.update(
         {(ask, judge, status): count for ask, judge, status, count in opened.manifest["judged"]}

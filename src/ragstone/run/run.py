@@ -3,10 +3,10 @@
 import json
 import shutil
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -29,6 +29,9 @@ class Run:
     ``path`` is its folder. A run that was given none lies in a temporary folder
     that goes with this object.
     """
+
+    notebook: ClassVar[Callable[[Sequence[Estimate]], str] | None] = None
+    """How a notebook shows the estimates; the package's root says."""
 
     def __init__(self, path: Path, *, temporary: bool = False) -> None:
         self._folder = Folder(path)
@@ -141,6 +144,10 @@ class Run:
             return self.estimates().to_pandas()
         except ImportError as error:
             raise MissingDependency("A pandas table", "pandas") from error
+
+    def _repr_html_(self) -> str | None:
+        show = type(self).notebook
+        return None if show is None else show(self.estimate_list)
 
     def __repr__(self) -> str:
         examples = self.manifest.get("data", {}).get("examples")

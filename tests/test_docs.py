@@ -1,0 +1,235 @@
+"""The documents say what the code does: snippets run, links resolve, names exist."""
+
+import json
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import ragstone
+from ragstone.cli import app
+from ragstone.data import cornwall
+from ragstone.examples import read_labels
+from ragstone.judgements import ASKS
+from ragstone.judges import JUDGES, LocalJudge, who_fills
+from ragstone.metrics import (
+    ALIASES,
+    SUITES,
+    metric_types,
+    needed_asks,
+    parse_metric,
+)
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
+COMMANDS: Any = typer.main.get_command(app)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced code blocks of one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def prose(text: str) -> str:
+    """The text without its code blocks."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def rows(text: str) -> Iterator[list[str]]:
+    """The cells of every table row, heads included."""
+    for line in text.splitlines():
+        if line.startswith("|") and not set(line) <= set("|-: "):
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def anchors(text: str) -> set[str]:
+    """What a heading is called in a link."""
+    heads = re.findall(r"^#+ (.*)$", prose(text), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_metric_page_is_what_the_code_says() -> None:
+    page = runpy.run_path(str(ROOT / "docs" / "catalogue.py"))["page"]()
+    assert text_of("docs/metrics.md") == page, "python docs/catalogue.py writes it anew"
+
+
+def test_metric_page_has_every_metric_and_suite() -> None:
+    page = anchors(text_of("docs/metrics.md"))
+    assert page >= {*metric_types(), *(f"suite-{name}" for name in SUITES)}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_every_relative_link_resolves(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose(text))
+    for target in (one for one in targets if "://" not in one):
+        file, _, anchor = target.partition("#")
+        linked = path.parent / file if file else path
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in anchors(linked.read_text(encoding="utf-8")), target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_no_document_names_a_place_on_one_machine(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"(?<![\w./])/(?:work|root|tmp|home|Users)\b|[A-Z]:\\\w", text)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/own-metric.md", "docs/run-folder.md"])
+def test_python_snippets_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other, as a reader would type them."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "snippet"}
+    for snippet in blocks(text_of(name), "python"):
+        exec(compile(snippet, name, "exec"), names)
+    assert isinstance(names["run"], ragstone.Run)
+
+
+def own_metrics() -> list[tuple[str, str]]:
+    """The name and the file of every metric the documents define."""
+    found = []
+    for document in ("README.md", "docs/own-metric.md"):
+        for snippet in blocks(text_of(document), "python"):
+            if snippet.startswith("# own.py"):
+                given = re.search(r'name: ClassVar\[str\] = "(\w+)"|def (\w+)\(', snippet)
+                assert given
+                found.append((given[1] or given[2], snippet))
+    return found
+
+
+@pytest.mark.parametrize(("metric", "file"), own_metrics())
+def test_own_metric_of_the_docs_is_scored(metric: str, file: str, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(file, encoding="utf-8")
+    command = [sys.executable, "-m", "ragstone", "evaluate", str(cornwall()), "--metric", metric,
+               "--metrics-from", "own.py", "--out", "run", "--json"]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = {one["metric"]: one["n"] for one in json.loads(done.stdout)["estimates"]}
+    assert list(found) == [metric]
+    assert found[metric] > 0
+
+
+def test_own_metric_takes_no_more_than_ten_lines() -> None:
+    assert all(len(file.splitlines()) <= 10 for _, file in own_metrics()[:2])
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_every_command_and_option_exists(path: Path) -> None:
+    lines = "".join(blocks(path.read_text(encoding="utf-8"), "sh")).splitlines()
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["ragstone"]:
+            command = COMMANDS.commands[words[1]]
+            known = {name for parameter in command.params for name in parameter.opts}
+            assert {word for word in words if word.startswith("--")} <= known, line
+
+
+def compared_metrics() -> list[list[str]]:
+    """The rows of README's tables that say where a metric of another tool is found."""
+    section = text_of("README.md").split("## Where your metrics are")[1].split("\n## ")[0]
+    return [row for row in rows(section) if row[1] != "here"]
+
+
+@pytest.mark.parametrize("row", compared_metrics(), ids=lambda row: row[0])
+def test_metric_of_another_tool_is_found_here(row: list[str]) -> None:
+    names = re.findall(r"`([^`]+)`", row[1])
+    assert names
+    for name in names:
+        assert parse_metric(str(parse_metric(name))) == parse_metric(name)
+
+
+@pytest.mark.parametrize("row", compared_metrics(), ids=lambda row: row[0])
+def test_metric_that_nobody_can_judge_yet_is_said_to_come_later(row: list[str]) -> None:
+    names = re.findall(r"`([^`]+)`", row[1])
+    asks = needed_asks([parse_metric(name) for name in names])
+    if any(not who_fills(ask) for ask in asks):
+        assert row[3] == "later"
+
+
+def test_metric_said_to_need_counting_alone_is_never_missing(tmp_path: Path) -> None:
+    names = [name for row in compared_metrics() if row[3] == "counting"
+             for name in re.findall(r"`([^`]+)`", row[1])]  # fmt: skip
+    run = ragstone.evaluate(cornwall(), metrics=names, judges=["rules"], out=tmp_path / "run")
+    assert {one.n_missing for one in run.estimate_list} == {0}
+
+
+def test_metric_said_to_need_the_judge_has_values_from_it(tmp_path: Path) -> None:
+    names = [name for row in compared_metrics() if row[3] == "judge"
+             for name in re.findall(r"`([^`]+)`", row[1])]  # fmt: skip
+    run = ragstone.evaluate(cornwall(), metrics=names, judges=["local"], out=tmp_path / "run")
+    assert all(one.n for one in run.estimate_list if not one.group)
+
+
+def test_every_judge_and_every_table_it_fills_is_told() -> None:
+    told = [row for row in rows(text_of("docs/judges.md")) if len(row) in (2, 3)]
+    assert {row[0].strip("`") for row in told if len(row) == 2} >= {one.name for one in JUDGES}
+    filled: dict[str, set[str]] = {}
+    for row in told:
+        if len(row) == 3 and row[0] != "table":
+            judges = set() if row[2] == "later" else set(row[2].split(", "))
+            filled |= {kind.strip("`"): judges for kind in row[0].split(", ")}
+    kinds = {ask.kind for ask in ASKS.values()}
+    assert filled == {
+        kind: {judge for name, ask in ASKS.items() if ask.kind == kind for judge in who_fills(name)}
+        for kind in kinds
+    }
+
+
+def test_readme_says_of_the_local_judge_what_it_says_of_itself() -> None:
+    said = LocalJudge().about.split(" (")[0]
+    assert said in " ".join(text_of("README.md").split())
+
+
+def test_labels_are_read_as_told(tmp_path: Path) -> None:
+    (record,) = blocks(text_of("docs/judges.md"), "json")
+    (label_file,) = blocks(text_of("docs/judges.md"), "csv")
+    file = tmp_path / "labels.csv"
+    file.write_text(label_file, encoding="utf-8")
+    assert not read_labels(file).ties
+    run = ragstone.evaluate(
+        [json.loads(record)],
+        metrics=["precision", "faithfulness", "misleading_rate", "sufficiency_rate", "helpfulness"],
+        judges=[f"human:{file}"],
+        out=tmp_path / "run",
+    )
+    assert {one.metric: one.value for one in run.estimate_list} == {
+        "precision": 1 / 2,
+        "faithfulness": 1,
+        "misleading_rate": None,
+        "sufficiency_rate": 1 / 2,
+        "helpfulness": 1,
+    }
+
+
+def test_every_file_and_column_of_a_run_is_told(tmp_path: Path) -> None:
+    page = text_of("docs/run-folder.md")
+    run = ragstone.evaluate(cornwall(), out=tmp_path / "run")
+    for file in (tmp_path / "run").iterdir():
+        if file.is_file():
+            assert f"`{file.name}`" in page
+    for column in (*run.scores().columns, *run.estimate_list[0].to_dict()):
+        assert f"`{column}`" in page, column
+
+
+def test_every_benchmark_has_a_line() -> None:
+    told = re.findall(r"^\| \[(\w+\.py)\]", text_of("benchmarks/README.md"), flags=re.MULTILINE)
+    assert told == sorted(path.name for path in (ROOT / "benchmarks").glob("*.py"))
+
+
+def test_every_alias_names_a_metric() -> None:
+    assert all(parse_metric(target) for target, _ in ALIASES.values())
