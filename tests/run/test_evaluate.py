@@ -188,6 +188,11 @@ def test_unknown_names_say_what_there_is(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_a_field_that_tells_every_example_apart_is_no_field_to_group_by() -> None:
+    with pytest.raises(InputError, match="too many to group by"):
+        evaluate(rows(300), metrics=["exact_match"], by=["id"])
+
+
 def test_a_finished_run_is_opened_instead_of_made_again(tmp_path: Path) -> None:
     first = evaluate(rows(), out=tmp_path / "run")
     created = first.manifest["created"], first.manifest["seconds"]

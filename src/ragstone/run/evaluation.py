@@ -35,6 +35,7 @@ LARGEST_BLOCK = 20_000
 QUICK_BLOCK_SECONDS = 2.0
 """A block that took less than this is followed by one of twice its size."""
 
+MOST_GROUPS = 200
 LEVEL = 0.95
 NO_VALUE = "(none)"
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
@@ -124,7 +125,7 @@ class Evaluation:
         self.tally.examples += len(examples)
 
     def check_fields(self, block: Sequence[Example]) -> None:
-        """A field to group by that no example of the first block has is a mistake."""
+        """A field that no example of the first block has, or all have another, is a mistake."""
         if self.tally.examples:
             return
         for name in [*self.by, self.cluster]:
@@ -133,6 +134,13 @@ class Evaluation:
                 raise InputError(
                     f"No example has a field {name!r} to group by. There are: "
                     f"{', '.join(['system', 'question_id', *known])}."
+                )
+        for name in self.by:
+            values = {example.facet(name) for example in block}
+            if len(values) > MOST_GROUPS:
+                raise InputError(
+                    f"--by {name}: {len(values)} values in the first {len(block)} examples are too "
+                    f"many to group by. Choose a field with {MOST_GROUPS} at the most."
                 )
 
     def finish(self, data: Mapping[str, Any], started: float, progress: Report | None) -> None:
