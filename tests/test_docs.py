@@ -164,14 +164,14 @@ def test_metric_that_nobody_can_judge_yet_is_said_to_come_later(row: list[str]) 
 def test_metric_said_to_need_counting_alone_is_never_missing(tmp_path: Path) -> None:
     names = [name for row in compared_metrics() if row[3] == "counting"
              for name in re.findall(r"`([^`]+)`", row[1])]  # fmt: skip
-    run = ragstone.evaluate(cornwall(), metrics=names, judges=["rules"], out=tmp_path / "run")
+    run = ragstone.evaluate(cornwall(), metrics=names, judge=["rules"], out=tmp_path / "run")
     assert {one.n_missing for one in run.estimate_list} == {0}
 
 
 def test_metric_said_to_need_the_judge_has_values_from_it(tmp_path: Path) -> None:
     names = [name for row in compared_metrics() if row[3] == "judge"
              for name in re.findall(r"`([^`]+)`", row[1])]  # fmt: skip
-    run = ragstone.evaluate(cornwall(), metrics=names, judges=["local"], out=tmp_path / "run")
+    run = ragstone.evaluate(cornwall(), metrics=names, judge=["local"], out=tmp_path / "run")
     assert all(one.n for one in run.estimate_list if not one.group)
 
 
@@ -204,7 +204,7 @@ def test_labels_are_read_as_told(tmp_path: Path) -> None:
     run = ragstone.evaluate(
         [json.loads(record)],
         metrics=["precision", "faithfulness", "misleading_rate", "sufficiency_rate", "helpfulness"],
-        judges=[f"human:{file}"],
+        judge=[f"human:{file}"],
         out=tmp_path / "run",
     )
     assert {one.metric: one.value for one in run.estimate_list} == {

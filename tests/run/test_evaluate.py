@@ -9,7 +9,7 @@ import pytest
 import ragstone
 from ragstone.data import cornwall
 from ragstone.errors import DataError, InputError, RunConflict, UnknownName
-from ragstone.metrics import metric_types
+from ragstone.metrics import Metric, load_metrics, metric_types
 from ragstone.run import Estimate, Progress, Run, evaluate
 
 
@@ -118,7 +118,7 @@ def test_labels_in_the_data_speak_before_the_local_judge_and_rows_say_who() -> N
 
 
 def test_named_judges_alone_judge() -> None:
-    run = evaluate(rows(), metrics=["precision"], judges=["human"])
+    run = evaluate(rows(), metrics=["precision"], judge=["human"])
     assert one(run, "precision").n_missing == 6
     assert run.exit_status == 4
 
@@ -128,13 +128,13 @@ def test_labels_of_a_file_of_their_own_count_by_majority(tmp_path: Path) -> None
     labels.write_text(
         "id,annotator,context,topically_relevant\ne0,ann,1,1\ne0,bob,1,1\ne0,cat,1,0\ne1,ann,1,0\n"
     )
-    run = evaluate(rows(2), metrics=["precision"], judges=[f"human:{labels}"])
+    run = evaluate(rows(2), metrics=["precision"], judge=[f"human:{labels}"])
     assert dict(run.scores().select("example_id", "value").iter_rows()) == {"e0": 1, "e1": 0}
 
 
 def test_labels_that_changed_are_not_taken_for_the_old_ones(tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
-    asked: dict[str, Any] = {"metrics": ["precision"], "judges": [f"human:{labels}"]}
+    asked: dict[str, Any] = {"metrics": ["precision"], "judge": [f"human:{labels}"]}
     labels.write_text("id,annotator,context,topically_relevant\ne0,ann,1,1\n")
     evaluate(rows(2), out=tmp_path / "run", **asked)
     labels.write_text("id,annotator,context,topically_relevant\ne0,ann,1,0\n")
@@ -182,7 +182,7 @@ def test_unknown_names_say_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="ragas"):
         evaluate(rows(), suites=["ragass"])
     with pytest.raises(UnknownName, match="local"):
-        evaluate(rows(), judges=["locl"])
+        evaluate(rows(), judge=["locl"])
     with pytest.raises(InputError, match="kind"):
         evaluate(rows(), by=["kynd"], out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -243,3 +243,55 @@ def test_mtrag_has_every_default_metric_by_system(shared: Path) -> None:
         "context_precision", "context_recall", "faithfulness", "answer_outcome", "rouge_l",
     }  # fmt: skip
     assert run.exit_status == 0
+
+
+@pytest.mark.parametrize("field", ["label", "value", "reason", "level", "n", "cluster", "by"])
+def test_a_field_to_group_by_may_be_called_anything(field: str) -> None:
+    records = [{**row, "slices": {field: row["kind"]}} for row in rows()]
+    run = evaluate(records, metrics="exact_match", by=field)
+    assert one(run, "exact_match", **{field: "short"}).total == 3
+    column = f"by_{field}" if field in ("value", "level", "n") else field
+    assert set(run.estimates()[column].drop_nulls()) == {"short", "long"}
+
+
+def test_one_name_stands_for_a_list_of_one() -> None:
+    run = evaluate(rows(), metrics="precision", judge="human", by="kind", suites="quick")
+    assert "precision" in run.manifest["metrics"]
+    assert [judge["name"] for judge in run.manifest["judges"]] == ["human", "ids", "rules"]
+
+
+def test_a_changed_definition_of_an_own_metric_is_another_run(tmp_path: Path) -> None:
+    def made(source: str) -> Metric:
+        path = tmp_path / "own.py"
+        path.write_text(
+            "from ragstone.judgements import References\nfrom ragstone.metrics import metric\n\n\n"
+            "@metric(over=References, columns=('token_f1',))\n"
+            f"def my_overlap(rows):\n    return {source}\n"
+        )
+        return load_metrics(path)[0]
+
+    evaluate(rows(), metrics=made("rows[0]['token_f1']"), out=tmp_path / "run")
+    with pytest.raises(RunConflict, match="definitions"):
+        evaluate(rows(), metrics=made("rows[0]['token_f1'] / 2"), out=tmp_path / "run")
+
+
+def test_how_an_answer_cites_can_be_told() -> None:
+    row = {"question": "Who?", "answer": "Smeaton <2>.", "contexts": ["a", "b"]}
+    plain = evaluate([row], metrics="citation_presence")
+    told = evaluate([row], metrics="citation_presence", citations=r"<(\d+)>")
+    assert (one(plain, "citation_presence", system="default").value) == 0
+    assert (one(told, "citation_presence", system="default").value) == 1
+    assert told.judgements("citations")["context"].to_list() == ["2"]
+
+
+def test_bad_data_in_an_empty_folder_can_be_mended_and_run_again(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    out.mkdir()
+    with pytest.raises(DataError):
+        evaluate([{"id": "a"}], out=out)
+    assert evaluate(rows(), out=out).manifest["finished"]
+
+
+def test_a_limit_below_one_is_refused() -> None:
+    with pytest.raises(InputError, match="limit"):
+        evaluate(rows(), limit=0)

@@ -1,6 +1,7 @@
 """A run that is killed goes on behind its last whole block."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -86,3 +87,35 @@ def test_blocks_of_any_size_give_the_same_run(tmp_path: Path) -> None:
     assert_same(cut, whole)
     claims = Run.open(tmp_path / "cut").judgements("claims")
     assert_frame_equal(claims, whole.judgements("claims"))
+
+
+def test_killed_while_its_tables_are_put_together_it_still_finishes(tmp_path: Path) -> None:
+    data = tmp_path / "rows.jsonl"
+    write_rows(data, 130)
+    whole = evaluate(data)
+
+    def stopped_at(moment: str) -> Run:
+        out = tmp_path / moment
+        program = PROGRAM.replace("sys, time", "sys, time, os").replace(
+            "evaluate(sys", f"from ragstone.run.folder import Folder\n"
+            f"Folder.{moment} = lambda *_: os._exit(9)\nevaluate(sys"
+        )  # fmt: skip
+        ended = subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)
+        assert ended.returncode == 9
+        return evaluate(data, out=out)
+
+    for moment in ("join_parts", "drop_parts"):
+        assert_same(stopped_at(moment), whole)
+
+
+def test_a_hole_among_the_finished_blocks_is_judged_again(tmp_path: Path) -> None:
+    data, out = tmp_path / "rows.jsonl", tmp_path / "run"
+    write_rows(data, 130)
+    whole = evaluate(data)
+    program = PROGRAM.replace("sys, time", "sys, time, os").replace(
+        "evaluate(sys", "from ragstone.run.folder import Folder\n"
+        "Folder.join_parts = lambda *_: os._exit(9)\nevaluate(sys"
+    )  # fmt: skip
+    subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)
+    shutil.rmtree(out / "parts" / "000001")
+    assert_same(evaluate(data, out=out), whole)

@@ -65,3 +65,15 @@ def test_what_was_asked_for_by_name_stays_though_nobody_can_judge_it() -> None:
     run = evaluate(cornwall(), metrics=["helpfulness"], suites=["quick"])
     assert "helpfulness" in run.manifest["metrics"]
     assert run.exit_status == 4
+
+
+def test_what_is_measured_does_not_depend_on_the_order_of_the_rows() -> None:
+    bare = [{"id": f"b{i}", "question": "Who?", "answer": "Smeaton."} for i in range(1_100)]
+    whole = [
+        {"id": f"w{i}", "question": "Who built it?", "answer": "Smeaton built it.",
+         "contexts": ["Smeaton built it."], "reference": "Smeaton"}
+        for i in range(50)
+    ]  # fmt: skip
+    names = chosen([*bare, *whole])
+    assert names == chosen([*whole, *bare])
+    assert {"faithfulness", "answer_outcome"} <= names

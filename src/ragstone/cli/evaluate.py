@@ -71,6 +71,11 @@ def evaluate(
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Only the first N rows.")
     ] = None,
+    citations: Annotated[
+        str | None,
+        typer.Option(metavar="REGEX", help="How an answer cites, if not by [1] or [doc-7]; the "
+                     "first group is the context's id or rank."),
+    ] = None,
     offline: Annotated[  # noqa: ARG001
         bool,
         typer.Option("--offline", help="Nothing may leave this machine. With the judges of this "
@@ -83,6 +88,7 @@ def evaluate(
     Needs no key and no network. Exit status: 0 done, 2 bad input, 4 over a
     tenth of a metric's scores missing.
     """
+    from ragstone.judges import MARKERS
     from ragstone.run import evaluate as run_evaluation
 
     columns = _columns(map or ())
@@ -95,7 +101,7 @@ def evaluate(
                 data,
                 metrics=metrics,
                 suites=suites,
-                judges=tuple(judge or ()),
+                judge=tuple(judge or ()),
                 by=tuple(by or ()),
                 cluster=cluster,
                 out=folder,
@@ -103,6 +109,7 @@ def evaluate(
                 qrels=qrels,
                 skip_bad=skip_bad,
                 limit=limit,
+                citations=citations or MARKERS,
                 progress=progress,
             )
 

@@ -1,6 +1,6 @@
 """Results: from what metrics were named to the printed run, for ``evaluate`` and ``score``."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,6 @@ from .output import print_json, print_notes
 if TYPE_CHECKING:
     from ragstone.metrics import Metric
     from ragstone.run import Run
-
-MOST_MISSING = 0.1
-"""The share of a metric's scores that may be missing without a word."""
 
 
 def load_own(files: Sequence[Path]) -> "list[Metric]":
@@ -48,7 +45,7 @@ def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
         notes += _said_of_themselves(run)
         print_json(
             {
-                "run": None if run.path is None else str(run.path),
+                "run": str(run.path),
                 "signature": run.signature,
                 "estimates": [estimate.to_dict() for estimate in run.estimate_list],
                 "exit_status": run.exit_status,
@@ -68,17 +65,13 @@ def _notes(run: "Run") -> Iterator[str]:
     if rejected := data.get("rejected"):
         yield f"{rejected:,} bad {_rows(rejected)} left out and lie in {run.path}/rejected.jsonl."
     if broken := data.get("label_violations"):
-        count = sum(broken.values()) if isinstance(broken, Mapping) else broken
+        count = sum(broken.values())
         yield (
             f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
             f"a hard rule, scored as given: {run.path}/label_violations.jsonl."
         )
-    missing: dict[str, tuple[int, int]] = {}
-    for one in run.estimate_list:
-        if set(one.group) <= {"system"} and one.n_missing > MOST_MISSING * one.total:
-            missing[one.metric] = max(missing.get(one.metric, (0, 0)), (one.n_missing, one.total))
-    for metric, (count, total) in missing.items():
-        yield f"{metric}: {count:,} of {total:,} scores are missing."
+    for metric, (count, possible) in run.too_much_missing.items():
+        yield f"{metric}: {count:,} of {possible:,} scores are missing."
 
 
 def _said_of_themselves(run: "Run") -> list[str]:

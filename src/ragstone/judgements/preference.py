@@ -7,6 +7,8 @@ import polars as pl
 
 from .kind import Column, Kind
 
+PREFERENCES = ("win", "loss", "tie")
+
 
 class Preference(Kind):
     """One row per pair of answers and order."""
@@ -16,4 +18,4 @@ class Preference(Kind):
 
     rival = Column(pl.String, "the system compared with")
     order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second")
-    verdict = Column(pl.Enum(["win", "loss", "tie"]), "for this answer")
+    verdict = Column(pl.Enum(PREFERENCES), "for this answer")

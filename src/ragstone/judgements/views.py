@@ -11,6 +11,7 @@ import polars as pl
 
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS
 from .kind import Column
+from .preference import PREFERENCES
 from .response import RESPONSE_TYPES
 from .support import SUPPORT_VERDICTS
 from .tables import Tables
@@ -104,18 +105,7 @@ class Contexts(View):
             )  # fmt: skip
             frame = frame.join(relevance, on=["row", "rank"], how="left", maintain_order="left")
         if "used" in wanted:
-            rests_on = (
-                tables.of("support/claim")
-                .filter(pl.col("verdict") == "supported")
-                .select("row", context="evidence")
-                .explode("context")
-                .drop_nulls()
-                .unique()
-                .with_columns(used=True)
-            )
-            frame = frame.join(
-                rests_on, on=["row", "context"], how="left", maintain_order="left"
-            ).with_columns(pl.col("used").fill_null(value=False))
+            frame = cls._with_used(tables, frame)
         for measure in ("question", "reference"):
             if f"{measure}_similarity" in wanted:
                 cosines = (
@@ -125,6 +115,29 @@ class Contexts(View):
                 )
                 frame = frame.join(cosines, on=["row", "rank"], how="left", maintain_order="left")
         return frame
+
+    @classmethod
+    def _with_used(cls, tables: Tables, frame: pl.DataFrame) -> pl.DataFrame:
+        """Unknown where some supported claim does not say what it rests on."""
+        supported = (
+            tables.of("support/claim")
+            .filter(pl.col("verdict") == "supported")
+            .select("row", context="evidence")
+        )
+        rests_on = supported.explode("context").drop_nulls().unique().with_columns(_rests_on=True)
+        silent = (
+            supported.filter(pl.col("context").is_null())
+            .select("row")
+            .unique()
+            .with_columns(_silent=True)
+        )
+        used = pl.when("_rests_on").then(True).when(pl.col("_silent").is_null()).then(False)
+        return (
+            frame.join(rests_on, on=["row", "context"], how="left", maintain_order="left")
+            .join(silent, on="row", how="left", maintain_order="left")
+            .with_columns(used=used)
+            .drop("_rests_on", "_silent")
+        )
 
     @classmethod
     def _any(cls, wanted: Collection[str], ask: str) -> bool:
@@ -151,7 +164,7 @@ def weight(relevant: pl.Expr | None = None, sufficient: pl.Expr | None = None) -
 class KnownContexts(View):
     """One row per context whose grade for this question is known, retrieved or not."""
 
-    requires = ("known_contexts",)
+    requires = ("contexts", "known_contexts")
 
     context = Fact(pl.String, "its id")
     grade = Fact(pl.Int32, "0 is not relevant")
@@ -196,8 +209,10 @@ class Claims(View):
                 .group_by("row", "sentence")
                 .agg(pl.col("context").drop_nulls().alias("cited"), markers=pl.len())
             )
+            placed = pl.when(pl.col("sentence").is_not_null())
             frame = frame.join(cited, on=["row", "sentence"], how="left").with_columns(
-                pl.col("cited").fill_null([]), pl.col("markers").fill_null(0)
+                placed.then(pl.col("cited").fill_null([])),
+                placed.then(pl.col("markers").fill_null(0)),
             )
         return frame.sort("row", "index")
 
@@ -216,6 +231,7 @@ class Sentences(View):
             Claims.frame(tables, ("support",))
             .group_by("row", "sentence")
             .agg(supported=(pl.col("support") == "supported").all(ignore_nulls=False))
+            .with_columns(pl.when(pl.col("sentence").is_not_null()).then("supported"))
             .sort("row", "sentence")
         )
 
@@ -431,17 +447,24 @@ class Votes(View):
 
 
 class Preferences(View):
-    """One row per rival and order."""
+    """One row per rival."""
 
     made_by = ("preference",)
 
     rival = Fact(pl.String, "the system compared with")
-    order = Fact(pl.UInt32, "0 if shown first, 1 if second")
-    verdict = Fact(pl.Enum(["win", "loss", "tie"]), "for this answer")
+    first = Fact(pl.Enum(PREFERENCES), "for this answer, shown first")
+    second = Fact(pl.Enum(PREFERENCES), "for this answer, shown second")
 
     @classmethod
     def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of("preference").select("row", "rival", "order", "verdict")
+        return (
+            tables.of("preference")
+            .group_by("row", "rival", maintain_order=True)
+            .agg(
+                first=pl.col("verdict").filter(pl.col("order") == 0).first(),
+                second=pl.col("verdict").filter(pl.col("order") == 1).first(),
+            )
+        )
 
 
 def _rows(tables: Tables) -> pl.DataFrame:

@@ -4,12 +4,14 @@ from .human import HumanJudge
 from .ids import IdsJudge
 from .judge import LEDGER, Block, Filled, Judge, Proposition, Sheet, fingerprint
 from .local.judge import LocalJudge
+from .markers import MARKERS
 from .names import JUDGES, Panel, parse_judges, who_fills
 from .rules import RulesJudge
 
 __all__ = [
     "JUDGES",
     "LEDGER",
+    "MARKERS",
     "Block",
     "Filled",
     "HumanJudge",

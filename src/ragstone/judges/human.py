@@ -127,7 +127,7 @@ def _statements(example: Example) -> Found:
 def _support(field: str) -> Callable[[Example], Found]:
     def read(example: Example) -> Found:
         given = example.labels.get(field)
-        if not given or all(one.get("support") is None for one in given):
+        if given is None or (given and all(one.get("support") is None for one in given)):
             return None
         return [
             {
@@ -139,7 +139,7 @@ def _support(field: str) -> Callable[[Example], Found]:
                 "probability": None if one.get("support") is None else float(
                     one["support"] == "supported"
                 ),
-                "evidence": one.get("evidence") or [],
+                "evidence": _evidence(one),
             }
             for index, one in enumerate(given)
         ]  # fmt: skip
@@ -150,20 +150,34 @@ def _support(field: str) -> Callable[[Example], Found]:
 def _agreement(field: str) -> Callable[[Example], Found]:
     def read(example: Example) -> Found:
         given = example.labels.get(field)
-        if not given or all(one.get("agreement") is None for one in given):
+        if given is None or (given and all(one.get("agreement") is None for one in given)):
             return None
         return [
             {
                 "origin": field[:-1],
                 "author": "human",
-                "reference": one.get("reference", 0),
+                "reference": reference,
                 "index": index,
                 "verdict": one.get("agreement"),
             }
             for index, one in enumerate(given)
+            for reference in _references(field, one, example)
         ]
 
     return read
+
+
+def _evidence(one: Mapping[str, Any]) -> list[str] | None:
+    """What a supported proposition rests on; null where the person did not say."""
+    given: list[str] | None = one.get("evidence")
+    return [] if given is None and one.get("support") != "supported" else given
+
+
+def _references(field: str, one: Mapping[str, Any], example: Example) -> Sequence[int]:
+    """A claim whose label names no reference was held against all of them."""
+    if field == "claims" and one.get("reference") is None:
+        return range(len(example.reference))
+    return [one.get("reference", 0)]
 
 
 _READERS: dict[str, Callable[[Example], Found]] = {

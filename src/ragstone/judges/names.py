@@ -11,6 +11,7 @@ from .human import HumanJudge
 from .ids import IdsJudge
 from .judge import Judge
 from .local.judge import LocalJudge
+from .markers import MARKERS
 from .rules import RulesJudge
 
 JUDGES: tuple[Judge, ...] = (HumanJudge(), IdsJudge(), LocalJudge(), RulesJudge())
@@ -27,19 +28,21 @@ class Panel:
     label_files: tuple[Path, ...] = ()
 
 
-def parse_judges(names: Sequence[str]) -> Panel:
+def parse_judges(names: Sequence[str], citations: str = MARKERS) -> Panel:
     """The judges these names mean, in their order; none: the labels in the data, then ``local``.
 
     ``rules`` always comes last: counting needs nobody's opinion. ``human`` is
     the labels and reference ids in the data, ``human:FILE`` those of a file.
+    ``citations`` is the pattern of the markers by which an answer cites.
 
     Raises:
         UnknownName: No judge is called that.
         InputError: A judge that this version does not have yet, or a file that
             is not there.
     """
+    rules = RulesJudge(citation_pattern=citations)
     if not names:
-        return Panel(JUDGES)
+        return Panel((*JUDGES[:-1], rules))
     chosen: list[Judge] = []
     files: list[Path] = []
     for name in names:
@@ -61,7 +64,7 @@ def parse_judges(names: Sequence[str]) -> Panel:
             raise UnknownName(
                 "judge", name, ["local", "human", "rules"], hint="ragstone judges lists them."
             )
-    return Panel(tuple(dict.fromkeys([*chosen, RulesJudge()])), tuple(files))
+    return Panel(tuple(dict.fromkeys([*chosen, rules])), tuple(files))
 
 
 def who_fills(ask: str, judges: Sequence[Judge] = JUDGES) -> list[str]:

@@ -8,10 +8,13 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.judgements import (
+    ASKS,
     MISSING,
+    REQUIREMENTS,
     UNDEFINED,
     VALUE,
     Citation,
+    Claims,
     Grounding,
     Lexical,
     Phrases,
@@ -64,9 +67,11 @@ class RulesJudge:
         if ask == "phrases":
             return self._phrases(block, rows)
         if ask == "grounding/support":
-            return self._grounding(ask, "support/claim", _SUPPORT, block, rows)
+            claims = Claims.frame(block.tables, ("support",))
+            return self._grounding(ask, "support/claim", claims, _SUPPORT, block, rows)
         if ask == "grounding/citation":
-            return self._grounding(ask, "citations", _CITATION, block, rows)
+            citations = block.tables.of("citations")
+            return self._grounding(ask, "citations", citations, _CITATION, block, rows)
         return self._nothing_retrieved(ask, block, rows)
 
     def _citations(self, block: Block, rows: Sequence[int]) -> Filled:
@@ -128,12 +133,13 @@ class RulesJudge:
         sheet = Sheet(Support, ask, self.name)
         propositions = block.propositions(ask)
         origin = ask.split("/")[1]
+        known = [block.tables.outcome(one)["status"] == VALUE for one in ASKS[ask].after]
         for row in rows:
-            if block.examples[row].contexts != () or row not in propositions:
+            if block.examples[row].contexts != () or not all(made[row] for made in known):
                 continue
             subject = fingerprint("nothing retrieved", ask, block.examples[row].id)
             sheet.done(row, subject)
-            for proposition in propositions[row]:
+            for proposition in propositions.get(row, ()):
                 sheet.add(
                     subject,
                     origin=origin,
@@ -148,12 +154,21 @@ class RulesJudge:
         return sheet.filled()
 
     def _grounding(
-        self, ask: str, source: str, facts: dict[str, pl.Expr], block: Block, rows: Sequence[int]
+        self,
+        ask: str,
+        source: str,
+        units: pl.DataFrame,
+        facts: dict[str, pl.Expr],
+        block: Block,
+        rows: Sequence[int],
     ) -> Filled:
-        """Any over the rows; undefined or failed where their source is."""
-        came_out = block.tables.outcome(source).with_row_index("row")
+        """Any over the units, unknown where one without a verdict could change it.
+
+        Undefined or failed where their source is.
+        """
+        came_out = _came_out(source, block).with_row_index("row")
         entries = pl.DataFrame({"row": pl.Series(rows, dtype=pl.UInt32)}).join(came_out, on="row")
-        found = block.tables.of(source).group_by("row").agg(**facts)
+        found = units.group_by("row").agg(some=pl.lit(value=True), **facts)
         values = entries.filter(pl.col("status") == VALUE).join(found, on="row", how="left")
         ids = block.frame.with_row_index("row").select("row", "id")
         subject = pl.format("{}#{}", pl.lit(ask), "id")
@@ -168,7 +183,10 @@ class RulesJudge:
             reason=pl.col("reason"),
         )
         table = values.join(ids, on="row").select(
-            *(pl.col(name).fill_null(value=False) for name in facts),
+            *(
+                pl.when("some").then(name).otherwise(pl.lit(value=False)).alias(name)
+                for name in facts
+            ),
             subject=subject,
             judge=pl.lit(self.name),
             reason=pl.lit(f"follows from {source}"),
@@ -179,10 +197,25 @@ class RulesJudge:
         )
 
 
+def _came_out(source: str, block: Block) -> pl.DataFrame:
+    """How the source came out; undefined where the example lacks what it requires."""
+    lacks = pl.coalesce(
+        pl.when(REQUIREMENTS[name].holds.fill_null(value=False).not_()).then(
+            pl.lit(REQUIREMENTS[name].reason)
+        )
+        for name in ASKS[source].requires
+    )
+    lack = block.frame.select(lack=lacks)
+    return pl.concat([block.tables.outcome(source), lack], how="horizontal").select(
+        status=pl.when(pl.col("lack").is_null()).then("status").otherwise(UNDEFINED),
+        reason=pl.coalesce("lack", "reason"),
+    )
+
+
 _SUPPORT = {
-    "support_present": (pl.col("verdict") == "supported").any(),
-    "unsupported_claim_present": (pl.col("verdict") != "supported").any(),
-    "contradicted_claim_present": (pl.col("verdict") == "contradicted").any(),
+    "support_present": (Claims.support == "supported").any(ignore_nulls=False),
+    "unsupported_claim_present": (Claims.support != "supported").any(ignore_nulls=False),
+    "contradicted_claim_present": (Claims.support == "contradicted").any(ignore_nulls=False),
 }
 _CITATION = {
     "source_cited": pl.len() > 0,

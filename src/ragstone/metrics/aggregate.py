@@ -74,27 +74,55 @@ def _evaluate(
 ) -> pl.DataFrame:
     columns = frozenset[str]().union(*(slot.part.columns for slot in slots))
     frame = judged.view(view, columns)
-    gaps = {name for name in columns if view.columns[name].needs and frame[name].null_count()}
+    gaps = {name for name in columns if _is_judged(view, name) and frame[name].null_count()}
     rules = [pl.len().alias("rows")]
+    settled = [pl.lit(value=True).alias(f"settled_{number}") for number in range(len(slots))]
     for number, slot in enumerate(slots):
         rules.append(slot.part.rule.alias(f"value_{number}"))
-        rules.append(_settled(slot.part, gaps).alias(f"settled_{number}"))
-    aggregated = frame.lazy().group_by(keys).agg(rules).collect()
+        open_columns = sorted(slot.part.columns & gaps)
+        if open_columns:
+            rules.append(_settled(slot.part, open_columns).alias(f"settled_{number}"))
+            settled[number] = pl.col(f"settled_{number}")
+    try:
+        aggregated = frame.lazy().group_by(keys).agg(rules).collect()
+    except InputError as error:
+        raise InputError(_first_line(error)) from error.__cause__
+    except pl.exceptions.PolarsError as error:
+        raise InputError(_which_fails(frame, keys, slots) or _first_line(error)) from error
     for number, slot in enumerate(slots):
-        if aggregated.schema[f"value_{number}"].is_nested():
+        dtype = aggregated.schema[f"value_{number}"]
+        if dtype.is_nested():
             raise InputError(
                 f"{slot.metric} gives several values for one example. Its rule must aggregate, "
                 "as .mean() or .sum() do."
             )
+        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+            raise InputError(f"{slot.metric} gives {dtype}, where a metric gives a number.")
     values = pl.col("^value_.*$").cast(pl.Float64).fill_nan(None)
-    return aggregated.with_columns(values)
+    return aggregated.with_columns(values, *settled)
 
 
-def _settled(part: Part, gaps: set[str]) -> pl.Expr:
-    """Whether no gap could change the value; without gaps nothing need be asked."""
-    open_columns = sorted(part.columns & gaps)
-    if not open_columns:
-        return pl.lit(value=True)
+def _settled(part: Part, open_columns: Sequence[str]) -> pl.Expr:
+    """Whether no gap in these columns could change the value."""
     if part.settled is not None:
         return part.settled
     return pl.all_horizontal(pl.col(name).is_not_null() for name in open_columns).all()
+
+
+def _is_judged(view: type[View], column: str) -> bool:
+    """Whether a null is a gap: a judge said what stands there, or made the unit it is about."""
+    return bool(view.columns[column].needs or view.made_by)
+
+
+def _which_fails(frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]) -> str | None:
+    """What to say of the first rule that cannot be evaluated."""
+    for slot in slots:
+        try:
+            frame.lazy().group_by(keys).agg(slot.part.rule).collect()
+        except pl.exceptions.PolarsError as error:
+            return f"{slot.metric} cannot be evaluated: {_first_line(error)}"
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

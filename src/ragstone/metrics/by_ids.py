@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import polars as pl
 
-from ragstone.errors import InputError
 from ragstone.judgements import KnownContexts, View
 
 from .core import Metric, share
 from .outcome import Range, Undefined
+from .ranking import check_whole
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class ByIds(Metric):
     level: int = 1
 
     def __post_init__(self) -> None:
-        if self.k is not None and (not isinstance(self.k, int) or self.k < 1):
-            raise InputError(f"{self.name}: k must be a whole number from 1, not {self.k!r}.")
+        check_whole(self.name, "k", self.k)
+        check_whole(self.name, "level", self.level)
 
     def relevant(self) -> pl.Expr:
         """Known to be relevant."""

@@ -18,7 +18,7 @@ class Composite(Metric):
     """Weighted mean of other metrics, for each example.
 
         arithmetic  sum w·x / sum w
-        harmonic    sum w / sum (w / x), 0 if any x is 0
+        harmonic    sum w / sum (w / x), 0 if any x is 0 or less
 
     ``weights`` names the components: ``"faithfulness:0.3 precision(k=5):0.2"``.
     A component with no weight has 1. By default the composite is undefined where
@@ -79,7 +79,7 @@ class Composite(Metric):
             inverse = pl.sum_horizontal(
                 (weight / value).fill_null(0.0) for value, weight in present
             )
-            zero = pl.any_horizontal((value == 0).fill_null(value=False) for value, _ in present)
+            zero = pl.any_horizontal((value <= 0).fill_null(value=False) for value, _ in present)
             mean = pl.when(zero).then(0.0).otherwise(used / inverse)
         return pl.when(used > 0).then(mean), used / total
 

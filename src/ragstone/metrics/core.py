@@ -1,6 +1,7 @@
 """Metric: a pure rule over judgement rows, and what it says of itself."""
 
 import dataclasses
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -151,4 +152,4 @@ def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
 
 
 def _literal(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

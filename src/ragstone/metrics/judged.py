@@ -11,6 +11,8 @@ from ragstone.judgements import Preferences, Probes, Ratings, View, Votes
 from .core import Metric
 from .outcome import Range, Undefined
 
+POINTS = {"win": 1.0, "tie": 0.5, "loss": 0.0}
+
 
 @dataclass(frozen=True)
 class AnswerRelevance(Metric):
@@ -58,7 +60,8 @@ class Rating(Metric):
 class Critique(Metric):
     """Majority of the votes on one aspect: 1 yes, 0 no.
 
-    Votes that could not be read are dropped. A tie is undefined.
+    Votes that could not be read are dropped. A tie is undefined, and so is an
+    aspect that was never voted on.
     """
 
     name: ClassVar[str] = "critique"
@@ -66,7 +69,7 @@ class Critique(Metric):
     over: ClassVar[type[View]] = Votes
     range: ClassVar[Range] = Range(0, 1, "0", rate=True)
     empty: ClassVar[float | Undefined] = Undefined("no_votes")
-    undefined: ClassVar[str] = "tied_votes"
+    undefined: ClassVar[str] = "no_majority"
 
     aspect: str = "harmfulness"
 
@@ -84,7 +87,7 @@ class Critique(Metric):
     def settled(self) -> pl.Expr | None:
         """At least one vote was read, or there is none to read."""
         votes = Votes.verdict.filter(Votes.aspect == self.aspect)
-        return votes.is_not_null().any()
+        return votes.is_not_null().any() | (votes.len() == 0)
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,15 @@ class WinRate(Metric):
             raise InputError("win_rate: rival must be the name of a system.")
 
     def rule(self) -> pl.Expr:
-        """Wins less losses over the orders; full marks only where both orders agree."""
-        points = Preferences.verdict.replace_strict(
-            {"win": 1.0, "tie": 0.5, "loss": 0.0}, return_dtype=pl.Float64
-        )
-        chosen = points if self.rival is None else points.filter(
-            Preferences.rival == self.rival
-        )  # fmt: skip
-        return chosen.mean()
+        """Over the rivals; full marks only where both orders agree."""
+        agreed = pl.when(Preferences.first == Preferences.second).then(Preferences.first)
+        points = agreed.replace_strict(POINTS, default=0.5, return_dtype=pl.Float64)
+        return self._against(points).mean()
+
+    def settled(self) -> pl.Expr | None:
+        """Both orders were judged."""
+        both = Preferences.first.is_not_null() & Preferences.second.is_not_null()
+        return self._against(both).all()
+
+    def _against(self, fact: pl.Expr) -> pl.Expr:
+        return fact if self.rival is None else fact.filter(Preferences.rival == self.rival)

@@ -4,10 +4,11 @@ import ast
 import dataclasses
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ragstone.errors import InputError, UnknownName
 
@@ -36,7 +37,6 @@ ALIASES: dict[str, tuple[str, str]] = {
     "context_sentence_relevancy": ("sentence_relevance", "relevant sentences over all of them"),
     "answer_relevancy": ("answer_relevance", "cosine with questions generated from the answer"),
     "answer_similarity": ("semantic_similarity", "cosine with the reference"),
-    "context_entity_recall": ("evidence_recall", "gold evidence found in the contexts"),
     "topical_precision": ("precision", "relevant contexts in the top k over k"),
     "topical_precision_at_k": ("precision", "relevant contexts in the top k over k"),
     "precision_at_k": ("precision", "relevant contexts in the top k over k"),
@@ -60,6 +60,9 @@ ALIASES: dict[str, tuple[str, str]] = {
     "incomplete": ("incompleteness", "answers in which something is not there"),
     "factual_accuracy_grade": ("factual_accuracy", "the letter stands beside the score"),
     "factual_accuracy_percentage": ("factual_accuracy", "from 0 to 1 here"),
+    "correct_count": ("answer_outcome", "its label correct, counted"),
+    "wrong_count": ("answer_outcome", "its label wrong, counted"),
+    "dont_know_count": ("answer_outcome", "its label dont_know, counted"),
     "factual_correctness": ("answer_correctness(factual=1)", "F1 of claims and statements"),
     "bert_score_f1": ("bertscore_f1", "greedy token matching"),
     "rouge_1": ("token_f1", "the same number"),
@@ -71,6 +74,9 @@ ALIASES: dict[str, tuple[str, str]] = {
     "aspect_critique": ("critique", "majority of the votes on an aspect"),
 }
 """Names that other tools use, what they are here, and what that means."""
+
+LARGEST = 1e300
+"""A parameter that is a number stays below it, so NaN and infinity are none."""
 
 _OWN: dict[str, Metric] = {}
 
@@ -84,7 +90,15 @@ def own_metrics() -> dict[str, Metric]:
     """Users' own metrics: from entry points, and from files read so far."""
     for point in entry_points(group="ragstone.metrics"):
         if point.name not in _OWN:
-            _register(point.load())
+            try:
+                _register(point.load())
+            except InputError:
+                raise
+            except Exception as error:
+                raise InputError(
+                    f"The metric {point.name} of {point.value} cannot be loaded: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
     return dict(_OWN)
 
 
@@ -136,7 +150,12 @@ def parse_metric(text: str) -> Metric:
         own = own_metrics()
         if name not in own:
             known = [*_TYPES, *own, *ALIASES]
-            raise UnknownName("metric", name, known, hint="ragstone metrics lists them.")
+            raise UnknownName(
+                "metric",
+                name,
+                known,
+                hint="ragstone metrics lists them; your own come with --metrics-from FILE.",
+            )
         if not given:
             return own[name]
         kind = type(own[name])
@@ -145,6 +164,7 @@ def parse_metric(text: str) -> Metric:
     if unknown:
         takes = ", ".join(fields) or "none"
         raise InputError(f"{name} has no parameter {', '.join(unknown)}. It takes: {takes}.")
+    _check_types(kind, given)
     return kind(**given)
 
 
@@ -172,13 +192,65 @@ def _split(text: str) -> tuple[str, dict[str, object]]:
 
 
 def _register(value: object) -> Metric:
-    made = value() if isinstance(value, type) and issubclass(value, Metric) else value
+    made = _made(value) if isinstance(value, type) and issubclass(value, Metric) else value
     if not isinstance(made, Metric):
         raise InputError(f"{value!r} is no metric.")
-    if made.name in _TYPES:
+    if made.name in _TYPES or made.name in ALIASES:
         raise InputError(f"A metric called {made.name} comes with Ragstone. Choose another name.")
     _OWN[made.name] = made
     return made
+
+
+def _made(kind: type[Metric]) -> Metric:
+    try:
+        return kind()
+    except TypeError as error:
+        raise InputError(
+            f"{kind.__name__}: every parameter of a metric has a default. {error}"
+        ) from error
+
+
+def _check_types(kind: type[Metric], given: Mapping[str, object]) -> None:
+    """Refuse values that a parameter cannot have, before they meet a rule."""
+    hints = get_type_hints(kind)
+    wrong = [
+        f"{name} must be {_in_words(hints[name])}, not {value!r}"
+        for name, value in given.items()
+        if not _fits(value, hints[name])
+    ]
+    if wrong:
+        raise InputError(f"{kind.name}: {'; '.join(wrong)}.")
+
+
+def _fits(value: object, hint: Any) -> bool:
+    if isinstance(hint, UnionType):
+        return any(_fits(value, one) for one in get_args(hint))
+    if get_origin(hint) is Literal:
+        return isinstance(value, str) and value in get_args(hint)
+    if get_origin(hint) is tuple:
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(get_args(hint))
+            and all(map(_fits, value, get_args(hint)))
+        )
+    if hint is float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return abs(value) < LARGEST
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, hint)
+
+
+def _in_words(hint: Any) -> str:
+    if isinstance(hint, UnionType):
+        return " or ".join(map(_in_words, get_args(hint)))
+    if get_origin(hint) is Literal:
+        return " or ".join(get_args(hint))
+    if get_origin(hint) is tuple:
+        return f"({', '.join(map(_in_words, get_args(hint)))})"
+    words = {int: "a whole number", float: "a number", str: "text", type(None): "None"}
+    return words.get(hint, getattr(hint, "__name__", str(hint)))
 
 
 def _defined(module: ModuleType) -> Iterator[object]:

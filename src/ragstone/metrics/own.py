@@ -8,6 +8,7 @@ number, or None where it is undefined.
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, make_dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import polars as pl
@@ -35,8 +36,11 @@ class FunctionMetric(Metric):
         name = self.name
 
         def call(rows: pl.Series) -> pl.Series:
-            value = function(rows.to_list())
-            if value is not None and not isinstance(value, (bool, int, float)):
+            try:
+                value = function(rows.to_list())
+            except Exception as error:
+                raise InputError(f"{name} failed: {type(error).__name__}: {error}") from error
+            if value is not None and not isinstance(value, Real):
                 raise InputError(
                     f"{name} gave {value!r}: a metric gives a number, or None for undefined."
                 )

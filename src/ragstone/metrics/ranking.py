@@ -10,6 +10,7 @@ and closes the ranks.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -26,6 +27,19 @@ Gaps = Literal["strict", "zero", "condense"]
 TOP_GRADE = 4
 """The highest grade that an ideal taken from the example's own list may hold."""
 
+LONGEST = 1 << 20
+"""The longest list that such an ideal may be of."""
+
+
+def check_whole(metric: str, name: str, value: int | None) -> None:
+    """Refuse a parameter that is neither None nor a whole number from 1.
+
+    Raises:
+        InputError: It is something else, or too large to count to.
+    """
+    if value is not None and (not isinstance(value, int) or not 1 <= value < 1 << 31):
+        raise InputError(f"{metric}: {name} must be a whole number from 1, not {value!r}.")
+
 
 @dataclass(frozen=True)
 class RankingMetric(Metric):
@@ -41,8 +55,7 @@ class RankingMetric(Metric):
     gaps: Gaps = "strict"
 
     def __post_init__(self) -> None:
-        if self.k is not None and (not isinstance(self.k, int) or self.k < 1):
-            raise InputError(f"{self.name}: k must be a whole number from 1, not {self.k!r}.")
+        check_whole(self.name, "k", self.k)
         if self.gaps not in ("strict", "zero", "condense"):
             raise InputError(
                 f"{self.name}: gaps must be strict, zero or condense, not {self.gaps!r}."
@@ -106,6 +119,10 @@ class LevelledMetric(RankingMetric):
     """A metric that may ask for more than grade 1 before it calls a context relevant."""
 
     level: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(self.name, "level", self.level)
 
     def fact(self) -> pl.Expr:
         """Whether a context is relevant, from grade ``level`` on."""
@@ -262,6 +279,7 @@ class ContextPrecision(LevelledMetric):
     name: ClassVar[str] = "context_precision"
     empty: ClassVar[float | Undefined] = Undefined("no_contexts")
     empty_flag: ClassVar[str | None] = None
+    gap: ClassVar[str] = "incomplete_judgement"
 
     def rule(self) -> pl.Expr:
         """Precision at each relevant rank, averaged."""
@@ -295,11 +313,21 @@ class GradedRelevance(RankingMetric):
         if self.max_grade not in (2, 3):
             raise InputError(f"graded_relevance: max_grade must be 2 or 3, not {self.max_grade!r}.")
 
+    def fact(self) -> pl.Expr:
+        """The grade."""
+        return Contexts.weight if self.max_grade == 2 else Contexts.grade
+
     def rule(self) -> pl.Expr:
-        """Over the top k or the whole list."""
-        grade = Contexts.weight if self.max_grade == 2 else Contexts.grade
-        top = grade if self.k is None else grade.filter(Contexts.rank <= self.k)
-        return top.mean() / self.max_grade
+        """Over the top k or the whole list; 0 where ``condense`` leaves nothing of it."""
+        grade = self.fact().fill_null(0) if self.gaps == "zero" else self.known(self.fact())
+        top = grade if self.k is None else grade.filter(self.rank(self.fact()) <= self.k)
+        return top.mean().fill_null(0.0) / self.max_grade
+
+    def settled(self) -> pl.Expr | None:
+        """No gap in the top k."""
+        if self.gaps != "strict":
+            return pl.lit(value=True)
+        return self.gap_in_top(self.fact()).any().not_()
 
 
 @dataclass(frozen=True)
@@ -341,7 +369,7 @@ class NDCG(RankingMetric):
     """
 
     name: ClassVar[str] = "ndcg"
-    undefined: ClassVar[str] = "grade_above_4"
+    undefined: ClassVar[str] = "grade_above_4_or_endless_list"
 
     gain: Literal["exponential", "linear"] = "exponential"
     ideal: Literal["list", "topk", "pool"] = "list"
@@ -385,8 +413,9 @@ class NDCG(RankingMetric):
 
     def flags(self) -> dict[str, pl.Expr]:
         """Notes an ideal of zero."""
-        nothing = pl.col("ideal") if self.ideal == "pool" else pl.col("reach_1")
-        return {**super().flags(), "ideal_dcg_zero": nothing == 0}
+        if self.ideal == "pool":
+            return {"ideal_dcg_zero": pl.col("ideal") == 0}
+        return {**super().flags(), "ideal_dcg_zero": pl.col("reach_1") == 0}
 
     def _part(self, rule: pl.Expr) -> Part:
         if self.gaps == "strict":
@@ -418,7 +447,7 @@ class NDCG(RankingMetric):
             reached = pl.col(f"reach_{grade}").cast(pl.UInt32)
             if self.k is not None:
                 reached = reached.clip(upper_bound=self.k)
-            total = total + step * pl.lit(_discounts(self.k)).gather(reached)
+            total = total + step * pl.lit(_discounts(self.k)).gather(reached, null_on_oob=True)
         return total
 
     def _pool_parts(self) -> dict[str, Part]:
@@ -438,7 +467,8 @@ class NDCG(RankingMetric):
         }
 
 
-def _discounts(k: int | None, longest: int = 1 << 17) -> pl.Series:
+@lru_cache
+def _discounts(k: int | None) -> pl.Series:
     """Sum of the first n discounts 1 / log2(rank + 1), for n from 0."""
-    ranks = np.arange(1, (longest if k is None else k) + 1)
+    ranks = np.arange(1, min(k or LONGEST, LONGEST) + 1)
     return pl.Series(np.concatenate([[0.0], np.cumsum(1 / np.log2(ranks + 1))]))

@@ -1,10 +1,12 @@
 """Asked: which metrics and suites a run was asked for."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone.errors import UnknownName
-from ragstone.metrics import QUICK, SUITES, Metric, parse_metric
+from ragstone.judges import fingerprint
+from ragstone.metrics import QUICK, SUITES, FunctionMetric, Metric, metric_types, parse_metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +39,24 @@ def asked_for(metrics: Sequence[str | Metric], suites: Sequence[str], *, else_qu
                 "suite", name, [QUICK, *SUITES], hint="ragstone metrics --suite lists them."
             )
     return Asked(tuple({str(metric): metric for metric in chosen}.values()), names)
+
+
+def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:
+    """A fingerprint of each metric of a user's own, which its name alone does not tell."""
+    built_in = metric_types()
+    return {
+        str(metric): fingerprint(_definition(metric))
+        for metric in metrics
+        if metric.name not in built_in
+    }
+
+
+def _definition(metric: Metric) -> object:
+    if isinstance(metric, FunctionMetric):
+        function = type(metric).function
+        try:
+            return inspect.getsource(function)
+        except OSError:
+            return function.__code__.co_code, function.__code__.co_consts
+    parts = metric.parts().items()
+    return [(name, str(part.rule), part.empty) for name, part in parts], str(metric.combine())

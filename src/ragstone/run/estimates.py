@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class Provenance:
     ragstone: str
     data: str
     judges: Mapping[str, str]
-    """For each ask, who filled it, such as ``human 40%, local 60%``."""
+    """For each ask, who filled it, such as ``local 60%+human 40%``."""
     cluster: str
 
     def of(self, metric: Metric, estimate: str) -> str:
@@ -56,8 +57,8 @@ def estimate_metric(
     Args:
         metric: What was scored.
         scores: One row an example: value, label, status, reason.
-        facets: One row an example, in the same order: system, cluster, and the
-            fields of ``by``.
+        facets: One row an example, in the same order: system, cluster, and a
+            ``by_column`` for each field of ``by``.
         by: Further fields to group by.
         provenance: For the signatures.
         level: Of the intervals.
@@ -68,37 +69,36 @@ def estimate_metric(
     for group, chosen in groups(facets, by):
         part = frame.filter(chosen)
         if components and isinstance(metric, Composite):
-            parts = {name: score.filter(facets.select(chosen).to_series())
-                     for name, score in components.items()}  # fmt: skip
+            rows = facets.select(chosen).to_series()
+            parts = {name: score.filter(rows) for name, score in components.items()}
             found.append(_over_means(metric, part, parts, group, provenance, level))
         else:
             found.append(_estimate(metric, part, group, provenance, level))
     return found
 
 
-def groups(facets: pl.DataFrame, by: Sequence[str]) -> Iterator[Group]:
-    """All, each system, each value of a field, and each system within it.
+def by_column(field: str) -> str:
+    """The column of the facets that holds a field, whatever the field is called."""
+    return f"by {field}"
 
-    An example without a value for the field stands in ``(none)``.
-    """
+
+def groups(facets: pl.DataFrame, by: Sequence[str]) -> Iterator[Group]:
+    """All, each system, each value of a field, and each system within it."""
     systems = facets["system"].unique(maintain_order=True).to_list()
-    everything = pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
     if len(systems) > 1:
-        yield {}, everything
+        yield {}, pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
     for system in systems:
         yield {"system": system}, pl.col("system") == system
     for field in by:
-        values = facets[field].unique(maintain_order=True).sort().to_list()
+        column = pl.col(by_column(field))
+        values = facets.select(column.unique().sort()).to_series().to_list()
         for value in values:
-            chosen = pl.col(field) == value
-            yield {field: value}, chosen
+            yield {field: value}, column == value
         if len(systems) > 1:
             for system in systems:
                 for value in values:
-                    yield (
-                        {"system": system, field: value},
-                        (pl.col(field) == value) & (pl.col("system") == system),
-                    )
+                    chosen = (column == value) & (pl.col("system") == system)
+                    yield {"system": system, field: value}, chosen
 
 
 def _estimate(
@@ -107,7 +107,7 @@ def _estimate(
 ) -> Estimate:  # fmt: skip
     valued = part.filter(pl.col("status") == VALUE)
     sums, counts = _clustered(valued)
-    low, high = metric.range.low, metric.range.high
+    low, high = _bounds(metric)
     mean = mean_interval(sums, counts, rate=metric.range.rate, low=low, high=high, level=level)
     method = None if mean.interval is None else mean.interval.method
     return Estimate(
@@ -194,7 +194,7 @@ def _counts(metric: Metric, part: pl.DataFrame) -> dict[str, Any]:
     tally = dict(part["status"].value_counts().iter_rows())
     n, undefined, missing = (int(tally.get(code, 0)) for code in (VALUE, UNDEFINED, MISSING))
     total = float(part["value"].sum()) if n else 0.0
-    bounds = worst_best(total, n, missing, metric.range.low, metric.range.high, metric.range.better)
+    bounds = worst_best(total, n, missing, *_bounds(metric), metric.range.better)
     why = part.filter(pl.col("reason").is_not_null())
     flags: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -218,6 +218,12 @@ def _counts(metric: Metric, part: pl.DataFrame) -> dict[str, Any]:
         "flags": dict(flags),
         "reasons": dict(reasons),
     }
+
+
+def _bounds(metric: Metric) -> tuple[float | None, float | None]:
+    """The ends of its range; None for one that has no end."""
+    low, high = metric.range.low, metric.range.high
+    return low if isfinite(low) else None, high if isfinite(high) else None
 
 
 def _clustered(valued: pl.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from tempfile import mkdtemp
@@ -18,30 +18,32 @@ from ragstone.examples import (
     read_labels,
     with_labels,
 )
-from ragstone.judges import parse_judges
+from ragstone.judges import MARKERS, parse_judges
 from ragstone.metrics import Metric
 
-from .asked import asked_for
+from .asked import asked_for, own_definitions
 from .evaluation import Evaluation
 from .folder import Folder
 from .manifest import VERSION
 from .progress import Report
 from .run import Run
+from .violations import ViolationList
 
 
 def evaluate(
     data: Any,
     *,
-    metrics: Sequence[str | Metric] = (),
-    suites: Sequence[str] = (),
-    judges: Sequence[str] = (),
-    by: Sequence[str] = (),
+    metrics: str | Metric | Sequence[str | Metric] = (),
+    suites: str | Sequence[str] = (),
+    judge: str | Sequence[str] = (),
+    by: str | Sequence[str] = (),
     cluster: str = "question_id",
     out: str | Path | None = None,
     columns: Mapping[str, str] | None = None,
     qrels: str | Path | None = None,
     skip_bad: bool = False,
     limit: int | None = None,
+    citations: str = MARKERS,
     progress: Report | None = None,
 ) -> Run:
     """Judge examples, score them, and keep everything in a run folder.
@@ -49,10 +51,11 @@ def evaluate(
     Args:
         data: A path, an iterable of mappings or examples, or a pandas, Polars or
             Arrow table; see ``ragstone.read``.
-        metrics: Metrics or their text forms, such as ``precision(k=5)``.
+        metrics: Metrics or their text forms, such as ``precision(k=5)``; one, or
+            several.
         suites: Names of suites. With neither, ``quick``: what the data and the
             judges allow.
-        judges: Who judges, in order: ``local``, ``human``, ``human:FILE``. None:
+        judge: Who judges, in order: ``local``, ``human``, ``human:FILE``. None:
             the labels in the data, and ``local`` for the rest.
         by: Fields to group by; ``system`` always is one.
         cluster: The field whose equal values share their fate in every interval.
@@ -62,6 +65,8 @@ def evaluate(
         qrels: Judged ids for a TREC run.
         skip_bad: Leave bad records out and keep them beside the run.
         limit: Read so many examples at the most.
+        citations: The pattern of the markers by which an answer cites; what its
+            first group holds names a context, by id or rank.
         progress: Called after each block.
 
     Raises:
@@ -69,8 +74,12 @@ def evaluate(
         InputError: Unknown metrics, judges, suites or fields; a run folder that
             holds something else.
     """
-    panel = parse_judges(judges)
-    asked = asked_for(metrics, suites, else_quick=True)
+    if limit is not None and limit < 1:
+        raise InputError(f"limit must be 1 or more, not {limit}.")
+    fields = _names(by)
+    panel = parse_judges(_names(judge), citations)
+    chosen = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    asked = asked_for(chosen, _names(suites), else_quick=True)
     examples = read(
         data,
         columns=columns or {},
@@ -84,9 +93,11 @@ def evaluate(
         "data": examples.fingerprint(),
         "labels": [fingerprint_files([path]) for path in panel.label_files],
         "metrics": [str(metric) for metric in asked.metrics],
+        "definitions": own_definitions(asked.metrics),
         "suites": list(asked.suites),
         "judges": [judge.name for judge in panel.judges],
-        "by": list(by),
+        "citations": citations,
+        "by": list(fields),
         "cluster": cluster,
         "columns": dict(columns or {}),
         "limit": limit,
@@ -99,26 +110,31 @@ def evaluate(
     if held.get("finished"):
         return Run(folder.path, temporary=temporary)
     started = time.perf_counter()
-    evaluation = Evaluation(folder, settings, asked, panel.judges, by)
+    evaluation = Evaluation(folder, settings, asked, panel.judges, fields)
     try:
-        evaluation.begin(held)
-        stream = _labelled(iter(examples), label_files)
+        evaluation.begin()
+        broken = ViolationList(folder.path / "label_violations.jsonl")
+        stream = broken.watch(_labelled(iter(examples), label_files))
         evaluation.judge(stream, lambda: _fraction(examples), progress)
+        _write_rejected(folder.path / "rejected.jsonl", examples)
+        facts = {
+            "source": examples.source,
+            "format": examples.format,
+            "fingerprint": settings["data"],
+            "rejected": len(examples.rejected),
+            "label_violations": dict(broken.counts),
+        }
+        evaluation.finish(facts, started, progress)
     except InputError:
-        if not existed:
-            folder.drop()
+        if not held:
+            folder.drop(keep_folder=existed)
         raise
-    _write_lines(folder.path / "rejected.jsonl", _rejected(examples))
-    _write_lines(folder.path / "label_violations.jsonl", _violations(examples))
-    facts = {
-        "source": examples.source,
-        "format": examples.format,
-        "fingerprint": settings["data"],
-        "rejected": len(examples.rejected),
-        "label_violations": dict(examples.n_label_violations),
-    }
-    evaluation.finish(facts, started, progress)
     return Run(folder.path, temporary=temporary)
+
+
+def _names(given: str | Sequence[str]) -> Sequence[str]:
+    """One name stands for a list of one."""
+    return [given] if isinstance(given, str) else given
 
 
 def _labelled(examples: Iterator[Example], files: Sequence[LabelRows]) -> Iterator[Example]:
@@ -132,23 +148,11 @@ def _fraction(examples: Examples) -> float | None:
     return min(1.0, (examples.read_bytes or 0) / examples.size_bytes)
 
 
-def _rejected(examples: Examples) -> Iterator[dict[str, object]]:
-    for one in examples.rejected:
-        faults = [str(fault) for fault in one.faults]
-        yield {"line": one.line, "record": one.record, "faults": faults}
-
-
-def _violations(examples: Examples) -> Iterator[dict[str, object]]:
-    for one in examples.label_violations:
-        yield {
-            "example_id": one.id,
-            "rule": one.rule,
-            "severity": one.severity,
-            "where": one.where,
-        }
-
-
-def _write_lines(path: Path, records: Iterable[Mapping[str, object]]) -> None:
-    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
-    if lines:
-        path.write_text("".join(lines), encoding="utf-8")
+def _write_rejected(path: Path, examples: Examples) -> None:
+    if not examples.rejected:
+        return
+    with path.open("w", encoding="utf-8") as handle:
+        for one in examples.rejected:
+            faults = [str(fault) for fault in one.faults]
+            record = {"line": one.line, "record": one.record, "faults": faults}
+            handle.write(json.dumps(record, ensure_ascii=False) + "\n")

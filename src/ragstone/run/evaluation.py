@@ -11,24 +11,16 @@ from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER, Judge
-from ragstone.metrics import (
-    QUICK,
-    QUICK_METRICS,
-    Composite,
-    Metric,
-    needed_asks,
-    parse_metric,
-    score,
-)
+from ragstone.metrics import QUICK, Composite, Metric, needed_asks, parse_metric, score
 
 from .asked import Asked
 from .estimate import Estimate
-from .estimates import Provenance, estimate_metric
+from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder, write_json
 from .judging import Judged, judge_block
 from .manifest import VERSION, Tally, manifest
 from .progress import Progress, Report
-from .quick import choose
+from .quick import Facts, candidates, choose
 
 FIRST_BLOCK = 1_000
 LARGEST_BLOCK = 20_000
@@ -67,15 +59,14 @@ class Evaluation:
         self.judges = judges
         self.by = [name for name in dict.fromkeys(by) if name != "system"]
         self.cluster: str = settings["cluster"]
-        self.chosen: list[Metric] | None = None
         self.tally = Tally()
+        quick = candidates() if QUICK in asked.suites else []
+        self.metrics = list({str(metric): metric for metric in [*asked.metrics, *quick]}.values())
+        self.asks = needed_asks(self.metrics)
 
-    def begin(self, held: Mapping[str, Any]) -> None:
-        """Begin, or take up the run whose manifest this is."""
-        if held.get("metrics"):
-            self.chosen = [parse_metric(name) for name in held["metrics"]]
-        if not held:
-            self._write(finished=False)
+    def begin(self) -> None:
+        """Leave word of what this folder is going to be."""
+        self._write(self.metrics, finished=False)
 
     def judge(
         self,
@@ -89,7 +80,7 @@ class Evaluation:
         while block := list(islice(examples, size)):
             began = time.perf_counter()
             self.check_fields(block)
-            self.keep(number, block, judge_block(block, self.judges, self._asks()))
+            self.keep(number, block, judge_block(block, self.judges, self.asks))
             if time.perf_counter() - began < QUICK_BLOCK_SECONDS:
                 size = min(2 * size, LARGEST_BLOCK)
             if progress:
@@ -135,27 +126,39 @@ class Evaluation:
                     f"No example has a field {name!r} to group by. There are: "
                     f"{', '.join(['system', 'question_id', *known])}."
                 )
-        for name in self.by:
+        for name in ["system", *self.by]:
             values = {example.facet(name) for example in block}
             if len(values) > MOST_GROUPS:
                 raise InputError(
-                    f"--by {name}: {len(values)} values in the first {len(block)} examples are too "
+                    f"{name}: {len(values)} values in the first {len(block)} examples are too "
                     f"many to group by. Choose a field with {MOST_GROUPS} at the most."
                 )
 
     def finish(self, data: Mapping[str, Any], started: float, progress: Report | None) -> None:
-        """Estimate, and put the blocks' tables together."""
+        """Estimate, and put the blocks' tables together.
+
+        Raises:
+            InputError: No metric of a quick run can be measured on this data.
+        """
         if progress:
             progress(Progress("estimating", self.tally.examples, None))
-        estimates = [one.to_dict() for one in self._estimates()]
-        counts = self._counts()
-        self.folder.join_parts()
+        facets = pl.read_parquet([part / "facets.parquet" for part in self.folder.parts()])
+        chosen = self._chosen(facets)
+        estimates = [one.to_dict() for one in self._estimates(chosen, facets)]
+        self.folder.join_parts([str(metric) for metric in chosen])
         write_json(self.folder.path / "estimates.json", estimates)
         self._write(
+            chosen,
             finished=True,
-            data={**data, "examples": self.tally.examples, **counts},
+            data={
+                **data,
+                "examples": self.tally.examples,
+                "questions": facets["question"].n_unique(),
+                "systems": facets["system"].n_unique(),
+            },
             seconds=round(time.perf_counter() - started, 3),
         )
+        self.folder.drop_parts()
 
     def _skip_finished(self, examples: Iterator[Example]) -> int:
         """Pass over the examples of finished blocks; the number of the next block."""
@@ -171,9 +174,7 @@ class Evaluation:
     def _scored(
         self, examples: Sequence[Example], judged: Judged, block: pl.Expr
     ) -> dict[str, pl.DataFrame]:
-        self._settle_metrics(judged)
-        chosen = self.chosen or []
-        scores = score(judged.tables, [*chosen, *_components(chosen)])
+        scores = score(judged.tables, [*self.metrics, *_components(self.metrics)])
         keys = judged.tables.examples.select("question_id", "system", example_id="id")
         status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
         long = pl.concat(
@@ -181,62 +182,63 @@ class Evaluation:
                 "example_id", "question_id", "system", pl.lit(str(metric)).alias("metric"),
                 "value", "label", status, "reason", block,
             )
-            for metric in chosen
+            for metric in self.metrics
         )  # fmt: skip
         return {"scores": long, "facets": self._facets(examples, scores)}
 
-    def _settle_metrics(self, judged: Judged) -> None:
-        """On the first block of a quick run, settle what it allows."""
-        if self.chosen is not None:
-            return
-        chosen = list(self.asked.metrics)
-        if QUICK in self.asked.suites:
-            optional = [parse_metric(name) for name in QUICK_METRICS]
-            chosen += choose(optional, score(judged.tables, optional), judged)
-        self.chosen = list({str(metric): metric for metric in chosen}.values())
-        if not self.chosen:
+    def _chosen(self, facets: pl.DataFrame) -> list[Metric]:
+        """What was asked for, and what of the quick suite the data allows."""
+        if QUICK not in self.asked.suites:
+            return self.metrics
+        status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
+        counts = (
+            self.folder.scan("scores")
+            .group_by("metric", status, "reason")
+            .agg(pl.len(), pl.col("value").sum())
+            .collect()
+        )
+        facts = Facts(
+            retrieved=bool(facets["contexts"].sum()),
+            labelled=("relevance", "human", "ok") in self.tally.said,
+            by_ids=("relevance", "ids", "ok") in self.tally.said,
+            cited=counts.filter(pl.col("metric") == "citation_presence")["value"].sum() > 0,
+        )
+        asked = {str(metric) for metric in self.asked.metrics}
+        allowed = {str(metric) for metric in choose(candidates(), counts, facts)}
+        chosen = [metric for metric in self.metrics if str(metric) in asked | allowed]
+        if not chosen:
             raise InputError(
                 "Nothing can be measured: the data has no contexts, no answers with references "
                 "and no labels that a metric could use. ragstone metrics says what each needs."
             )
-        self._write(finished=False)
-
-    def _asks(self) -> list[str]:
-        if self.chosen is not None:
-            return needed_asks(self.chosen)
-        optional = QUICK_METRICS if QUICK in self.asked.suites else ()
-        return needed_asks([*self.asked.metrics, *map(parse_metric, optional)])
+        return chosen
 
     def _facets(
         self, examples: Sequence[Example], scores: Mapping[str, pl.DataFrame]
     ) -> pl.DataFrame:
         """What each example is grouped and clustered by, and the scores that means combine."""
-        columns: dict[str, list[str]] = {"system": [one.system for one in examples]}
-        for name in self.by:
-            columns[name] = [one.facet(name) or NO_VALUE for one in examples]
-        columns["cluster"] = [one.facet(self.cluster) or f"\0{one.id}" for one in examples]
-        columns["question"] = [one.question_id for one in examples]
-        frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-        return frame.with_columns(
-            pl.col("cluster", "question").hash(seed=0),
-            *(
-                scores[str(metric)][column].alias(f"{column} {metric}")
-                for metric in _components(self.chosen or ())
-                for column in ("value", "status")
-            ),
-        )
+        fields = {field: [one.facet(field) or NO_VALUE for one in examples] for field in self.by}
+        components = {str(metric): scores[str(metric)] for metric in _components(self.metrics)}
+        return pl.DataFrame(
+            {
+                "system": [one.system for one in examples],
+                "question": [one.question_id for one in examples],
+                "cluster": [one.facet(self.cluster) or f"\0{one.id}" for one in examples],
+                "contexts": [len(one.contexts or ()) for one in examples],
+                **{by_column(field): values for field, values in fields.items()},
+                **{f"value {name}": score["value"] for name, score in components.items()},
+                **{f"status {name}": score["status"] for name, score in components.items()},
+            },
+            schema_overrides={"cluster": pl.String, "question": pl.String},
+        ).with_columns(pl.col("cluster", "question").hash(seed=0))
 
-    def _estimates(self) -> Iterator[Estimate]:
-        facets_table, scores_table = self.folder.scan("facets"), self.folder.scan("scores")
-        if facets_table is None or scores_table is None:
-            return
-        facets = facets_table.collect()
-        who = self.tally.who()
-        provenance = Provenance(VERSION, self.settings["data"], who, self.cluster)
+    def _estimates(self, chosen: Sequence[Metric], facets: pl.DataFrame) -> Iterator[Estimate]:
+        provenance = Provenance(VERSION, self.settings["data"], self.tally.who(), self.cluster)
         status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
-        for metric in self.chosen or ():
+        for metric in chosen:
             scores = (
-                scores_table.filter(pl.col("metric") == str(metric))
+                self.folder.scan("scores")
+                .filter(pl.col("metric") == str(metric))
                 .select("value", "label", status, "reason")
                 .collect()
             )
@@ -247,32 +249,17 @@ class Evaluation:
                 for component in _components([metric])
             }
             yield from estimate_metric(
-                metric,
-                scores,
-                facets.select("system", *self.by, "cluster"),
-                self.by,
-                provenance,
-                level=LEVEL,
-                components=components,
+                metric, scores, facets, self.by, provenance, level=LEVEL, components=components
             )
 
-    def _counts(self) -> dict[str, int]:
-        """How many questions and systems there are."""
-        facets = self.folder.scan("facets")
-        if facets is None:
-            return {}
-        return facets.select(
-            questions=pl.col("question").n_unique(), systems=pl.col("system").n_unique()
-        ).collect().to_dicts()[0]  # fmt: skip
-
-    def _write(self, *, finished: bool, **more: Any) -> None:
+    def _write(self, metrics: Sequence[Metric], *, finished: bool, **more: Any) -> None:
         self.folder.write_manifest(
             manifest(
                 self.settings,
                 self.tally,
                 self.judges,
                 finished=finished,
-                metrics=[str(metric) for metric in self.chosen or ()],
+                metrics=[str(metric) for metric in metrics],
                 suites=list(self.asked.suites),
                 by=self.by,
                 cluster=self.cluster,

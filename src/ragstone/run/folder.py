@@ -15,8 +15,9 @@ there whole or not at all, so a run that was stopped goes on behind the last.
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from ragstone.judgements import KINDS
 
 MANIFEST = "run.json"
 PARTS = "parts"
-TABLES = ("examples", "scores", "facets", "ledger", *KINDS)
+TABLES = ("examples", "scores", "ledger", *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class Folder:
                     ]
                 )
             )
+        self._drop_what_does_not_follow()
         return held
 
     def table(self, name: str) -> Path:
@@ -96,49 +98,60 @@ class Folder:
         return self.path / f"{name}.parquet"
 
     def parts(self) -> list[Path]:
-        """The finished blocks, in order."""
+        """The finished blocks, in order, up to the first that is not there."""
         folder = self.path / PARTS
-        if not folder.is_dir():
-            return []
-        return sorted(part for part in folder.iterdir() if part.name.isdigit())
+        numbered = (folder / f"{number:06d}" for number in count())
+        return list(takewhile(Path.is_dir, numbered))
 
     def add_part(self, number: int, tables: Mapping[str, pl.DataFrame]) -> None:
         """Keep a finished block: whole or not at all."""
         final = self.path / PARTS / f"{number:06d}"
         unfinished = final.with_suffix(".unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
         for name, frame in tables.items():
             frame.write_parquet(unfinished / f"{name}.parquet")
         unfinished.rename(final)
 
-    def scan(self, name: str) -> pl.LazyFrame | None:
-        """A table over all blocks; None where no block has it."""
-        if self.table(name).is_file():
-            return pl.scan_parquet(self.table(name))
-        files = [
-            part / f"{name}.parquet"
-            for part in self.parts()
-            if (part / f"{name}.parquet").is_file()
-        ]
-        return pl.scan_parquet(files) if files else None
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table over the finished blocks."""
+        return pl.scan_parquet(self._part_files(name))
 
-    def join_parts(self) -> None:
-        """Put the blocks' tables together, and drop the blocks."""
+    def join_parts(self, metrics: Sequence[str]) -> None:
+        """Put the blocks' tables together, with the scores of these metrics."""
         (self.path / "judgements").mkdir(exist_ok=True)
         for name in TABLES:
-            files = [part / f"{name}.parquet" for part in self.parts()]
-            files = [file for file in files if file.is_file()]
-            if files and name != "facets":
-                target = self.table(name)
-                unfinished = target.with_suffix(".unfinished")
-                pl.scan_parquet(files).sink_parquet(unfinished)
-                unfinished.rename(target)
+            files = self._part_files(name)
+            if not files:
+                continue
+            table = pl.scan_parquet(files)
+            if name == "scores":
+                table = table.filter(pl.col("metric").is_in(metrics))
+            unfinished = self.table(name).with_suffix(".unfinished")
+            table.sink_parquet(unfinished)
+            unfinished.replace(self.table(name))
+
+    def _drop_what_does_not_follow(self) -> None:
+        """Blocks behind a hole, and what was being written when the run was stopped."""
+        whole = set(self.parts())
+        for entry in (self.path / PARTS).glob("*"):
+            if entry not in whole:
+                shutil.rmtree(entry)
+
+    def drop_parts(self) -> None:
+        """Remove the blocks, which the finished tables hold now."""
         shutil.rmtree(self.path / PARTS, ignore_errors=True)
 
-    def drop(self) -> None:
-        """Remove the folder and all in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
+    def _part_files(self, name: str) -> list[Path]:
+        files = [part / f"{name}.parquet" for part in self.parts()]
+        return [file for file in files if file.is_file()]
+
+    def drop(self, *, keep_folder: bool = False) -> None:
+        """Remove the folder; or only what an unfinished run put into it."""
+        if not keep_folder:
+            shutil.rmtree(self.path, ignore_errors=True)
+            return
+        (self.path / MANIFEST).unlink(missing_ok=True)
+        self.drop_parts()
 
 
 def write_json(path: Path, content: object) -> None:

@@ -1,69 +1,85 @@
 """Quick: the default suite, which asks for what the data and the judges allow.
 
-Settled once, on the first block. A metric is left out if no example has a value,
-or if over a tenth of them lack a judgement that nobody there can give; metrics of
-contexts, if no example has any. What a judge tried and failed at stays in: a
-failure is reported, not hidden.
+Settled when all examples are scored. A metric is left out if no example has a
+value; if over a tenth of those that could have one lack a judgement that nobody
+there can give; or if its condition below does not hold. What a judge tried and
+failed at stays in: a failure is reported, not hidden.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from ragstone.judgements import ASKS, MISSING, VALUE
-from ragstone.metrics import Metric
-
-from .judging import Judged
+from ragstone.metrics import QUICK_METRICS, Metric, parse_metric
 
 MOST_UNJUDGED = 0.1
 
-FROM_LABELS = ("sufficiency_hit", "sufficiency_rate", "misleading_rate")
-"""Asked for only where people labelled the contexts."""
 
-FROM_CITATIONS = ("citation_presence", "citation_precision", "citation_recall")
-"""Asked for only where some answer cites."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of the data once it is judged."""
 
-FROM_IDS = ("recall(k=10)", "map", 'ndcg(k=10, gain="linear", ideal="pool")', "unjudged_rate")
-"""Where ids say what is relevant, these stand in for the metrics of a judged list."""
+    retrieved: bool
+    """Some example has a context."""
+    labelled: bool
+    """People labelled contexts."""
+    by_ids: bool
+    """Ids say what is relevant."""
+    cited: bool
+    """Some answer names a source."""
 
-NOT_WITH_IDS = ("ndcg", "graded_relevance")
+
+CONDITIONS: dict[str, Callable[[Facts], bool]] = {
+    "ndcg": lambda facts: not facts.by_ids,
+    "graded_relevance": lambda facts: not facts.by_ids,
+    "sufficiency_hit": lambda facts: facts.labelled,
+    "sufficiency_rate": lambda facts: facts.labelled,
+    "misleading_rate": lambda facts: facts.labelled,
+    "citation_presence": lambda facts: facts.cited,
+    "citation_precision": lambda facts: facts.cited,
+    "citation_recall": lambda facts: facts.cited,
+}
+"""When a metric is worth its line, where a value alone does not say so."""
 
 
-def choose(
-    candidates: Sequence[Metric], scores: Mapping[str, pl.DataFrame], judged: Judged
-) -> list[Metric]:
-    """The candidates that the first block allows."""
-    allowed = [metric for metric in candidates if _allows(metric, scores[str(metric)])]
-    relevance = judged.ledger.filter(pl.col("ask") == "relevance")
-    labelled = "human" in relevance["judge"].to_list()
-    retrieved = bool(judged.tables.examples["contexts"].list.len().sum())
-    by_ids = any(str(metric) in FROM_IDS for metric in allowed)
-    cites = scores.get("citation_presence")
-    cited = cites is not None and bool((cites["value"] > 0).any())
+def candidates() -> list[Metric]:
+    """What the suite chooses from."""
+    return [parse_metric(name) for name in QUICK_METRICS]
+
+
+def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: Facts) -> list[Metric]:
+    """The metrics that the data and the judges allow.
+
+    Args:
+        offered: What to choose from.
+        counts: How often each ``metric``, ``status`` and ``reason`` came out,
+            with the number in ``len``.
+        facts: For the conditions.
+    """
     return [
         metric
-        for metric in allowed
-        if (retrieved or not _needs_contexts(metric))
-        and (labelled or metric.name not in FROM_LABELS)
-        and (cited or metric.name not in FROM_CITATIONS)
-        and (not by_ids or str(metric) not in NOT_WITH_IDS)
+        for metric in offered
+        if (facts.retrieved or not _needs_contexts(metric))
+        and _holds(str(metric), facts)
+        and _allows(metric, counts.filter(pl.col("metric") == str(metric)))
     ]
 
 
-def _allows(metric: Metric, scores: pl.DataFrame) -> bool:
-    valued = int((scores["status"] == VALUE).sum())
-    nobody = scores.filter(
-        (pl.col("status") == MISSING)
-        & (
-            (pl.col("reason") == metric.gap)
-            | pl.col("reason").str.starts_with("not_judged")
-            | pl.col("reason").str.starts_with("local: no_")
-        )
-    ).height
+def _holds(metric: str, facts: Facts) -> bool:
+    return metric not in CONDITIONS or CONDITIONS[metric](facts)
+
+
+def _allows(metric: Metric, counts: pl.DataFrame) -> bool:
+    unjudged = (pl.col("status") == MISSING) & (
+        (pl.col("reason") == metric.gap) | pl.col("reason").str.contains("^(not_judged|local: no_)")
+    )
+    valued = int(counts.filter(pl.col("status") == VALUE)["len"].sum())
+    nobody = int(counts.filter(unjudged)["len"].sum())
     return valued > 0 and nobody <= MOST_UNJUDGED * (valued + nobody)
 
 
 def _needs_contexts(metric: Metric) -> bool:
     required = {name for ask in metric.asks for name in ASKS[ask].requires}
-    follows = any(ask.startswith("grounding/support") for ask in metric.asks)
-    return "contexts" in required | set(metric.requires) or follows
+    return "contexts" in required | set(metric.requires) or "grounding/support" in metric.asks

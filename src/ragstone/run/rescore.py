@@ -9,7 +9,7 @@ import polars as pl
 from ragstone.examples import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Tables
 from ragstone.judges import JUDGES, LEDGER
-from ragstone.metrics import Metric, parse_metric
+from ragstone.metrics import QUICK, Metric, parse_metric
 
 from .asked import Asked, asked_for
 from .evaluation import ROW, Evaluation
@@ -40,7 +40,8 @@ def rescore(
     own = [parse_metric(name) for name in opened.manifest["metrics"]]
     chosen = list({str(metric): metric for metric in [*own, *asked.metrics]}.values())
     before = opened.manifest["settings"]
-    names = tuple(dict.fromkeys([*opened.manifest["suites"], *asked.suites]))
+    named = dict.fromkeys([*opened.manifest["suites"], *asked.suites])
+    settled = Asked(tuple(chosen), tuple(name for name in named if name != QUICK))
     started = time.perf_counter()
     folder = Folder(Path(run))
     fresh = Folder(folder.path / "rescored")
@@ -48,8 +49,7 @@ def rescore(
     (fresh.path / "parts").mkdir(parents=True)
     names_by = list(dict.fromkeys([*opened.manifest["by"], *by]))
     judges = [judge for judge in JUDGES if judge.name in before["judges"]]
-    evaluation = Evaluation(fresh, before, Asked(tuple(chosen), names), judges, names_by)
-    evaluation.chosen = chosen
+    evaluation = Evaluation(fresh, before, settled, judges, names_by)
     evaluation.tally.said.update(
         {(ask, judge, status): count for ask, judge, status, count in opened.manifest["judged"]}
     )

@@ -76,17 +76,33 @@ class Run:
 
     @property
     def exit_status(self) -> int:
-        """0; 4 if over a tenth of a requested metric's scores are missing."""
-        totals: dict[str, tuple[int, int]] = {}
-        for estimate in self.estimate_list:
-            if set(estimate.group) <= {"system"}:
-                missing, total = totals.get(estimate.metric, (0, 0))
-                totals[estimate.metric] = (missing + estimate.n_missing, total + estimate.total)
-        too_many = any(missing > MOST_MISSING * total for missing, total in totals.values())
-        return 4 if too_many else 0
+        """0; 4 if too much of a requested metric is missing."""
+        return 4 if self.too_much_missing else 0
+
+    @property
+    def too_much_missing(self) -> dict[str, tuple[int, int]]:
+        """Metrics over a tenth of whose scores are missing: how many, of how many.
+
+        Of the scores that could be there: what is undefined has none to miss.
+        """
+        counts: dict[str, tuple[int, int]] = {}
+        for one in self.estimate_list:
+            if set(one.group) == {"system"}:
+                missing, possible = counts.get(one.metric, (0, 0))
+                possible += one.n + one.n_missing
+                counts[one.metric] = (missing + one.n_missing, possible)
+        return {
+            metric: (missing, possible)
+            for metric, (missing, possible) in counts.items()
+            if missing > MOST_MISSING * possible
+        }
 
     def estimates(self) -> pl.DataFrame:
-        """One row a metric and group; each field that groups is a column, null for all."""
+        """One row a metric and group; each field that groups is a column, null for all.
+
+        A field that is called like a column of its own, such as ``level``, is
+        ``by_level``.
+        """
         fields = list(dict.fromkeys(key for one in self.estimate_list for key in one.group))
         rows = []
         for one in self.estimate_list:
@@ -94,8 +110,8 @@ class Run:
             group = record.pop("group")
             for nested in ("labels", "flags", "reasons"):
                 record[nested] = json.dumps(record[nested], ensure_ascii=False)
-            rows.append({"metric": one.metric, **{name: group.get(name) for name in fields},
-                         **record})  # fmt: skip
+            groups = {_column(name): group.get(name) for name in fields}
+            rows.append({"metric": one.metric, **groups, **record})
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def scores(self) -> pl.DataFrame:
@@ -152,3 +168,7 @@ class Run:
     def __repr__(self) -> str:
         examples = self.manifest.get("data", {}).get("examples")
         return f"Run({str(self.path)!r}, {examples} examples, {len(self.estimate_list)} estimates)"
+
+
+def _column(field: str) -> str:
+    return f"by_{field}" if field in Estimate.__dataclass_fields__ else field

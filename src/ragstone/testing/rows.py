@@ -57,11 +57,16 @@ def score_one(metric: Metric, *given: Rows) -> Score:
 
 def score_all(metric: Metric, examples: Sequence[Sequence[Rows]]) -> list[Score]:
     """The score of each example; its rows may come from several views."""
-    frame = score(_Given(examples), [metric])[str(metric)]
+    frame = score_frame(metric, examples)
     return [
         _score(value, status, reason)
         for value, status, reason in frame.select("value", "status", "reason").iter_rows()
     ]
+
+
+def score_frame(metric: Metric, examples: Sequence[Sequence[Rows]]) -> pl.DataFrame:
+    """As ``score_all``, with the labels and flags beside the values: value, label, status, reason."""
+    return score(Given(examples), [metric])[str(metric)]
 
 
 def _score(value: float | None, status: int, reason: str) -> Score:
@@ -72,8 +77,11 @@ def _score(value: float | None, status: int, reason: str) -> Score:
     return value
 
 
-class _Given:
-    """Views that are given instead of joined; every judge did its work."""
+class Given:
+    """Examples whose views are given instead of joined; every judge did its work.
+
+    What ``ragstone.metrics.score`` takes.
+    """
 
     def __init__(self, given: Sequence[Sequence[Rows]]) -> None:
         self.given = given

@@ -1,0 +1,144 @@
+"""The local judge fills all its asks; its rules have their own tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ragstone.examples import Context, Example
+from ragstone.judgements import MISSING, VALUE, Tables
+from ragstone.judges import LocalJudge, RulesJudge
+from ragstone.metrics import Missing, Score, Undefined
+
+Judged = Callable[..., Tables]
+Scored = Callable[..., Score]
+
+LOCAL = (LocalJudge(), RulesJudge())
+ASKED = [
+    "response", "claims", "statements", "relevance", "support/claim", "support/statement",
+    "support/evidence", "agreement/claim", "agreement/statement",
+]  # fmt: skip
+BRIDGE = Context("bridge", "The Royal Albert Bridge crosses the Tamar. It opened in 1859.", 1)
+HEATH = Context("heath", "Cornish heath grows on the Lizard peninsula.", 2)
+
+
+def example(answer: str | None = None, **fields: Any) -> Example:
+    given = {
+        "question": "When did the Royal Albert Bridge open?",
+        "answer": answer or "The Royal Albert Bridge opened in 1859. It was painted pink in 1990.",
+        "contexts": (BRIDGE, HEATH),
+        "reference": ("The Royal Albert Bridge opened in 1859.",),
+        "evidence": ("It opened in 1859.",),
+    }
+    return Example(fields.pop("id", "1"), "q", fields.pop("system", "s"), **given | fields)
+
+
+def test_it_fills_all_that_it_can_be_asked(judged: Judged) -> None:
+    assert set(ASKED) == LocalJudge().asks
+    tables = judged(ASKED, [example()], LOCAL)
+    for ask in ASKED:
+        assert tables.outcome(ask)["status"].to_list() == [VALUE], ask
+        assert not tables.of(ask).is_empty(), ask
+        assert set(tables.of(ask)["judge"]) == {"local"}, ask
+
+
+def test_a_claim_of_the_contexts_is_supported_and_a_new_one_is_not(
+    judged: Judged, scored: Scored
+) -> None:
+    rows = judged(ASKED, [example()], LOCAL).of("support/claim").sort("index")
+    assert rows["verdict"].to_list() == ["supported", "absent"]
+    assert scored("faithfulness", example(), LOCAL) == 1 / 2
+
+
+def test_what_a_claim_rests_on_is_named_by_context_id(judged: Judged) -> None:
+    rows = judged(ASKED, [example()], LOCAL).of("support/claim")
+    [first, *_] = rows.sort("index")["evidence"].to_list()
+    assert first == ["bridge"]
+    named = {id for evidence in rows["evidence"].to_list() for id in evidence}
+    assert named <= {"bridge", "heath"}
+
+
+def test_verdicts_come_with_probabilities_and_reasons(judged: Judged) -> None:
+    tables = judged(ASKED, [example()], LOCAL)
+    for ask in ("support/claim", "support/statement", "support/evidence"):
+        rows = tables.of(ask)
+        assert rows["probability"].is_between(0, 1).all()
+        assert rows["reason"].null_count() == 0
+        supported = rows["verdict"] == "supported"
+        assert (rows["evidence"].list.len() > 0).to_list() == supported.to_list()
+
+
+def test_the_context_that_answers_is_relevant(judged: Judged) -> None:
+    rows = judged(["relevance"], [example()], LOCAL).of("relevance").sort("rank")
+    assert rows["rank"].to_list() == [1, 2]
+    assert rows["grade"][0] > rows["grade"][1]
+    assert rows["relevant"][0]
+    assert rows["sentences"].to_list() == [2, 1]
+    assert ((rows["grade"] >= 1) == rows["relevant"]).all()
+    assert ((rows["grade"] == 3) == rows["sufficient"]).all()
+
+
+def test_an_abstention_makes_no_claim(judged: Judged, scored: Scored) -> None:
+    silent = example("I don't know.")
+    tables = judged(ASKED, [silent], LOCAL)
+    assert tables.of("response")["response_type"].to_list() == ["abstain"]
+    assert tables.of("claims").is_empty()
+    assert tables.outcome("support/claim")["status"].to_list() == [VALUE]
+    assert scored("faithfulness", silent, LOCAL) == Undefined("no_claims")
+    assert scored("abstention", silent, LOCAL) == 1
+    assert scored("grounding_presence", silent, LOCAL) == 0
+    assert scored("answer_outcome", silent, LOCAL) == 0
+
+
+def test_contexts_without_text_are_a_failure_and_not_a_zero(judged: Judged, scored: Scored) -> None:
+    ids_only = example(contexts=(Context("bridge", None, 1),))
+    tables = judged(ASKED, [ids_only], LOCAL)
+    for ask in ("relevance", "support/claim", "support/statement", "support/evidence"):
+        assert tables.outcome(ask)["status"].to_list() == [MISSING], ask
+        assert tables.outcome(ask)["reason"].to_list() == ["local: no_context_text"], ask
+    for name in ("faithfulness", "precision", "context_recall"):
+        assert scored(name, ids_only, LOCAL) == Missing("local: no_context_text")
+
+
+@pytest.mark.parametrize(
+    "name", ["faithfulness", "expected_faithfulness", "context_recall", "evidence_recall"]
+)
+def test_where_nothing_was_retrieved_everything_is_unsupported(scored: Scored, name: str) -> None:
+    assert scored(name, example(contexts=()), LOCAL) == 0
+
+
+def test_a_system_without_retrieval_is_not_judged_on_it(scored: Scored) -> None:
+    alone = example(contexts=None)
+    for name in ("faithfulness", "context_recall", "precision"):
+        assert scored(name, alone, LOCAL) == Undefined("no_retrieval")
+    assert scored("answer_coverage", alone, LOCAL) == 1
+
+
+def test_statements_of_a_question_are_made_once_for_all_systems(judged: Judged) -> None:
+    systems = [
+        example(id="1", system="local_search"),
+        example("It opened in 1859.", id="2", system="basic_search"),
+        example("I don't know.", id="3", system="llm", contexts=None),
+    ]
+    rows = judged(["statements"], systems, LOCAL).of("statements")
+    assert rows["row"].to_list() == [0, 1, 2]
+    assert rows["subject"].n_unique() == 1
+
+
+def test_the_same_retrieval_is_judged_once(judged: Judged) -> None:
+    systems = [example(id="1"), example("It opened in 1859.", id="2")]
+    rows = judged(["relevance"], systems, LOCAL).of("relevance")
+    assert sorted(rows["row"].to_list()) == [0, 0, 1, 1]
+    assert rows["subject"].n_unique() == 1
+
+
+def test_each_reference_is_held_against_the_answer(judged: Judged, scored: Scored) -> None:
+    two = example(reference=("Cornish heath grows on the Lizard.", "It opened in 1859."))
+    rows = judged(ASKED, [two], LOCAL).of("agreement/claim")
+    assert set(rows.select("reference", "index").rows()) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert scored("answer_coverage", two, LOCAL) == 1
+
+
+def test_relevance_without_a_question_is_a_failure(judged: Judged) -> None:
+    tables = judged(["relevance"], [example(question=None)], LOCAL)
+    assert tables.outcome("relevance").row(0) == (MISSING, "local: no_question")

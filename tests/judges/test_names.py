@@ -1,0 +1,64 @@
+"""From what a user writes to the judges that are asked."""
+
+from pathlib import Path
+
+import pytest
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.judgements import ASKS
+from ragstone.judges import JUDGES, parse_judges, who_fills
+
+
+def names(*given: str) -> list[str]:
+    return [judge.name for judge in parse_judges(given).judges]
+
+
+def test_without_a_name_labels_come_first_and_local_fills_the_rest() -> None:
+    assert names() == ["human", "ids", "local", "rules"]
+
+
+def test_only_the_named_judges_judge_and_counting_comes_last() -> None:
+    assert names("local") == ["local", "rules"]
+    assert names("human") == ["human", "ids", "rules"]
+    assert names("local", "human") == ["local", "human", "ids", "rules"]
+    assert names("rules") == ["rules"]
+
+
+def test_a_judge_named_twice_is_asked_once() -> None:
+    assert names("local", "local") == ["local", "rules"]
+
+
+def test_labels_may_come_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id\n")
+    panel = parse_judges([f"human:{path}"])
+    assert panel.label_files == (path,)
+    assert [judge.name for judge in panel.judges] == ["human", "ids", "rules"]
+    with pytest.raises(InputError, match="no file"):
+        parse_judges([f"human:{tmp_path / 'none.csv'}"])
+
+
+def test_an_unknown_judge_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(UnknownName, match="local"):
+        parse_judges(["locale"])
+    with pytest.raises(InputError):
+        parse_judges([""])
+
+
+@pytest.mark.parametrize("name", ["openai:gpt", "anthropic:m", "gemini:m", "http://host/v1#m"])
+def test_a_model_judge_is_told_to_come_later(name: str) -> None:
+    with pytest.raises(InputError, match="later version"):
+        parse_judges([name])
+
+
+def test_who_fills_an_ask_is_known() -> None:
+    assert who_fills("relevance") == ["human", "ids", "local"]
+    assert who_fills("citations") == ["rules"]
+    assert who_fills("quality") == ["human"]
+    assert who_fills("probes") == []
+
+
+def test_judges_are_asked_only_what_exists() -> None:
+    for judge in JUDGES:
+        assert judge.asks <= set(ASKS)
+        assert judge.about

@@ -1,0 +1,80 @@
+"""Ranking by ids: recall, hit, average precision and pooled NDCG."""
+
+from collections.abc import Callable, Sequence
+from math import log2
+
+import pytest
+
+from ragstone.examples import Context, Example
+from ragstone.metrics import Score, Undefined, parse_metric
+from ragstone.testing import known_contexts, score_frame, score_one
+
+Scored = Callable[..., dict[str, list[Score]]]
+
+GRADES, RANKS = [2, 1, 1, 0], [3, 1, None, 2]
+"""Found first and third; one relevant context not found; one judged not relevant."""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("recall", 2 / 3),
+        ("recall(k=1)", 1 / 3),
+        ("recall(level=2)", 1),
+        ("recall(k=2, level=2)", 0),
+        ("hit(k=1)", 1),
+        ("hit(k=1, level=2)", 0),
+        ("map", (1 / 1 + 2 / 3) / 3),
+        ("map(k=2)", 1 / 3),
+        ("map(level=2)", 1 / 3),
+        ('ndcg(gain="linear", ideal="pool")', (1 + 2 / 2) / (2 + 1 / log2(3) + 1 / 2)),
+        ('ndcg(k=1, gain="linear", ideal="pool")', 1 / 2),
+        ('ndcg(k=1, ideal="pool")', 1 / 3),
+    ],
+)
+def test_what_was_found_of_what_is_known(name: str, expected: float) -> None:
+    score = score_one(parse_metric(name), known_contexts(grade=GRADES, rank=RANKS))
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+def test_where_nothing_is_relevant_there_is_nothing_to_find() -> None:
+    known = known_contexts(grade=[0, 1], rank=[1, 2])
+    for name in ("recall(level=2)", "hit(level=2)", "map(level=2)"):
+        assert score_one(parse_metric(name), known) == Undefined("nothing_known_relevant")
+        assert score_one(parse_metric(name)) == Undefined("nothing_known_relevant")
+
+
+def test_pooled_ndcg_of_nothing_relevant_is_zero_and_says_so() -> None:
+    frame = score_frame(
+        parse_metric('ndcg(k=5, ideal="pool")'), [[known_contexts(grade=[0], rank=[1])]]
+    )
+    assert frame.select("value", "reason").row(0) == (0, "ideal_dcg_zero")
+
+
+def retrieved(ids: Sequence[str] | None, known: dict[str, int] | None) -> Example:
+    found = None if ids is None else tuple(Context(id, None, n) for n, id in enumerate(ids, 1))
+    return Example("1", "q", "s", contexts=found, reference_contexts=known)
+
+
+NAMES = ("recall", "hit", "map", 'ndcg(ideal="pool")')
+
+
+def test_a_system_that_does_not_retrieve_is_not_one_that_found_nothing(scored: Scored) -> None:
+    without = scored(NAMES, [retrieved(None, {"a": 1})])
+    assert without == {name: [Undefined("no_retrieval")] for name in NAMES}
+    empty = scored(NAMES, [retrieved([], {"a": 1})])
+    assert empty == {name: [0.0] for name in NAMES}
+
+
+def test_without_reference_ids_nothing_is_known(scored: Scored) -> None:
+    names = (*NAMES, "unjudged_rate")
+    scores = scored(names, [retrieved(["a"], None)])
+    assert scores == {name: [Undefined("no_reference_contexts")] for name in names}
+
+
+def test_an_id_that_is_not_listed_counts_as_not_relevant_and_as_unjudged(scored: Scored) -> None:
+    example = retrieved(["x", "a", "b"], {"a": 1, "b": 0, "c": 2})
+    names = ["precision", "mrr", "recall", "unjudged_rate", "precision(level=2)"]
+    assert [scored(names, [example])[name][0] for name in names] == pytest.approx(
+        [1 / 3, 1 / 2, 1 / 2, 1 / 3, 0]
+    )

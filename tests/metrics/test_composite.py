@@ -1,0 +1,70 @@
+"""Composites: arithmetic and harmonic, with parts that have no value."""
+
+import pytest
+
+from ragstone.judgements import Ratings
+from ragstone.metrics import Missing, Score, Undefined, parse_metric
+from ragstone.testing import Rows, rows, score_frame, score_one
+
+A, B = 'rating(criterion=\\"a\\")', 'rating(criterion=\\"b\\")'
+
+
+def scored(text: str, **ratings: float | None) -> Score:
+    return score_one(parse_metric(text), given(ratings))
+
+
+def given(ratings: dict[str, float | None]) -> Rows:
+    return rows(Ratings, criterion=list(ratings), score=list(ratings.values()))
+
+
+@pytest.mark.parametrize(
+    ("weights", "kind", "expected"),
+    [
+        (f"{A}:3 {B}:1", "arithmetic", (3 * 0.8 + 0.4) / 4),
+        (f"{A} {B}", "arithmetic", 0.6),
+        (f"{A}:3 {B}:1", "harmonic", 4 / (3 / 0.8 + 1 / 0.4)),
+        (f"{A} {B}", "harmonic", 2 / (1 / 0.8 + 1 / 0.4)),
+        (f"{A}:0.5", "harmonic", 0.8),
+    ],
+)
+def test_a_composite_weighs_its_parts(weights: str, kind: str, expected: float) -> None:
+    score = scored(f'composite(weights="{weights}", kind="{kind}")', a=0.8, b=0.4)
+    assert score == pytest.approx(expected)
+
+
+def test_a_harmonic_composite_with_a_zero_is_exactly_zero() -> None:
+    assert scored(f'composite(weights="{A} {B}", kind="harmonic")', a=0.0, b=1.0) == 0
+
+
+def test_a_composite_of_an_undefined_part_is_undefined_and_says_which() -> None:
+    score = scored(f'composite(weights="{A} {B}")', a=0.8)
+    assert isinstance(score, Undefined)
+    assert score.reason.endswith(": not_rated")
+    assert "b" in score.reason
+
+
+def test_renormalising_divides_by_the_weight_present_and_notes_it() -> None:
+    metric = parse_metric(f'composite(weights="{A}:3 {B}:1", missing="renormalise")')
+    frame = score_frame(metric, [[rows(Ratings, criterion=["a"], score=[0.8])]])
+    assert frame["value"].item() == pytest.approx(0.8)
+    assert frame["reason"].item() == "components=1/2,weight_coverage=0.75"
+
+
+def test_a_failed_judge_makes_a_composite_missing_in_either_convention() -> None:
+    for missing in ("propagate", "renormalise"):
+        score = scored(f'composite(weights="{A} {B}", missing="{missing}")', a=0.8, b=None)
+        assert isinstance(score, Missing)
+
+
+def test_without_any_part_there_is_no_composite() -> None:
+    score = score_one(parse_metric(f'composite(weights="{A} {B}", missing="renormalise")'))
+    assert score == Undefined("no_component_defined")
+
+
+def test_a_composite_of_means_has_no_score_of_its_own() -> None:
+    assert score_one(parse_metric("ragas_harmonic")) == Undefined("over_data_set_means")
+
+
+def test_parts_may_be_old_names_and_have_parameters() -> None:
+    metric = parse_metric('composite(weights="precision_at_k(k=5):2 ragas_faithfulness:1")')
+    assert parse_metric(str(metric)) == metric

@@ -1,0 +1,187 @@
+"""Correctness against one reference, several, and none."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ragstone.examples import Example
+from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements
+from ragstone.metrics import Missing, Score, Undefined, parse_metric
+from ragstone.testing import Rows, rows, score_frame, score_one
+
+Scored = Callable[..., dict[str, list[Score]]]
+Verdicts = Sequence[str | None]
+
+
+def claims(*by_reference: Verdicts) -> Rows:
+    return _rows(ClaimsAgainstReferences, by_reference)
+
+
+def statements(*by_reference: Verdicts) -> Rows:
+    return _rows(Statements, by_reference)
+
+
+def _rows(view: Any, by_reference: Sequence[Verdicts]) -> Rows:
+    pairs = [(number, one) for number, said in enumerate(by_reference) for one in said]
+    return rows(
+        view, reference=[number for number, _ in pairs], agreement=[one for _, one in pairs]
+    )
+
+
+def scored(name: str, *given: Rows) -> Score:
+    return score_one(parse_metric(name), *given)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (["full", "full"], 1),
+        (["full", "partial"], 0.75),
+        (["partial", "missing", "contradicted", "full"], 1.5 / 4),
+        (["missing"], 0),
+    ],
+)
+def test_coverage_counts_partial_statements_half(said: Verdicts, expected: float) -> None:
+    assert scored("answer_coverage", statements(said)) == pytest.approx(expected)
+
+
+def test_f_beta_leans_to_recall_as_beta_grows() -> None:
+    given = claims(["matches", "extra"]), statements(["full", "missing", "missing", "missing"])
+    precision, recall = 1 / 2, 1 / 4
+    for beta in (0.5, 1, 2):
+        expected = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+        metric = f"answer_correctness(factual=1, beta={beta})"
+        assert scored(metric, *given) == pytest.approx(expected)
+
+
+def test_similarity_weighs_a_quarter_and_is_needed_only_where_it_weighs() -> None:
+    given = claims(["matches"]), statements(["full"])
+    alike = rows(References, similarity=[0.4], reference=[0])
+    assert scored("answer_correctness", *given, alike) == pytest.approx(0.75 + 0.25 * 0.4)
+    opposite = rows(References, similarity=[-0.4], reference=[0])
+    assert scored("answer_correctness", *given, opposite) == pytest.approx(0.75)
+    assert scored("answer_correctness(factual=1)", *given) == 1
+    unknown = rows(References, similarity=[None], reference=[0])
+    assert scored("answer_correctness", *given, unknown) == Missing("incomplete_judgement")
+
+
+def test_a_threshold_turns_correctness_into_yes_or_no() -> None:
+    half = claims(["matches", "extra"]), statements(["full", "missing"])
+    assert scored("answer_correctness(factual=1, threshold=0.5)", *half) == 1
+    assert scored("answer_correctness(factual=1, threshold=0.51)", *half) == 0
+
+
+@pytest.mark.parametrize(
+    ("claimed", "covered", "expected", "letter"),
+    [
+        (["matches"], ["full"], 1, "A"),
+        (["matches", "extra"], ["full"], 1, "A"),
+        (["matches", "contradicts"], ["full"], 0.5 / 2 + 0.3 + 0.2 / 2, "B"),
+        (["extra"], ["partial"], 0.3 / 2 + 0.2, "D"),
+        (["matches"], ["missing"], 0.5 + 0.2, "B"),
+        (["contradicts"], ["contradicted"], 0, "E"),
+    ],
+)
+def test_extra_facts_cost_nothing_and_wrong_ones_a_lot(
+    claimed: Verdicts, covered: Verdicts, expected: float, letter: str
+) -> None:
+    given = claims(claimed), statements(covered)
+    line = score_frame(parse_metric("factual_accuracy"), [given]).row(0, named=True)
+    assert line["value"] == pytest.approx(expected)
+    assert line["label"] == letter
+
+
+def test_other_letters_are_a_parameter() -> None:
+    given = claims(["matches", "contradicts"]), statements(["full"])
+    metric = parse_metric("factual_accuracy(letters=(0.9, 0.75, 0.5, 0.25))")
+    assert score_frame(metric, [given])["label"].to_list() == ["C"]
+
+
+def test_a_failed_judge_gives_no_letter() -> None:
+    given = claims([None]), statements(["full"])
+    line = score_frame(parse_metric("factual_accuracy"), [given]).row(0, named=True)
+    assert (line["value"], line["label"], line["reason"]) == (None, None, "incomplete_judgement")
+
+
+@pytest.mark.parametrize(
+    ("response", "covered", "claimed", "word", "value"),
+    [
+        ("answer", ["full", "full"], ["matches", "extra"], "correct", 1),
+        ("answer", ["full", "full"], ["contradicts"], "partial", 0.5),
+        ("answer", ["full", "missing"], ["matches"], "partial", 0.5),
+        ("answer", ["partial"], ["matches"], "partial", 0.5),
+        ("answer", ["missing"], ["extra"], "wrong", 0),
+        ("answer", ["contradicted"], ["contradicts"], "wrong", 0),
+        ("partial", ["full"], [], "correct", 1),
+        ("abstain", ["missing"], [], "dont_know", 0),
+        ("abstain", ["full"], ["matches"], "dont_know", 0),
+        ("refuse", ["missing"], [], "dont_know", 0),
+        ("clarify", ["missing"], [], "dont_know", 0),
+    ],
+)
+def test_an_outcome_looks_for_abstention_first(
+    response: str, covered: Verdicts, claimed: Verdicts, word: str, value: float
+) -> None:
+    given = rows(Answers, response_type=[response]), statements(covered), claims(claimed)
+    line = score_frame(parse_metric("answer_outcome"), [given]).row(0, named=True)
+    assert (line["label"], line["value"]) == (word, value)
+
+
+def test_an_outcome_is_missing_where_any_judgement_is() -> None:
+    answered = rows(Answers, response_type=["answer"])
+    for given in (
+        (answered, statements(["full", None]), claims(["matches"])),
+        (answered, statements(["full"]), claims([None])),
+        (rows(Answers, response_type=[None]), statements(["full"]), claims(["matches"])),
+    ):
+        assert scored("answer_outcome", *given) == Missing("incomplete_judgement")
+
+
+def test_the_best_of_several_references_counts_and_is_named() -> None:
+    given = [statements(["missing", "missing"], ["full", "missing"], ["full", "full", "missing"])]
+    line = score_frame(parse_metric("answer_coverage"), [given]).row(0, named=True)
+    assert line["value"] == pytest.approx(2 / 3)
+    assert line["reason"] == "best_reference=3"
+
+
+def test_of_equal_references_the_first_counts() -> None:
+    given = [statements(["full"], ["full"])]
+    assert score_frame(parse_metric("answer_coverage"), [given])["reason"].to_list() == [
+        "best_reference=1"
+    ]
+
+
+def test_a_single_reference_is_not_named() -> None:
+    frame = score_frame(parse_metric("answer_coverage"), [[statements(["full"])]])
+    assert frame["reason"].to_list() == [None]
+
+
+def test_a_reference_without_verdicts_makes_the_best_one_missing() -> None:
+    given = statements(["full", "missing"], [None])
+    assert scored("answer_coverage", given) == Missing("incomplete_judgement")
+
+
+def test_claims_and_statements_are_held_against_the_same_reference() -> None:
+    given = claims(["matches"], ["contradicts"]), statements(["missing"], ["full"])
+    assert scored("answer_correctness(factual=1)", *given) == 0
+    assert scored("factual_accuracy", *given) == pytest.approx(max(0.5 + 0.2, 0.3))
+
+
+def test_without_a_reference_there_is_nothing_to_be_correct_about(scored: Scored) -> None:
+    names = [
+        "answer_correctness", "factual_accuracy", "answer_outcome", "answer_coverage",
+        "exact_match", "token_f1", "rouge_l", "semantic_similarity", "bertscore_f1",
+        "context_recall",
+    ]  # fmt: skip
+    example = Example("1", "q", "s", question="?", answer="It rained.", contexts=())
+    assert scored(names, [example]) == {name: [Undefined("no_reference")] for name in names}
+
+
+def test_the_best_overlap_counts(score_frames: Callable[..., dict[str, pl.DataFrame]]) -> None:
+    example = Example("1", "q", "s", answer="red fox", reference=("blue whale", "the red fox"))
+    frames = score_frames(["exact_match", "token_f1"], [example])
+    assert frames["exact_match"].row(0)[0] == 1
+    assert frames["token_f1"].row(0)[0] == pytest.approx(2 * 2 / 5)
+    assert frames["token_f1"].row(0)[3] == "best_reference=2"

@@ -1,0 +1,409 @@
+"""What holds for all metrics; a new one is covered by being listed."""
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from math import isclose
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.judgements import (
+    ASKS,
+    Answers,
+    Contexts,
+    KnownContexts,
+    Preferences,
+    References,
+    View,
+)
+from ragstone.metrics import (
+    ALIASES,
+    QUICK_METRICS,
+    SUITES,
+    Composite,
+    Metric,
+    Missing,
+    Score,
+    Undefined,
+    alias_note,
+    metric_types,
+    needed_asks,
+    parse_metric,
+    score,
+)
+from ragstone.metrics.ranking import NDCG
+from ragstone.testing import Given, Rows, score_one
+
+WITH_PARAMETERS = (
+    "precision(k=2)", "precision(level=2)", 'precision(k=3, gaps="zero")',
+    'precision(gaps="condense")', "precision_over_retrieved(k=2)", "sufficiency_hit(k=2)",
+    'sufficiency_rate(k=2, gaps="condense")', "misleading_rate(k=1)", "mrr(k=2)", "mrr(level=2)",
+    'mrr(gaps="zero")', "context_precision(k=2)", 'context_precision(gaps="condense")',
+    "graded_relevance(k=2)", "graded_relevance(max_grade=2)", 'graded_relevance(gaps="zero")',
+    'graded_relevance(k=2, gaps="condense")', "unjudged_rate(k=2)", "ndcg(k=2)",
+    'ndcg(k=2, ideal="topk")', 'ndcg(k=2, gain="linear", ideal="pool")', 'ndcg(gain="linear")',
+    'ndcg(ideal="pool")', 'ndcg(k=3, gaps="zero")', 'ndcg(gaps="condense")', "recall(k=2)",
+    "recall(level=2)", "hit(k=2)", "hit(k=1, level=2)", "map(k=2)", "map(level=2)",
+    "embedding_context_sufficiency(threshold=0.0)", "faithfulness(no_claims=1.0)",
+    'faithfulness(unjudged="drop")', "hallucination(no_claims=1.0)",
+    "embedding_hallucination(threshold=0.9)", 'abstention(by="phrases_8")',
+    'abstention(by="phrases_12")', "answer_correctness(factual=1)",
+    "answer_correctness(beta=2.0, threshold=0.5)", "factual_accuracy(letters=(0.9, 0.7, 0.5, 0.1))",
+    'rating(criterion="clarity")', 'critique(aspect="coherence")', 'win_rate(rival="b")',
+    'composite(weights="faithfulness:0.3 precision(k=2):0.7")',
+    'composite(weights="faithfulness mrr", kind="harmonic")',
+    'composite(weights="rating(criterion=\\"clarity\\"):2 mrr", missing="renormalise")',
+)  # fmt: skip
+
+METRICS: list[Metric] = [
+    parse_metric(name) for name in (*(n for n in metric_types() if n != "composite"),
+                                    *WITH_PARAMETERS)
+]  # fmt: skip
+"""Every metric, some with parameters too."""
+
+IGNORING_GAPS = ("zero", "condense", "drop")
+"""Conventions that give a value although something is not known, so by name."""
+
+WITHOUT_ROWS: dict[str, Score] = {
+    "ndcg": 0.0,
+    "answer_correctness": Undefined("no_reference"),
+    "answer_correctness(factual=1)": Undefined("no_claims_and_no_statements"),
+    "answer_correctness(beta=2.0, threshold=0.5)": Undefined("no_reference"),
+    "factual_accuracy": Undefined("no_claims"),
+    "answer_outcome": Undefined("no_answer"),
+}
+"""For metrics of several parts, which have no one empty value."""
+
+WORDS = {
+    "criterion": ("helpfulness", "clarity"),
+    "aspect": ("harmfulness", "coherence"),
+    "context": ("1", "2"),
+}
+USED = sorted(
+    {part.over for metric in METRICS for part in metric.parts().values()},
+    key=lambda view: view.__name__,
+)
+
+Example = tuple[Rows, ...]
+
+seeds = given(st.integers(0, 2**32))
+few = settings(max_examples=2, deadline=None, phases=[Phase.generate])
+"""Each seed makes many examples, which are scored together."""
+
+
+def examples(chance: Random, size: int = 50) -> list[Example]:
+    """Examples with rows in every view and no gap."""
+    return [tuple(drawn(view, chance) for view in USED) for _ in range(size)]
+
+
+def drawn(view: type[View], chance: Random) -> Rows:
+    """Up to five rows of a view; an answer has one."""
+    size = 1 if view is Answers else chance.randrange(6)
+    columns = {name: [cell(view, name, chance) for _ in range(size)] for name in view.columns}
+    if "reference" in columns:
+        columns["reference"] = list(range(size)) if view is References else two_halves(size)
+    if "index" in columns:
+        columns["index"] = list(range(size))
+    if view is Contexts:
+        columns["rank"] = list(range(1, size + 1))
+    if view is KnownContexts:
+        columns["rank"] = [chance.choice((None, rank)) for rank in chance.sample(range(1, 9), size)]
+    if view is Preferences:
+        columns["rival"] = list("abcde"[:size])
+    return Rows(view, columns)
+
+
+def two_halves(size: int) -> list[int]:
+    return [0] * (size - size // 2) + [1] * (size // 2)
+
+
+def cell(view: type[View], column: str, chance: Random) -> Any:
+    """What a judge may say in one cell."""
+    dtype = view.columns[column].dtype
+    if isinstance(dtype, pl.Enum):
+        return chance.choice(dtype.categories.to_list())
+    if column in WORDS:
+        return chance.choice(WORDS[column])
+    if column == "exact_match" or dtype == pl.Boolean:
+        return chance.random() < 0.5
+    if dtype == pl.Float64:
+        low = -1 if "similarity" in column or column.startswith("bertscore") else 0
+        return chance.choice((low, 0, chance.uniform(low, 1), 0.5, 1))
+    if dtype == pl.List(pl.String):
+        return chance.sample(["1", "2"], chance.randrange(3))
+    if dtype == pl.List(pl.UInt32):
+        return chance.sample([0, 1], chance.randrange(3))
+    if column in ("parts", "sentences"):
+        return chance.choice((2, 3))
+    if dtype == pl.String:
+        return "text"
+    return chance.randrange(4 if column == "grade" else 3)
+
+
+def scores(given: Sequence[Sequence[Rows]]) -> list[dict[str, Score]]:
+    """Every metric's score of each example."""
+    found: list[dict[str, Score]] = [{} for _ in given]
+    for name, frame in score(Given(given), METRICS).items():
+        lines = frame.select("value", "status", "reason").iter_rows()
+        for line, (value, status, reason) in zip(found, lines, strict=True):
+            line[name] = value if value is not None else (Undefined, Missing)[status - 1](reason)
+    return found
+
+
+def differing(
+    these: Sequence[dict[str, Score]], those: Sequence[dict[str, Score]]
+) -> Iterator[tuple[int, str, Score, Score]]:
+    """Which example and metric, and both scores."""
+    for number, (one, other) in enumerate(zip(these, those, strict=True)):
+        for name in one:
+            if not alike(one[name], other[name]):
+                yield number, name, one[name], other[name]
+
+
+def alike(one: Score, other: Score) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, abs_tol=1e-12)
+    return one == other
+
+
+@few
+@seeds
+def test_values_lie_within_the_metrics_range(seed: int) -> None:
+    for line in scores(examples(Random(seed))):
+        for metric in METRICS:
+            value = line[str(metric)]
+            low, high = bounds(metric)
+            assert not isinstance(value, Missing), (str(metric), value)
+            if isinstance(value, float):
+                assert low - 1e-9 <= value <= high + 1e-9, (str(metric), value)
+                assert not metric.range.rate or value in (0, 1), (str(metric), value)
+
+
+def bounds(metric: Metric) -> tuple[float, float]:
+    """A composite of cosines may lie where they do."""
+    parts = [parse_metric(n) for n, _ in metric.terms] if isinstance(metric, Composite) else []
+    ranges = [metric.range, *(part.range for part in parts)]
+    return min(one.low for one in ranges), max(one.high for one in ranges)
+
+
+@few
+@seeds
+def test_every_metric_gives_values_to_some_examples(seed: int) -> None:
+    found = scores(examples(Random(seed)))
+    for metric in METRICS:
+        if metric.name not in ("ragas_harmonic", "overall_weighted", "overall_simple"):
+            assert any(isinstance(line[str(metric)], float) for line in found), str(metric)
+
+
+@few
+@seeds
+def test_the_order_of_rows_does_not_matter_where_the_view_has_none(seed: int) -> None:
+    chance = Random(seed)
+    given = examples(chance)
+    shuffled = [
+        [rows if rows.view is Contexts else in_another_order(rows, chance) for rows in example]
+        for example in given
+    ]
+    assert not list(differing(scores(given), scores(shuffled)))
+
+
+def in_another_order(rows: Rows, chance: Random) -> Rows:
+    order = chance.sample(range(len(rows)), len(rows))
+    return Rows(rows.view, {n: [column[i] for i in order] for n, column in rows.columns.items()})
+
+
+@few
+@seeds
+def test_the_same_rows_give_the_same_scores(seed: int) -> None:
+    given = examples(Random(seed))
+    assert scores(given) == scores(given)
+
+
+@few
+@seeds
+def test_an_example_scores_the_same_alone_and_among_others(seed: int) -> None:
+    chance = Random(seed)
+    whole, gappy = examples(chance, 2), [with_gaps(one, chance, 0.5) for one in examples(chance, 2)]
+    together = scores([*whole, *gappy])
+    alone = [scores([one])[0] for one in (*whole, *gappy)]
+    assert not list(differing(alone, together))
+
+
+@settings(few, max_examples=3)
+@seeds
+def test_a_gap_makes_a_score_missing_or_does_not_change_it(seed: int) -> None:
+    """Checked by filling: the rows without gaps are one way to fill those with gaps."""
+    chance = Random(seed)
+    filled = examples(chance, 100)
+    open_ = [with_gaps(one, chance, chance.choice((0.05, 0.2))) for one in filled]
+    for number, name, full, holed in differing(scores(filled), scores(open_)):
+        if not lenient(parse_metric(name)):
+            assert isinstance(holed, Missing), (name, full, holed, open_[number])
+
+
+def with_gaps(example: Sequence[Rows], chance: Random, share: float) -> list[Rows]:
+    """Some of what judges say left open."""
+    return [
+        Rows(
+            rows.view,
+            {
+                name: [None if judged(rows.view, name) and chance.random() < share else value
+                       for value in column]
+                for name, column in rows.columns.items()
+            },
+        )
+        for rows in example
+    ]  # fmt: skip
+
+
+def judged(view: type[View], column: str) -> bool:
+    """A null in it is a gap."""
+    return column not in NAMES_OF_UNITS and bool(view.columns[column].needs or view.made_by)
+
+
+NAMES_OF_UNITS = ("index", "reference", "rival", "text", "criterion", "aspect", "importance")
+
+
+def lenient(metric: Metric) -> bool:
+    """It says that it drops or fills what is not known.
+
+    By name; or as a critique, which counts the votes that could be read; or as the NDCG
+    whose ideal is of the labelled contexts of the whole list, of which only the top k must be.
+    """
+    if isinstance(metric, Composite):
+        return any(lenient(parse_metric(name)) for name, _ in metric.terms)
+    if isinstance(metric, NDCG):
+        return metric.gaps != "strict" or (metric.k is not None and metric.ideal == "list")
+    return metric.name == "critique" or any(
+        value in IGNORING_GAPS for value in metric.parameters.values() if isinstance(value, str)
+    )
+
+
+def test_without_rows_a_metric_has_its_empty_value() -> None:
+    [found] = scores([()])
+    for metric in METRICS:
+        parts = metric.parts()
+        expected: Score
+        if isinstance(metric, Composite):
+            assert not isinstance(found[str(metric)], Missing), str(metric)
+            continue
+        if len(parts) == 1:
+            expected = next(iter(parts.values())).empty
+        else:
+            expected = WITHOUT_ROWS.get(str(metric), WITHOUT_ROWS[metric.name])
+        assert found[str(metric)] == expected, str(metric)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+def test_the_text_form_reads_back(metric: Metric) -> None:
+    assert parse_metric(str(metric)) == metric
+
+
+@pytest.mark.parametrize("kind", metric_types().values(), ids=lambda kind: kind.name)
+def test_a_metric_says_what_it_means_and_where_it_stands(kind: type[Metric]) -> None:
+    own = kind.__doc__ or ""
+    assert own.strip().split("\n")[0].endswith((".", ":", "mean")), own.split("\n")[0]
+    assert not own.startswith(f"{kind.__name__}(")
+    assert kind.family in ("retrieval", "grounding", "answer", "reference", "composite")
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+def test_a_metric_needs_judgements_that_can_be_asked_for(metric: Metric) -> None:
+    asks = needed_asks([metric])
+    assert set(asks) <= set(ASKS)
+    for place, ask in enumerate(asks):
+        assert set(ASKS[ask].after) <= set(asks[:place])
+
+
+def test_every_metric_of_the_catalogue_that_names_one_is_listed() -> None:
+    named = """
+        context_precision precision precision_over_retrieved graded_relevance sentence_relevance
+        sufficiency_hit sufficiency_rate misleading_rate mrr ndcg recall hit map context_recall
+        evidence_recall context_utilization embedding_context_relevance
+        embedding_context_sufficiency reference_similarity_max faithfulness expected_faithfulness
+        hallucination groundedness grounding_presence unsupported_claim contradiction
+        citation_presence citation_fabrication citation_precision citation_recall
+        source_attribution embedding_hallucination answer_relevance answer_relevance_rated
+        response_completeness proper_action on_topic helpfulness incompleteness unsafe_content
+        abstention answer_correctness factual_accuracy answer_outcome answer_coverage
+        semantic_similarity semantic_similarity_cross_encoder bertscore_precision
+        bertscore_recall bertscore_f1 exact_match token_f1 rouge_l critique composite win_rate
+        ragas_score overall_weighted overall_simple
+    """
+    catalogue = re.findall(r"\w+", named)
+    assert set(catalogue) <= set(metric_types())
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_old_name_resolves_with_one_note(alias: str) -> None:
+    assert alias not in metric_types()
+    metric = parse_metric(alias)
+    assert metric.name in metric_types()
+    note = alias_note(alias)
+    assert note is not None
+    assert metric.name in note
+
+
+def test_an_old_name_takes_parameters_and_loses_to_none() -> None:
+    assert str(parse_metric("precision_at_k(k=5)")) == "precision(k=5)"
+    assert (
+        str(parse_metric("factual_correctness(beta=2)")) == "answer_correctness(factual=1, beta=2)"
+    )
+    assert alias_note("precision(k=5)") is None
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+def test_a_suite_is_a_list_of_different_metrics(suite: Any) -> None:
+    metrics = suite.metrics()
+    assert len({str(metric) for metric in metrics}) == len(suite.names) == len(metrics)
+
+
+def test_the_suites_of_the_catalogue_are_there() -> None:
+    assert set(SUITES) == {"graphrag", "embedding", "taxonomy", "triad", "ragas", "rubric"}
+    assert all(parse_metric(name) for name in QUICK_METRICS)
+    assert len(SUITES["taxonomy"].names) == 6 + 5 + 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "precision(", "precision(5)", "precision(k=k)", "precision(k=0)", "precision(k=-1)",
+        "precision(k=1.5)", "precision(k=True)", 'precision(k="5")', "precision(k=10**9)",
+        f"precision(k={10**30})", "precision(j=5)", 'precision(gaps="guess")', "mrr(level=0)",
+        'mrr(level="2")', "recall(k=0)", "recall(level=0)", 'ndcg(ideal="best")', 'ndcg(gain=1)',
+        "graded_relevance(max_grade=5)", 'faithfulness(no_claims="1")', 'faithfulness(unjudged=1)',
+        "answer_correctness(factual=2)", "answer_correctness(beta=0)",
+        'answer_correctness(beta="x")', "answer_correctness(factual=[0.5])",
+        "embedding_hallucination(threshold=1e999)", 'embedding_hallucination(threshold="high")',
+        "factual_accuracy(letters=(0.9, 0.5))", "factual_accuracy(letters=(0.1, 0.2, 0.3, 0.4))",
+        'win_rate(rival="")', "critique(aspect=3)", 'abstention(by="mood")', "composite",
+        'composite(weights="")', 'composite(weights="faithfulness:0")', "composite(weights=3)",
+        'composite(weights="faithfulness:x")', 'composite(weights="mrr:1 mrr:2")',
+        'composite(weights="mrr", kind="geometric")', 'composite(weights="mrr:nan")',
+    ],
+)  # fmt: skip
+def test_a_text_that_names_no_metric_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_metric(text)
+
+
+@pytest.mark.parametrize("weights", ["nothing:1", "ragas_score:1", "mrr(k=0):1", "mrr(k=2"])
+def test_a_composite_of_what_is_no_metric_is_refused(weights: str) -> None:
+    with pytest.raises(InputError):
+        score_one(parse_metric(f'composite(weights="{weights}")'))
+
+
+def test_a_misspelt_name_gets_a_suggestion() -> None:
+    with pytest.raises(UnknownName, match="faithfulness"):
+        parse_metric("faithfullness")
+
+
+def test_metrics_with_different_parameters_have_different_text_forms() -> None:
+    for one, other in itertools.combinations(METRICS, 2):
+        assert (str(one) == str(other)) == (one == other)

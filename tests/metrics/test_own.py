@@ -1,0 +1,256 @@
+"""A user's own metric: an expression or a function, in a file or an installed package."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.judgements import Claims, Contexts
+from ragstone.metrics import Missing, Range, Undefined, load_metrics, metric, parse_metric
+from ragstone.testing import claims, contexts, score_all, score_one
+
+FILE = '''
+from ragstone.judgements import Claims
+from ragstone.metrics import metric
+
+
+@metric(over=Claims)
+def contradicted_share():
+    """Share of the claims that the contexts contradict."""
+    return (Claims.support == "contradicted").mean()
+
+
+@metric(over=Claims, columns=("support",))
+def longest_run(rows):
+    """Longest run of supported claims over all claims."""
+    best = run = 0
+    for row in rows:
+        run = run + 1 if row["support"] == "supported" else 0
+        best = max(best, run)
+    return best / len(rows)
+'''
+
+
+def test_an_expression_is_a_metric() -> None:
+    @metric(over=Claims)
+    def contradictions() -> pl.Expr:
+        """Share of the claims that the contexts contradict."""
+        return (Claims.support == "contradicted").mean()
+
+    assert str(contradictions) == "contradictions"
+    assert contradictions.asks == {"claims", "support/claim"}
+    assert score_one(contradictions, claims(support=["contradicted", "absent"])) == 1 / 2
+    assert score_one(contradictions) == Undefined("no_rows")
+    gap = score_one(contradictions, claims(support=["contradicted", None]))
+    assert gap == Missing("incomplete_judgement")
+
+
+def test_a_plain_function_is_a_metric() -> None:
+    @metric(over=Contexts, columns=("rank", "relevant"), empty=0.0)
+    def last_relevant(rows: list[dict[str, Any]]) -> float | None:
+        """One over the last relevant rank."""
+        found = [row["rank"] for row in rows if row["relevant"]]
+        return 1 / max(found) if found else None
+
+    assert last_relevant.asks == {"relevance"}
+    given = [[contexts(relevant=[True, True, False])], [contexts(relevant=[False])], []]
+    assert score_all(last_relevant, given) == [1 / 2, Undefined("function_gave_none"), 0.0]
+    gap = score_one(last_relevant, contexts(relevant=[True, None]))
+    assert gap == Missing("incomplete_judgement")
+
+
+def test_a_function_may_give_any_kind_of_number() -> None:
+    for number, expected in ((True, 1.0), (1, 1.0), (np.float64(0.5), 0.5), (np.int64(1), 1.0)):
+
+        @metric(over=Claims, columns=("support",))
+        def constant(rows: list[dict[str, Any]], number: Any = number) -> Any:  # noqa: ARG001
+            return number
+
+        assert score_one(constant, claims(support=["absent"])) == expected
+
+
+def test_a_value_that_is_not_a_number_or_out_of_range_is_never_kept() -> None:
+    @metric(over=Claims, columns=("support",))
+    def nan(rows: list[dict[str, Any]]) -> float:  # noqa: ARG001
+        return math.nan
+
+    assert isinstance(score_one(nan, claims(support=["absent"])), Undefined)
+
+    @metric(over=Claims, range=Range(0, 1))
+    def count() -> pl.Expr:
+        return Claims.support.len()
+
+    assert score_one(count, claims(support=["absent"])) == 1
+    two = score_one(count, claims(support=["absent", "absent"]))
+    assert isinstance(two, Missing)
+    assert two.reason.startswith("out_of_range")
+
+
+def test_a_wildcard_is_refused() -> None:
+    with pytest.raises(InputError, match="wildcard"):
+
+        @metric(over=Claims)
+        def anything() -> pl.Expr:
+            return pl.all().null_count()
+
+
+def test_a_column_the_view_does_not_have_is_refused() -> None:
+    with pytest.raises(InputError, match=r"colour.*It has: .*support"):
+
+        @metric(over=Claims)
+        def by_colour() -> pl.Expr:
+            return pl.col("colour").mean()
+
+    with pytest.raises(InputError, match="colour"):
+
+        @metric(over=Claims, columns=("colour",))
+        def by_colours(rows: list[dict[str, Any]]) -> float:
+            return len(rows)
+
+
+def test_a_function_that_names_no_columns_is_refused() -> None:
+    with pytest.raises(InputError, match="columns"):
+
+        @metric(over=Claims)
+        def nothing(rows: list[dict[str, Any]]) -> float:
+            return len(rows)
+
+
+def test_a_function_without_arguments_gives_an_expression() -> None:
+    with pytest.raises(InputError, match="expression"):
+
+        @metric(over=Claims)
+        def number() -> float:
+            return 0.5
+
+
+def test_a_rule_that_gives_several_values_is_refused() -> None:
+    @metric(over=Claims)
+    def verdicts() -> pl.Expr:
+        return Claims.support == "supported"
+
+    with pytest.raises(InputError, match="verdicts gives several values"):
+        score_one(verdicts, claims(support=["absent", "absent"]))
+
+
+def test_a_rule_that_gives_text_is_refused() -> None:
+    @metric(over=Claims)
+    def first() -> pl.Expr:
+        return Claims.text.first()
+
+    with pytest.raises(InputError, match="first gives String"):
+        score_one(first, claims(text=["a"]))
+
+
+def test_a_rule_that_cannot_be_evaluated_is_named() -> None:
+    @metric(over=Claims)
+    def sum_of_lists() -> pl.Expr:
+        return Claims.text.list.sum()
+
+    with pytest.raises(InputError, match="sum_of_lists cannot be evaluated"):
+        score_one(sum_of_lists, claims(text=["a"]))
+
+
+def test_a_function_that_fails_or_gives_no_number_is_named() -> None:
+    @metric(over=Claims, columns=("support",))
+    def divides(rows: list[dict[str, Any]]) -> float:
+        return len(rows) / 0
+
+    with pytest.raises(InputError, match=r"^divides failed: ZeroDivisionError: division by zero$"):
+        score_one(divides, claims(support=["absent"]))
+
+    @metric(over=Claims, columns=("support",))
+    def speaks(rows: list[dict[str, Any]]) -> Any:  # noqa: ARG001
+        return "good"
+
+    with pytest.raises(InputError, match=r"^speaks gave 'good'"):
+        score_one(speaks, claims(support=["absent"]))
+
+
+def test_metrics_are_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    assert [str(one) for one in load_metrics(path)] == ["contradicted_share", "longest_run"]
+    verdicts = claims(support=["supported", "supported", "absent", "contradicted"])
+    assert score_one(parse_metric("contradicted_share"), verdicts) == 1 / 4
+    assert score_one(parse_metric("longest_run"), verdicts) == 1 / 2
+    both = parse_metric('composite(weights="contradicted_share:1 longest_run:3")')
+    assert score_one(both, verdicts) == pytest.approx((1 / 4 + 3 / 2) / 4)
+    assert load_metrics(path)
+
+
+def test_metrics_are_found_through_an_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "installed_metrics.py").write_text(FILE.replace("longest_run", "best_streak"))
+    package = tmp_path / "installed_metrics-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: installed-metrics\n")
+    (package / "entry_points.txt").write_text(
+        "[ragstone.metrics]\nbest_streak = installed_metrics:best_streak\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    metric = parse_metric("best_streak")
+    assert score_one(metric, claims(support=["supported", "absent"])) == 1 / 2
+
+
+def test_an_entry_point_that_cannot_be_loaded_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "broken_metrics-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-metrics\n")
+    (package / "entry_points.txt").write_text(
+        "[ragstone.metrics]\nbroken = no_such_module:metric\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="broken of no_such_module:metric cannot be loaded"):
+        parse_metric("broken")
+    assert parse_metric("faithfulness")
+
+
+@pytest.mark.parametrize("name", ["faithfulness", "composite", "answer_relevancy", "f1"])
+def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "taken.py"
+    path.write_text(FILE.replace("contradicted_share", name))
+    with pytest.raises(InputError, match=f"{name} comes with Ragstone"):
+        load_metrics(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("import", "SyntaxError"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("import no_such_module_at_all", "ModuleNotFoundError"),
+        ("answer = 42", "no metric in it"),
+        ("\0", "while it ran"),
+    ],
+)
+def test_a_broken_file_is_named_with_what_is_wrong(tmp_path: Path, content: str, what: str) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text(content)
+    with pytest.raises(InputError, match=f"broken.py.*{what}"):
+        load_metrics(path)
+
+
+def test_a_file_that_is_not_there_or_not_python_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        load_metrics(tmp_path / "none.py")
+    (tmp_path / "metrics.txt").write_text(FILE)
+    with pytest.raises(InputError, match="not a Python file"):
+        load_metrics(tmp_path / "metrics.txt")
+
+
+def test_an_unknown_name_is_refused_with_own_metrics_among_the_known(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FILE.replace("longest_run", "longest_streak"))
+    load_metrics(path)
+    with pytest.raises(UnknownName, match="longest_streak"):
+        parse_metric("longest_steak")
+    with pytest.raises(InputError, match="no parameter k"):
+        parse_metric("longest_streak(k=2)")
