@@ -11,6 +11,7 @@ from ragstone.data import cornwall
 from ragstone.errors import DataError, InputError, RunConflict, UnknownName
 from ragstone.metrics import Metric, load_metrics, metric_types
 from ragstone.run import Estimate, Progress, Run, evaluate
+from ragstone.run.folder import Folder
 
 
 def rows(n: int = 6) -> list[dict[str, Any]]:
@@ -295,3 +296,39 @@ def test_bad_data_in_an_empty_folder_can_be_mended_and_run_again(tmp_path: Path)
 def test_a_limit_below_one_is_refused() -> None:
     with pytest.raises(InputError, match="limit"):
         evaluate(rows(), limit=0)
+
+
+def test_two_runs_at_once_into_one_folder_are_refused_and_nothing_is_lost(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    first = evaluate(rows(), out=out, metrics="exact_match")
+    with Folder(out).locked(), pytest.raises(RunConflict, match="Another run"):
+        evaluate(rows(), out=out, metrics="exact_match")
+    assert Run.open(out).estimates().equals(first.estimates())
+
+
+def test_a_damaged_run_says_what_is_gone_and_what_to_do(tmp_path: Path) -> None:
+    run = evaluate(rows(), out=tmp_path / "run")
+    (tmp_path / "run" / "scores.parquet").write_bytes(b"junk")
+    with pytest.raises(InputError, match=r"scores\.parquet.*evaluate"):
+        run.scores()
+
+
+def test_a_label_file_about_nothing_in_the_data_is_a_fault(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,annotator,helpful\nzzz,ann,1\n")
+    with pytest.raises(DataError, match="zzz"):
+        evaluate(rows(2), metrics="helpfulness", judge=f"human:{labels}")
+
+
+def test_ties_and_unknown_ids_of_label_files_are_told(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,annotator,helpful\ne0,ann,1\ne0,bob,0\ne1,ann,1\nzzz,ann,1\n")
+    run = evaluate(rows(2), metrics="helpfulness", judge=f"human:{labels}", out=tmp_path / "run")
+    assert run.manifest["data"]["label_ties"] == 1
+    assert run.manifest["data"]["labels_of_nothing"] == ["zzz"]
+    assert '"e0"' in (tmp_path / "run" / "label_ties.jsonl").read_text()
+
+
+def test_questions_alone_say_that_answers_are_lacking() -> None:
+    with pytest.raises(InputError, match="add each system's answers"):
+        evaluate([{"question": "Who?", "reference": "Smeaton"}])

@@ -26,7 +26,8 @@ def guarded(command: Callable[Given, None]) -> Callable[Given, None]:
             try:
                 command(*args, **options)
             finally:
-                sys.stdout.flush()
+                if sys.stdout is not None:
+                    sys.stdout.flush()
         except RagstoneError as error:
             fail(str(error), BAD_INPUT)
         except KeyboardInterrupt:

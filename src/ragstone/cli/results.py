@@ -63,13 +63,21 @@ def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
 def _notes(run: "Run") -> Iterator[str]:
     data = run.manifest["data"]
     if rejected := data.get("rejected"):
-        yield f"{rejected:,} bad {_rows(rejected)} left out and lie in {run.path}/rejected.jsonl."
+        lie = "lies" if rejected == 1 else "lie"
+        yield (
+            f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run.path}/rejected.jsonl. "
+            f"The first: {data['rejected_for'][0]}."
+        )
     if broken := data.get("label_violations"):
         count = sum(broken.values())
         yield (
             f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
             f"a hard rule, scored as given: {run.path}/label_violations.jsonl."
         )
+    if ties := data.get("label_ties"):
+        yield f"{ties:,} labels stay open, for annotators are split: {run.path}/label_ties.jsonl."
+    if unknown := data.get("labels_of_nothing"):
+        yield f"label files name examples that are not there, such as {', '.join(unknown)}."
     for metric, (count, possible) in run.too_much_missing.items():
         yield f"{metric}: {count:,} of {possible:,} scores are missing."
 

@@ -369,7 +369,7 @@ class NDCG(RankingMetric):
     """
 
     name: ClassVar[str] = "ndcg"
-    undefined: ClassVar[str] = "grade_above_4_or_endless_list"
+    undefined: ClassVar[str] = "grade_above_4"
 
     gain: Literal["exponential", "linear"] = "exponential"
     ideal: Literal["list", "topk", "pool"] = "list"

@@ -110,6 +110,7 @@ def _estimate(
     low, high = _bounds(metric)
     mean = mean_interval(sums, counts, rate=metric.range.rate, low=low, high=high, level=level)
     method = None if mean.interval is None else mean.interval.method
+    counted = _counts(metric, part, mean.value)
     return Estimate(
         metric=str(metric),
         family=metric.family,
@@ -121,8 +122,8 @@ def _estimate(
         method=method,
         better=metric.range.better,
         clusters=mean.clusters,
-        **_counts(metric, part),
-        signature=provenance.of(metric, _how(method, provenance, level, part)),
+        **counted,
+        signature=provenance.of(metric, _how(method, provenance, level, counted)),
     )
 
 
@@ -164,8 +165,14 @@ def _over_means(
     if size and counts.sum(axis=0).all():
         value = float(combine((sums.sum(axis=0) / counts.sum(axis=0))[None, :])[0])
         interval = cluster_bootstrap(sums, counts, combine, seed=SEED, level=level)
-    counted = _counts(metric, part)
-    n = int(counts.sum(axis=0).min()) if size else 0
+    n = int(counts.sum(axis=0).min()) if value is not None else 0
+    counted = _counts(metric, part, value) | {
+        "n": n,
+        "n_missing": missing,
+        "n_undefined": part.height - n - missing,
+        "reasons": reasons,
+    }
+    method = None if interval is None else interval.method
     return Estimate(
         metric=str(metric),
         family=metric.family,
@@ -174,27 +181,21 @@ def _over_means(
         low=None if interval is None else interval.low,
         high=None if interval is None else interval.high,
         level=level,
-        method=None if interval is None else interval.method,
+        method=method,
         better=metric.range.better,
         clusters=size,
-        **counted
-        | {
-            "n": n if value is not None else 0,
-            "n_missing": missing,
-            "n_undefined": part.height - (n if value is not None else 0) - missing,
-            "reasons": reasons,
-        },
-        signature=provenance.of(
-            metric, _how(None if interval is None else interval.method, provenance, level, part)
-        ),
+        **counted,
+        signature=provenance.of(metric, _how(method, provenance, level, counted)),
     )
 
 
-def _counts(metric: Metric, part: pl.DataFrame) -> dict[str, Any]:
+def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> dict[str, Any]:
     tally = dict(part["status"].value_counts().iter_rows())
     n, undefined, missing = (int(tally.get(code, 0)) for code in (VALUE, UNDEFINED, MISSING))
     total = float(part["value"].sum()) if n else 0.0
-    bounds = worst_best(total, n, missing, *_bounds(metric), metric.range.better)
+    bounds: tuple[float, float] | None = (value, value) if value is not None else None
+    if missing:
+        bounds = worst_best(total, n, missing, *_bounds(metric), metric.range.better)
     why = part.filter(pl.col("reason").is_not_null())
     flags: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -237,8 +238,11 @@ def _clustered(valued: pl.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.fl
     return clusters["value"].to_numpy(), clusters["len"].to_numpy()
 
 
-def _how(method: str | None, provenance: Provenance, level: float, part: pl.DataFrame) -> str:
+def _how(
+    method: str | None, provenance: Provenance, level: float, counted: Mapping[str, Any]
+) -> str:
     interval = f"{method}({provenance.cluster},{level:.0%})" if method else "none"
-    tally = dict(part["status"].value_counts().iter_rows())
-    n, undefined, missing = (tally.get(code, 0) for code in (VALUE, UNDEFINED, MISSING))
-    return f"interval:{interval}|n:{n}|undefined:{undefined}|missing:{missing}"
+    return (
+        f"interval:{interval}|n:{counted['n']}|undefined:{counted['n_undefined']}"
+        f"|missing:{counted['n_missing']}"
+    )

@@ -1,33 +1,27 @@
 """Evaluate: examples in, judged and scored, a run out."""
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 from ragstone.errors import InputError
-from ragstone.examples import (
-    Example,
-    Examples,
-    LabelRows,
-    fingerprint_files,
-    read,
-    read_labels,
-    with_labels,
-)
+from ragstone.examples import Examples, fingerprint_files, read
 from ragstone.judges import MARKERS, parse_judges
 from ragstone.metrics import Metric
 
 from .asked import asked_for, own_definitions
 from .evaluation import Evaluation
-from .folder import Folder
+from .folder import Folder, write_lines
+from .label_files import LabelFiles
 from .manifest import VERSION
 from .progress import Report
 from .run import Run
 from .violations import ViolationList
+
+MOST_NOTED = 3
+"""Faults and ids that the manifest quotes; the files have them all."""
 
 
 def evaluate(
@@ -87,7 +81,7 @@ def evaluate(
         limit=limit,
         qrels=None if qrels is None else Path(qrels),
     )
-    label_files = [read_labels(path) for path in panel.label_files]
+    label_files = LabelFiles(panel.label_files)
     settings = {
         "ragstone": VERSION,
         "data": examples.fingerprint(),
@@ -106,29 +100,35 @@ def evaluate(
     temporary = out is None
     folder = Folder(Path(mkdtemp(prefix="ragstone-") if out is None else out))
     existed = not temporary and folder.path.exists()
-    held = folder.prepare(settings)
-    if held.get("finished"):
-        return Run(folder.path, temporary=temporary)
     started = time.perf_counter()
-    evaluation = Evaluation(folder, settings, asked, panel.judges, fields)
-    try:
-        evaluation.begin()
-        broken = ViolationList(folder.path / "label_violations.jsonl")
-        stream = broken.watch(_labelled(iter(examples), label_files))
-        evaluation.judge(stream, lambda: _fraction(examples), progress)
-        _write_rejected(folder.path / "rejected.jsonl", examples)
-        facts = {
-            "source": examples.source,
-            "format": examples.format,
-            "fingerprint": settings["data"],
-            "rejected": len(examples.rejected),
-            "label_violations": dict(broken.counts),
-        }
-        evaluation.finish(facts, started, progress)
-    except InputError:
-        if not held:
-            folder.drop(keep_folder=existed)
-        raise
+    with folder.locked():
+        held = folder.prepare(settings)
+        if held.get("finished"):
+            return Run(folder.path)
+        evaluation = Evaluation(folder, settings, asked, panel.judges, fields)
+        try:
+            evaluation.begin()
+            broken = ViolationList(folder.path / "label_violations.jsonl")
+            stream = broken.watch(label_files.join(iter(examples)))
+            evaluation.judge(stream, lambda: _fraction(examples), progress)
+            ties = label_files.ties()
+            write_lines(folder.path / "rejected.jsonl", _rejected(examples))
+            write_lines(folder.path / "label_ties.jsonl", ties)
+            facts = {
+                "source": examples.source,
+                "format": examples.format,
+                "fingerprint": settings["data"],
+                "rejected": len(examples.rejected),
+                "rejected_for": [str(one.faults[0]) for one in examples.rejected[:MOST_NOTED]],
+                "label_violations": dict(broken.counts),
+                "label_ties": len(ties),
+                "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
+            }
+            evaluation.finish(facts, started, progress)
+        except InputError:
+            if not held:
+                folder.drop(keep_folder=existed)
+            raise
     return Run(folder.path, temporary=temporary)
 
 
@@ -137,22 +137,13 @@ def _names(given: str | Sequence[str]) -> Sequence[str]:
     return [given] if isinstance(given, str) else given
 
 
-def _labelled(examples: Iterator[Example], files: Sequence[LabelRows]) -> Iterator[Example]:
-    for example in examples:
-        yield reduce(with_labels, files, example)
-
-
 def _fraction(examples: Examples) -> float | None:
     if not examples.size_bytes:
         return None
     return min(1.0, (examples.read_bytes or 0) / examples.size_bytes)
 
 
-def _write_rejected(path: Path, examples: Examples) -> None:
-    if not examples.rejected:
-        return
-    with path.open("w", encoding="utf-8") as handle:
-        for one in examples.rejected:
-            faults = [str(fault) for fault in one.faults]
-            record = {"line": one.line, "record": one.record, "faults": faults}
-            handle.write(json.dumps(record, ensure_ascii=False) + "\n")
+def _rejected(examples: Examples) -> Iterator[dict[str, Any]]:
+    for one in examples.rejected:
+        faults = [str(fault) for fault in one.faults]
+        yield {"line": one.line, "record": one.record, "faults": faults}

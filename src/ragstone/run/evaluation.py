@@ -121,7 +121,8 @@ class Evaluation:
             return
         for name in [*self.by, self.cluster]:
             if all(example.facet(name) is None for example in block):
-                known = sorted({key for one in block[:100] for key in (*one.slices, *one.meta)})
+                there = {key for one in block[:100] for key in (*one.slices, *one.meta)}
+                known = sorted(there - {"system", "question_id"})
                 raise InputError(
                     f"No example has a field {name!r} to group by. There are: "
                     f"{', '.join(['system', 'question_id', *known])}."
@@ -207,11 +208,29 @@ class Evaluation:
         allowed = {str(metric) for metric in choose(candidates(), counts, facts)}
         chosen = [metric for metric in self.metrics if str(metric) in asked | allowed]
         if not chosen:
-            raise InputError(
-                "Nothing can be measured: the data has no contexts, no answers with references "
-                "and no labels that a metric could use. ragstone metrics says what each needs."
-            )
+            raise InputError(self._nothing_to_measure())
         return chosen
+
+    def _nothing_to_measure(self) -> str:
+        """What the data has and what it lacks, and what would help."""
+        has = self.folder.scan("examples").select(
+            answers=pl.col("answer").is_not_null().sum(),
+            contexts=(pl.col("contexts").list.len() > 0).sum(),
+            references=(pl.col("reference").list.len() > 0).sum(),
+            ids=pl.col("reference_contexts").is_not_null().sum(),
+        ).collect().to_dicts()[0]  # fmt: skip
+        words = {"answers": "an answer", "contexts": "contexts", "references": "a reference",
+                 "ids": "judged context ids"}  # fmt: skip
+        counted = ", ".join(f"{has[name]:,} have {word}" for name, word in words.items())
+        if has["contexts"] and not has["answers"]:
+            hint = "Are these a TREC run's contexts? --qrels FILE names the judged ids."
+        elif has["references"] and not has["answers"]:
+            hint = "These are questions: add each system's answers."
+        elif has["ids"] and not has["contexts"]:
+            hint = "Judged ids are there, but no run: put a TREC run beside them, such as run.txt."
+        else:
+            hint = "ragstone metrics says what each metric needs."
+        return f"Nothing can be measured: of {self.tally.examples:,} examples {counted}. {hint}"
 
     def _facets(
         self, examples: Sequence[Example], scores: Mapping[str, pl.DataFrame]

@@ -8,6 +8,7 @@
     RUN/estimates.json             the reported numbers
     RUN/rejected.jsonl             records left out by --skip-bad, and why
     RUN/label_violations.jsonl     labels that break a hard rule
+    RUN/label_ties.jsonl           labels on which annotators are split, left open
 
 While a run is under way its finished blocks lie in ``RUN/parts``; a block is
 there whole or not at all, so a run that was stopped goes on behind the last.
@@ -15,11 +16,12 @@ there whole or not at all, so a run that was stopped goes on behind the last.
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import polars as pl
 
@@ -28,6 +30,7 @@ from ragstone.judgements import KINDS
 
 MANIFEST = "run.json"
 PARTS = "parts"
+LOCK = ".lock"
 TABLES = ("examples", "scores", "ledger", *KINDS)
 
 
@@ -53,7 +56,7 @@ class Folder:
         write_json(self.path / MANIFEST, manifest)
 
     def prepare(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Make the folder, or go on with the run it holds.
+        """Begin a run in the folder, or go on with the one it holds.
 
         Returns:
             The manifest of the run to go on with; empty for a new one.
@@ -62,11 +65,9 @@ class Folder:
             RunConflict: It holds something else, or a run of other data or
                 settings; says which differ.
         """
-        if self.path.exists() and not self.path.is_dir():
-            raise RunConflict(f"{self.path} is a file. Name a folder with --out.")
         held = self.manifest
         if not held:
-            if self.path.exists() and any(self.path.iterdir()):
+            if any(entry.name != LOCK for entry in self.path.iterdir()):
                 raise RunConflict(
                     f"{self.path} is not empty and holds no run. Name another folder with --out."
                 )
@@ -91,11 +92,50 @@ class Folder:
         self._drop_what_does_not_follow()
         return held
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder against another process that would write into it.
+
+        Raises:
+            RunConflict: Another process holds it.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise RunConflict(f"{self.path} is a file. Name a folder with --out.")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise RunConflict(f"{self.path} lies in a file. Name a folder with --out.") from error
+        with (self.path / LOCK).open("w") as handle:
+            try:
+                _lock(handle)
+            except OSError as error:
+                raise RunConflict(
+                    f"Another run is writing into {self.path}. Wait for it, or name another "
+                    "folder with --out."
+                ) from error
+            yield
+
     def table(self, name: str) -> Path:
         """Where a table lies in the finished run."""
         if name in KINDS or name == "ledger":
             return self.path / "judgements" / f"{name}.parquet"
         return self.path / f"{name}.parquet"
+
+    def finished(self, name: str) -> pl.LazyFrame:
+        """A table of the finished run.
+
+        Raises:
+            InputError: It is not there, or cannot be read.
+        """
+        try:
+            table = pl.scan_parquet(self.table(name))
+            table.collect_schema()
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(
+                f"{self.table(name)} is gone or damaged. Delete {self.path}, and the same evaluate "
+                "command makes it anew."
+            ) from error
+        return table
 
     def parts(self) -> list[Path]:
         """The finished blocks, in order, up to the first that is not there."""
@@ -152,6 +192,23 @@ class Folder:
             return
         (self.path / MANIFEST).unlink(missing_ok=True)
         self.drop_parts()
+
+
+def _lock(handle: TextIO) -> None:
+    """Lock a file or raise OSError; where the system has no such locks, nothing is held."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON lines; no file where there are none."""
+    path.unlink(missing_ok=True)
+    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+    if lines:
+        path.write_text("".join(lines), encoding="utf-8")
 
 
 def write_json(path: Path, content: object) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 
 from ragstone.examples import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Tables
-from ragstone.judges import JUDGES, LEDGER
+from ragstone.judges import JUDGES, LEDGER, Judge
 from ragstone.metrics import QUICK, Metric, parse_metric
 
 from .asked import Asked, asked_for
@@ -48,34 +48,35 @@ def rescore(
     fresh.drop()
     (fresh.path / "parts").mkdir(parents=True)
     names_by = list(dict.fromkeys([*opened.manifest["by"], *by]))
-    judges = [judge for judge in JUDGES if judge.name in before["judges"]]
+    order: list[str] = before["judges"]
+    judges = sorted(
+        (judge for judge in JUDGES if judge.name in order),
+        key=lambda judge: order.index(judge.name),
+    )
     evaluation = Evaluation(fresh, before, settled, judges, names_by)
     evaluation.tally.said.update(
         {(ask, judge, status): count for ask, judge, status, count in opened.manifest["judged"]}
     )
     total = int(opened.manifest["data"]["examples"])
-    try:
-        for number, (examples, judged) in enumerate(_stored(folder, before["judges"])):
-            evaluation.check_fields(examples)
-            evaluation.keep_scores(number, examples, judged)
-            if progress:
-                done = evaluation.tally.examples
-                progress(Progress("scoring", done, done / total))
-        evaluation.finish(opened.manifest["data"], started, progress)
-        for name in ("scores.parquet", "estimates.json", "run.json"):
-            (fresh.path / name).replace(folder.path / name)
-    finally:
-        fresh.drop()
+    with folder.locked():
+        try:
+            for number, (examples, judged) in enumerate(_stored(folder, judges)):
+                evaluation.check_fields(examples)
+                evaluation.keep_scores(number, examples, judged)
+                if progress:
+                    done = evaluation.tally.examples
+                    progress(Progress("scoring", done, done / total))
+            evaluation.finish(opened.manifest["data"], started, progress)
+            for name in ("scores.parquet", "estimates.json", "run.json"):
+                (fresh.path / name).replace(folder.path / name)
+        finally:
+            fresh.drop()
     return Run(folder.path)
 
 
-def _stored(folder: Folder, order: Sequence[str]) -> Iterator[tuple[list[Example], Judged]]:
+def _stored(folder: Folder, judges: Sequence[Judge]) -> Iterator[tuple[list[Example], Judged]]:
     """A finished run's examples and judgements, block by block."""
-    examples = pl.scan_parquet(folder.table("examples"))
-    ledgers = pl.scan_parquet(folder.table("ledger"))
-    judges = sorted(
-        (judge for judge in JUDGES if judge.name in order), key=lambda one: order.index(one.name)
-    )
+    examples, ledgers = folder.finished("examples"), folder.finished("ledger")
     for number in examples.select("block").unique().collect()["block"].sort():
         here = pl.col("block") == number
         frame = examples.filter(here).drop("block").collect()

@@ -33,8 +33,8 @@ class Run:
     notebook: ClassVar[Callable[[Sequence[Estimate]], str] | None] = None
     """How a notebook shows the estimates; the package's root says."""
 
-    def __init__(self, path: Path, *, temporary: bool = False) -> None:
-        self._folder = Folder(path)
+    def __init__(self, path: str | Path, *, temporary: bool = False) -> None:
+        self._folder = Folder(Path(path))
         if temporary:
             weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
 
@@ -66,7 +66,10 @@ class Run:
     @cached_property
     def estimate_list(self) -> tuple[Estimate, ...]:
         """The reported numbers."""
-        text = (self.path / "estimates.json").read_text(encoding="utf-8")
+        file = self.path / "estimates.json"
+        if not file.is_file():
+            raise InputError(f"{file} is gone. ragstone score {self.path} makes it anew.")
+        text = file.read_text(encoding="utf-8")
         return tuple(Estimate.from_dict(record) for record in json.loads(text))
 
     @property
@@ -116,15 +119,15 @@ class Run:
 
     def scores(self) -> pl.DataFrame:
         """One row an example and metric: value, label, status and reason."""
-        return pl.read_parquet(self._folder.table("scores")).drop("block")
+        return self._table("scores")
 
     def examples(self) -> pl.DataFrame:
         """The examples, as ``ragstone.examples.to_frame`` makes them."""
-        return pl.read_parquet(self._folder.table("examples")).drop("block")
+        return self._table("examples")
 
     def ledger(self) -> pl.DataFrame:
         """How each ask came out: one row an example, ask and judge."""
-        return pl.read_parquet(self._folder.table("ledger")).drop("block")
+        return self._table("ledger")
 
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of a kind, each with the id of every example it is about.
@@ -139,16 +142,19 @@ class Run:
             empty = KINDS[kind].empty()
             return empty.select(pl.lit(None, pl.String).alias("example_id"), pl.all())
         ledger = (
-            pl.scan_parquet(self._folder.table("ledger"))
+            self._folder.finished("ledger")
             .filter(pl.col("status") == "ok")
             .select("block", "example_id", "ask", "judge", "subject")
         )
-        rows = pl.scan_parquet(table)
+        rows = self._folder.finished(kind)
         return (
             ledger.join(rows, on=["block", "ask", "judge", "subject"], maintain_order="left")
             .select("example_id", *KINDS[kind].schema())
             .collect()
         )
+
+    def _table(self, name: str) -> pl.DataFrame:
+        return self._folder.finished(name).collect().drop("block")
 
     def to_pandas(self) -> "pd.DataFrame":
         """The estimates as a pandas table.
