@@ -21,10 +21,10 @@ def retrieved(
 def test_a_listed_id_has_its_grade_and_another_is_not_relevant(judged: Judged) -> None:
     example = retrieved("a", "b", "x", known={"a": 3, "b": 0, "c": 1})
     rows = judged(["relevance"], [example], (IdsJudge(),)).of("relevance")
-    assert rows.select("rank", "grade", "relevant", "judged").rows() == [
-        (1, 3, True, True),
-        (2, 0, False, True),
-        (3, 0, False, False),
+    assert rows.select("rank", "grade", "relevant").rows() == [
+        (1, 3, True),
+        (2, 0, False),
+        (3, 0, False),
     ]
     assert rows["sufficient"].null_count() == rows.height
 

@@ -69,3 +69,11 @@ def test_a_marker_knows_its_words_and_its_place() -> None:
 def test_another_pattern_finds_other_markers() -> None:
     [marker] = markers("It rained (1) [2].", FOUR, r"\((\d+)\)")
     assert (marker.text, marker.context) == ("(1)", "1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It rose in [2023].", "p lies in [0, 1]", "arr[0]", "about [3.5]", "[COVID-19]", "[1-400]"],
+)
+def test_brackets_that_are_no_citation_are_left_alone(text: str) -> None:
+    assert markers(text, [Context("a", None, 1)]) == []

@@ -52,7 +52,7 @@ def test_a_model_judge_is_told_to_come_later(name: str) -> None:
 
 
 def test_who_fills_an_ask_is_known() -> None:
-    assert who_fills("relevance") == ["human", "ids", "local"]
+    assert who_fills("relevance") == ["human", "ids", "local", "rules"]
     assert who_fills("citations") == ["rules"]
     assert who_fills("quality") == ["human"]
     assert who_fills("probes") == []

@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.judgements import Ratings
-from ragstone.metrics import Missing, Score, Undefined, parse_metric
+from ragstone.metrics import Missing, Range, Score, Undefined, parse_metric
 from ragstone.testing import Rows, rows, score_frame, score_one
 
 A, B = 'rating(criterion=\\"a\\")', 'rating(criterion=\\"b\\")'
@@ -50,10 +50,18 @@ def test_renormalising_divides_by_the_weight_present_and_notes_it() -> None:
     assert frame["reason"].item() == "components=1/2,weight_coverage=0.75"
 
 
-def test_a_failed_judge_makes_a_composite_missing_in_either_convention() -> None:
-    for missing in ("propagate", "renormalise"):
-        score = scored(f'composite(weights="{A} {B}", missing="{missing}")', a=0.8, b=None)
-        assert isinstance(score, Missing)
+def test_a_failed_judge_makes_a_composite_missing_or_leaves_the_weight_that_is_there() -> None:
+    weights = f'weights="{A} {B}"'
+    assert isinstance(scored(f"composite({weights})", a=0.8, b=None), Missing)
+    renormalised = f'composite({weights}, missing="renormalise")'
+    assert scored(renormalised, a=0.8, b=None) == pytest.approx(0.8)
+    assert isinstance(scored(renormalised, a=None, b=None), Missing)
+
+
+def test_the_range_of_a_composite_follows_from_its_components() -> None:
+    mixed = parse_metric('composite(weights="faithfulness:1 semantic_similarity:3")')
+    assert mixed.range == Range(-0.75, 1, "+")
+    assert parse_metric('composite(weights="faithfulness hallucination")').range.better == "0"
 
 
 def test_without_any_part_there_is_no_composite() -> None:

@@ -37,7 +37,7 @@ from ragstone.metrics import (
     parse_metric,
     score,
 )
-from ragstone.metrics.ranking import NDCG
+from ragstone.metrics.ndcg import NDCG
 from ragstone.testing import Given, Rows, score_one
 
 WITH_PARAMETERS = (
@@ -277,7 +277,7 @@ def lenient(metric: Metric) -> bool:
     whose ideal is of the labelled contexts of the whole list, of which only the top k must be.
     """
     if isinstance(metric, Composite):
-        return any(lenient(parse_metric(name)) for name, _ in metric.terms)
+        return metric.missing == "renormalise" or any(map(lenient, metric.components().values()))
     if isinstance(metric, NDCG):
         return metric.gaps != "strict" or (metric.k is not None and metric.ideal == "list")
     return metric.name == "critique" or any(

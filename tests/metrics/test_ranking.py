@@ -55,7 +55,9 @@ def test_the_cut_is_k_or_the_length_of_the_list(
         ('precision(k=2, gaps="condense")', (N, T, T), 1),
         ('context_precision(gaps="zero")', (N, T), 1 / 2),
         ('context_precision(gaps="condense")', (N, T), 1),
-        ("context_precision", (T, N), Missing("incomplete_judgement")),
+        ("context_precision", (T, N), 1),
+        ("context_precision", (T, F, N), Missing("incomplete_judgement")),
+        ("context_precision", (N, T), Missing("incomplete_judgement")),
     ],
 )
 def test_a_gap_counts_only_where_it_could_change_the_value_or_by_name(

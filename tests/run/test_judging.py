@@ -7,7 +7,7 @@ import polars as pl
 from ragstone.examples import Example, read
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 from ragstone.judges import JUDGES, HumanJudge, LocalJudge, RulesJudge
-from ragstone.metrics import parse_metric, score
+from ragstone.metrics import needed_asks, parse_metric, score
 from ragstone.run import judge_block
 
 
@@ -100,3 +100,31 @@ def test_a_context_without_text_is_a_failure_and_not_a_zero() -> None:
             None, MISSING, "local: no_context_text",
         )  # fmt: skip
     assert judged.ledger.filter(pl.col("status") == "failed").height == 2
+
+
+def test_an_empty_list_is_judged_whoever_judges() -> None:
+    block = examples({**BASE, "contexts": []})
+    judged = judge_block(block, [HumanJudge(), RulesJudge()], ["relevance"])
+    names = ["precision", "context_precision"]
+    scores = score(judged.tables, [parse_metric(name) for name in names])
+    assert scores["precision"].select("value", "reason").row(0) == (0, "empty_retrieval")
+    assert scores["context_precision"].select("status", "reason").row(0) == (
+        UNDEFINED, "no_contexts",
+    )  # fmt: skip
+
+
+def test_an_empty_answer_is_an_abstention_with_an_outcome() -> None:
+    block = examples({**BASE, "answer": " ", "reference": "Smeaton"})
+    metrics = [parse_metric(name) for name in ("abstention", "answer_outcome", "faithfulness")]
+    judged = judge_block(block, JUDGES, needed_asks(metrics))
+    scores = score(judged.tables, metrics)
+    assert scores["abstention"]["value"].to_list() == [1]
+    assert scores["answer_outcome"]["label"].to_list() == ["dont_know"]
+    assert scores["faithfulness"].select("status", "reason").row(0) == (UNDEFINED, "empty_answer")
+
+
+def test_a_reply_that_people_call_an_abstention_needs_no_reading_of_its_claims() -> None:
+    block = examples({**BASE, "reference": "Smeaton", "labels": {"response_type": "abstain"}})
+    metric = parse_metric("answer_outcome")
+    judged = judge_block(block, [HumanJudge(), RulesJudge()], needed_asks([metric]))
+    assert score(judged.tables, [metric])["answer_outcome"]["label"].to_list() == ["dont_know"]

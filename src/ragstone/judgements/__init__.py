@@ -18,16 +18,15 @@ from .response import RESPONSE_TYPES, Response
 from .similarity import MEASURES, Similarity
 from .statements import Statement
 from .support import SUPPORT_VERDICTS, Support
-from .tables import MISSING, STATUS, UNDEFINED, VALUE, Judged, Tables, same_outcome
+from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
+from .view import VIEWS, Fact, View
 from .views import (
-    VIEWS,
     Answers,
     AnswerSentences,
     Claims,
     ClaimsAgainstReferences,
     Contexts,
     Evidence,
-    Fact,
     KnownContexts,
     Preferences,
     Probes,
@@ -35,7 +34,6 @@ from .views import (
     References,
     Sentences,
     Statements,
-    View,
     Votes,
     weight,
 )
@@ -49,7 +47,6 @@ __all__ = [
     "REQUIREMENTS",
     "RESPONSE_TYPES",
     "STATEMENT_VERDICTS",
-    "STATUS",
     "SUPPORT_VERDICTS",
     "UNDEFINED",
     "VALUE",

@@ -64,7 +64,7 @@ _COSINE = {
 
 ASKS: dict[str, Ask] = {
     "response": Ask("response", ("answer",)),
-    "claims": Ask("claims", ("answer", "answer_text"), ("response",)),
+    "claims": Ask("claims", ("answer",), ("response",)),
     "statements": Ask("statements", ("reference",)),
     "relevance": Ask("relevance", ("contexts",)),
     "citations": Ask("citations", ("answer",)),
@@ -73,7 +73,7 @@ ASKS: dict[str, Ask] = {
     "support/claim": Ask("support", ("answer", "answer_text", "contexts"), ("claims",)),
     "support/statement": Ask("support", ("reference", "contexts"), ("statements",)),
     "support/evidence": Ask("support", ("evidence", "contexts")),
-    "agreement/claim": Ask("agreement", ("answer", "answer_text", "reference"), ("claims",)),
+    "agreement/claim": Ask("agreement", ("answer", "reference"), ("claims",)),
     "agreement/statement": Ask("agreement", ("answer", "reference"), ("statements",)),
     "grounding/support": Ask("grounding", ("answer",), ("support/claim",)),
     "grounding/citation": Ask("grounding", ("answer",), ("citations",)),

@@ -22,6 +22,5 @@ class Relevance(Kind):
     relevant = Column(pl.Boolean, "grade 1 or more")
     sufficient = Column(pl.Boolean, "grade 3")
     misleading = Column(pl.Boolean, "it leads to a wrong answer")
-    judged = Column(pl.Boolean, "false where an id is in no list of judged ids")
     sentences = Column(pl.UInt32, "how many sentences it has")
     relevant_sentences = Column(pl.List(pl.UInt32), "which of them help, from 0")

@@ -2,20 +2,16 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import polars as pl
 
 from .asks import ASKS
 from .kind import KINDS
-
-if TYPE_CHECKING:
-    from .views import View
+from .view import View
 
 VALUE, UNDEFINED, MISSING = 0, 1, 2
 """How an ask, or a score, came out."""
-
-STATUS = pl.Schema({"status": pl.UInt8, "reason": pl.String})
 
 
 class Judged(Protocol):
@@ -25,7 +21,7 @@ class Judged(Protocol):
     def examples(self) -> pl.DataFrame:
         """One row an example, as ``ragstone.examples.to_frame`` makes it."""
 
-    def view(self, view: "type[View]", wanted: Collection[str]) -> pl.DataFrame:
+    def view(self, view: type[View], wanted: Collection[str]) -> pl.DataFrame:
         """The view's rows, ordered by example and unit, with at least the wanted columns."""
 
     def outcome(self, ask: str) -> pl.DataFrame:
@@ -55,7 +51,7 @@ class Tables:
         kind = KINDS[ASKS[ask].kind]
         return kind.empty().with_columns(row=pl.lit(0, pl.UInt32))
 
-    def view(self, view: "type[View]", wanted: Collection[str]) -> pl.DataFrame:
+    def view(self, view: type[View], wanted: Collection[str]) -> pl.DataFrame:
         """A view, joined from the asks it needs."""
         return view.frame(self, wanted)
 

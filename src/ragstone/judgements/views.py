@@ -5,62 +5,14 @@ from; so the judgements a metric needs follow from the columns it names.
 """
 
 from collections.abc import Collection
-from typing import ClassVar
 
 import polars as pl
 
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS
-from .kind import Column
 from .preference import PREFERENCES
 from .response import RESPONSE_TYPES
 from .support import SUPPORT_VERDICTS
-from .tables import Tables
-
-
-class Fact(Column):
-    """A column of a view, and the asks it comes from."""
-
-    def __init__(
-        self,
-        dtype: pl.DataType | type[pl.DataType],
-        doc: str = "",
-        *,
-        needs: tuple[str, ...] = (),
-    ) -> None:
-        super().__init__(dtype, doc)
-        self.needs = needs
-
-
-class View:
-    """A table with one row a unit; ``row`` says which example the unit belongs to."""
-
-    name: ClassVar[str]
-    made_by: ClassVar[tuple[str, ...]] = ()
-    """The asks that make the units; none where the examples themselves do."""
-    requires: ClassVar[tuple[str, ...]] = ()
-    """What an example must have to have such units at all."""
-    columns: ClassVar[dict[str, Fact]]
-
-    def __init_subclass__(cls) -> None:
-        cls.name = cls.__name__.lower()
-        cls.columns = {key: value for key, value in vars(cls).items() if isinstance(value, Fact)}
-        VIEWS[cls.name] = cls
-
-    @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
-        """The view's rows, ordered by example and unit, with at least the wanted columns."""
-        raise NotImplementedError
-
-    @classmethod
-    def needs(cls, wanted: Collection[str]) -> frozenset[str]:
-        """The asks that these columns, and the units themselves, come from."""
-        asks = set(cls.made_by)
-        for column in wanted:
-            asks.update(cls.columns[column].needs)
-        return frozenset(asks)
-
-
-VIEWS: dict[str, type[View]] = {}
+from .view import Fact, Said, View
 
 
 class Contexts(View):
@@ -80,7 +32,7 @@ class Contexts(View):
         "2 sufficient, 1 relevant, 0 else; the grade where graded ids are what is known",
         needs=("relevance",),
     )
-    judged = Fact(pl.Boolean, "false where its id is in no list", needs=("relevance",))
+    listed = Fact(pl.Boolean, "its id is among those whose grade is known")
     sentences = Fact(pl.UInt32, "how many it has", needs=("relevance",))
     relevant_sentences = Fact(pl.List(pl.UInt32), "which of them help", needs=("relevance",))
     used = Fact(pl.Boolean, "a supported claim rests on it", needs=("claims", "support/claim"))
@@ -92,7 +44,7 @@ class Contexts(View):
     )
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         frame = (
             _exploded(tables, "contexts")
             .unnest("contexts")
@@ -100,10 +52,16 @@ class Contexts(View):
         )
         if cls._any(wanted, "relevance"):
             relevance = tables.of("relevance").select(
-                "row", "rank", "relevant", "sufficient", "misleading", "grade", "judged",
+                "row", "rank", "relevant", "sufficient", "misleading", "grade",
                 "sentences", "relevant_sentences", weight=weight(),
             )  # fmt: skip
             frame = frame.join(relevance, on=["row", "rank"], how="left", maintain_order="left")
+        if "listed" in wanted:
+            ids = _exploded(tables, "reference_contexts").unnest("reference_contexts")
+            listed = ids.select("row", pl.col("id").alias("context"), listed=True)
+            frame = frame.join(
+                listed, on=["row", "context"], how="left", maintain_order="left"
+            ).with_columns(pl.col("listed").fill_null(value=False))
         if "used" in wanted:
             frame = cls._with_used(tables, frame)
         for measure in ("question", "reference"):
@@ -117,7 +75,7 @@ class Contexts(View):
         return frame
 
     @classmethod
-    def _with_used(cls, tables: Tables, frame: pl.DataFrame) -> pl.DataFrame:
+    def _with_used(cls, tables: Said, frame: pl.DataFrame) -> pl.DataFrame:
         """Unknown where some supported claim does not say what it rests on."""
         supported = (
             tables.of("support/claim")
@@ -171,7 +129,7 @@ class KnownContexts(View):
     rank = Fact(pl.UInt32, "where it was retrieved; null where it was not")
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         known = (
             _exploded(tables, "reference_contexts")
             .unnest("reference_contexts")
@@ -185,6 +143,7 @@ class Claims(View):
     """One row per claim of the answer."""
 
     made_by = ("claims",)
+    requires = ("answer", "answer_text")
 
     index = Fact(pl.UInt32, "position, from 0")
     text = Fact(pl.String, "the assertion")
@@ -196,7 +155,7 @@ class Claims(View):
     markers = Fact(pl.UInt32, "citation markers in its sentence", needs=("citations",))
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         frame = tables.of("claims").select("row", "index", "text", "sentence")
         if {"support", "probability", "evidence"} & set(wanted):
             support = tables.of("support/claim").select(
@@ -221,12 +180,13 @@ class Sentences(View):
     """One row per sentence of the answer that makes a claim."""
 
     made_by = ("claims",)
+    requires = ("answer", "answer_text")
 
     sentence = Fact(pl.UInt32, "position in the answer")
     supported = Fact(pl.Boolean, "all its claims are", needs=("support/claim",))
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return (
             Claims.frame(tables, ("support",))
             .group_by("row", "sentence")
@@ -247,7 +207,7 @@ class ClaimsAgainstReferences(View):
     agreement = Fact(pl.Enum(CLAIM_VERDICTS), "what the reference says", needs=("agreement/claim",))
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         said = tables.of("agreement/claim").select(
             "row", "reference", "index", agreement=pl.col("verdict").cast(pl.String)
         )
@@ -277,7 +237,7 @@ class Statements(View):
     )
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         keys = ["row", "reference", "index"]
         frame = tables.of("statements").select(*keys, "text", "importance")
         if {"support", "probability"} & set(wanted):
@@ -301,7 +261,7 @@ class Evidence(View):
     support = Fact(pl.Enum(SUPPORT_VERDICTS), "what the contexts say", needs=("support/evidence",))
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         support = tables.of("support/evidence").select("row", "index", support="verdict")
         return (
             _exploded(tables, "evidence")
@@ -334,7 +294,7 @@ class References(View):
     bertscore_f1 = Fact(pl.Float64, "greedy matching, 0 to 1", needs=("similarity/bertscore_f1",))
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         frame = _references(tables)
         keys = ["row", "reference"]
         asks = cls.needs(set(wanted) & set(cls.columns))
@@ -384,7 +344,7 @@ class Answers(View):
     unsafe_content = Fact(pl.Boolean, "may do harm", needs=("quality",))
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         frame = _rows(tables).filter(pl.col("answer").is_not_null()).select("row")
         for ask in sorted(cls.needs(wanted)):
             own = [name for name, fact in cls.columns.items() if fact.needs == (ask,)]
@@ -403,7 +363,7 @@ class AnswerSentences(View):
     similarity = Fact(pl.Float64, "best cosine with a context")
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of("similarity/sentence_context").select("row", "index", similarity="value")
 
 
@@ -416,7 +376,7 @@ class Probes(View):
     noncommittal = Fact(pl.Boolean, "the answer evades")
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of("probes").select("row", "similarity", "noncommittal")
 
 
@@ -429,7 +389,7 @@ class Ratings(View):
     score = Fact(pl.Float64, "0 to 1")
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of("rating").select("row", "criterion", "score")
 
 
@@ -442,7 +402,7 @@ class Votes(View):
     verdict = Fact(pl.Boolean, "yes or no; null where it could not be read")
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of("critique").select("row", "aspect", "verdict")
 
 
@@ -456,7 +416,7 @@ class Preferences(View):
     second = Fact(pl.Enum(PREFERENCES), "for this answer, shown second")
 
     @classmethod
-    def frame(cls, tables: Tables, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return (
             tables.of("preference")
             .group_by("row", "rival", maintain_order=True)
@@ -467,15 +427,15 @@ class Preferences(View):
         )
 
 
-def _rows(tables: Tables) -> pl.DataFrame:
+def _rows(tables: Said) -> pl.DataFrame:
     return tables.examples.with_row_index("row")
 
 
-def _exploded(tables: Tables, column: str) -> pl.DataFrame:
+def _exploded(tables: Said, column: str) -> pl.DataFrame:
     return _rows(tables).select("row", column).filter(pl.col(column).list.len() > 0).explode(column)
 
 
-def _references(tables: Tables) -> pl.DataFrame:
+def _references(tables: Said) -> pl.DataFrame:
     return _exploded(tables, "reference").select(
         "row", reference=pl.int_range(pl.len(), dtype=pl.UInt32).over("row")
     )

@@ -12,8 +12,8 @@ from .judge import Block, Filled, Sheet, fingerprint
 class IdsJudge:
     """Looks each retrieved id up among the judged ones.
 
-    An id that is not listed counts as not relevant, as trec_eval does, and is
-    marked unjudged; ``unjudged_rate`` says how often that was.
+    An id that is not listed counts as not relevant, as trec_eval does;
+    ``unjudged_rate`` says how often that was.
     """
 
     name: str = "ids"
@@ -31,12 +31,11 @@ class IdsJudge:
             subject = fingerprint("ids", example.id)
             sheet.done(row, subject)
             for context in example.contexts:
-                grade = known.get(context.id)
+                grade = known.get(context.id, 0)
                 sheet.add(
                     subject,
                     rank=context.rank,
-                    grade=grade or 0,
-                    relevant=(grade or 0) >= 1,
-                    judged=grade is not None,
+                    grade=grade,
+                    relevant=grade >= 1,
                 )
         return sheet.filled()

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from ragstone.examples import Example
-from ragstone.judgements import ASKS, Kind, Tables
+from ragstone.judgements import Kind, Tables
 
 LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated"]
 
@@ -161,8 +161,3 @@ def fingerprint(*facts: object) -> str:
         digest.update(repr(fact).encode("utf-8", "surrogatepass"))
         digest.update(b"\0")
     return digest.hexdigest()
-
-
-def asks_of_kind(*kinds: str) -> frozenset[str]:
-    """The asks that belong to these kinds."""
-    return frozenset(name for name, ask in ASKS.items() if ask.kind in kinds)

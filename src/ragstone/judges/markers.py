@@ -9,8 +9,11 @@ from ragstone.examples import Context
 MARKERS = r"\[\^?([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】"
 """What stands in square or lenticular brackets."""
 
-_NUMBERS = re.compile(r"\d{1,3}(?:\s*[-–]\s*\d{1,3})?(?:\s*[,;]\s*\d{1,3}(?:\s*[-–]\s*\d{1,3})?)*")
-_ID_LIKE = re.compile(r"(?=.*\d)[\w.:#/-]+")
+_NUMBERS = re.compile(r"[1-9]\d{0,2}(?:\s*[-–,;]\s*[1-9]\d{0,2})*")
+_ID_LIKE = re.compile(r"(?=.*\d)(?=.*[A-Za-z_])[\w.:#/-]+")
+_ACRONYM = re.compile(r"[A-Z]{2,}-\d+")
+MOST = 50
+"""A span of more ranks than this is no citation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,9 @@ def markers(answer: str, contexts: Sequence[Context], pattern: str = MARKERS) ->
 
     A number names the context with that id, else the one of that rank; ``[1, 3]``
     and ``[1-3]`` name several. Another word names the context with that id; one
-    that holds a digit, as ``[doc-7]`` does, is a marker even if no context has
-    that id. ``[citation needed]`` is none.
+    of letters and digits, as ``[doc-7]``, is a marker even if no context has that
+    id. No markers: ``[citation needed]``, a year as ``[2023]``, an interval as
+    ``[0, 1]``, ``[3.5]``, a name as ``[COVID-19]``.
     """
     ids = {context.id for context in contexts}
     ranks = {str(context.rank): context.id for context in contexts}
@@ -45,13 +49,19 @@ def _names(inside: str, ids: set[str]) -> list[str]:
     if inside in ids:
         return [inside]
     if _NUMBERS.fullmatch(inside):
-        return [number for part in re.split(r"[,;]", inside) for number in _numbers(part)]
+        spans = [_span(part) for part in re.split(r"[,;]", inside)]
+        numbers = [number for span in spans for number in span]
+        return [str(number) for number in numbers] if len(numbers) <= MOST else []
     parts = [part.strip() for part in re.split(r"[,;]", inside)]
-    if all(part in ids or _ID_LIKE.fullmatch(part) for part in parts):
+    if all(part in ids or _is_id_like(part) for part in parts):
         return parts
     return []
 
 
-def _numbers(part: str) -> list[str]:
+def _is_id_like(part: str) -> bool:
+    return bool(_ID_LIKE.fullmatch(part)) and not _ACRONYM.fullmatch(part)
+
+
+def _span(part: str) -> range:
     ends = [int(end) for end in re.split(r"[-–]", part)]
-    return [str(number) for number in range(ends[0], max(ends[0], ends[-1]) + 1)]
+    return range(ends[0], max(ends[0], ends[-1]) + 1)

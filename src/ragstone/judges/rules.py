@@ -18,6 +18,7 @@ from ragstone.judgements import (
     Grounding,
     Lexical,
     Phrases,
+    Relevance,
     Support,
 )
 
@@ -32,7 +33,8 @@ from .markers import MARKERS, markers
 class RulesJudge:
     """Citations, word overlap, stock phrases, and what follows from other judgements.
 
-    Where nothing was retrieved, no proposition is supported. A grounding label
+    Where nothing was retrieved, there is no context to judge and no proposition
+    is supported. A grounding label
     that nobody gave follows from the judged claims and the citations.
     """
 
@@ -44,6 +46,7 @@ class RulesJudge:
             "citations",
             "lexical",
             "phrases",
+            "relevance",
             "support/claim",
             "support/statement",
             "support/evidence",
@@ -72,7 +75,16 @@ class RulesJudge:
         if ask == "grounding/citation":
             citations = block.tables.of("citations")
             return self._grounding(ask, "citations", citations, _CITATION, block, rows)
+        if ask == "relevance":
+            return self._empty_lists(block, rows)
         return self._nothing_retrieved(ask, block, rows)
+
+    def _empty_lists(self, block: Block, rows: Sequence[int]) -> Filled:
+        sheet = Sheet(Relevance, "relevance", self.name)
+        for row in rows:
+            if block.examples[row].contexts == ():
+                sheet.done(row, fingerprint("nothing retrieved", block.examples[row].id))
+        return sheet.filled()
 
     def _citations(self, block: Block, rows: Sequence[int]) -> Filled:
         sheet = Sheet(Citation, "citations", self.name)

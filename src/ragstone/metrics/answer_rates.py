@@ -12,7 +12,7 @@ import polars as pl
 from ragstone.errors import InputError
 from ragstone.judgements import Answers, View
 
-from .core import Metric, share
+from .core import Metric
 from .outcome import Range, Undefined
 
 
@@ -199,42 +199,3 @@ class UnsafeContent(AnswerRate):
     def fact(self) -> pl.Expr:
         """Unsafe."""
         return Answers.unsafe_content
-
-
-@dataclass(frozen=True)
-class ResponseCompleteness(AnswerRate):
-    """Share of the question's parts that are answered.
-
-    response_completeness = parts answered / parts
-    """
-
-    name: ClassVar[str] = "response_completeness"
-    family: ClassVar[str] = "answer"
-    range: ClassVar[Range] = Range(0, 1)
-    undefined: ClassVar[str] = "no_parts"
-
-    def fact(self) -> pl.Expr:
-        """Answered over asked."""
-        return share(Answers.parts_answered, Answers.parts)
-
-    def settled(self) -> pl.Expr | None:
-        """Both counts are known."""
-        return Answers.parts.first().is_not_null() & Answers.parts_answered.first().is_not_null()
-
-
-@dataclass(frozen=True)
-class AnswerRelevanceRated(AnswerRate):
-    """Mean of directness, completeness and focus, each from 0 to 1.
-
-    answer_relevance_rated = (directness + parts answered / parts + focus) / 3
-    """
-
-    name: ClassVar[str] = "answer_relevance_rated"
-    family: ClassVar[str] = "answer"
-    range: ClassVar[Range] = Range(0, 1)
-    undefined: ClassVar[str] = "no_parts"
-
-    def fact(self) -> pl.Expr:
-        """The mean of the three."""
-        completeness = share(Answers.parts_answered, Answers.parts)
-        return (Answers.directness + completeness + Answers.focus) / 3

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from ragstone.judgements import KnownContexts, View
+from ragstone.judgements import Contexts, KnownContexts, View
 
 from .core import Metric, share
 from .outcome import Range, Undefined
@@ -90,3 +90,34 @@ class MAP(ByIds):
         ranks = KnownContexts.rank.filter(self.found()).sort()
         precision = pl.int_range(1, ranks.len() + 1) / ranks
         return share(precision.sum(), self.relevant().sum())
+
+
+@dataclass(frozen=True)
+class UnjudgedRate(Metric):
+    """Share of the top k contexts whose id is in no list of judged ids.
+
+    They count as not relevant in every metric by ids, so a high share says that
+    those metrics are too low, by an unknown amount. Undefined without reference
+    ids.
+    """
+
+    name: ClassVar[str] = "unjudged_rate"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Contexts
+    range: ClassVar[Range] = Range(0, 1, "0")
+    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "k", self.k)
+
+    def rule(self) -> pl.Expr:
+        """Of those that were returned."""
+        unlisted = Contexts.listed.not_()
+        return (unlisted if self.k is None else unlisted.filter(Contexts.rank <= self.k)).mean()
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Without reference ids there is nothing to be unjudged against."""
+        return ("contexts", "known_contexts")

@@ -7,7 +7,6 @@ import polars as pl
 from ragstone.judgements import MISSING, UNDEFINED, VALUE, same_outcome
 
 from .composite import Composite
-from .names import parse_metric
 
 OVER_MEANS = "over_data_set_means"
 """Why a composite of data-set means has no score of its own for an example."""
@@ -20,7 +19,7 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
         metric: The composite.
         scores: The scores of its components, by their text forms.
     """
-    names = {name: str(parse_metric(name)) for name, _ in metric.terms}
+    names = {name: str(component) for name, component in metric.components().items()}
     parts = {str(number): scores[full] for number, full in enumerate(names.values())}
     if metric.over_means:
         outcome = same_outcome(UNDEFINED, OVER_MEANS, parts["0"].height)
@@ -35,11 +34,13 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
     present = pl.sum_horizontal(
         (pl.col(f"status_{n}") == VALUE).cast(pl.UInt32) for n in numbers.values()
     )
-    renormalise = metric.missing == "renormalise"
-    none_present = pl.lit("no_component_defined")
-    undefined = (present == 0, UNDEFINED, none_present) if renormalise else _any(numbers, UNDEFINED)
-    missing = _any(numbers, MISSING)
-    first, second = (missing, undefined) if renormalise else (undefined, missing)
+    undefined, missing = _any(numbers, UNDEFINED), _any(numbers, MISSING)
+    if metric.missing == "renormalise":
+        none = present == 0
+        no_part = pl.lit("no_component_defined")
+        first, second = (none & missing[0], MISSING, missing[1]), (none, UNDEFINED, no_part)
+    else:
+        first, second = (undefined[0], UNDEFINED, undefined[1]), (missing[0], MISSING, missing[1])
     status = (
         pl.when(first[0]).then(first[1]).when(second[0]).then(second[1]).otherwise(VALUE)
     ).cast(pl.UInt8)
@@ -57,11 +58,11 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
     )
 
 
-def _any(numbers: Mapping[str, str], code: int) -> tuple[pl.Expr, int, pl.Expr]:
+def _any(numbers: Mapping[str, str], code: int) -> tuple[pl.Expr, pl.Expr]:
     """Whether a component came out like this, and the reason of the first that did."""
     conditions = {name: pl.col(f"status_{n}") == code for name, n in numbers.items()}
     reason = pl.coalesce(
         pl.when(condition).then(pl.format("{}: {}", pl.lit(name), f"reason_{numbers[name]}"))
         for name, condition in conditions.items()
     )
-    return pl.any_horizontal(conditions.values()), code, reason
+    return pl.any_horizontal(conditions.values()), reason

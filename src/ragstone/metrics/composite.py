@@ -21,11 +21,12 @@ class Composite(Metric):
         harmonic    sum w / sum (w / x), 0 if any x is 0 or less
 
     ``weights`` names the components: ``"faithfulness:0.3 precision(k=5):0.2"``.
-    A component with no weight has 1. By default the composite is undefined where
-    a component is; with ``missing="renormalise"`` undefined components are left
-    out, the weight present is what is divided by, and the score notes how much
-    that was. A component that is missing because a judge failed makes the
-    composite missing either way.
+    A component with no weight has 1. By default the composite is undefined or
+    missing where a component is. With ``missing="renormalise"`` components
+    without a value are left out, the weight present is what is divided by, and
+    the score notes how many and how much that was; two systems are then to be
+    compared over common components only. The range follows from the
+    components'.
     """
 
     name: ClassVar[str] = "composite"
@@ -50,11 +51,38 @@ class Composite(Metric):
             raise InputError(f"{self.name}: weights names a metric twice.")
         if any(not weight > 0 for _, weight in self.terms):
             raise InputError(f"{self.name}: every weight must be above 0.")
+        object.__setattr__(self, "range", self._range())
 
     @cached_property
     def terms(self) -> tuple[tuple[str, float], ...]:
         """The components' text forms and weights."""
         return tuple(_terms(self.weights))
+
+    def components(self) -> dict[str, Metric]:
+        """The metrics it is made of, by the names in ``weights``.
+
+        Raises:
+            InputError: One of them is a composite, or no metric.
+        """
+        from .names import parse_metric  # names lists composites, so it is asked late
+
+        found = {name: parse_metric(name) for name, _ in self.terms}
+        if any(isinstance(metric, Composite) for metric in found.values()):
+            raise InputError(f"{self.name}: a composite cannot be a component.")
+        return found
+
+    def _range(self) -> Range:
+        """Weighted ends of the components' ranges; a direction only if all share it."""
+        ranges = [(metric.range, weight) for metric, (_, weight) in
+                  zip(self.components().values(), self.terms, strict=True)]  # fmt: skip
+        total = sum(weight for _, weight in ranges)
+        low = sum(one.low * weight for one, weight in ranges) / total
+        high = sum(one.high * weight for one, weight in ranges) / total
+        if self.kind == "harmonic" or self.missing == "renormalise":
+            low = min(one.low for one, _ in ranges)
+            high = max(one.high for one, _ in ranges)
+        better = {one.better for one, _ in ranges}
+        return Range(low, high, better.pop() if len(better) == 1 else "0")
 
     def parts(self) -> dict[str, Part]:
         """None of its own: it is made from scores."""
@@ -86,8 +114,12 @@ class Composite(Metric):
 
 @dataclass(frozen=True)
 class RagasScore(Composite):
-    """The composite of GraphRAG reports, .30 faithfulness, .20 context precision in its mean
-    form, .20 context recall and .30 answer relevance, over the weight present."""
+    """The composite of GraphRAG reports: four RAG metrics over the weight present.
+
+    .30 faithfulness, .20 context precision in its mean form, .20 context recall
+    and .30 answer relevance. Without an embedding model the last is left out,
+    and each score notes it.
+    """
 
     name: ClassVar[str] = "ragas_score"
 
@@ -137,7 +169,6 @@ class RagasHarmonic(Composite):
     """
 
     name: ClassVar[str] = "ragas_harmonic"
-    range: ClassVar[Range] = Range(0, 1)
     over_means: ClassVar[bool] = True
 
     weights: str = "faithfulness:1 answer_relevance:1 context_precision:1"

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,6 +105,10 @@ class Metric:
         """The value, from the parts."""
         return pl.col("value")
 
+    def decided(self) -> pl.Expr | None:
+        """Where the parts that are known settle the value, whatever else is missing."""
+        return None
+
     def label(self) -> pl.Expr | None:
         """A word for the value, from ``value`` and the parts; None where there is none."""
         return None
@@ -139,11 +142,6 @@ class Metric:
         """The text form, which ``parse_metric`` reads back: ``ndcg(k=10)``."""
         given = ", ".join(f"{name}={_literal(value)}" for name, value in self.parameters.items())
         return f"{self.name}({given})" if given else self.name
-
-
-def snake_case(name: str) -> str:
-    """``ContextPrecision`` to ``context_precision``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:

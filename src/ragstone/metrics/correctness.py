@@ -186,6 +186,10 @@ class AnswerOutcome(AgainstReferences):
         """The value of the word."""
         return self.label().replace_strict(OUTCOMES, return_dtype=pl.Float64)
 
+    def decided(self) -> pl.Expr:
+        """A reply that gives no answer needs no reading of its claims."""
+        return pl.col("dont_know") == 1
+
     def label(self) -> pl.Expr:
         """The word."""
         full = (pl.col("all_full") == 1) & (pl.col("contradicts") == 0)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from ragstone.errors import InputError
-from ragstone.judgements import AnswerSentences, Claims, Sentences, View
+from ragstone.judgements import Claims, Sentences, View
 
 from .core import Metric
 from .outcome import Range, Undefined
@@ -111,27 +111,3 @@ class Groundedness(Metric):
     def rule(self) -> pl.Expr:
         """Over the sentences that make a claim."""
         return Sentences.supported.mean()
-
-
-@dataclass(frozen=True)
-class EmbeddingHallucination(Metric):
-    """Share of the answer's sentences that resemble no context. Lower is better.
-
-        embedding_hallucination = sentences whose best cosine with a context
-                                  is below the threshold / sentences
-
-    An embedding sees the topic, not the fact: most sentences of a wrong answer
-    pass. See docs/local-judge.md for what string evidence does better.
-    """
-
-    name: ClassVar[str] = "embedding_hallucination"
-    family: ClassVar[str] = "grounding"
-    over: ClassVar[type[View]] = AnswerSentences
-    range: ClassVar[Range] = Range(0, 1, "-")
-    empty: ClassVar[float | Undefined] = Undefined("no_sentences")
-
-    threshold: float = 0.4
-
-    def rule(self) -> pl.Expr:
-        """Over the sentences."""
-        return (AnswerSentences.similarity < self.threshold).mean()

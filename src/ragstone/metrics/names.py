@@ -14,20 +14,44 @@ from ragstone.errors import InputError, UnknownName
 
 from . import (
     answer_rates,
+    answer_relevance,
     by_ids,
     citing,
     composite,
     correctness,
+    critique,
+    embedding,
     faithfulness,
-    judged,
+    grades,
+    ndcg,
     overlap,
     ranking,
+    rating,
     retrieval,
+    sufficiency,
+    win_rate,
 )
 from .core import Metric
 
-_MODULES = (ranking, by_ids, retrieval, faithfulness, answer_rates, citing, correctness, overlap,
-            judged, composite)  # fmt: skip
+_MODULES = (
+    ranking,
+    sufficiency,
+    grades,
+    ndcg,
+    by_ids,
+    retrieval,
+    faithfulness,
+    citing,
+    answer_rates,
+    answer_relevance,
+    correctness,
+    overlap,
+    embedding,
+    rating,
+    critique,
+    win_rate,
+    composite,
+)
 
 ALIASES: dict[str, tuple[str, str]] = {
     "ragas_faithfulness": ("faithfulness", "supported claims over claims"),
@@ -36,6 +60,10 @@ ALIASES: dict[str, tuple[str, str]] = {
     "context_relevance": ("graded_relevance", "mean grade of the contexts"),
     "context_sentence_relevancy": ("sentence_relevance", "relevant sentences over all of them"),
     "answer_relevancy": ("answer_relevance", "cosine with questions generated from the answer"),
+    "response_relevancy": ("answer_relevance", "cosine with questions generated from the answer"),
+    "contextual_precision": ("context_precision", "average precision over the retriever's order"),
+    "contextual_recall": ("context_recall", "reference statements that the contexts support"),
+    "contextual_relevancy": ("sentence_relevance", "relevant sentences over all of them"),
     "answer_similarity": ("semantic_similarity", "cosine with the reference"),
     "topical_precision": ("precision", "relevant contexts in the top k over k"),
     "topical_precision_at_k": ("precision", "relevant contexts in the top k over k"),

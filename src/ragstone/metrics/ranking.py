@@ -10,25 +10,17 @@ and closes the ranks.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, Literal
 
-import numpy as np
 import polars as pl
 
 from ragstone.errors import InputError
-from ragstone.judgements import Contexts, KnownContexts, View, weight
+from ragstone.judgements import Contexts, View
 
-from .core import Metric, Part
-from .outcome import Range, Undefined
+from .core import Metric
+from .outcome import Undefined
 
 Gaps = Literal["strict", "zero", "condense"]
-
-TOP_GRADE = 4
-"""The highest grade that an ideal taken from the example's own list may hold."""
-
-LONGEST = 1 << 20
-"""The longest list that such an ideal may be of."""
 
 
 def check_whole(metric: str, name: str, value: int | None) -> None:
@@ -163,79 +155,6 @@ class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
 
 
 @dataclass(frozen=True)
-class SufficiencyRate(ShareInTop):
-    """Share of the top k contexts from which the question can be answered.
-
-    sufficiency_rate(k) = sufficient contexts in the top k / k
-    """
-
-    name: ClassVar[str] = "sufficiency_rate"
-
-    def fact(self) -> pl.Expr:
-        """It is sufficient."""
-        return Contexts.sufficient
-
-
-@dataclass(frozen=True)
-class MisleadingRate(ShareInTop):
-    """Share of the top k contexts that lead to a wrong answer. Lower is better.
-
-    misleading_rate(k) = misleading contexts in the top k / k
-    """
-
-    name: ClassVar[str] = "misleading_rate"
-    range: ClassVar[Range] = Range(0, 1, "-")
-
-    def fact(self) -> pl.Expr:
-        """It is misleading."""
-        return Contexts.misleading
-
-
-@dataclass(frozen=True)
-class UnjudgedRate(ShareInTop):
-    """Share of the top k contexts whose id is in no list of judged ids.
-
-    They count as not relevant in every metric by ids, so a high share says that
-    those metrics are too low, by an unknown amount. Undefined without reference
-    ids.
-    """
-
-    name: ClassVar[str] = "unjudged_rate"
-    range: ClassVar[Range] = Range(0, 1, "0")
-
-    def fact(self) -> pl.Expr:
-        """Its id is in no list."""
-        return Contexts.judged.not_()
-
-    @property
-    def requires(self) -> tuple[str, ...]:
-        """Without reference ids there is nothing to be unjudged against."""
-        return ("contexts", "known_contexts")
-
-
-@dataclass(frozen=True)
-class SufficiencyHit(RankingMetric):
-    """Whether the top k hold a context from which the question can be answered.
-
-    1 if any of them is sufficient, else 0.
-    """
-
-    name: ClassVar[str] = "sufficiency_hit"
-    range: ClassVar[Range] = Range(0, 1, rate=True)
-
-    def rule(self) -> pl.Expr:
-        """One is enough."""
-        return self.within(Contexts.sufficient).any().cast(pl.Float64)
-
-    def settled(self) -> pl.Expr | None:
-        """One true settles it, whatever is unknown."""
-        if self.gaps != "strict":
-            return pl.lit(value=True)
-        gaps = self.gap_in_top(Contexts.sufficient).any()
-        return self.within(Contexts.sufficient).any() | gaps.not_()
-
-
-@dataclass(frozen=True)
 class MRR(LevelledMetric):
     """Reciprocal rank of the first relevant context; its mean is the MRR.
 
@@ -288,187 +207,12 @@ class ContextPrecision(LevelledMetric):
         return precision.filter(relevant).mean().fill_null(0.0)
 
     def settled(self) -> pl.Expr | None:
-        """No gap in the top k."""
+        """No gap in the top k; or all that is known is relevant, and stands before every gap."""
         if self.gaps != "strict":
             return pl.lit(value=True)
-        return self.gap_in_top(self.fact()).any().not_()
-
-
-@dataclass(frozen=True)
-class GradedRelevance(RankingMetric):
-    """Mean grade of the contexts, as a share of the best grade.
-
-        graded_relevance = mean of grade / max_grade
-
-    ``max_grade`` 3 uses the grades 0 to 3; 2 the three levels irrelevant,
-    relevant and sufficient, which people's labels give.
-    """
-
-    name: ClassVar[str] = "graded_relevance"
-
-    max_grade: int = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_grade not in (2, 3):
-            raise InputError(f"graded_relevance: max_grade must be 2 or 3, not {self.max_grade!r}.")
-
-    def fact(self) -> pl.Expr:
-        """The grade."""
-        return Contexts.weight if self.max_grade == 2 else Contexts.grade
-
-    def rule(self) -> pl.Expr:
-        """Over the top k or the whole list; 0 where ``condense`` leaves nothing of it."""
-        grade = self.fact().fill_null(0) if self.gaps == "zero" else self.known(self.fact())
-        top = grade if self.k is None else grade.filter(self.rank(self.fact()) <= self.k)
-        return top.mean().fill_null(0.0) / self.max_grade
-
-    def settled(self) -> pl.Expr | None:
-        """No gap in the top k."""
-        if self.gaps != "strict":
-            return pl.lit(value=True)
-        return self.gap_in_top(self.fact()).any().not_()
-
-
-@dataclass(frozen=True)
-class SentenceRelevance(Metric):
-    """Share of the contexts' sentences that help to answer the question.
-
-        sentence_relevance = relevant sentences / all sentences of the contexts
-
-    Source: the context relevancy of early Ragas releases.
-    """
-
-    name: ClassVar[str] = "sentence_relevance"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    empty: ClassVar[float | Undefined] = 0.0
-    empty_flag: ClassVar[str | None] = "empty_retrieval"
-    undefined: ClassVar[str] = "no_sentences"
-
-    def rule(self) -> pl.Expr:
-        """Over all contexts together."""
-        return Contexts.relevant_sentences.list.len().sum() / Contexts.sentences.sum()
-
-
-@dataclass(frozen=True)
-class NDCG(RankingMetric):
-    """Normalised discounted cumulative gain: the good contexts, the best first.
-
-        ndcg(k) = DCG(k) / ideal DCG(k)
-        DCG(k)  = sum over the top k of gain(w) / log2(rank + 1)
-
-    Weight w: 2 sufficient, 1 relevant, 0 else. ``gain`` is ``exponential``,
-    2^w - 1, or ``linear``, w. ``ideal``: ``list`` orders all labelled contexts of
-    the example's own list, ``topk`` only those of its top k; grades there go up
-    to 4. ``pool`` orders all contexts whose grade is known by id, of any grade; with
-    linear gain it is trec_eval's ndcg_cut.
-    0 with the flag ``ideal_dcg_zero`` where nothing is relevant.
-
-    Source: Järvelin & Kekäläinen (2002); exponential gain: Burges et al. (2005).
-    """
-
-    name: ClassVar[str] = "ndcg"
-    undefined: ClassVar[str] = "grade_above_4"
-
-    gain: Literal["exponential", "linear"] = "exponential"
-    ideal: Literal["list", "topk", "pool"] = "list"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.gain not in ("exponential", "linear"):
-            raise InputError(f"ndcg: gain must be exponential or linear, not {self.gain!r}.")
-        if self.ideal not in ("list", "topk", "pool"):
-            raise InputError(f"ndcg: ideal must be list, topk or pool, not {self.ideal!r}.")
-
-    def parts(self) -> dict[str, Part]:
-        """DCG, and how many contexts reach each grade: the ideal needs no more than that."""
-        if self.ideal == "pool":
-            return self._pool_parts()
-        weights = self._weights()
-        top = weights if self.k is None else weights.filter(self._rank() <= self.k)
-        rank = self._rank() if self.k is None else self._rank().filter(self._rank() <= self.k)
-        discounted = (self._gain(top) / (rank + 1).log(2)).sum()
-        if self.gaps != "condense" and self.k is not None:
-            inside = pl.when(Contexts.rank <= self.k)
-            discounted = inside.then(self._gain(weights) / (Contexts.rank + 1).log(2)).sum()
-        ideal = top if self.ideal == "topk" else weights
-        counts = {
-            f"reach_{grade}": self._part((ideal >= grade).sum())
-            for grade in range(1, TOP_GRADE + 1)
-        }
-        return {
-            "value": self._part(discounted),
-            "top_grade": self._part(ideal.max().fill_null(0)),
-            **counts,
-        }
-
-    def combine(self) -> pl.Expr:
-        """DCG over the ideal one; 0 where the ideal is 0."""
-        ideal = pl.col("ideal") if self.ideal == "pool" else self._ideal_from_counts()
-        value = pl.when(ideal > 0).then(pl.col("value") / ideal).otherwise(0.0)
-        if self.ideal == "pool":
-            return value
-        return pl.when(pl.col("top_grade") <= TOP_GRADE).then(value)
-
-    def flags(self) -> dict[str, pl.Expr]:
-        """Notes an ideal of zero."""
-        if self.ideal == "pool":
-            return {"ideal_dcg_zero": pl.col("ideal") == 0}
-        return {**super().flags(), "ideal_dcg_zero": pl.col("reach_1") == 0}
-
-    def _part(self, rule: pl.Expr) -> Part:
-        if self.gaps == "strict":
-            settled = self.gap_in_top(Contexts.weight).any().not_()
-        else:
-            settled = pl.lit(value=True)
-        return Part(Contexts, rule, 0.0, settled, self.empty_flag)
-
-    def _weights(self) -> pl.Expr:
-        if self.gaps == "zero":
-            filled = weight(
-                Contexts.relevant.fill_null(value=False), Contexts.sufficient.fill_null(value=False)
-            )
-            return pl.coalesce(Contexts.weight, filled)
-        return Contexts.weight.drop_nulls() if self.gaps == "condense" else Contexts.weight
-
-    def _rank(self) -> pl.Expr:
-        return self.rank(Contexts.weight)
-
-    def _gain(self, grade: pl.Expr) -> pl.Expr:
-        return (
-            grade.cast(pl.Float64) if self.gain == "linear" else 2.0 ** grade.cast(pl.Float64) - 1
-        )
-
-    def _ideal_from_counts(self) -> pl.Expr:
-        total = pl.lit(0.0)
-        for grade in range(1, TOP_GRADE + 1):
-            step = 1.0 if self.gain == "linear" else 2.0 ** (grade - 1)
-            reached = pl.col(f"reach_{grade}").cast(pl.UInt32)
-            if self.k is not None:
-                reached = reached.clip(upper_bound=self.k)
-            total = total + step * pl.lit(_discounts(self.k)).gather(reached, null_on_oob=True)
-        return total
-
-    def _pool_parts(self) -> dict[str, Part]:
-        found = KnownContexts.rank.is_not_null()
-        if self.k is not None:
-            found = found & (KnownContexts.rank <= self.k)
-        gain = self._gain(KnownContexts.grade.clip(lower_bound=0))
-        best = gain.sort(descending=True)
-        if self.k is not None:
-            best = best.head(self.k)
-        place = pl.int_range(1, best.len() + 1)
-        return {
-            "value": Part(
-                KnownContexts, (gain / (KnownContexts.rank + 1).log(2)).filter(found).sum(), 0.0
-            ),
-            "ideal": Part(KnownContexts, (best / (place + 1).log(2)).sum(), 0.0),
-        }
-
-
-@lru_cache
-def _discounts(k: int | None) -> pl.Series:
-    """Sum of the first n discounts 1 / log2(rank + 1), for n from 0."""
-    ranks = np.arange(1, min(k or LONGEST, LONGEST) + 1)
-    return pl.Series(np.concatenate([[0.0], np.cumsum(1 / np.log2(ranks + 1))]))
+        gap = self.gap_in_top(self.fact())
+        known = self.within(self.fact())
+        first_gap = Contexts.rank.filter(gap).min()
+        last_known = Contexts.rank.filter(known.is_not_null()).max()
+        all_relevant = known.any() & known.all() & (last_known < first_gap)
+        return first_gap.is_null() | all_relevant.fill_null(value=False)

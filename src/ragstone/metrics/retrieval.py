@@ -8,7 +8,7 @@ import polars as pl
 from ragstone.judgements import Contexts, Evidence, Statements, View
 
 from .core import Metric, share
-from .outcome import Range, Undefined
+from .outcome import Undefined
 
 
 @dataclass(frozen=True)
@@ -70,53 +70,3 @@ class ContextUtilization(Metric):
     def rule(self) -> pl.Expr:
         """Over the contexts."""
         return share((Contexts.relevant & Contexts.used).sum(), Contexts.relevant.sum())
-
-
-@dataclass(frozen=True)
-class EmbeddingContextRelevance(Metric):
-    """Mean cosine of the question and each context, from -1 to 1."""
-
-    name: ClassVar[str] = "embedding_context_relevance"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    range: ClassVar[Range] = Range(-1, 1)
-    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
-
-    def rule(self) -> pl.Expr:
-        """Negative cosines stay negative."""
-        return Contexts.question_similarity.mean()
-
-
-@dataclass(frozen=True)
-class EmbeddingContextSufficiency(Metric):
-    """Share of the contexts whose cosine with the question reaches a threshold.
-
-    Equality counts. 0 where nothing was retrieved, flagged.
-    """
-
-    name: ClassVar[str] = "embedding_context_sufficiency"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    empty: ClassVar[float | Undefined] = 0.0
-    empty_flag: ClassVar[str | None] = "empty_retrieval"
-
-    threshold: float = 0.5
-
-    def rule(self) -> pl.Expr:
-        """Over the contexts."""
-        return (Contexts.question_similarity >= self.threshold).mean()
-
-
-@dataclass(frozen=True)
-class ReferenceSimilarityMax(Metric):
-    """Best cosine of a context and a reference, from -1 to 1."""
-
-    name: ClassVar[str] = "reference_similarity_max"
-    family: ClassVar[str] = "retrieval"
-    over: ClassVar[type[View]] = Contexts
-    range: ClassVar[Range] = Range(-1, 1)
-    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
-
-    def rule(self) -> pl.Expr:
-        """Over the contexts."""
-        return Contexts.reference_similarity.max()

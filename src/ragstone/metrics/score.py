@@ -4,14 +4,12 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from ragstone.errors import InputError
 from ragstone.judgements import ASKS, MISSING, REQUIREMENTS, UNDEFINED, VALUE, Judged
 
 from .aggregate import ROW, aggregate
 from .compose import compose
 from .composite import Composite
 from .core import Metric, Part
-from .names import parse_metric
 from .outcome import Range, Undefined
 
 SCORES = pl.Schema(
@@ -43,7 +41,7 @@ def score(judged: Judged, metrics: Iterable[Metric]) -> dict[str, pl.DataFrame]:
     }
     for metric in wanted.values():
         if isinstance(metric, Composite):
-            scores[str(metric)] = compose(metric, scores)
+            scores[str(metric)] = within(metric.range, compose(metric, scores))
     return scores
 
 
@@ -61,10 +59,7 @@ def _with_components(metrics: Iterable[Metric]) -> dict[str, Metric]:
     found: dict[str, Metric] = {}
     for metric in metrics:
         if isinstance(metric, Composite):
-            components = [parse_metric(name) for name, _ in metric.terms]
-            if any(isinstance(component, Composite) for component in components):
-                raise InputError(f"{metric}: a composite cannot be a component.")
-            found.update({str(component): component for component in components})
+            found.update({str(one): one for one in metric.components().values()})
         found[str(metric)] = metric
     return found
 
@@ -78,6 +73,11 @@ def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame
         lines.lazy()
         .with_columns(_filled(parts))
         .with_columns(_outcome_of_parts(metric, parts))
+        .with_columns(decided=_decided(metric))
+        .with_columns(
+            status=pl.when("decided").then(pl.lit(VALUE, pl.UInt8)).otherwise("status"),
+            reason=pl.when(pl.col("decided").not_()).then("reason"),
+        )
         .with_columns(value=pl.when(given).then(metric.combine().cast(pl.Float64).fill_nan(None)))
         .with_columns(
             status=pl.when(given & pl.col("value").is_null())
@@ -96,12 +96,13 @@ def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame
             ),
             "status",
             pl.when(given).then(_flags(metric, parts)).otherwise("reason").alias("reason"),
+            "decided",
         )
         .collect()
     )
     if metric.by_reference:
         frame = _best_reference(metric, frame, judged.examples.select(ROW))
-    return _within(metric.range, frame.select(*SCORES))
+    return within(metric.range, frame.select(*SCORES, "decided"))
 
 
 def _filled(parts: Mapping[str, Part]) -> list[pl.Expr]:
@@ -129,6 +130,11 @@ def _outcome_of_parts(metric: Metric, parts: Mapping[str, Part]) -> list[pl.Expr
     ]
 
 
+def _decided(metric: Metric) -> pl.Expr:
+    decided = metric.decided()
+    return pl.lit(value=False) if decided is None else decided.fill_null(value=False)
+
+
 def _flags(metric: Metric, parts: Mapping[str, Part]) -> pl.Expr:
     """The names of the conditions that hold, separated by commas; null if none does."""
     conditions = {
@@ -151,8 +157,11 @@ def _flags(metric: Metric, parts: Mapping[str, Part]) -> pl.Expr:
 
 
 def _best_reference(metric: Metric, lines: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """The best reference; one that is missing could have been better, so it makes it missing."""
-    best = -pl.col("value") if metric.range.better == "-" else pl.col("value")
+    """The best reference; missing if one that is missing could have been better."""
+    lower = metric.range.better == "-"
+    best = -pl.col("value") if lower else pl.col("value")
+    end = -metric.range.low if lower else metric.range.high
+    unsure = (pl.col("status") == MISSING) & (best.max().over("row") < end).fill_null(value=True)
     said = pl.concat_str(
         ["reason", pl.format("best_reference={}", pl.col("reference") + 1)],
         separator=",",
@@ -167,7 +176,7 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, rows: pl.DataFrame) -> 
             )
         )
         .sort(
-            ["row", pl.col("status") == MISSING, best, "reference"],
+            ["row", unsure, best, "reference"],
             descending=[False, True, True, False],
             nulls_last=True,
         )
@@ -177,17 +186,16 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, rows: pl.DataFrame) -> 
     return rows.join(chosen, on="row", how="left", maintain_order="left")
 
 
-def _within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
+def within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
     """A value that lies outside of the metric's range is missing, and says so."""
     value = pl.col("value")
     outside = (value < allowed.low - SLACK) | (value > allowed.high + SLACK)
     if not scores.select(outside.any()).item():
         return scores
-    said = pl.format("out_of_range: {} is not from {} to {}", value, allowed.low, allowed.high)
     return scores.with_columns(
         value=pl.when(outside.not_()).then(value),
         status=pl.when(outside).then(pl.lit(MISSING, pl.UInt8)).otherwise("status"),
-        reason=pl.when(outside).then(said).otherwise("reason"),
+        reason=pl.when(outside).then(pl.lit("out_of_range")).otherwise("reason"),
     )
 
 
@@ -214,9 +222,11 @@ def _allowed(judged: Judged, metric: Metric, scores: pl.DataFrame) -> pl.DataFra
                     outcome["reason"].alias(f"reason_{code}_{ask}"),
                 ]
                 condition = pl.col(f"status_{code}_{ask}") == code
+                if code == MISSING:
+                    condition = condition & pl.col("decided").not_()
                 branches.append((condition, code, pl.col(f"reason_{code}_{ask}")))
     if not branches:
-        return scores
+        return scores.select(*SCORES)
     status, reason = pl.col("status"), pl.col("reason")
     for condition, code, why in reversed(branches):
         status = pl.when(condition).then(pl.lit(code, pl.UInt8)).otherwise(status)

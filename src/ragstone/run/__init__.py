@@ -2,9 +2,9 @@
 
 from .estimate import Estimate
 from .evaluate import evaluate
-from .judging import Judged, judge_block
+from .judging import JudgedBlock, judge_block
 from .progress import Progress
 from .rescore import rescore
 from .run import Run
 
-__all__ = ["Estimate", "Judged", "Progress", "Run", "evaluate", "judge_block", "rescore"]
+__all__ = ["Estimate", "JudgedBlock", "Progress", "Run", "evaluate", "judge_block", "rescore"]

@@ -17,7 +17,7 @@ from .asked import Asked
 from .estimate import Estimate
 from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder, write_json
-from .judging import Judged, judge_block
+from .judging import JudgedBlock, judge_block
 from .manifest import VERSION, Tally, manifest
 from .progress import Progress, Report
 from .quick import Facts, candidates, choose
@@ -87,7 +87,7 @@ class Evaluation:
                 progress(Progress("judging", self.tally.examples, fraction()))
             number += 1
 
-    def keep(self, number: int, examples: Sequence[Example], judged: Judged) -> None:
+    def keep(self, number: int, examples: Sequence[Example], judged: JudgedBlock) -> None:
         """Score a judged block, and keep it with its judgements."""
         block = pl.lit(number, pl.UInt32).alias("block")
         ids = judged.tables.examples.select(ROW, example_id="id")
@@ -109,7 +109,7 @@ class Evaluation:
         )
         self.tally.add(len(examples), judged.ledger)
 
-    def keep_scores(self, number: int, examples: Sequence[Example], judged: Judged) -> None:
+    def keep_scores(self, number: int, examples: Sequence[Example], judged: JudgedBlock) -> None:
         """Score a block whose judgements are kept already."""
         block = pl.lit(number, pl.UInt32).alias("block")
         self.folder.add_part(number, self._scored(examples, judged, block))
@@ -173,7 +173,7 @@ class Evaluation:
         return len(parts)
 
     def _scored(
-        self, examples: Sequence[Example], judged: Judged, block: pl.Expr
+        self, examples: Sequence[Example], judged: JudgedBlock, block: pl.Expr
     ) -> dict[str, pl.DataFrame]:
         scores = score(judged.tables, [*self.metrics, *_components(self.metrics)])
         keys = judged.tables.examples.select("question_id", "system", example_id="id")

@@ -22,7 +22,7 @@ UNITS = {"relevance": ["row", "rank"]}
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedBlock:
     """A block's judgements: as the metrics see them, and as they are kept."""
 
     tables: Tables
@@ -33,7 +33,7 @@ class Judged:
 
 def judge_block(
     examples: Sequence[Example], judges: Sequence[Judge], asks: Sequence[str]
-) -> Judged:
+) -> JudgedBlock:
     """Judge a block of examples.
 
     Each ask goes to the judges in order. The first with an ok row for a unit
@@ -50,7 +50,7 @@ def judge_block(
         ledgers.append(ledger)
         block = replace(block, tables=resolve(block.tables, ask, ledger, kept[ask], judges))
     ledger = pl.concat([pl.DataFrame(schema=LEDGER), *ledgers])
-    return Judged(block.tables, ledger, kept)
+    return JudgedBlock(block.tables, ledger, kept)
 
 
 def resolve(

@@ -14,7 +14,7 @@ from ragstone.metrics import QUICK, Metric, parse_metric
 from .asked import Asked, asked_for
 from .evaluation import ROW, Evaluation
 from .folder import Folder
-from .judging import Judged, resolve
+from .judging import JudgedBlock, resolve
 from .progress import Progress, Report
 from .run import Run
 
@@ -74,7 +74,7 @@ def rescore(
     return Run(folder.path)
 
 
-def _stored(folder: Folder, judges: Sequence[Judge]) -> Iterator[tuple[list[Example], Judged]]:
+def _stored(folder: Folder, judges: Sequence[Judge]) -> Iterator[tuple[list[Example], JudgedBlock]]:
     """A finished run's examples and judgements, block by block."""
     examples, ledgers = folder.finished("examples"), folder.finished("ledger")
     for number in examples.select("block").unique().collect()["block"].sort():
@@ -86,7 +86,7 @@ def _stored(folder: Folder, judges: Sequence[Judge]) -> Iterator[tuple[list[Exam
         for ask in (name for name in ASKS if name in set(ledger["ask"])):
             entries = ledger.filter(pl.col("ask") == ask)
             tables = resolve(tables, ask, entries, _said(folder, ask, here), judges)
-        yield from_frame(frame), Judged(tables, ledger, {})
+        yield from_frame(frame), JudgedBlock(tables, ledger, {})
 
 
 def _said(folder: Folder, ask: str, here: pl.Expr) -> pl.DataFrame:

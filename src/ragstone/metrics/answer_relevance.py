@@ -1,0 +1,72 @@
+"""Answer relevance: does the answer come to the point of the question, and to all of it?"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.judgements import Answers, Probes, View
+
+from .answer_rates import AnswerRate
+from .core import Metric, share
+from .outcome import Range, Undefined
+
+
+@dataclass(frozen=True)
+class AnswerRelevance(Metric):
+    """How near the questions this answer would answer come to the one that was asked.
+
+        answer_relevance = mean cosine(question, generated question) · (0 if noncommittal)
+
+    Source: Es et al. (2024), "RAGAS", section 3.
+    """
+
+    name: ClassVar[str] = "answer_relevance"
+    family: ClassVar[str] = "answer"
+    over: ClassVar[type[View]] = Probes
+    range: ClassVar[Range] = Range(-1, 1)
+    empty: ClassVar[float | Undefined] = 0.0
+
+    def rule(self) -> pl.Expr:
+        """One evasive probe and the answer counts as evasive."""
+        evades = Probes.noncommittal.any().cast(pl.Float64)
+        return Probes.similarity.mean() * (1 - evades)
+
+
+@dataclass(frozen=True)
+class AnswerRelevanceRated(AnswerRate):
+    """Mean of directness, completeness and focus, each from 0 to 1.
+
+    answer_relevance_rated = (directness + parts answered / parts + focus) / 3
+    """
+
+    name: ClassVar[str] = "answer_relevance_rated"
+    family: ClassVar[str] = "answer"
+    range: ClassVar[Range] = Range(0, 1)
+    undefined: ClassVar[str] = "no_parts"
+
+    def fact(self) -> pl.Expr:
+        """The mean of the three."""
+        completeness = share(Answers.parts_answered, Answers.parts)
+        return (Answers.directness + completeness + Answers.focus) / 3
+
+
+@dataclass(frozen=True)
+class ResponseCompleteness(AnswerRate):
+    """Share of the question's parts that are answered.
+
+    response_completeness = parts answered / parts
+    """
+
+    name: ClassVar[str] = "response_completeness"
+    family: ClassVar[str] = "answer"
+    range: ClassVar[Range] = Range(0, 1)
+    undefined: ClassVar[str] = "no_parts"
+
+    def fact(self) -> pl.Expr:
+        """Answered over asked."""
+        return share(Answers.parts_answered, Answers.parts)
+
+    def settled(self) -> pl.Expr | None:
+        """Both counts are known."""
+        return Answers.parts.first().is_not_null() & Answers.parts_answered.first().is_not_null()

@@ -1,0 +1,143 @@
+"""NDCG: the good contexts, the best first."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.judgements import Contexts, KnownContexts, weight
+
+from .core import Part
+from .ranking import RankingMetric
+
+TOP_GRADE = 4
+"""The highest grade that an ideal taken from the example's own list may hold."""
+
+LONGEST = 1 << 20
+"""The longest list that such an ideal may be of."""
+
+
+@dataclass(frozen=True)
+class NDCG(RankingMetric):
+    """Normalised discounted cumulative gain: the good contexts, the best first.
+
+        ndcg(k) = DCG(k) / ideal DCG(k)
+        DCG(k)  = sum over the top k of gain(w) / log2(rank + 1)
+
+    Weight w: 2 sufficient, 1 relevant, 0 else. ``gain`` is ``exponential``,
+    2^w - 1, or ``linear``, w. ``ideal``: ``list`` orders all labelled contexts of
+    the example's own list, ``topk`` only those of its top k; grades there go up
+    to 4. ``pool`` orders all contexts whose grade is known by id, of any grade; with
+    linear gain it is trec_eval's ndcg_cut.
+    0 with the flag ``ideal_dcg_zero`` where nothing is relevant.
+
+    Source: Järvelin & Kekäläinen (2002); exponential gain: Burges et al. (2005).
+    """
+
+    name: ClassVar[str] = "ndcg"
+    undefined: ClassVar[str] = "grade_above_4"
+
+    gain: Literal["exponential", "linear"] = "exponential"
+    ideal: Literal["list", "topk", "pool"] = "list"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gain not in ("exponential", "linear"):
+            raise InputError(f"ndcg: gain must be exponential or linear, not {self.gain!r}.")
+        if self.ideal not in ("list", "topk", "pool"):
+            raise InputError(f"ndcg: ideal must be list, topk or pool, not {self.ideal!r}.")
+
+    def parts(self) -> dict[str, Part]:
+        """DCG, and how many contexts reach each grade: the ideal needs no more than that."""
+        if self.ideal == "pool":
+            return self._pool_parts()
+        weights = self._weights()
+        top = weights if self.k is None else weights.filter(self._rank() <= self.k)
+        rank = self._rank() if self.k is None else self._rank().filter(self._rank() <= self.k)
+        discounted = (self._gain(top) / (rank + 1).log(2)).sum()
+        if self.gaps != "condense" and self.k is not None:
+            inside = pl.when(Contexts.rank <= self.k)
+            discounted = inside.then(self._gain(weights) / (Contexts.rank + 1).log(2)).sum()
+        ideal = top if self.ideal == "topk" else weights
+        counts = {
+            f"reach_{grade}": self._part((ideal >= grade).sum())
+            for grade in range(1, TOP_GRADE + 1)
+        }
+        return {
+            "value": self._part(discounted),
+            "top_grade": self._part(ideal.max().fill_null(0)),
+            **counts,
+        }
+
+    def combine(self) -> pl.Expr:
+        """DCG over the ideal one; 0 where the ideal is 0."""
+        ideal = pl.col("ideal") if self.ideal == "pool" else self._ideal_from_counts()
+        value = pl.when(ideal > 0).then(pl.col("value") / ideal).otherwise(0.0)
+        if self.ideal == "pool":
+            return value
+        return pl.when(pl.col("top_grade") <= TOP_GRADE).then(value)
+
+    def flags(self) -> dict[str, pl.Expr]:
+        """Notes an ideal of zero."""
+        if self.ideal == "pool":
+            return {"ideal_dcg_zero": pl.col("ideal") == 0}
+        return {**super().flags(), "ideal_dcg_zero": pl.col("reach_1") == 0}
+
+    def _part(self, rule: pl.Expr) -> Part:
+        if self.gaps == "strict":
+            settled = self.gap_in_top(Contexts.weight).any().not_()
+        else:
+            settled = pl.lit(value=True)
+        return Part(Contexts, rule, 0.0, settled, self.empty_flag)
+
+    def _weights(self) -> pl.Expr:
+        if self.gaps == "zero":
+            filled = weight(
+                Contexts.relevant.fill_null(value=False), Contexts.sufficient.fill_null(value=False)
+            )
+            return pl.coalesce(Contexts.weight, filled)
+        return Contexts.weight.drop_nulls() if self.gaps == "condense" else Contexts.weight
+
+    def _rank(self) -> pl.Expr:
+        return self.rank(Contexts.weight)
+
+    def _gain(self, grade: pl.Expr) -> pl.Expr:
+        return (
+            grade.cast(pl.Float64) if self.gain == "linear" else 2.0 ** grade.cast(pl.Float64) - 1
+        )
+
+    def _ideal_from_counts(self) -> pl.Expr:
+        total = pl.lit(0.0)
+        for grade in range(1, TOP_GRADE + 1):
+            step = 1.0 if self.gain == "linear" else 2.0 ** (grade - 1)
+            reached = pl.col(f"reach_{grade}").cast(pl.UInt32)
+            if self.k is not None:
+                reached = reached.clip(upper_bound=self.k)
+            total = total + step * pl.lit(_discounts(self.k)).gather(reached, null_on_oob=True)
+        return total
+
+    def _pool_parts(self) -> dict[str, Part]:
+        found = KnownContexts.rank.is_not_null()
+        if self.k is not None:
+            found = found & (KnownContexts.rank <= self.k)
+        gain = self._gain(KnownContexts.grade.clip(lower_bound=0))
+        best = gain.sort(descending=True)
+        if self.k is not None:
+            best = best.head(self.k)
+        place = pl.int_range(1, best.len() + 1)
+        return {
+            "value": Part(
+                KnownContexts, (gain / (KnownContexts.rank + 1).log(2)).filter(found).sum(), 0.0
+            ),
+            "ideal": Part(KnownContexts, (best / (place + 1).log(2)).sum(), 0.0),
+        }
+
+
+@lru_cache
+def _discounts(k: int | None) -> pl.Series:
+    """Sum of the first n discounts 1 / log2(rank + 1), for n from 0."""
+    ranks = np.arange(1, min(k or LONGEST, LONGEST) + 1)
+    return pl.Series(np.concatenate([[0.0], np.cumsum(1 / np.log2(ranks + 1))]))

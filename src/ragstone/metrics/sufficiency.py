@@ -1,0 +1,62 @@
+"""Sufficiency: contexts from which the question can be answered, and those that mislead."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.judgements import Contexts
+
+from .outcome import Range
+from .ranking import RankingMetric, ShareInTop
+
+
+@dataclass(frozen=True)
+class SufficiencyRate(ShareInTop):
+    """Share of the top k contexts from which the question can be answered.
+
+    sufficiency_rate(k) = sufficient contexts in the top k / k
+    """
+
+    name: ClassVar[str] = "sufficiency_rate"
+
+    def fact(self) -> pl.Expr:
+        """It is sufficient."""
+        return Contexts.sufficient
+
+
+@dataclass(frozen=True)
+class SufficiencyHit(RankingMetric):
+    """Whether the top k hold a context from which the question can be answered.
+
+    1 if any of them is sufficient, else 0.
+    """
+
+    name: ClassVar[str] = "sufficiency_hit"
+    range: ClassVar[Range] = Range(0, 1, rate=True)
+
+    def rule(self) -> pl.Expr:
+        """One is enough."""
+        return self.within(Contexts.sufficient).any().cast(pl.Float64)
+
+    def settled(self) -> pl.Expr | None:
+        """One true settles it, whatever is unknown."""
+        if self.gaps != "strict":
+            return pl.lit(value=True)
+        gaps = self.gap_in_top(Contexts.sufficient).any()
+        return self.within(Contexts.sufficient).any() | gaps.not_()
+
+
+@dataclass(frozen=True)
+class MisleadingRate(ShareInTop):
+    """Share of the top k contexts that lead to a wrong answer. Lower is better.
+
+    misleading_rate(k) = misleading contexts in the top k / k
+    """
+
+    name: ClassVar[str] = "misleading_rate"
+    range: ClassVar[Range] = Range(0, 1, "-")
+
+    def fact(self) -> pl.Expr:
+        """It is misleading."""
+        return Contexts.misleading
