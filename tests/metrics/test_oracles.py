@@ -291,3 +291,18 @@ def test_overlap_of_long_texts_is_that_of_rouge_score(shared: Path) -> None:
 
 def as_text(reference: str | list[str]) -> str:
     return reference if isinstance(reference, str) else reference[0]
+
+
+def test_ndcg_of_the_own_list_is_scikit_learns_for_grades_of_any_height() -> None:
+    chance = Random(5)
+    for _ in range(60):
+        grades = [
+            chance.choice((0, 0, 1, 2, 3, 4, 5, 7, 11)) for _ in range(chance.randrange(2, 12))
+        ]
+        k = chance.randrange(1, 12)
+        given = contexts(weight=grades)
+        for gain, worth in (("linear", grades), ("exponential", [2**g - 1 for g in grades])):
+            places = [-place for place in range(len(grades))]
+            expected = ndcg_score([worth], [places], k=k) if any(worth) else 0
+            got = score_one(parse_metric(f'ndcg(k={k}, gain="{gain}")'), given)
+            assert got == pytest.approx(expected, abs=1e-9)

@@ -34,31 +34,38 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
         for each part ``PART`` (its value), ``PART_rows`` (null where it has none)
         and ``PART_settled``.
     """
-    slots: dict[tuple[type[View], bool], list[_Slot]] = defaultdict(list)
+    slots: dict[tuple[type[View], bool, str], list[_Slot]] = defaultdict(list)
+    wanted_of: dict[type[View], set[str]] = defaultdict(set)
     for metric in metrics:
         for name, part in metric.parts().items():
             own = metric.by_reference and "reference" in part.over.columns
-            slots[part.over, own].append(_Slot(str(metric), name, part, metric.by_reference))
+            slots[part.over, own, str(part.only)].append(
+                _Slot(str(metric), name, part, metric.by_reference)
+            )
+            wanted_of[part.over] |= part.columns
+    frames = {view: judged.view(view, wanted) for view, wanted in wanted_of.items()}
     lines = {False: judged.examples.select(ROW)}
     if any(metric.by_reference for metric in metrics):
         lines[True] = _lines_by_reference(judged.examples)
     columns: dict[str, list[pl.Series]] = {
         str(metric): lines[metric.by_reference].get_columns() for metric in metrics
     }
-    for (view, by_reference), wanted in slots.items():
+    for (view, by_reference, _), wanted in slots.items():
         keys = ["row", "reference"] if by_reference else ["row"]
-        aggregated = _evaluate(judged, view, keys, wanted)
+        only = wanted[0].part.only
+        frame = frames[view] if only is None else frames[view].filter(only)
+        aggregated = _evaluate(view, frame, keys, wanted)
         aligned: dict[bool, pl.DataFrame] = {}
         for number, slot in enumerate(wanted):
             if slot.by_reference not in aligned:
                 aligned[slot.by_reference] = lines[slot.by_reference].join(
                     aggregated, on=keys, how="left", maintain_order="left"
                 )
-            frame = aligned[slot.by_reference]
+            beside = aligned[slot.by_reference]
             columns[slot.metric] += [
-                frame[f"value_{number}"].alias(slot.name),
-                frame["rows"].alias(f"{slot.name}_rows"),
-                frame[f"settled_{number}"].alias(f"{slot.name}_settled"),
+                beside[f"value_{number}"].alias(slot.name),
+                beside["rows"].alias(f"{slot.name}_rows"),
+                beside[f"settled_{number}"].alias(f"{slot.name}_settled"),
             ]
     return {metric: pl.DataFrame(series) for metric, series in columns.items()}
 
@@ -70,10 +77,9 @@ def _lines_by_reference(examples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _evaluate(
-    judged: Judged, view: type[View], keys: list[str], slots: Sequence[_Slot]
+    view: type[View], frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]
 ) -> pl.DataFrame:
     columns = frozenset[str]().union(*(slot.part.columns for slot in slots))
-    frame = judged.view(view, columns)
     gaps = {name for name in columns if _is_judged(view, name) and frame[name].null_count()}
     rules = [pl.len().alias("rows")]
     settled = [pl.lit(value=True).alias(f"settled_{number}") for number in range(len(slots))]

@@ -26,9 +26,12 @@ class AnswerRate(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_answer")
     gap: ClassVar[str] = "no_labels"
 
+    column: ClassVar[str]
+    """The property, as a column of the view."""
+
     def fact(self) -> pl.Expr:
         """The property."""
-        raise NotImplementedError
+        return pl.col(self.column)
 
     def rule(self) -> pl.Expr:
         """Of the one answer."""
@@ -40,10 +43,7 @@ class GroundingPresence(AnswerRate):
     """Share of answers with at least one claim that the contexts support."""
 
     name: ClassVar[str] = "grounding_presence"
-
-    def fact(self) -> pl.Expr:
-        """Some claim is supported."""
-        return Answers.support_present
+    column: ClassVar[str] = "support_present"
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,7 @@ class UnsupportedClaim(AnswerRate):
 
     name: ClassVar[str] = "unsupported_claim"
     range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-
-    def fact(self) -> pl.Expr:
-        """Some claim is not supported."""
-        return Answers.unsupported_claim_present
+    column: ClassVar[str] = "unsupported_claim_present"
 
 
 @dataclass(frozen=True)
@@ -64,10 +61,7 @@ class Contradiction(AnswerRate):
 
     name: ClassVar[str] = "contradiction"
     range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-
-    def fact(self) -> pl.Expr:
-        """Some claim is contradicted."""
-        return Answers.contradicted_claim_present
+    column: ClassVar[str] = "contradicted_claim_present"
 
 
 @dataclass(frozen=True)
@@ -75,10 +69,7 @@ class CitationPresence(AnswerRate):
     """Share of answers that name a source."""
 
     name: ClassVar[str] = "citation_presence"
-
-    def fact(self) -> pl.Expr:
-        """It names a source."""
-        return Answers.source_cited
+    column: ClassVar[str] = "source_cited"
 
 
 @dataclass(frozen=True)
@@ -105,10 +96,6 @@ class CitationFabrication(AnswerRate):
         return cited.first().is_not_null() & (
             cited.first().not_() | fabricated.first().is_not_null()
         )
-
-    def flags(self) -> dict[str, pl.Expr]:
-        """None: labels that break a rule are flagged where they are read."""
-        return {}
 
 
 @dataclass(frozen=True)
@@ -145,10 +132,7 @@ class ProperAction(AnswerRate):
 
     name: ClassVar[str] = "proper_action"
     family: ClassVar[str] = "answer"
-
-    def fact(self) -> pl.Expr:
-        """As it should."""
-        return Answers.proper_action
+    column: ClassVar[str] = "proper_action"
 
 
 @dataclass(frozen=True)
@@ -157,10 +141,7 @@ class OnTopic(AnswerRate):
 
     name: ClassVar[str] = "on_topic"
     family: ClassVar[str] = "answer"
-
-    def fact(self) -> pl.Expr:
-        """On topic."""
-        return Answers.response_on_topic
+    column: ClassVar[str] = "response_on_topic"
 
 
 @dataclass(frozen=True)
@@ -169,10 +150,7 @@ class Helpfulness(AnswerRate):
 
     name: ClassVar[str] = "helpfulness"
     family: ClassVar[str] = "answer"
-
-    def fact(self) -> pl.Expr:
-        """Helpful."""
-        return Answers.helpful
+    column: ClassVar[str] = "helpful"
 
 
 @dataclass(frozen=True)
@@ -182,10 +160,7 @@ class Incompleteness(AnswerRate):
     name: ClassVar[str] = "incompleteness"
     family: ClassVar[str] = "answer"
     range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-
-    def fact(self) -> pl.Expr:
-        """Incomplete."""
-        return Answers.incomplete
+    column: ClassVar[str] = "incomplete"
 
 
 @dataclass(frozen=True)
@@ -195,7 +170,4 @@ class UnsafeContent(AnswerRate):
     name: ClassVar[str] = "unsafe_content"
     family: ClassVar[str] = "answer"
     range: ClassVar[Range] = Range(0, 1, "-", rate=True)
-
-    def fact(self) -> pl.Expr:
-        """Unsafe."""
-        return Answers.unsafe_content
+    column: ClassVar[str] = "unsafe_content"

@@ -28,6 +28,8 @@ class Part:
             if what is unknown were known. None: if no column the rule needs is
             null in these rows.
         empty_flag: Noted beside the score when ``empty`` was used.
+        only: A condition on the view's rows; the part is about those alone. Where
+            no row of a block fulfils it, the rule is not evaluated.
     """
 
     over: type[View]
@@ -35,6 +37,7 @@ class Part:
     empty: float | Undefined
     settled: pl.Expr | None = None
     empty_flag: str | None = None
+    only: pl.Expr | None = None
 
     @property
     def columns(self) -> frozenset[str]:
@@ -44,7 +47,7 @@ class Part:
             InputError: A wildcard or selector, or a column the view does not have.
         """
         names: set[str] = set()
-        for expr in (self.rule, self.settled):
+        for expr in (self.rule, self.settled, self.only):
             if expr is None:
                 continue
             if expr.meta.has_multiple_outputs():

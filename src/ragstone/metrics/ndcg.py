@@ -13,8 +13,8 @@ from ragstone.judgements import Contexts, KnownContexts, weight
 from .core import Part
 from .ranking import RankingMetric
 
-TOP_GRADE = 4
-"""The highest grade that an ideal taken from the example's own list may hold."""
+COUNTED = 4
+"""Up to this grade an ideal of the example's own list is had by counting, above it by sorting."""
 
 LONGEST = 1 << 20
 """The longest list that such an ideal may be of."""
@@ -29,16 +29,15 @@ class NDCG(RankingMetric):
 
     Weight w: 2 sufficient, 1 relevant, 0 else. ``gain`` is ``exponential``,
     2^w - 1, or ``linear``, w. ``ideal``: ``list`` orders all labelled contexts of
-    the example's own list, ``topk`` only those of its top k; grades there go up
-    to 4. ``pool`` orders all contexts whose grade is known by id, of any grade; with
-    linear gain it is trec_eval's ndcg_cut.
+    the example's own list, ``topk`` only those of its top k, ``pool`` all contexts
+    whose grade is known by id; with linear gain that is trec_eval's ndcg_cut.
     0 with the flag ``ideal_dcg_zero`` where nothing is relevant.
 
     Source: Järvelin & Kekäläinen (2002); exponential gain: Burges et al. (2005).
     """
 
     name: ClassVar[str] = "ndcg"
-    undefined: ClassVar[str] = "grade_above_4"
+    undefined: ClassVar[str] = "list_too_long"
 
     gain: Literal["exponential", "linear"] = "exponential"
     ideal: Literal["list", "topk", "pool"] = "list"
@@ -63,22 +62,18 @@ class NDCG(RankingMetric):
             discounted = inside.then(self._gain(weights) / (Contexts.rank + 1).log(2)).sum()
         ideal = top if self.ideal == "topk" else weights
         counts = {
-            f"reach_{grade}": self._part((ideal >= grade).sum())
-            for grade in range(1, TOP_GRADE + 1)
+            f"reach_{grade}": self._part((ideal >= grade).sum()) for grade in range(1, COUNTED + 1)
         }
         return {
             "value": self._part(discounted),
-            "top_grade": self._part(ideal.max().fill_null(0)),
+            "above": self._above(),
             **counts,
         }
 
     def combine(self) -> pl.Expr:
         """DCG over the ideal one; 0 where the ideal is 0."""
         ideal = pl.col("ideal") if self.ideal == "pool" else self._ideal_from_counts()
-        value = pl.when(ideal > 0).then(pl.col("value") / ideal).otherwise(0.0)
-        if self.ideal == "pool":
-            return value
-        return pl.when(pl.col("top_grade") <= TOP_GRADE).then(value)
+        return pl.when(ideal > 0).then(pl.col("value") / ideal).when(ideal == 0).then(0.0)
 
     def flags(self) -> dict[str, pl.Expr]:
         """Notes an ideal of zero."""
@@ -92,6 +87,18 @@ class NDCG(RankingMetric):
         else:
             settled = pl.lit(value=True)
         return Part(Contexts, rule, 0.0, settled, self.empty_flag)
+
+    def _above(self) -> Part:
+        """What the few grades above ``COUNTED`` add to the ideal; they stand first in it."""
+        high = Contexts.weight > COUNTED
+        if self.ideal == "topk" and self.k is not None:
+            high = high & (Contexts.rank <= self.k)
+        best = Contexts.weight.sort(descending=True)
+        if self.k is not None:
+            best = best.head(self.k)
+        discount = (pl.int_range(1, best.len() + 1) + 1).log(2)
+        more = self._gain(best) - self._gain(pl.lit(COUNTED))
+        return Part(Contexts, (more / discount).sum(), 0.0, pl.lit(value=True), only=high)
 
     def _weights(self) -> pl.Expr:
         if self.gaps == "zero":
@@ -110,8 +117,8 @@ class NDCG(RankingMetric):
         )
 
     def _ideal_from_counts(self) -> pl.Expr:
-        total = pl.lit(0.0)
-        for grade in range(1, TOP_GRADE + 1):
+        total = pl.col("above")
+        for grade in range(1, COUNTED + 1):
             step = 1.0 if self.gain == "linear" else 2.0 ** (grade - 1)
             reached = pl.col(f"reach_{grade}").cast(pl.UInt32)
             if self.k is not None:

@@ -23,9 +23,11 @@ class Overlap(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_reference")
     by_reference: ClassVar[bool] = True
 
+    column: ClassVar[str]
+
     def fact(self) -> pl.Expr:
         """The column."""
-        raise NotImplementedError
+        return pl.col(self.column)
 
     def rule(self) -> pl.Expr:
         """Of one reference."""
@@ -43,10 +45,7 @@ class ExactMatch(Overlap):
 
     name: ClassVar[str] = "exact_match"
     range: ClassVar[Range] = Range(0, 1, "+", rate=True)
-
-    def fact(self) -> pl.Expr:
-        """Equal."""
-        return References.exact_match
+    column: ClassVar[str] = "exact_match"
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,7 @@ class TokenF1(Overlap):
     """
 
     name: ClassVar[str] = "token_f1"
-
-    def fact(self) -> pl.Expr:
-        """As multisets."""
-        return References.token_f1
+    column: ClassVar[str] = "token_f1"
 
 
 @dataclass(frozen=True)
@@ -71,10 +67,7 @@ class TokenF1Set(Overlap):
     """F1 over the distinct tokens of answer and reference."""
 
     name: ClassVar[str] = "token_f1_set"
-
-    def fact(self) -> pl.Expr:
-        """As sets."""
-        return References.token_f1_set
+    column: ClassVar[str] = "token_f1_set"
 
 
 @dataclass(frozen=True)
@@ -82,10 +75,7 @@ class Rouge2(Overlap):
     """F1 over the token bigrams. Source: Lin (2004)."""
 
     name: ClassVar[str] = "rouge_2"
-
-    def fact(self) -> pl.Expr:
-        """Bigrams."""
-        return References.rouge_2
+    column: ClassVar[str] = "rouge_2"
 
 
 @dataclass(frozen=True)
@@ -93,10 +83,7 @@ class RougeL(Overlap):
     """F1 of the longest common subsequence of tokens. Source: Lin (2004)."""
 
     name: ClassVar[str] = "rouge_l"
-
-    def fact(self) -> pl.Expr:
-        """Longest common subsequence."""
-        return References.rouge_l
+    column: ClassVar[str] = "rouge_l"
 
 
 @dataclass(frozen=True)
@@ -105,10 +92,7 @@ class SemanticSimilarity(Overlap):
 
     name: ClassVar[str] = "semantic_similarity"
     range: ClassVar[Range] = Range(-1, 1)
-
-    def fact(self) -> pl.Expr:
-        """Cosine."""
-        return References.similarity
+    column: ClassVar[str] = "similarity"
 
 
 @dataclass(frozen=True)
@@ -116,10 +100,7 @@ class SemanticSimilarityCrossEncoder(Overlap):
     """A cross-encoder's score of answer and reference, read together."""
 
     name: ClassVar[str] = "semantic_similarity_cross_encoder"
-
-    def fact(self) -> pl.Expr:
-        """Read together."""
-        return References.cross_encoder
+    column: ClassVar[str] = "cross_encoder"
 
 
 @dataclass(frozen=True)
@@ -128,10 +109,7 @@ class BertscorePrecision(Overlap):
 
     name: ClassVar[str] = "bertscore_precision"
     range: ClassVar[Range] = Range(-1, 1)
-
-    def fact(self) -> pl.Expr:
-        """Greedy matching, answer to reference."""
-        return References.bertscore_precision
+    column: ClassVar[str] = "bertscore_precision"
 
 
 @dataclass(frozen=True)
@@ -140,10 +118,7 @@ class BertscoreRecall(Overlap):
 
     name: ClassVar[str] = "bertscore_recall"
     range: ClassVar[Range] = Range(-1, 1)
-
-    def fact(self) -> pl.Expr:
-        """Greedy matching, reference to answer."""
-        return References.bertscore_recall
+    column: ClassVar[str] = "bertscore_recall"
 
 
 @dataclass(frozen=True)
@@ -152,7 +127,4 @@ class BertscoreF1(Overlap):
 
     name: ClassVar[str] = "bertscore_f1"
     range: ClassVar[Range] = Range(-1, 1)
-
-    def fact(self) -> pl.Expr:
-        """Greedy matching, both ways."""
-        return References.bertscore_f1
+    column: ClassVar[str] = "bertscore_f1"

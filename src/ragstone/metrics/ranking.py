@@ -207,12 +207,12 @@ class ContextPrecision(LevelledMetric):
         return precision.filter(relevant).mean().fill_null(0.0)
 
     def settled(self) -> pl.Expr | None:
-        """No gap in the top k; or all that is known is relevant, and stands before every gap."""
+        """No gap in the top k; or one, behind contexts that are all relevant: then it is 1."""
         if self.gaps != "strict":
             return pl.lit(value=True)
         gap = self.gap_in_top(self.fact())
         known = self.within(self.fact())
         first_gap = Contexts.rank.filter(gap).min()
         last_known = Contexts.rank.filter(known.is_not_null()).max()
-        all_relevant = known.any() & known.all() & (last_known < first_gap)
+        all_relevant = known.any() & known.all() & (last_known < first_gap) & (gap.sum() == 1)
         return first_gap.is_null() | all_relevant.fill_null(value=False)

@@ -1,0 +1,17 @@
+"""What is printed, and what must not be."""
+
+from io import StringIO
+
+from rich.text import Text
+
+from ragstone.report import show
+
+
+def test_data_cannot_steer_the_terminal() -> None:
+    stream = StringIO()
+    show(Text("a\x1b[31mred\x1b]0;title\x07\tb\nc"), stream)
+    printed = stream.getvalue()
+    assert "\x1b" not in printed
+    assert "\x07" not in printed
+    assert "red" in printed
+    assert printed.count("\n") == 2
