@@ -199,6 +199,10 @@ def _check_propositions(
             value = one.get(name)
             if value is not None and value not in allowed:
                 problems.append(Problem(f"{place}.{name}", _one_of(allowed), shown(value)))
+        for name in ("reference", "sentence"):
+            value = one.get(name)
+            if value is not None and (not isinstance(value, int) or not 0 <= value < 1 << 31):
+                problems.append(Problem(f"{place}.{name}", "a whole number from 0", shown(value)))
         evidence = one.get("evidence")
         if evidence is not None and not (
             isinstance(evidence, list) and all(isinstance(id, str) for id in evidence)

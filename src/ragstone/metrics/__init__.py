@@ -1,28 +1,135 @@
 """The metric room: what each number means, and how to make your own."""
 
-from .composite import Composite
+from .answer_rates import (
+    Abstention,
+    CitationFabrication,
+    CitationPresence,
+    Contradiction,
+    GroundingPresence,
+    Helpfulness,
+    Incompleteness,
+    OnTopic,
+    ProperAction,
+    UnsafeContent,
+    UnsupportedClaim,
+)
+from .answer_relevance import AnswerRelevance, AnswerRelevanceRated, ResponseCompleteness
+from .by_ids import MAP, Hit, Recall, UnjudgedRate
+from .citing import CitationPrecision, CitationRecall, SourceAttribution
+from .composite import Composite, OverallSimple, OverallWeighted, RagasHarmonic, RagasScore
 from .core import Metric, Part, share
+from .correctness import AnswerCorrectness, AnswerCoverage, AnswerOutcome, FactualAccuracy
+from .critique import Critique
+from .embedding import (
+    EmbeddingContextRelevance,
+    EmbeddingContextSufficiency,
+    EmbeddingHallucination,
+    ReferenceSimilarityMax,
+)
+from .faithfulness import ExpectedFaithfulness, Faithfulness, Groundedness, Hallucination
+from .grades import GradedRelevance, SentenceRelevance
 from .names import ALIASES, alias_note, load_metrics, metric_types, own_metrics, parse_metric
+from .ndcg import NDCG
 from .outcome import Missing, Range, Score, Undefined
+from .overlap import (
+    BertscoreF1,
+    BertscorePrecision,
+    BertscoreRecall,
+    ExactMatch,
+    Rouge2,
+    RougeL,
+    SemanticSimilarity,
+    SemanticSimilarityCrossEncoder,
+    TokenF1,
+    TokenF1Set,
+)
 from .own import FunctionMetric, metric
+from .ranking import MRR, ContextPrecision, Precision, PrecisionOverRetrieved
+from .rating import Rating
+from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
 from .score import SCORES, needed_asks, score
+from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
 from .suites import QUICK, QUICK_METRICS, SUITES, Suite
+from .win_rate import WinRate
 
 __all__ = [
     "ALIASES",
+    "MAP",
+    "MRR",
+    "NDCG",
     "QUICK",
     "QUICK_METRICS",
     "SCORES",
     "SUITES",
+    "Abstention",
+    "AnswerCorrectness",
+    "AnswerCoverage",
+    "AnswerOutcome",
+    "AnswerRelevance",
+    "AnswerRelevanceRated",
+    "BertscoreF1",
+    "BertscorePrecision",
+    "BertscoreRecall",
+    "CitationFabrication",
+    "CitationPrecision",
+    "CitationPresence",
+    "CitationRecall",
     "Composite",
+    "ContextPrecision",
+    "ContextRecall",
+    "ContextUtilization",
+    "Contradiction",
+    "Critique",
+    "EmbeddingContextRelevance",
+    "EmbeddingContextSufficiency",
+    "EmbeddingHallucination",
+    "EvidenceRecall",
+    "ExactMatch",
+    "ExpectedFaithfulness",
+    "FactualAccuracy",
+    "Faithfulness",
     "FunctionMetric",
+    "GradedRelevance",
+    "Groundedness",
+    "GroundingPresence",
+    "Hallucination",
+    "Helpfulness",
+    "Hit",
+    "Incompleteness",
     "Metric",
+    "MisleadingRate",
     "Missing",
+    "OnTopic",
+    "OverallSimple",
+    "OverallWeighted",
     "Part",
+    "Precision",
+    "PrecisionOverRetrieved",
+    "ProperAction",
+    "RagasHarmonic",
+    "RagasScore",
     "Range",
+    "Rating",
+    "Recall",
+    "ReferenceSimilarityMax",
+    "ResponseCompleteness",
+    "Rouge2",
+    "RougeL",
     "Score",
+    "SemanticSimilarity",
+    "SemanticSimilarityCrossEncoder",
+    "SentenceRelevance",
+    "SourceAttribution",
+    "SufficiencyHit",
+    "SufficiencyRate",
     "Suite",
+    "TokenF1",
+    "TokenF1Set",
     "Undefined",
+    "UnjudgedRate",
+    "UnsafeContent",
+    "UnsupportedClaim",
+    "WinRate",
     "alias_note",
     "load_metrics",
     "metric",

@@ -148,7 +148,7 @@ def load_metrics(path: Path) -> list[Metric]:
         spec.loader.exec_module(module)
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(
             f"--metrics-from {path}: {type(error).__name__} while it ran: {error}"
         ) from error

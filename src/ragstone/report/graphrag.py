@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragstone.errors import InputError
+from ragstone.examples import from_frame
 from ragstone.metrics import SUITES, parse_metric
 from ragstone.metrics.correctness import LETTERS
 
@@ -58,12 +59,13 @@ def graphrag_table(run: Stored) -> pl.DataFrame:
             "The run has no score that a GraphRAG report shows. First: "
             f"ragstone score {run.path} --suite graphrag"
         )
-    types = run.examples().select(
-        example_id="id",
-        question_type=pl.coalesce(
-            pl.col(place).str.json_path_match("$.question_type")
-            for place in ("slices", "meta", "labels")
-        ),
+    examples = from_frame(run.examples())
+    types = pl.DataFrame(
+        {
+            "example_id": [example.id for example in examples],
+            "question_type": [example.facet("question_type") for example in examples],
+        },
+        schema={"example_id": pl.String, "question_type": pl.String},
     )
     scores = scores.filter(pl.col("metric").is_in(list(forms.values()))).join(
         types, on="example_id", how="left", maintain_order="left"

@@ -74,11 +74,6 @@ def stem(token: str) -> str:
     return token
 
 
-def is_number(token: str) -> bool:
-    """Whether a token or stem begins with a digit: ``1932``, ``3.5``, ``1990s``."""
-    return token[0].isdigit()
-
-
 def numbers(stems: Iterable[str]) -> set[str]:
     """The numbers among stems, without 1, which mostly stands for the word `one`."""
     return {stem for stem in stems if stem[0].isdigit() and stem != "1"}
