@@ -191,13 +191,7 @@ class Evaluation:
         """What was asked for, and what of the quick suite the data allows."""
         if QUICK not in self.asked.suites:
             return self.metrics
-        status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
-        counts = (
-            self.folder.scan("scores")
-            .group_by("metric", status, "reason")
-            .agg(pl.len(), pl.col("value").sum())
-            .collect()
-        )
+        counts = self._counts_of_scores()
         facts = Facts(
             retrieved=bool(facets["contexts"].sum()),
             labelled=("relevance", "human", "ok") in self.tally.said,
@@ -210,6 +204,23 @@ class Evaluation:
         if not chosen:
             raise InputError(self._nothing_to_measure())
         return chosen
+
+    def _counts_of_scores(self) -> pl.DataFrame:
+        """How often each metric, status and reason came out, block by block to stay small."""
+        keys = ["metric", "status", "reason"]
+        columns = [*keys, "value"]
+        counted = [
+            pl.read_parquet(part / "scores.parquet", columns=columns)
+            .group_by(keys)
+            .agg(pl.len(), pl.col("value").sum())
+            for part in self.folder.parts()
+        ]
+        return (
+            pl.concat(counted)
+            .group_by(keys)
+            .agg(pl.col("len").sum(), pl.col("value").sum())
+            .with_columns(pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8))
+        )
 
     def _nothing_to_measure(self) -> str:
         """What the data has and what it lacks, and what would help."""

@@ -31,6 +31,8 @@ from ragstone.judgements import KINDS
 MANIFEST = "run.json"
 PARTS = "parts"
 LOCK = ".lock"
+ROWS_AT_ONCE = 20_000
+"""Of a table that is being put together; more would be faster and take more memory."""
 TABLES = ("examples", "scores", "ledger", *KINDS)
 
 
@@ -167,7 +169,7 @@ class Folder:
             if name == "scores":
                 table = table.filter(pl.col("metric").is_in(metrics))
             unfinished = self.table(name).with_suffix(".unfinished")
-            table.sink_parquet(unfinished)
+            table.sink_parquet(unfinished, row_group_size=ROWS_AT_ONCE)
             unfinished.replace(self.table(name))
 
     def _drop_what_does_not_follow(self) -> None:
