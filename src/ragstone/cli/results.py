@@ -61,6 +61,8 @@ def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
 
 
 def _notes(run: "Run") -> Iterator[str]:
+    from ragstone.examples.labels import SEVERITY
+
     data = run.manifest["data"]
     if rejected := data.get("rejected"):
         lie = "lies" if rejected == 1 else "lie"
@@ -68,14 +70,15 @@ def _notes(run: "Run") -> Iterator[str]:
             f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run.path}/rejected.jsonl. "
             f"The first: {data['rejected_for'][0]}."
         )
-    if broken := data.get("label_violations"):
-        count = sum(broken.values())
+    broken = data.get("label_violations", {})
+    if count := sum(broken[rule] for rule in broken if SEVERITY[rule] == "block"):
         yield (
             f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
             f"a hard rule, scored as given: {run.path}/label_violations.jsonl."
         )
     if ties := data.get("label_ties"):
-        yield f"{ties:,} labels stay open, for annotators are split: {run.path}/label_ties.jsonl."
+        stay = "label stays" if ties == 1 else "labels stay"
+        yield f"{ties:,} {stay} open, for annotators are split: {run.path}/label_ties.jsonl."
     if unknown := data.get("labels_of_nothing"):
         yield f"label files name examples that are not there, such as {', '.join(unknown)}."
     for metric, (count, possible) in run.too_much_missing.items():

@@ -109,6 +109,8 @@ class Examples:
             if example is None:
                 self._reject(line, row, item, problems)
                 problems = []
+                if isinstance(item, Mapping) and isinstance(item.get("id"), str):
+                    places.setdefault(item["id"], line if unit == "line" and line else row)
                 continue
             if example.id in places:
                 got = f"{example.id!r}, as in {unit} {places[example.id]}"

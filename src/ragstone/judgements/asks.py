@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import polars as pl
 
 EMBEDDER = "an embedding model, which comes with the extra 'local' of a later version"
-LLM = "an LLM judge of a later version, or people's labels"
+LLM = "an LLM judge of a later version"
+PEOPLE_OR_LLM = "people's labels, or an LLM judge of a later version"
+COUNTING = "counting, which needs nobody's opinion"
 PEOPLE_OR_RULE = "the local judge, or people's labels"
 
 
@@ -67,9 +69,9 @@ ASKS: dict[str, Ask] = {
     "claims": Ask("claims", ("answer",), ("response",)),
     "statements": Ask("statements", ("reference",)),
     "relevance": Ask("relevance", ("contexts",)),
-    "citations": Ask("citations", ("answer",)),
-    "lexical": Ask("lexical", ("answer", "reference")),
-    "phrases": Ask("phrases", ("answer",)),
+    "citations": Ask("citations", ("answer",), filled_by=COUNTING),
+    "lexical": Ask("lexical", ("answer", "reference"), filled_by=COUNTING),
+    "phrases": Ask("phrases", ("answer",), filled_by=COUNTING),
     "support/claim": Ask("support", ("answer", "answer_text", "contexts"), ("claims",)),
     "support/statement": Ask("support", ("reference", "contexts"), ("statements",)),
     "support/evidence": Ask("support", ("evidence", "contexts")),
@@ -77,7 +79,7 @@ ASKS: dict[str, Ask] = {
     "agreement/statement": Ask("agreement", ("answer", "reference"), ("statements",)),
     "grounding/support": Ask("grounding", ("answer",), ("support/claim",)),
     "grounding/citation": Ask("grounding", ("answer",), ("citations",)),
-    "quality": Ask("quality", ("answer",), filled_by=LLM),
+    "quality": Ask("quality", ("answer",), filled_by=PEOPLE_OR_LLM),
     "probes": Ask("probes", ("answer",), filled_by=LLM),
     "rating": Ask("rating", ("answer",), filled_by=LLM),
     "critique": Ask("critique", ("answer",), filled_by=LLM),

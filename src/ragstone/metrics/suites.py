@@ -100,7 +100,7 @@ SUITES: dict[str, Suite] = {
             "triad",
             "the TruLens triad: context relevance, groundedness, answer relevance",
             ("graded_relevance", "groundedness", "answer_relevance_rated"),
-            conventions="reasons are shown",
+            conventions="ragstone show RUN gives the reasons behind each score",
         ),
         Suite(
             "ragas",
@@ -120,6 +120,7 @@ SUITES: dict[str, Suite] = {
                 'critique(aspect="conciseness")',
                 "ragas_harmonic",
             ),
+            conventions="ragas_harmonic is made of data-set means; critiques stand in no composite",
         ),
         Suite(
             "rubric",
@@ -129,6 +130,8 @@ SUITES: dict[str, Suite] = {
                 "overall_weighted",
                 "overall_simple",
             ),
+            conventions="reasoning before the score; three-level grades of contexts; extra correct "
+            "facts cost nothing, wrong ones a lot",
         ),
     )
 }

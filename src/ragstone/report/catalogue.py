@@ -43,13 +43,14 @@ def entry(kind: type[Metric]) -> Entry:
     """What a metric says of itself, as plain data."""
     docstring = inspect.cleandoc(kind.__doc__ or "")
     asks, requires = _needs(kind)
+    range = _made(kind).range
     return {
         "name": kind.name,
         "family": kind.family,
         "about": " ".join(docstring.split("\n\n")[0].split()),
-        "better": kind.range.better,
-        "range": [kind.range.low, kind.range.high],
-        "rate": kind.range.rate,
+        "better": range.better,
+        "range": [range.low, range.high],
+        "rate": range.rate,
         "judgements": sorted({ASKS[ask].kind for ask in asks}),
         "filled_by": sorted({ASKS[ask].filled_by for ask in asks}),
         "requires": list(requires),
@@ -156,14 +157,21 @@ def suite_page(suites: list[Entry]) -> RenderableType:
 
 def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Asks and requirements; those of its components for a composite."""
-    try:
-        made = kind()
-    except InputError:
+    made = _made(kind)
+    if not isinstance(made, Metric):
         return frozenset(), ()
     terms = getattr(made, "terms", ())
     parts = [parse_metric(name) for name, _ in terms] if terms else [made]
     asks = frozenset[str]().union(*(part.asks for part in parts))
     return asks, tuple(dict.fromkeys(name for part in parts for name in part.requires))
+
+
+def _made(kind: type[Metric]) -> Metric | type[Metric]:
+    """The metric with its defaults; its type where it cannot do without parameters."""
+    try:
+        return kind()
+    except InputError:
+        return kind
 
 
 def _default(value: object) -> Any:

@@ -93,7 +93,7 @@ def footer(run: Reported, groups: Groups) -> RenderableType:
     broken = data.get("label_violations") or {}
     if broken:
         told = " · ".join(f"{name} {count:,}" for name, count in broken.items())
-        rows.append(("labels", Text(f"{told}  (hard rules that labels of people break)")))
+        rows.append(("labels", Text(f"{told}  (rules that labels of people break)")))
     if data.get("rejected"):
         rows.append(("rejected", Text(f"{_counted(data['rejected'], 'row')} could not be read")))
     rows.append(("signature", Text(run.signature)))

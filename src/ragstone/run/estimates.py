@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.judgements import MISSING, UNDEFINED, VALUE
-from ragstone.metrics import Composite, Metric
+from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE
+from ragstone.metrics import Composite, Metric, parse_metric
 from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_best
 
 from .estimate import Estimate
@@ -85,8 +85,7 @@ def by_column(field: str) -> str:
 def groups(facets: pl.DataFrame, by: Sequence[str]) -> Iterator[Group]:
     """All, each system, each value of a field, and each system within it."""
     systems = facets["system"].unique(maintain_order=True).to_list()
-    if len(systems) > 1:
-        yield {}, pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
+    yield {}, pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
     for system in systems:
         yield {"system": system}, pl.col("system") == system
     for field in by:
@@ -152,7 +151,7 @@ def _over_means(
         absent = int((score["status"] == MISSING).sum())
         missing = max(missing, absent)
         if absent:
-            reasons[f"{name}: missing"] = absent
+            reasons[f"{name}: {_why_missing(name, provenance)}"] = absent
 
     def combine(means: NDArray[np.float64]) -> NDArray[np.float64]:
         columns = {name: pl.col(str(place)) for place, name in enumerate(names)}
@@ -187,6 +186,14 @@ def _over_means(
         **counted,
         signature=provenance.of(metric, _how(method, provenance, level, counted)),
     )
+
+
+def _why_missing(name: str, provenance: Provenance) -> str:
+    """The first judgement that a component lacks altogether, and who could give it."""
+    for ask in ASKS:
+        if ask in parse_metric(name).asks and ask not in provenance.judges:
+            return f"not_judged: {ASKS[ask].kind} needs {ASKS[ask].filled_by}"
+    return "missing"
 
 
 def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> dict[str, Any]:

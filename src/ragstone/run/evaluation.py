@@ -11,7 +11,7 @@ from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER, Judge
-from ragstone.metrics import QUICK, Composite, Metric, needed_asks, parse_metric, score
+from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, parse_metric, score
 
 from .asked import Asked
 from .estimate import Estimate
@@ -42,7 +42,8 @@ class Evaluation:
         settings: What it was first asked for, as the manifest keeps it.
         asked: Metrics and suites.
         judges: In the order they are asked.
-        by: Fields to group by, beside the system.
+        by: Fields to group by, beside the system. Those that a suite groups by
+            are added where the data have them.
     """
 
     def __init__(
@@ -57,7 +58,9 @@ class Evaluation:
         self.settings = settings
         self.asked = asked
         self.judges = judges
-        self.by = [name for name in dict.fromkeys(by) if name != "system"]
+        suites = [SUITES[name].by for name in asked.suites if name in SUITES]
+        self.asked_by = [name for name in dict.fromkeys(by) if name != "system"]
+        self.by = list(dict.fromkeys([*self.asked_by, *(name for by in suites for name in by)]))
         self.cluster: str = settings["cluster"]
         self.tally = Tally()
         quick = candidates() if QUICK in asked.suites else []
@@ -119,15 +122,17 @@ class Evaluation:
         """A field that no example of the first block has, or all have another, is a mistake."""
         if self.tally.examples:
             return
-        for name in [*self.by, self.cluster]:
+        for name in [*self.asked_by, self.cluster]:
             if all(example.facet(name) is None for example in block):
-                there = {key for one in block[:100] for key in (*one.slices, *one.meta)}
+                there = {
+                    key for one in block[:100] for key in (*one.slices, *one.meta, *one.labels)
+                }
                 known = sorted(there - {"system", "question_id"})
                 raise InputError(
                     f"No example has a field {name!r} to group by. There are: "
                     f"{', '.join(['system', 'question_id', *known])}."
                 )
-        for name in ["system", *self.by]:
+        for name in ["system", *self.asked_by]:
             values = {example.facet(name) for example in block}
             if len(values) > MOST_GROUPS:
                 raise InputError(
@@ -144,6 +149,11 @@ class Evaluation:
         if progress:
             progress(Progress("estimating", self.tally.examples, None))
         facets = pl.read_parquet([part / "facets.parquet" for part in self.folder.parts()])
+        self.by = [
+            name
+            for name in self.by
+            if name in self.asked_by or (facets[by_column(name)] != NO_VALUE).any()
+        ]
         chosen = self._chosen(facets)
         estimates = [one.to_dict() for one in self._estimates(chosen, facets)]
         self.folder.join_parts([str(metric) for metric in chosen])
