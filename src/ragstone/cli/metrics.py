@@ -21,13 +21,11 @@ def metrics(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the metrics, or explain NAME: its formula, range, parameters, aliases."""
-    from ragstone.metrics import SUITES
     from ragstone.report import catalogue, show
 
     load_own(metrics_from or ())
     if suite:
-        chosen = [name] if name else list(SUITES)
-        suites = [catalogue.named_suite(one) for one in chosen]
+        suites = [catalogue.named_suite(name)] if name else catalogue.suite_entries()
         print_json(suites) if json else show(catalogue.suite_page(suites))
     elif name:
         one = catalogue.named(name)

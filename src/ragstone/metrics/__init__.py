@@ -49,7 +49,7 @@ from .rating import Rating
 from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
 from .score import SCORES, needed_asks, score
 from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
-from .suites import QUICK, QUICK_METRICS, SUITES, Suite
+from .suites import QUICK, QUICK_METRICS, QUICK_SUITE, SUITES, Suite
 from .win_rate import WinRate
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "NDCG",
     "QUICK",
     "QUICK_METRICS",
+    "QUICK_SUITE",
     "SCORES",
     "SUITES",
     "Abstention",

@@ -11,6 +11,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS
 from ragstone.metrics import (
     ALIASES,
+    QUICK_SUITE,
     SUITES,
     Metric,
     Suite,
@@ -89,15 +90,21 @@ def suite_entry(suite: Suite) -> Entry:
     }
 
 
+def suite_entries() -> list[Entry]:
+    """Every suite, the default first."""
+    return [suite_entry(suite) for suite in (QUICK_SUITE, *SUITES.values())]
+
+
 def named_suite(name: str) -> Entry:
     """The entry of one suite.
 
     Raises:
         UnknownName: No suite is called that.
     """
-    if name not in SUITES:
-        raise UnknownName("suite", name, SUITES, hint="ragstone metrics --suite lists them.")
-    return suite_entry(SUITES[name])
+    suites = {one["name"]: one for one in suite_entries()}
+    if name not in suites:
+        raise UnknownName("suite", name, suites, hint="ragstone metrics --suite lists them.")
+    return suites[name]
 
 
 def catalogue_page() -> RenderableType:
