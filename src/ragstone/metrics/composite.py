@@ -116,14 +116,17 @@ class Composite(Metric):
 class RagasScore(Composite):
     """The composite of GraphRAG reports: four RAG metrics over the weight present.
 
-    .30 faithfulness, .20 context precision in its mean form, .20 context recall
-    and .30 answer relevance. Without an embedding model the last is left out,
+    .30 faithfulness with their convention, that an answer without claims is
+    faithful, .20 context precision in its mean form, .20 context recall and .30
+    answer relevance. Without an embedding model the last is left out,
     and each score notes it.
     """
 
     name: ClassVar[str] = "ragas_score"
 
-    weights: str = "faithfulness:0.3 precision:0.2 context_recall:0.2 answer_relevance:0.3"
+    weights: str = (
+        "faithfulness(no_claims=1.0):0.3 precision:0.2 context_recall:0.2 answer_relevance:0.3"
+    )
     missing: Literal["propagate", "renormalise"] = "renormalise"
 
 

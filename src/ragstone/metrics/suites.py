@@ -48,8 +48,7 @@ SUITES: dict[str, Suite] = {
                 "precision",
                 "context_recall",
                 "answer_relevance",
-                'ragas_score(weights="faithfulness(no_claims=1.0):0.3 precision:0.2 '
-                'context_recall:0.2 answer_relevance:0.3")',
+                "ragas_score",
                 "factual_accuracy",
                 "semantic_similarity",
                 "bertscore_f1",
