@@ -36,6 +36,13 @@ class Groups:
         return [one for one in self.estimates if set(one.group) == group]
 
     @property
+    def whole_and_all(self) -> list[Estimate]:
+        """As ``whole``; and where there are several systems, all their rows together."""
+        several = len(self.systems) > 1
+        together = [one for one in self.estimates if not one.group] if several else []
+        return [*self.whole, *together]
+
+    @property
     def fields(self) -> list[str]:
         """What the data was sliced by, beside the system."""
         return _distinct(field for one in self.estimates for field in one.group if field != SYSTEM)

@@ -37,7 +37,7 @@ def page(run: Reported) -> RenderableType:
     suites = tuple(run.manifest.get("suites", ()))
     parts: list[RenderableType] = [header(run, groups)]
     if groups.whole:
-        parts.append(EstimateTable(groups.whole, suites))
+        parts.append(EstimateTable(groups.whole_and_all, suites))
         parts += distributions(groups.whole)
     else:
         parts.append(Text("No metric was asked for that this data allows."))
@@ -73,7 +73,7 @@ def header(run: Reported, groups: Groups) -> RenderableType:
 def footer(run: Reported, groups: Groups) -> RenderableType:
     """How the intervals were made, what was flagged, and the signature."""
     rows: list[tuple[str, Text]] = []
-    used = dict.fromkeys(one.method for one in groups.whole if one.method)
+    used = dict.fromkeys(one.method for one in groups.whole_and_all if one.method)
     for method in used:
         word, about = METHODS.get(method, (method, ""))
         rows.append(("intervals", Text.assemble((word, HEAD), f"  {about}")))

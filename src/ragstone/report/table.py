@@ -129,7 +129,9 @@ class _Rows:
         for one in [merged] if merged else ones:
             system = []
             if self.systems:
-                name = f"all {len(ones)}" if merged else one.group.get(SYSTEM, "")
+                name = one.group.get(SYSTEM, "all")
+                if merged:
+                    name = f"all {sum(SYSTEM in other.group for other in ones)}"
                 system = [cell(("  " if self.stacked else "") + folded(name, SYSTEM_WIDTH))]
             lines.append([*system, *self.figures(one)])
             if one.n_missing and one.value is not None:
@@ -150,13 +152,14 @@ class _Rows:
         if len({tuple(sorted(one.reasons)) for one in ones}) > 1:
             return None
         reasons: dict[str, int] = {}
-        for one in ones:
+        systems = [one for one in ones if SYSTEM in one.group] or ones
+        for one in systems:
             for reason, count in one.reasons.items():
                 reasons[reason] = reasons.get(reason, 0) + count
         record = ones[0].to_dict() | {
             "reasons": reasons,
-            "n_undefined": sum(one.n_undefined for one in ones),
-            "n_missing": sum(one.n_missing for one in ones),
+            "n_undefined": sum(one.n_undefined for one in systems),
+            "n_missing": sum(one.n_missing for one in systems),
         }
         return Estimate.from_dict(record)
 
