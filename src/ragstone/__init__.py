@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         metric,
         parse_metric,
     )
-    from ragstone.run import Estimate, Run, evaluate, rescore
+    from ragstone.run import Estimate, Run, aevaluate, evaluate, rescore
 
 _ROOMS = {
     "Context": "examples",
@@ -39,6 +39,7 @@ _ROOMS = {
     "Run": "run",
     "Undefined": "metrics",
     "VIEWS": "judgements",
+    "aevaluate": "run",
     "evaluate": "run",
     "metric": "metrics",
     "parse_metric": "metrics",
@@ -60,6 +61,7 @@ __all__ = [
     "Range",
     "Run",
     "Undefined",
+    "aevaluate",
     "evaluate",
     "metric",
     "parse_metric",

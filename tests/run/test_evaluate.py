@@ -1,5 +1,6 @@
 """A data set in, a run out."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 import ragstone
 from ragstone.data import cornwall
 from ragstone.errors import DataError, InputError, RunConflict, UnknownName
-from ragstone.metrics import Metric, load_metrics, metric_types
-from ragstone.run import Estimate, Progress, Run, evaluate
+from ragstone.judgements import References
+from ragstone.metrics import Metric, load_metrics, metric, metric_types
+from ragstone.run import Estimate, Progress, Run, evaluate, rescore
 from ragstone.run.folder import Folder
 
 
@@ -291,6 +293,27 @@ def test_bad_data_in_an_empty_folder_can_be_mended_and_run_again(tmp_path: Path)
     with pytest.raises(DataError):
         evaluate([{"id": "a"}], out=out)
     assert evaluate(rows(), out=out).manifest["finished"]
+
+
+def test_an_own_metric_that_is_handed_over_can_stand_in_a_composite_and_be_rescored(
+    tmp_path: Path,
+) -> None:
+    @metric(over=References)
+    def overlap_squared() -> pl.Expr:
+        return References.token_f1.first() ** 2
+
+    asked: list[str | Metric] = [
+        overlap_squared,
+        'composite(weights="overlap_squared exact_match")',
+    ]
+    run = evaluate(rows(), metrics=asked, out=tmp_path / "run")
+    assert one(run, str(asked[1])).n == 6
+    assert rescore(tmp_path / "run", metrics="rouge_l").exit_status == 0
+
+
+def test_it_can_be_awaited() -> None:
+    run = asyncio.run(ragstone.aevaluate(rows(), metrics="exact_match"))
+    assert one(run, "exact_match").n == 6
 
 
 def test_a_limit_below_one_is_refused() -> None:

@@ -1,5 +1,6 @@
 """The metric room: what each number means, and how to make your own."""
 
+from .aliases import ALIASES, alias_note
 from .answer_rates import (
     Abstention,
     CitationFabrication,
@@ -28,7 +29,7 @@ from .embedding import (
 )
 from .faithfulness import ExpectedFaithfulness, Faithfulness, Groundedness, Hallucination
 from .grades import GradedRelevance, SentenceRelevance
-from .names import ALIASES, alias_note, load_metrics, metric_types, own_metrics, parse_metric
+from .loading import load_metrics, own_metrics, register
 from .ndcg import NDCG
 from .outcome import Missing, Range, Score, Undefined
 from .overlap import (
@@ -44,6 +45,7 @@ from .overlap import (
     TokenF1Set,
 )
 from .own import FunctionMetric, metric
+from .parse import metric_types, parse_metric
 from .ranking import MRR, ContextPrecision, Precision, PrecisionOverRetrieved
 from .rating import Rating
 from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
@@ -138,6 +140,7 @@ __all__ = [
     "needed_asks",
     "own_metrics",
     "parse_metric",
+    "register",
     "score",
     "share",
 ]

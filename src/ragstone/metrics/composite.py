@@ -11,6 +11,7 @@ from ragstone.errors import InputError
 
 from .core import Metric, Part
 from .outcome import Range
+from .parse import parse_metric
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,6 @@ class Composite(Metric):
         Raises:
             InputError: One of them is a composite, or no metric.
         """
-        from .names import parse_metric  # names lists composites, so it is asked late
-
         found = {name: parse_metric(name) for name, _ in self.terms}
         if any(isinstance(metric, Composite) for metric in found.values()):
             raise InputError(f"{self.name}: a composite cannot be a component.")

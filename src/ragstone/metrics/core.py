@@ -70,6 +70,10 @@ class Part:
         return self.over.needs(self.columns)
 
 
+BUILT_IN: "dict[str, type[Metric]]" = {}
+"""Every metric that comes with Ragstone, by name; each enters itself when it is defined."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric. Its parameters are its fields, and its text form names it everywhere.
@@ -91,6 +95,10 @@ class Metric:
     """The reason where a row's judgement is not there."""
     by_reference: ClassVar[bool] = False
     """Evaluated for each reference, of which the best counts."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls) and cls.__module__.startswith(__package__ + "."):
+            BUILT_IN[cls.name] = cls
 
     def rule(self) -> pl.Expr:
         """Evaluated once per example, over that example's rows."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .core import Metric
-from .names import parse_metric
+from .parse import parse_metric
 
 
 @dataclass(frozen=True, slots=True)

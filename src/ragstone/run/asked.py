@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from ragstone.errors import UnknownName
 from ragstone.judges import fingerprint
-from ragstone.metrics import QUICK, SUITES, FunctionMetric, Metric, metric_types, parse_metric
+from ragstone.metrics import (
+    QUICK,
+    SUITES,
+    FunctionMetric,
+    Metric,
+    metric_types,
+    parse_metric,
+    register,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +29,26 @@ class Asked:
     suites: tuple[str, ...]
 
 
-def asked_for(metrics: Sequence[str | Metric], suites: Sequence[str], *, else_quick: bool) -> Asked:
-    """Look the names up.
+def several(given: str | Sequence[str]) -> Sequence[str]:
+    """One name stands for a list of one."""
+    return [given] if isinstance(given, str) else given
+
+
+def asked_for(
+    metrics: str | Metric | Sequence[str | Metric], suites: str | Sequence[str], *, else_quick: bool
+) -> Asked:
+    """Look the names up; a metric of a user's own is known by its name from here on.
 
     Raises:
         UnknownName: No metric or suite is called that.
     """
-    chosen = [one if isinstance(one, Metric) else parse_metric(one) for one in metrics]
-    names = tuple(dict.fromkeys(suites))
+    built_in = metric_types()
+    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    for one in given:
+        if isinstance(one, Metric) and one.name not in built_in:
+            register(one)
+    chosen = [one if isinstance(one, Metric) else parse_metric(one) for one in given]
+    names = tuple(dict.fromkeys(several(suites)))
     if else_quick and not names and not chosen:
         names = (QUICK,)
     for name in names:

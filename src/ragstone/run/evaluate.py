@@ -1,5 +1,6 @@
 """Evaluate: examples in, judged and scored, a run out."""
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from ragstone.examples import Examples, fingerprint_files, read
 from ragstone.judges import MARKERS, parse_judges
 from ragstone.metrics import Metric
 
-from .asked import asked_for, own_definitions
+from .asked import asked_for, own_definitions, several
 from .evaluation import Evaluation
 from .folder import Folder, write_lines
 from .label_files import LabelFiles
@@ -70,10 +71,9 @@ def evaluate(
     """
     if limit is not None and limit < 1:
         raise InputError(f"limit must be 1 or more, not {limit}.")
-    fields = _names(by)
-    panel = parse_judges(_names(judge), citations)
-    chosen = [metrics] if isinstance(metrics, (str, Metric)) else metrics
-    asked = asked_for(chosen, _names(suites), else_quick=True)
+    fields = several(by)
+    panel = parse_judges(several(judge), citations)
+    asked = asked_for(metrics, suites, else_quick=True)
     examples = read(
         data,
         columns=columns or {},
@@ -132,9 +132,9 @@ def evaluate(
     return Run(folder.path, temporary=temporary)
 
 
-def _names(given: str | Sequence[str]) -> Sequence[str]:
-    """One name stands for a list of one."""
-    return [given] if isinstance(given, str) else given
+async def aevaluate(data: Any, **given: Any) -> Run:
+    """As ``evaluate``, with the same arguments, without holding up the event loop."""
+    return await asyncio.to_thread(evaluate, data, **given)
 
 
 def _fraction(examples: Examples) -> float | None:

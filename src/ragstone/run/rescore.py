@@ -11,7 +11,7 @@ from ragstone.judgements import ASKS, KINDS, Tables
 from ragstone.judges import JUDGES, LEDGER, Judge
 from ragstone.metrics import QUICK, Metric, parse_metric
 
-from .asked import Asked, asked_for
+from .asked import Asked, asked_for, several
 from .evaluation import ROW, Evaluation
 from .folder import Folder
 from .judging import JudgedBlock, resolve
@@ -22,9 +22,9 @@ from .run import Run
 def rescore(
     run: str | Path,
     *,
-    metrics: Sequence[str | Metric] = (),
-    suites: Sequence[str] = (),
-    by: Sequence[str] = (),
+    metrics: str | Metric | Sequence[str | Metric] = (),
+    suites: str | Sequence[str] = (),
+    by: str | Sequence[str] = (),
     progress: Report | None = None,
 ) -> Run:
     """Add metrics, or fields to group by, to a finished run.
@@ -47,7 +47,7 @@ def rescore(
     fresh = Folder(folder.path / "rescored")
     fresh.drop()
     (fresh.path / "parts").mkdir(parents=True)
-    names_by = list(dict.fromkeys([*opened.manifest["by"], *by]))
+    names_by = list(dict.fromkeys([*opened.manifest["by"], *several(by)]))
     order: list[str] = before["judges"]
     judges = sorted(
         (judge for judge in JUDGES if judge.name in order),
