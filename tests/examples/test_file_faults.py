@@ -52,12 +52,18 @@ def test_nothing_is_yielded_after_the_first_fault(tmp_path: Path) -> None:
 
 
 def test_twenty_faults_are_shown_a_thousand_kept_and_all_counted(tmp_path: Path) -> None:
-    error = error_of(written(tmp_path, "data.jsonl", "{\n" * 1500))
+    error = error_of(written(tmp_path, "data.jsonl", GOOD % "a" + "{\n" * 1500))
     assert error.total == 1500
     assert len(error.faults) == 1000
     assert str(error).startswith("1,500 faults in the data.")
     assert "… and 1,480 more" in str(error)
     assert len(str(error).splitlines()) == 23
+
+
+def test_skip_bad_is_offered_only_where_something_good_would_be_left(tmp_path: Path) -> None:
+    mixed = error_of(written(tmp_path, "mixed.jsonl", GOOD % "a" + "{oops\n"))
+    assert "With --skip-bad the one good record is read" in str(mixed)
+    assert "--skip-bad" not in str(error_of(written(tmp_path, "bad.jsonl", "{oops\n")))
 
 
 def test_skip_bad_goes_on_and_keeps_the_rejected_rows(tmp_path: Path) -> None:

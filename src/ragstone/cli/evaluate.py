@@ -8,7 +8,7 @@ import typer
 
 from .output import print_notes
 from .progress import bar
-from .results import finish, load_own, requested
+from .results import MetricsFrom, finish, load_own, requested
 
 if TYPE_CHECKING:
     from ragstone.run import Run
@@ -32,11 +32,7 @@ def evaluate(
         typer.Option(help="A suite of metrics; repeat for more. Without one and without "
                      "--metric: quick, which is what the data and the judges allow."),
     ] = None,
-    metrics_from: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A Python file with metrics of your own, which are "
-                     "scored too. It is run as a program: use your own."),
-    ] = None,
+    metrics_from: MetricsFrom = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(help="Who judges: local, human, human:FILE; repeat for several. Without "

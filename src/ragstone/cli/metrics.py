@@ -1,12 +1,11 @@
 """``ragstone metrics [NAME]``: what can be measured, and what each number means."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .output import print_json
-from .results import load_own
+from .results import MetricsFrom, load_own
 
 
 def metrics(
@@ -14,10 +13,7 @@ def metrics(
         str | None, typer.Argument(help="A metric, or with --suite a suite, to see in full.")
     ] = None,
     suite: Annotated[bool, typer.Option("--suite", help="The suites instead.")] = False,
-    metrics_from: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A Python file with metrics of your own, listed too."),
-    ] = None,
+    metrics_from: MetricsFrom = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the metrics, or explain NAME: its formula, range, parameters, aliases."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,17 @@ from .output import print_json, print_notes
 if TYPE_CHECKING:
     from ragstone.metrics import Metric
     from ragstone.run import Run
+
+
+MetricsFrom = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="A Python file with metrics of your own, which come along. It is run as a program: "
+        "use your own.",
+    ),
+]
+"""The option ``--metrics-from``, the same in every command."""
 
 
 def load_own(files: Sequence[Path]) -> "list[Metric]":

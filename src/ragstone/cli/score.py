@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .progress import bar
-from .results import finish, load_own, requested
+from .results import MetricsFrom, finish, load_own, requested
 
 
 def score(
@@ -17,11 +17,7 @@ def score(
     suite: Annotated[
         list[str] | None, typer.Option(help="A suite of metrics; repeat for more.")
     ] = None,
-    metrics_from: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A Python file with metrics of your own, which are "
-                     "scored too. It is run as a program: use your own."),
-    ] = None,
+    metrics_from: MetricsFrom = None,
     by: Annotated[
         list[str] | None,
         typer.Option(metavar="FIELD", help="Also show results by this field."),

@@ -119,6 +119,7 @@ class Examples:
             places[example.id] = line if unit == "line" and line is not None else row
             if example.labels:
                 self._flag(example)
+            self._good += 1
             if self.n_faults and not self._skip_bad:
                 continue
             yielded += 1
@@ -180,6 +181,7 @@ class Examples:
         self.label_violations: list[LabelViolation] = []
         self.n_label_violations: Counter[str] = Counter()
         self._about_columns: set[Problem] = set()
+        self._good = 0
         self._meter.done = 0
 
     def _rows(self) -> Iterator[Row]:
@@ -244,7 +246,10 @@ class Examples:
     def _hint(self) -> str:
         if self._about_columns:
             return "Say which column is which field, for example --map answer=MY_COLUMN."
-        return "" if self._skip_bad else "With --skip-bad the good records are read."
+        if self._skip_bad or not self._good:
+            return ""
+        records = "one good record is" if self._good == 1 else f"{self._good:,} good records are"
+        return f"With --skip-bad the {records} read."
 
     def _first_record(self) -> object:
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
