@@ -1,8 +1,17 @@
 """Fixtures that several test files share."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ragstone.errors import MissingDependency, ModelError
+from ragstone.models.builtin import PLACE, fetch_builtin
+from ragstone.models.fetch import to_stderr
+from ragstone.models.store import checked
+
+USERS_CACHE = os.environ.get("RAGSTONE_CACHE")
 
 
 @pytest.fixture(scope="session")
@@ -12,3 +21,36 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip("needs the human-labelled data in ../shared, which is not part of the project")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_these_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No test touches the user's cache: models and embeddings of tests have one of their own."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGSTONE_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """The folder of builtin:minilm in the user's cache, fetched once where it is not there."""
+    with pytest.MonkeyPatch.context() as patch:
+        if USERS_CACHE is None:
+            patch.delenv("RAGSTONE_CACHE")
+        else:
+            patch.setenv("RAGSTONE_CACHE", USERS_CACHE)
+        try:
+            return checked(fetch_builtin(note=to_stderr)).folder
+        except (ModelError, MissingDependency) as error:
+            pytest.skip(f"needs builtin:minilm, which could not be fetched: {error}")
+
+
+@pytest.fixture
+def minilm_by_name(minilm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of this test's own in which builtin:minilm is there; its folder."""
+    cache = tmp_path / "cache"
+    (cache / "models").mkdir(parents=True)
+    (cache / "models" / PLACE).symlink_to(minilm, target_is_directory=True)
+    monkeypatch.setenv("RAGSTONE_CACHE", str(cache))
+    return cache

@@ -4,7 +4,9 @@
     ├── InputError              what the user gave cannot be used as it is (exit status 2)
     │   ├── DataError           records that cannot be read, each fault with its place
     │   ├── UnknownName         no metric, judge, suite or format is called that
-    │   └── RunConflict         a run folder that belongs to other data or settings
+    │   ├── RunConflict         a run folder that belongs to other data or settings
+    │   └── ModelError          a model that is not there, or not what it should be
+    ├── ModelFailure            a model that is there did not answer, such as a server that is down
     └── MissingDependency       an extra that this feature needs is not installed
 
 The facts are attributes, so a program need not read the sentence.
@@ -87,6 +89,14 @@ class UnknownName(InputError):
 
 class RunConflict(InputError):
     """The run folder holds a run of other data or other settings."""
+
+
+class ModelError(InputError):
+    """A model that is not there, is not understood, or is not what it should be."""
+
+
+class ModelFailure(RagstoneError):
+    """A model that is there did not answer; what rests on it is missing, the rest goes on."""
 
 
 class MissingDependency(RagstoneError):

@@ -18,6 +18,7 @@ from .failures import guarded
 from .formats import formats
 from .judges import judges
 from .metrics import metrics
+from .models import models
 from .score import score
 from .show import show
 
@@ -30,7 +31,7 @@ app = typer.Typer(
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
     "Look": (show, export),
-    "What there is": (metrics, judges, formats, doctor),
+    "What there is": (metrics, judges, models, formats, doctor),
 }
 for panel, commands in PANELS.items():
     for command in commands:

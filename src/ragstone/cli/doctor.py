@@ -6,8 +6,13 @@ import typer
 
 from .output import print_json
 
-BASE = ("numpy", "polars", "typer")
-EXTRAS = {"pandas": ("pandas", "pyarrow")}
+BASE = ("aiohttp", "numpy", "polars", "typer")
+EXTRAS = {
+    "local": ("huggingface-hub", "safetensors", "tokenizers"),
+    "onnx": ("huggingface-hub", "onnx", "onnxruntime", "safetensors", "tokenizers"),
+    "pandas": ("pandas", "pyarrow"),
+    "torch": ("sentence-transformers", "torch"),
+}
 
 
 def doctor(
@@ -29,13 +34,16 @@ def doctor(
         packages = ", ".join(extra["packages"])
         rows.append((f"extra {extra['name']}", Text(f"{words}  ({packages})")))
     screen = found["terminal"]
+    encoder = found["encoder"]
     rows += [
+        ("encoder", Text(f"{encoder['name']}, {encoder['state']}")),
         ("own metrics", Text(", ".join(found["own_metrics"]) or "none installed")),
         ("terminal", Text(f"{screen['width']} columns, {screen['encoding']}, "
                           f"{'colours' if screen['colours'] else 'no colours'}")),
         ("folder", Text(f"{found['folder']['path']}, "
                         f"{'writable' if found['folder']['writable'] else 'NOT writable'}")),
-        ("network", Text("not needed")),
+        ("network", Text(f"{found['network']}, but to fetch a model and to ask encoders behind a "
+                         "server")),
     ]  # fmt: skip
     show(facts.Facts(rows))
 
@@ -48,6 +56,7 @@ def examination() -> dict[str, Any]:
     from pathlib import Path
 
     import ragstone
+    from ragstone.models import BUILTIN, cache_folder
     from ragstone.report import terminal
 
     console = terminal()
@@ -65,6 +74,7 @@ def examination() -> dict[str, Any]:
             }
             for extra, packages in EXTRAS.items()
         ],
+        "encoder": {"name": BUILTIN, "state": _state_of_builtin(), "cache": str(cache_folder())},
         "own_metrics": sorted(point.name for point in entry_points(group="ragstone.metrics")),
         "terminal": {
             "width": console.width,
@@ -74,6 +84,16 @@ def examination() -> dict[str, Any]:
         "folder": {"path": str(here), "writable": os.access(here, os.W_OK)},
         "network": "not needed",
     }
+
+
+def _state_of_builtin() -> str:
+    from ragstone.models import BUILTIN, available, stored
+
+    if all(one.origin.name != BUILTIN for one in stored()):
+        return "not fetched: ragstone models pull"
+    if not available(BUILTIN):
+        return "fetched, but cannot be opened: ragstone models verify, and see the extra local"
+    return "fetched"
 
 
 def _version(package: str) -> str | None:

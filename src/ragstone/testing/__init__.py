@@ -1,5 +1,7 @@
-"""Builders for tests, yours too: a few rows of a view, and the score a metric gives them."""
+"""Builders for tests, yours too: rows and their scores, encoders by script, tiny models."""
 
+from .encoder import ScriptedEncoder
+from .models import tiny_bert
 from .rows import (
     Given,
     Rows,
@@ -15,6 +17,7 @@ from .rows import (
 __all__ = [
     "Given",
     "Rows",
+    "ScriptedEncoder",
     "claims",
     "contexts",
     "known_contexts",
@@ -22,4 +25,5 @@ __all__ = [
     "score_all",
     "score_frame",
     "score_one",
+    "tiny_bert",
 ]

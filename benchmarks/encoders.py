@@ -1,0 +1,216 @@
+"""The back ends of the encoders beside sentence-transformers, in one run.
+
+    python benchmarks/encoders.py [--model FOLDER] [--threads 2] [--repeats 7]
+
+Embeds sentences and chunks of 150 words, made of the demo data's words, with each back end that is
+installed and with sentence-transformers itself, one after the other in every repetition, and
+prints texts a second (median, and best), the ratio to sentence-transformers of the same repetition
+(median), and the share of what the processor's matrix product would allow: the time of the model's
+products alone, at their shapes, measured in the same repetitions. Then the seconds of import and
+the peak memory of the NumPy back end, in a process of its own. Other work on the machine spoils it.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import ragstone
+from ragstone.errors import MissingDependency
+from ragstone.models import bert, builtin
+from ragstone.models.bert_weights import sizes_of
+from ragstone.models.encoder import Encoder
+from ragstone.models.fetch import to_stderr
+from ragstone.models.folder import ModelFolder
+
+DATA = Path(__file__).parents[1] / "src" / "ragstone" / "data" / "cornwall.jsonl"
+PEER = "sentence-transformers"
+ROWS = 1024
+"""Rows of the matrices, about as many as a batch has tokens."""
+
+MEASURED = "RAGSTONE_MEASURED"
+IMPORTED = """
+import sys, time
+start = time.perf_counter()
+import numpy, safetensors, tokenizers
+from ragstone.models import bert
+imported = time.perf_counter() - start
+from pathlib import Path
+encoder = bert.load(Path(sys.argv[1]), "numpy")
+loaded = time.perf_counter() - start - imported
+encoder.embed([" ".join(["harbour"] * (number % 300)) for number in range(600)])
+status = Path("/proc/self/status").read_text().splitlines()
+peak = next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
+print(imported, loaded, peak)
+"""
+
+Embed = Callable[[list[str]], object]
+
+
+@dataclass
+class Measured:
+    """Seconds of each repetition."""
+
+    texts: list[str]
+    tokens: int
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+
+
+def corpora(sentences: int, chunks: int) -> dict[str, list[str]]:
+    """Texts of the demo data's words in another order, the same in every run."""
+    draw = random.Random(0)
+    words = [
+        word
+        for example in ragstone.read(DATA)
+        for context in example.contexts or ()
+        for word in (context.text or "").split()
+    ]
+    return {
+        "sentences": [
+            " ".join(draw.choices(words, k=draw.randint(6, 32))) for _ in range(sentences)
+        ],
+        "chunks of 150 words": [" ".join(draw.choices(words, k=150)) for _ in range(chunks)],
+    }
+
+
+def encoders(folder: Path, threads: int) -> dict[str, Embed]:
+    """What can embed here; a word about what cannot."""
+    numpy = bert.load(folder, "numpy")
+    print(f"{numpy.about}; {threads} threads")
+    found: dict[str, Embed] = {"numpy": numpy.embed}
+    loads: Mapping[str, Callable[[], Encoder]] = {
+        "onnx": lambda: import_module("ragstone.models.onnx").load(folder, "onnx"),
+        "torch": lambda: import_module("ragstone.models.torch").load(
+            str(folder), "torch", offline=True
+        ),
+    }
+    for name, load in loads.items():
+        try:
+            found[name] = load().embed
+        except (MissingDependency, ModuleNotFoundError) as error:
+            print(f"without {name}: {error}")
+    try:
+        import_module("torch").set_num_threads(threads)
+        import_module("transformers.utils.logging").disable_progress_bar()
+        model = import_module("sentence_transformers").SentenceTransformer(
+            str(folder), device="cpu", local_files_only=True
+        )
+    except ModuleNotFoundError as error:
+        print(f"without {PEER}: {error}")
+    else:
+        model.float()
+        found[PEER] = lambda texts: model.encode(texts, show_progress_bar=False)
+    return found
+
+
+def product(folder: Path) -> Callable[[], float]:
+    """Measures the seconds that the model's matrix products alone need for a token."""
+    sizes = sizes_of(ModelFolder.read(folder).config)
+    wide, inner = sizes.hidden, sizes.inner
+    shapes = [(wide, 3 * wide), (wide, wide), (wide, inner), (inner, wide)]
+    draw = np.random.default_rng(0)
+    operands = [
+        (
+            draw.random((ROWS, given), np.float32),
+            draw.random((made, given), np.float32),
+            np.empty((ROWS, made), np.float32),
+        )
+        for given, made in shapes
+    ]
+
+    def measure() -> float:
+        start = time.perf_counter()
+        for _ in range(sizes.layers):
+            for left, right, result in operands:
+                np.matmul(left, right.T, out=result)
+        return (time.perf_counter() - start) / ROWS
+
+    return measure
+
+
+def run(folder: Path, threads: int, repeats: int) -> None:
+    found = encoders(folder, threads)
+    tokenizer = ModelFolder.read(folder).tokenizer
+    limit = ModelFolder.read(folder).max_tokens
+    results = {
+        name: Measured(texts, sum(len(ids) for ids in tokenizer.ids(texts, limit)))
+        for name, texts in corpora(400, 60).items()
+    }
+    products = product(folder)
+    ceiling: list[float] = []
+    for repeat in range(-1, repeats):
+        for measured in results.values():
+            for name, embed in found.items():
+                start = time.perf_counter()
+                embed(measured.texts)
+                if repeat >= 0:
+                    measured.seconds.setdefault(name, []).append(time.perf_counter() - start)
+            ceiling.append(min(products() for _ in range(5)))
+    for corpus, measured in results.items():
+        report(corpus, measured, min(ceiling))
+
+
+def report(corpus: str, measured: Measured, token: float) -> None:
+    count = len(measured.texts)
+    most = count / (token * measured.tokens)
+    print(f"\n{count} {corpus}, {measured.tokens / count:.0f} tokens each on average")
+    print(f"{'':24}{'a second':>10}{'best':>8}{'beside the peer':>18}{'of the ceiling':>17}")
+    peer = measured.seconds.get(PEER)
+    for name, seconds in measured.seconds.items():
+        ratio = "–"
+        if peer:
+            ratio = f"{median(t / s for t, s in zip(peer, seconds, strict=True)):.2f}"
+        best = count / min(seconds)
+        print(f"{name:24}{count / median(seconds):10.1f}{best:8.1f}{ratio:>18}{best / most:17.0%}")
+    print(f"{'matrix products alone':24}{'':10}{most:8.1f}")
+
+
+def report_process(folder: Path) -> None:
+    """Import and memory of the NumPy back end, best of three."""
+    if not Path("/proc/self/status").exists():
+        print("\nimport and memory are told on Linux only")
+        return
+    command = [sys.executable, "-c", IMPORTED, str(folder)]
+    runs = [
+        [float(part) for part in subprocess.check_output(command, text=True).split()]
+        for _ in range(3)
+    ]
+    imported, loaded, peak = (min(column) for column in zip(*runs, strict=True))
+    print(f"\nnumpy alone: import {imported:.2f} s, load {loaded:.2f} s, peak memory {peak:.0f} MB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", type=Path, help="a folder; without it builtin:minilm")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=7)
+    given = parser.parse_args()
+    if MEASURED not in os.environ:
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        limits = dict.fromkeys(names, str(given.threads))
+        raise SystemExit(
+            subprocess.call(
+                [sys.executable, __file__, *sys.argv[1:]],
+                env=os.environ
+                | limits
+                | {MEASURED: "yes", "RAYON_NUM_THREADS": str(given.threads)},
+            )
+        )
+    folder: Path = given.model or builtin.fetch_builtin(note=to_stderr).folder
+    run(folder, given.threads, given.repeats)
+    report_process(folder)
+
+
+if __name__ == "__main__":
+    main()

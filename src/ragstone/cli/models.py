@@ -1,0 +1,176 @@
+"""``ragstone models``: the models and embeddings in the user's cache."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .failures import BAD_INPUT
+from .output import print_json
+
+if TYPE_CHECKING:
+    from ragstone.models import Stored
+
+
+class Action(StrEnum):
+    """What to do."""
+
+    list = "list"
+    pull = "pull"
+    verify = "verify"
+    clear = "clear"
+
+
+def models(
+    action: Annotated[Action, typer.Argument(help="What to do.")] = Action.list,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="builtin:minilm, or org/name of the hub; onnx:org/name for its ONNX "
+                       "graph."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:  # fmt: skip
+    """List the models in your cache, pull one into it, or verify what is there.
+
+    pull fetches builtin:minilm where no NAME is given. verify reads every
+    byte again and compares it with what was stored. clear empties the kept
+    embeddings and leaves the models.
+
+    Exit status: 0 done, 2 a model is damaged or cannot be fetched.
+    """
+    if action is Action.list:
+        _list(json)
+    elif action is Action.pull:
+        _pull(name, json)
+    elif action is Action.verify:
+        _verify(name, json)
+    else:
+        _clear(json)
+
+
+def _list(json: bool) -> None:
+    from rich.text import Text
+
+    from ragstone.models import BUILTIN, cache_folder, stored
+    from ragstone.report import facts, show
+
+    found, embeddings = stored(), _embeddings()
+    if json:
+        told = [_facts(one) for one in found]
+        print_json({"cache": str(cache_folder()), "models": told, "embeddings": embeddings})
+        return
+    for one in found:
+        _show(one)
+    if all(one.origin.name != BUILTIN for one in found):
+        show(Text.assemble((BUILTIN, "bold"), "  not there yet: ragstone models pull"))
+    words = embeddings.get("error") or (
+        f"{embeddings['vectors']:,} vectors, {_megabytes(embeddings['bytes'])}, "
+        f"{embeddings['path']}"
+    )
+    show(facts.Facts([("embeddings", Text(words))]))
+
+
+def _embeddings() -> dict[str, Any]:
+    from ragstone.errors import ModelError
+    from ragstone.models import kept
+
+    try:
+        found = kept()
+    except ModelError as error:
+        return {"error": str(error)}
+    return {"path": str(found.file), "vectors": found.vectors, "bytes": found.size}
+
+
+def _pull(name: str | None, json: bool) -> None:
+    from ragstone.models import BUILTIN, pull
+
+    model = pull(name or BUILTIN)
+    if json:
+        print_json(_facts(model))
+    else:
+        _show(model)
+
+
+def _verify(name: str | None, json: bool) -> None:
+    from rich.text import Text
+
+    from ragstone.errors import ModelError
+    from ragstone.models import damage, stored
+    from ragstone.report import facts, show
+
+    found = [one for one in stored() if name in (None, one.origin.name)]
+    if not found and name is not None:
+        raise ModelError(f"{name} is not stored here. To fetch it: ragstone models pull {name}")
+    results = [(one, damage(one)) for one in found]
+    if json:
+        print_json([{**_facts(one), "faults": faults} for one, faults in results])
+    elif not results:
+        typer.echo("No model is stored here.")
+    else:
+        for one, faults in results:
+            words = "DAMAGED" if faults else f"whole, {len(one.files)} files"
+            show(Text.assemble((one.origin.name, "bold"), f"  {words}"))
+            for fault in faults:
+                show(facts.Paragraph(Text(fault), 2, 2))
+            if faults:
+                again = f"Fetch it again: ragstone models pull {one.origin.name}"
+                show(facts.Paragraph(Text(again), 2))
+    if any(faults for _, faults in results):
+        raise typer.Exit(BAD_INPUT)
+
+
+def _clear(json: bool) -> None:
+    from ragstone.models import clear
+
+    before = clear()
+    if json:
+        print_json({"cleared": before.vectors, "bytes": before.size})
+    else:
+        typer.echo(f"{before.vectors:,} vectors cleared, {_megabytes(before.size)}")
+
+
+def _show(model: "Stored") -> None:
+    from rich.text import Text
+
+    from ragstone.report import facts, show
+
+    told = _facts(model)
+    size = f"{told['dimensions']} dimensions" if told["dimensions"] else "dimensions not stated"
+    limit = f"{told['limit']} tokens" if told["limit"] else "limit not stated"
+    source = f"{told['source']}{' at ' + told['commit'][:12] if told['commit'] else ''}"
+    show(Text(told["name"], "bold"))
+    rows = [
+        ("model", f"{size}, {limit}, {told['weights']}, {_megabytes(told['bytes'])}"),
+        ("licence", told["licence"] or "not stated"),
+        ("from", f"{source}, {told['fetched'][:10]}"),
+        ("folder", told["path"]),
+    ]
+    show(facts.Facts([(f"  {name}", Text(words)) for name, words in rows]))
+
+
+def _facts(model: "Stored") -> dict[str, Any]:
+    """The model as plain data; dimensions and limit are None where its folder says none."""
+    from dataclasses import asdict
+
+    from ragstone.errors import RagstoneError
+    from ragstone.models.folder import ModelFolder
+
+    try:
+        folder = ModelFolder.read(model.folder)
+        dimensions, limit = folder.config.get("hidden_size"), folder.max_tokens
+    except RagstoneError:
+        dimensions = limit = None
+    return {
+        **asdict(model.origin),
+        "fetched": model.fetched,
+        "bytes": model.size,
+        "dimensions": dimensions,
+        "limit": limit,
+        "path": str(model.folder),
+    }
+
+
+def _megabytes(size: int) -> str:
+    from ragstone.models.fetch import megabytes
+
+    return megabytes(size)

@@ -1,0 +1,412 @@
+"""The API encoder: embeddings from a server that speaks the OpenAI format.
+
+What it is asked leaves this machine, unless the server is on it. One key is known,
+OPENAI_API_KEY, and one server gets it: that of OPENAI_BASE_URL, or else api.openai.com.
+"""
+
+import asyncio
+import json
+import math
+import os
+import random
+import re
+import time
+from collections.abc import Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from hashlib import blake2b
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import SplitResult, urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.errors import ModelError, ModelFailure
+
+from .encoder import TokenVectors, Vectors
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
+
+OPENAI = "https://api.openai.com/v1"
+TEXTS, CHARACTERS = 256, 200_000
+IN_FLIGHT = 8
+ATTEMPTS = 4
+LONGEST_WAIT = 60.0
+TOO_MUCH = {400, 413, 422}
+TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
+SURROGATE = re.compile("[\ud800-\udfff]")
+SHOWN, SHOWN_TEXT = 200, 40
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where to ask, and for which model.
+
+    Args:
+        url: Without a slash at the end: ``https://HOST/v1``.
+        model: As the server calls it.
+        key: Sent as a bearer token; None where the server gets none. Never shown.
+    """
+
+    url: str
+    model: str
+    key: str | None
+
+    @property
+    def host(self) -> str:
+        """Host and port, for messages."""
+        return urlsplit(self.url).netloc
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine, so that no text leaves it."""
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost" or host.endswith(".localhost")
+
+    def __repr__(self) -> str:
+        return f"Server({self.url!r}, {self.model!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, in seconds.
+
+    Args:
+        reply: For one reply.
+        first: Before the second attempt; doubled before each further one.
+        down: A server that could not be reached is not asked again for so long.
+    """
+
+    reply: float = 60.0
+    first: float = 0.5
+    down: float = 10.0
+
+
+def is_api(name: str) -> bool:
+    """Whether the name is one of a server's model."""
+    return name.startswith(("openai:", "http://", "https://"))
+
+
+def server(name: str) -> Server:
+    """The server and the model of ``openai:MODEL`` or ``http(s)://HOST[/v1]#MODEL``.
+
+    Raises:
+        ModelError: The name is not of these forms, or api.openai.com is meant and no key is set.
+    """
+    meant = os.environ.get("OPENAI_BASE_URL") or OPENAI
+    if name.startswith("openai:"):
+        url, model = meant, name.removeprefix("openai:")
+    else:
+        url, _, model = name.partition("#")
+    parts = _parts(url, name)
+    if not model.strip():
+        raise ModelError(f"{name!r} names no model. Write openai:MODEL or http://HOST/v1#MODEL")
+    url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
+    key = os.environ.get("OPENAI_API_KEY", "").strip() or None
+    if _origin(url) != _origin(meant):
+        key = None
+    if key and not (key.isascii() and key.isprintable()):
+        raise ModelError("OPENAI_API_KEY holds characters that no key has")
+    if key is None and _origin(url) == _origin(OPENAI):
+        raise ModelError(f"{name} needs a key: set OPENAI_API_KEY")
+    return Server(url, model.strip(), key)
+
+
+class _Refused(ModelFailure):
+    """A request that is not as the server wants it, or too much for it."""
+
+
+class ApiEncoder:
+    """An embedding model behind a server.
+
+    Texts are sent in requests of at most 256 texts and 200,000 characters, at most eight at a
+    time; a request that is refused is sent in two halves. An empty text is sent as one space, for
+    servers refuse it.
+    """
+
+    max_tokens = 0
+    longest = 0
+    layers = 0
+
+    def __init__(self, name: str, server: Server, *, patience: Patience | None = None) -> None:
+        self.name = name
+        self._server = server
+        self._patience = patience or Patience()
+        self._width = 0
+        self._at_once = TEXTS
+        self._down: tuple[float, str] | None = None
+
+    @property
+    def about(self) -> str:
+        """The model, its server and, once one has been seen, the length of its vectors."""
+        width = f", {self._width} dimensions" if self._width else ""
+        return f"{self._server.model} at {self._server.host}{width}, limit not known"
+
+    @property
+    def fingerprint(self) -> str:
+        """Over the server's address and the model's name: what is behind them cannot be seen."""
+        digest = blake2b(digest_size=16)
+        digest.update(f"api\0{self._server.url}\0{self._server.model}".encode())
+        return digest.hexdigest()
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector; where none has been seen yet, the server is asked for one."""
+        if not self._width:
+            self.embed(["dimensions"])
+        return self._width
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Shape (n, d), in the order of the texts.
+
+        Raises:
+            ModelFailure: The server is down, refuses, or replies with something else.
+        """
+        if not texts:
+            return np.zeros((0, self._width), np.float32)
+        if self._down and time.monotonic() < self._down[0]:
+            raise ModelFailure(self._down[1])
+        return _run(self._all([SURROGATE.sub("\ufffd", text) or " " for text in texts]))
+
+    def tokens(
+        self,
+        texts: Sequence[str],  # noqa: ARG002
+        *,
+        layer: int | None = None,  # noqa: ARG002
+        limit: int | None = None,  # noqa: ARG002
+    ) -> list[TokenVectors]:
+        """None are to be had.
+
+        Raises:
+            ModelError: Always.
+        """
+        raise ModelError(
+            f"{self.name} gives one vector a text and none of its tokens. What needs them wants a "
+            "local model: builtin:minilm, a folder, or org/name"
+        )
+
+    def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """Zeros: the server does not say."""
+        return np.zeros(len(texts), np.int32)
+
+    async def _all(self, texts: Sequence[str]) -> Vectors:
+        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
+        key = self._server.key
+        slots = asyncio.Semaphore(IN_FLIGHT)
+        async with ClientSession(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=ClientTimeout(total=self._patience.reply),
+            connector=TCPConnector(limit=IN_FLIGHT),
+            cookie_jar=DummyCookieJar(),
+            trust_env=not self._server.is_local,
+        ) as session:
+
+            async def one(batch: Sequence[str]) -> Vectors:
+                async with slots:
+                    return await self._batch(session, batch)
+
+            try:
+                async with asyncio.TaskGroup() as group:
+                    asked = [
+                        group.create_task(one(batch)) for batch in _batches(texts, self._at_once)
+                    ]
+            except ExceptionGroup as failures:
+                raise failures.exceptions[0] from None
+        return np.concatenate([task.result() for task in asked])
+
+    async def _batch(self, session: "ClientSession", texts: Sequence[str]) -> Vectors:
+        """One request, or two halves of it where it is too much for the server."""
+        try:
+            return await self._request(session, texts)
+        except _Refused:
+            half = len(texts) // 2
+            if not half:
+                raise
+        vectors = [
+            await self._batch(session, texts[:half]),
+            await self._batch(session, texts[half:]),
+        ]
+        self._at_once = min(self._at_once, half)
+        return np.concatenate(vectors)
+
+    async def _request(self, session: "ClientSession", texts: Sequence[str]) -> Vectors:
+        """One request, asked again where that may help."""
+        from aiohttp import (
+            ClientConnectionError,
+            ClientConnectorError,
+            ClientError,
+            ClientPayloadError,
+        )
+
+        trouble, wait = "", 0.0
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(wait)
+            wait = self._patience.first * 2**attempt * (1 + random.random() / 4)
+            try:
+                async with session.post(
+                    f"{self._server.url}/embeddings",
+                    json={"model": self._server.model, "input": texts, "encoding_format": "float"},
+                    allow_redirects=False,
+                ) as response:
+                    body = await response.read()
+            except ClientConnectorError as error:
+                reason = error.os_error.strerror or error
+                raise self._down_for_now(
+                    f"cannot be reached: {reason}. Is it running at {self._server.url}?"
+                ) from error
+            except TimeoutError as error:
+                waited = f"{self._patience.reply:g} s"
+                raise self._down_for_now(f"did not reply within {waited}") from error
+            except (ClientConnectionError, ClientPayloadError) as error:
+                trouble = f"broke off: {error or type(error).__name__}"
+                continue
+            except ClientError as error:
+                raise self._failure(
+                    f"could not be asked: {error or type(error).__name__}"
+                ) from error
+            if response.status == 200:
+                return self._vectors(body, len(texts))
+            trouble = f"replied {response.status}{self._said(body)}"
+            if response.status not in TRANSIENT:
+                raise self._refusal(response.status, trouble, texts)
+            wait = max(wait, _retry_after(response))
+            if wait > LONGEST_WAIT:
+                raise self._failure(f"{trouble}, and wants to be left alone for {wait:,.0f} s")
+        raise self._failure(f"{trouble}, {ATTEMPTS} times in a row")
+
+    def _vectors(self, body: bytes, count: int) -> Vectors:
+        """The reply's vectors, in the order of the texts."""
+        try:
+            data = json.loads(body)["data"]
+            rows = sorted(data, key=lambda row: row["index"])
+            order = [row["index"] for row in rows]
+            with np.errstate(over="ignore"):
+                vectors = [np.asarray(row["embedding"], np.float32) for row in rows]
+            widths = {vector.shape for vector in vectors}
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._failure(f"sent no embeddings: {self._shown(body) or 'nothing'}") from error
+        if order != list(range(count)):
+            raise self._failure(
+                f"sent {len(order):,} vectors for {count:,} texts, or numbered them wrongly"
+            )
+        if len(widths) != 1 or len(shape := widths.pop()) != 1 or not shape[0]:
+            raise self._failure("sent vectors of unequal lengths")
+        if self._width not in (0, shape[0]):
+            raise self._failure(
+                f"sent vectors of {shape[0]:,} dimensions; before, they had {self._width:,}"
+            )
+        stacked = np.stack(vectors)
+        if not np.isfinite(stacked).all():
+            raise self._failure("sent vectors with numbers that are not finite")
+        self._width = shape[0]
+        return stacked
+
+    def _refusal(self, status: int, trouble: str, texts: Sequence[str]) -> ModelFailure:
+        if status in (401, 403):
+            sent = "The key of OPENAI_API_KEY was sent" if self._server.key else "No key was sent"
+            return self._down_for_now(f"replied {status}: not allowed. {sent}")
+        if status in TOO_MUCH:
+            (text, *_) = texts
+            what = f"a text of {len(text):,} characters, {text[:SHOWN_TEXT]!r}"
+            return _Refused(f"{self._failure(trouble)} (asked for {what})")
+        if 300 <= status < 400:
+            trouble += ": it points elsewhere, and is not followed"
+        if status in (404, 405):
+            trouble += f". Is {self._server.url} the address, and {self._server.model} the model?"
+        return self._failure(trouble)
+
+    def _down_for_now(self, trouble: str) -> ModelFailure:
+        failure = self._failure(trouble)
+        self._down = (time.monotonic() + self._patience.down, str(failure))
+        return failure
+
+    def _failure(self, trouble: str) -> ModelFailure:
+        return ModelFailure(f"The encoder's server {self._server.host} {trouble}")
+
+    def _said(self, body: bytes) -> str:
+        """What the server says of its error."""
+        try:
+            reply: Any = json.loads(body)
+        except (ValueError, RecursionError):
+            return ""
+        error = reply.get("error", reply) if isinstance(reply, dict) else reply
+        words = error.get("message") if isinstance(error, dict) else error
+        shown = self._shown(words.encode(errors="replace")) if isinstance(words, str) else ""
+        return f": {shown}" if shown else ""
+
+    def _shown(self, words: bytes) -> str:
+        """One short line of what a server sent, without the key."""
+        line = " ".join(words.decode(errors="replace").split())
+        if self._server.key:
+            line = line.replace(self._server.key, "…")
+        return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
+
+
+def _batches(texts: Sequence[str], at_once: int) -> Iterator[list[str]]:
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        if batch and (len(batch) == at_once or characters + len(text) > CHARACTERS):
+            yield batch
+            batch, characters = [], 0
+        batch.append(text)
+        characters += len(text)
+    if batch:
+        yield batch
+
+
+def _run(asked: Coroutine[Any, Any, T]) -> T:
+    """The result; where an event loop runs already, as in a notebook, from a thread beside it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(asked)
+    with ThreadPoolExecutor(1) as beside:
+        return beside.submit(asyncio.run, asked).result()
+
+
+def _parts(url: str, name: str) -> SplitResult:
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ModelError(f"{name!r} holds no usable address. Write http://HOST/v1#MODEL")
+    if "@" in parts.netloc:
+        raise ModelError("An encoder's address must not hold a password: it would be kept in runs")
+    if parts.query or parts.fragment:
+        raise ModelError(f"{name!r}: an encoder's address has no ?… and one #MODEL at most")
+    return parts
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    except ValueError:
+        return "", None, None
+    return parts.scheme, parts.hostname, port
+
+
+def _retry_after(response: "ClientResponse") -> float:
+    """Seconds the server asks for; 0 where it does not."""
+    asked = response.headers.get("Retry-After", "").strip()
+    try:
+        seconds = float(asked)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(asked).timestamp() - time.time()
+        except ValueError:
+            return 0.0
+    return max(0.0, seconds) if math.isfinite(seconds) else 0.0

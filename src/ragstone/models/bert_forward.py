@@ -1,0 +1,156 @@
+"""BERT in NumPy: the token numbers of a batch in, the hidden states of a layer out.
+
+No text is padded. All tokens of a batch stand in one matrix, one under the other, and the products
+that take most of the time are taken over all of them; only attention looks at each text alone, at
+texts of equal length together. So a text's vectors do not depend on what it is read with.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bert_weights import ACTIVATIONS, Layer, Norm, Sizes, Weights
+from .encoder import Vectors
+from .gelu import twice_gelu
+
+NORM_ROWS = 256
+SCORES = 1 << 22
+"""As many at a time, or those of one head, so that a long text does not fill the memory."""
+
+
+class Workspace:
+    """The arrays between the steps, made once for the batches of a call."""
+
+    def __init__(self, sizes: Sizes, tokens: int) -> None:
+        """For batches of at most this many tokens."""
+        self.states = np.empty((tokens, sizes.hidden), np.float32)
+        self.attended = np.empty((tokens, 3 * sizes.hidden), np.float32)
+        self.context = np.empty((tokens, sizes.hidden), np.float32)
+        self.update = np.empty((tokens, sizes.hidden), np.float32)
+        self.inner = np.empty((tokens, sizes.inner), np.float32)
+        self.scores = np.empty(0, np.float32)
+
+    def scores_of(self, shape: tuple[int, int, int, int]) -> Vectors:
+        size = int(np.prod(shape))
+        if size > self.scores.size:
+            self.scores = np.empty(size, np.float32)
+        return self.scores[:size].reshape(shape)
+
+
+def hidden_states(
+    weights: Weights,
+    sizes: Sizes,
+    texts: Sequence[NDArray[np.int32]],
+    layers: int,
+    space: Workspace,
+) -> Vectors:
+    """What stands after so many layers for every token, shape (tokens of all texts, hidden).
+
+    Args:
+        weights: The model's.
+        sizes: The model's.
+        texts: The token numbers of each text, 1 or more, texts of equal length side by side.
+        layers: From 0, the word embeddings, to the number of layers.
+        space: Room for all tokens; the result lies in it, until the next call.
+    """
+    ids = np.concatenate(texts)
+    count = len(ids)
+    groups = list(_groups(texts))
+    x = space.states[:count]
+    x[...] = weights.words[ids]
+    x += weights.positions[np.concatenate([_positions(text, sizes.padding) for text in texts])]
+    _normalise(x, weights.norm, sizes.epsilon)
+    for layer in weights.layers[:layers]:
+        _attend(layer, sizes, x, groups, space)
+        _transform(layer, sizes, x, space)
+    return x
+
+
+def _groups(texts: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, int, int]]:
+    """First row, number of texts and their length, for each run of equal length."""
+    row = 0
+    for length, run in groupby(map(len, texts)):
+        number = sum(1 for _ in run)
+        yield row, number, length
+        row += number * length
+
+
+def _positions(ids: NDArray[np.int32], padding: int | None) -> NDArray[np.intp]:
+    if padding is None:
+        return np.arange(len(ids))
+    read = ids != padding
+    return np.asarray(np.cumsum(read) * read + padding, np.intp)
+
+
+def _attend(
+    layer: Layer,
+    sizes: Sizes,
+    x: Vectors,
+    groups: Sequence[tuple[int, int, int]],
+    space: Workspace,
+) -> None:
+    """Each token gathers from all tokens of its text what it asks for; in place."""
+    count, width = len(x), sizes.hidden // sizes.heads
+    attended, context, update = (
+        part[:count] for part in (space.attended, space.context, space.update)
+    )
+    np.matmul(x, layer.attended.weight.T, out=attended)
+    attended += layer.attended.bias
+    for row, number, length in groups:
+        rows = slice(row, row + number * length)
+        heads = attended[rows].reshape(number, length, 3, sizes.heads, width)
+        query, key, value = heads.transpose(2, 0, 3, 1, 4)
+        gathered = context[rows].reshape(number, length, sizes.heads, width).transpose(0, 2, 1, 3)
+        step = max(1, SCORES // (number * length * length))
+        for head in range(0, sizes.heads, step):
+            some = slice(head, head + step)
+            _gather(query[:, some], key[:, some], value[:, some], gathered[:, some], space)
+    np.matmul(context, layer.joined.weight.T, out=update)
+    _add(x, update, layer.joined.bias, layer.attention_norm, sizes.epsilon)
+
+
+def _gather(
+    query: Vectors, key: Vectors, value: Vectors, gathered: Vectors, space: Workspace
+) -> None:
+    """Softmax attention inside each text; arrays of shape (texts, heads, tokens, width)."""
+    texts, heads, length, _ = query.shape
+    scores = space.scores_of((texts, heads, length, length))
+    np.matmul(query, key.swapaxes(2, 3), out=scores)
+    scores -= scores.max(axis=3, keepdims=True)
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=3, keepdims=True)
+    np.matmul(scores, value, out=gathered)
+    gathered /= total
+
+
+def _transform(layer: Layer, sizes: Sizes, x: Vectors, space: Workspace) -> None:
+    """Each token alone through the two wide products; in place."""
+    inner, update = space.inner[: len(x)], space.update[: len(x)]
+    np.matmul(x, layer.inner.weight.T, out=inner)
+    coefficients = ACTIVATIONS[sizes.activation]
+    if coefficients:
+        twice_gelu(inner, layer.inner.bias, coefficients)
+    else:
+        inner += layer.inner.bias
+        np.maximum(inner, np.float32(0), out=inner)
+    np.matmul(inner, layer.outer.weight.T, out=update)
+    _add(x, update, layer.outer.bias, layer.layer_norm, sizes.epsilon)
+
+
+def _add(x: Vectors, update: Vectors, bias: Vectors, norm: Norm, epsilon: float) -> None:
+    for start in range(0, len(x), NORM_ROWS):
+        rows = slice(start, start + NORM_ROWS)
+        x[rows] += update[rows]
+        x[rows] += bias
+        _normalise(x[rows], norm, epsilon)
+
+
+def _normalise(x: Vectors, norm: Norm, epsilon: float) -> None:
+    """Each row to mean 0 and variance 1, then scaled and shifted; in place."""
+    x -= x.mean(axis=1, keepdims=True)
+    variance = np.einsum("td,td->t", x, x) / np.float32(x.shape[1])
+    x /= np.sqrt(variance + np.float32(epsilon))[:, None]
+    x *= norm.weight
+    x += norm.bias

@@ -1,0 +1,195 @@
+"""Cross-encoder: two texts in, read together, the probability of each label out."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.errors import ModelError, ModelFailure
+
+from .encoder import Vectors
+from .fetch import to_stderr
+from .names import Place, in_store, model_folder, place_of
+from .pairs import Pair, TokenizedPair
+from .store import Note, checked
+
+
+class CrossEncoder(Protocol):
+    """A model that judges a pair of texts as a whole.
+
+    What the first text is and what the second depends on the model: premise and hypothesis for
+    inference, source and summary for hallucination, in any order for similarity. A text is read as
+    it stands; lone surrogates are read as U+FFFD.
+    """
+
+    @property
+    def name(self) -> str:
+        """As a user writes it: a folder or ``org/name``, with or without a back end."""
+
+    @property
+    def about(self) -> str:
+        """One line for reports: the model, its labels, its limit, its back end."""
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hex digits over weights, tokenizer, limit, back end and precision.
+
+        Two cross-encoders with the same one give the same probabilities.
+        """
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What its outputs mean, in the model's own words."""
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens of a pair are read, special ones included."""
+
+    def score(self, pairs: Sequence[Pair]) -> Vectors:
+        """Shape (n, labels), in the order of the pairs, from 0 to 1.
+
+        With several labels their softmax, which sums to 1; with one its sigmoid. Of a pair that is
+        too long the ends are not read, that of the longer text first.
+
+        Raises:
+            ModelFailure: The model gave up, or gave no numbers.
+        """
+
+    def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int32]:
+        """Shape (n,), the tokens of each pair before it is cut, special ones included."""
+
+
+def open_cross_encoder(
+    name: str, *, offline: bool = False, note: Note | None = None
+) -> CrossEncoder:
+    """The cross-encoder of this name.
+
+        [numpy:|onnx:|torch:]WHERE      WHERE is a folder, or org/name[@revision] of the hub
+
+    Without a back end it is ``numpy``, which knows BERT, RoBERTa, XLM-RoBERTa and DistilBERT;
+    ``onnx`` reads these too, and any ``model.onnx``; ``torch`` whatever transformers loads.
+
+    Args:
+        name: In the form above.
+        offline: Fetch nothing.
+        note: Takes a line for what is fetched; None: standard error.
+
+    Raises:
+        UnknownName: The name has another form.
+        ModelError: The model is not there and cannot be fetched, or is no cross-encoder that can
+            be used.
+        MissingDependency: The back end is not installed.
+    """
+    place = place_of(name)
+    if place.folder is None and not place.repository:
+        raise ModelError(f"{name} embeds texts and judges no pairs. Name a cross-encoder")
+    if place.back_end == "torch":
+        return Scorer(name, _by_torch(place, offline=offline))
+    folder = model_folder(place, offline=offline, note=note or to_stderr)
+    if place.back_end == "onnx":
+        from . import cross_encoder_onnx
+
+        return Scorer(name, cross_encoder_onnx.load(folder))
+    from . import cross_encoder_bert
+
+    return Scorer(name, cross_encoder_bert.load(folder))
+
+
+class PairModel(Protocol):
+    """What a back end makes of a model: tokens out of pairs, and numbers out of tokens."""
+
+    @property
+    def about(self) -> str:
+        """The back end and its precision."""
+
+    @property
+    def fingerprint(self) -> str:
+        """As a cross-encoder's."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """As a cross-encoder's."""
+
+    @property
+    def max_tokens(self) -> int:
+        """As a cross-encoder's."""
+
+    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
+        """The tokens of each pair."""
+
+    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
+        """Shape (n, labels), any finite numbers."""
+
+
+class Scorer:
+    """The cross-encoder of a model: each distinct pair once, and probabilities."""
+
+    def __init__(self, name: str, model: PairModel) -> None:
+        self._name = name
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def about(self) -> str:
+        noun = "label" if len(self.labels) == 1 else "labels"
+        return (
+            f"{self.name}: {noun} {', '.join(self.labels)}, pairs of up to {self.max_tokens} "
+            f"tokens, {self._model.about}"
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        return self._model.fingerprint
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self._model.labels
+
+    @property
+    def max_tokens(self) -> int:
+        return self._model.max_tokens
+
+    def score(self, pairs: Sequence[Pair]) -> Vectors:
+        if not pairs:
+            return np.zeros((0, len(self.labels)), np.float32)
+        once, places = _distinct(pairs)
+        logits = self._model.logits(self._model.read(once))
+        if not np.isfinite(logits).all():
+            raise ModelFailure(f"{self.name} gave numbers that are not finite")
+        return _probabilities(logits)[places]
+
+    def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int32]:
+        once, places = _distinct(pairs)
+        return np.array([pair.length for pair in self._model.read(once)], np.int32)[places]
+
+
+def _by_torch(place: Place, *, offline: bool) -> PairModel:
+    """From the folder, from the store if it is there, else through transformers from the hub."""
+    from . import cross_encoder_torch
+
+    folder = place.folder
+    if folder is None and (there := in_store(place)) is not None:
+        folder = checked(there).folder
+    where = place.repository if folder is None else str(folder)
+    return cross_encoder_torch.load(where, place.name, revision=place.revision, offline=offline)
+
+
+def _distinct(pairs: Sequence[Pair]) -> tuple[list[Pair], NDArray[np.intp]]:
+    numbers: dict[Pair, int] = {}
+    places = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
+    return list(numbers), np.array(places, np.intp)
+
+
+def _probabilities(logits: Vectors) -> Vectors:
+    """The softmax of several labels, the sigmoid of one."""
+    numbers = logits.astype(np.float64)
+    if logits.shape[1] == 1:
+        chances = np.exp(-np.logaddexp(0, -numbers))
+    else:
+        powers = np.exp(numbers - numbers.max(axis=1, keepdims=True))
+        chances = powers / powers.sum(axis=1, keepdims=True)
+    return np.asarray(chances, np.float32)

@@ -1,0 +1,208 @@
+"""Cross-encoders of the BERT family: the hidden states of NumPy or onnxruntime, and a head on top.
+
+The head reads the state of the first token alone: two linear layers, tanh or ReLU between them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.errors import Fault
+
+from .batches import BATCH_TOKENS, batches
+from .bert_forward import Workspace, hidden_states
+from .bert_weights import FILE, Linear, Sizes, Weights, faults_of, read_weights, sizes_of
+from .cross_encoder_folder import TOKENIZER, CrossEncoderFolder, refused
+from .encoder import Vectors
+from .onnx_graph import bert_graph, inputs_of
+from .onnx_session import even_batches, open_graph, side_by_side
+from .pairs import Pair, TokenizedPair, lengths_of
+
+HEADS = {
+    "bert": ("bert.pooler.dense", "classifier"),
+    "roberta": ("classifier.dense", "classifier.out_proj"),
+    "xlm-roberta": ("classifier.dense", "classifier.out_proj"),
+    "distilbert": ("pre_classifier", "classifier"),
+}
+"""The two layers of the head, as the weights call them."""
+
+TYPES = "embeddings.token_type_embeddings.weight"
+
+FirstStates = Callable[[Sequence[TokenizedPair]], Vectors]
+"""The states of the first token of each pair, shape (pairs, hidden)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """From the state of the first token to a number for each label."""
+
+    inner: Linear
+    outer: Linear
+    relu: bool
+
+    def logits(self, states: Vectors) -> Vectors:
+        """Shape (pairs, labels)."""
+        inner = states @ self.inner.weight.T + self.inner.bias
+        active = np.maximum(inner, np.float32(0)) if self.relu else np.tanh(inner)
+        return np.asarray(active @ self.outer.weight.T + self.outer.bias, np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class BertPairs:
+    """A cross-encoder of the BERT family."""
+
+    about: str
+    fingerprint: str
+    labels: tuple[str, ...]
+    max_tokens: int
+    folder: CrossEncoderFolder
+    head: Head
+    first_states: FirstStates
+
+    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
+        """The tokens of each pair."""
+        return self.folder.tokenizer.pairs(pairs, self.max_tokens)
+
+    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
+        """Shape (pairs, labels)."""
+        return self.head.logits(self.first_states(pairs))
+
+
+def load(path: Path, *, onnx: bool = False) -> BertPairs:
+    """The cross-encoder in a folder.
+
+    Args:
+        path: As sentence-transformers or transformers writes it.
+        onnx: Compute the states with onnxruntime, from a graph made from the weights.
+
+    Raises:
+        ModelError: Every fault of the folder.
+        MissingDependency: ``tokenizers``, ``safetensors`` or, if asked for, ``onnxruntime`` or
+            ``onnx`` is not installed.
+    """
+    folder = CrossEncoderFolder.read(path, _faults)
+    sizes = sizes_of(folder.config)
+    if folder.tokenizer.tells_texts_apart and sizes.padding is not None:
+        kind = sizes.architecture.model_type
+        got = "one that gives the second text a type of its own"
+        fault = Fault(TOKENIZER, None, "post_processor", f"a tokenizer of a {kind} model", got)
+        raise refused(path, [fault])
+    weights = read_weights(path, path, sizes)
+    head, second_type = _read_head(folder, sizes)
+    return BertPairs(
+        about="ONNX float32" if onnx else "NumPy float32",
+        fingerprint=folder.fingerprint([path / FILE], "onnx" if onnx else "numpy", "float32"),
+        labels=folder.named(len(head.outer.bias)),
+        max_tokens=folder.max_tokens,
+        folder=folder,
+        head=head,
+        first_states=(_by_onnx if onnx else _by_numpy)(weights, sizes, second_type),
+    )
+
+
+def _by_numpy(weights: Weights, sizes: Sizes, second_type: Vectors | None) -> FirstStates:
+    def first_states(pairs: Sequence[TokenizedPair]) -> Vectors:
+        lengths = lengths_of(pairs)
+        space = Workspace(sizes, max(BATCH_TOKENS, lengths.max(initial=0)))
+        found = np.empty((len(pairs), sizes.hidden), np.float32)
+        for batch in batches(lengths):
+            some = [pairs[number] for number in batch]
+            ends = [0, *accumulate(len(pair.ids) for pair in some)]
+            texts = [pair.ids for pair in some]
+            own = weights
+            if second_type is not None:
+                own = replace(weights, words=_words(weights, some, second_type))
+                texts = [np.arange(*rows, dtype=np.int32) for rows in pairwise(ends)]
+            found[batch] = hidden_states(own, sizes, texts, sizes.layers, space)[ends[:-1]]
+        return found
+
+    return first_states
+
+
+def _words(weights: Weights, pairs: Sequence[TokenizedPair], second_type: Vectors) -> Vectors:
+    """A table of the words as they stand in a batch, with what the second text's type adds."""
+    words: Vectors = weights.words[np.concatenate([pair.ids for pair in pairs])].astype(np.float32)
+    words[np.concatenate([pair.types for pair in pairs]) == 1] += second_type
+    return words
+
+
+def _by_onnx(weights: Weights, sizes: Sizes, second_type: Vectors | None) -> FirstStates:
+    session = open_graph(bert_graph(weights, sizes, sizes.layers, second_type=second_type))
+
+    def first_states(pairs: Sequence[TokenizedPair]) -> Vectors:
+        found = np.empty((len(pairs), sizes.hidden), np.float32)
+
+        def compute(batch: NDArray[np.intp]) -> None:
+            some = [pairs[number] for number in batch]
+            types = None if second_type is None else [pair.types for pair in some]
+            inputs = inputs_of([pair.ids for pair in some], sizes.padding, types)
+            found[batch] = session.run(inputs, "states")[:, 0]
+
+        for _ in side_by_side(compute, even_batches(lengths_of(pairs))):
+            pass
+        return found
+
+    return first_states
+
+
+def _faults(path: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
+    """Those of the transformer, and of the head where that one has none."""
+    faults = list(faults_of(path, config))
+    yield from faults
+    if not faults:
+        yield from _faults_of_head(path, config)
+
+
+def _faults_of_head(path: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
+    sizes = sizes_of(config)
+    inner, outer = HEADS[sizes.architecture.model_type]
+    with _opened(path) as file:
+        there = {key: tuple(file.get_slice(key).get_shape()) for key in file.keys()}  # noqa: SIM118
+    outputs = there.get(f"{outer}.bias", (0,))[0]
+    expected = {
+        f"{inner}.weight": (sizes.hidden, sizes.hidden),
+        f"{inner}.bias": (sizes.hidden,),
+        f"{outer}.weight": (outputs, sizes.hidden),
+        f"{outer}.bias": (outputs,),
+    }
+    missing = [key for key in expected if key not in there]
+    if missing:
+        yield Fault(FILE, None, ", ".join(missing), "a classification head", "none")
+    for key, shape in expected.items():
+        if not missing and there[key] != shape:
+            yield Fault(FILE, None, key, f"shape {shape}", str(there[key]))
+
+
+def _read_head(folder: CrossEncoderFolder, sizes: Sizes) -> tuple[Head, Vectors | None]:
+    """The head, and what the type of the second text adds to its tokens, where it has one."""
+    faults: list[Fault] = []
+    with _opened(folder.path) as file:
+
+        def tensor(key: str) -> Vectors:
+            values = np.asarray(file.get_tensor(key), np.float32)
+            if bad := values.size - int(np.count_nonzero(np.isfinite(values))):
+                got = f"{bad:,} of {values.size:,} that are NaN or infinite"
+                faults.append(Fault(FILE, None, key, "finite numbers", got))
+            return values
+
+        inner, outer = (
+            Linear(tensor(f"{name}.weight"), tensor(f"{name}.bias"))
+            for name in HEADS[sizes.architecture.model_type]
+        )
+        table = next((key for key in file.keys() if key.endswith(TYPES)), None)  # noqa: SIM118
+        told_apart = sizes.types > 1 and folder.tokenizer.tells_texts_apart
+        types = tensor(table) if table and told_apart else None
+    if faults:
+        raise refused(folder.path, faults)
+    relu = sizes.architecture.model_type == "distilbert"
+    return Head(inner, outer, relu), None if types is None else types[1] - types[0]
+
+
+def _opened(path: Path) -> Any:
+    return import_module("safetensors").safe_open(path / FILE, framework="numpy")

@@ -1,0 +1,75 @@
+"""Cross-encoders in ONNX files: any architecture, computed by onnxruntime."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import cross_encoder_bert, onnx_file
+from .cross_encoder_folder import CrossEncoderFolder
+from .encoder import Vectors
+from .onnx_file import OnnxFile
+from .onnx_session import even_batches, side_by_side
+from .pairs import Pair, TokenizedPair, lengths_of
+
+LOGITS = {"logits": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxPairs:
+    """A cross-encoder in an ONNX file."""
+
+    about: str
+    fingerprint: str
+    labels: tuple[str, ...]
+    max_tokens: int
+    folder: CrossEncoderFolder
+    file: OnnxFile
+
+    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
+        """The tokens of each pair."""
+        return self.folder.tokenizer.pairs(pairs, self.max_tokens)
+
+    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
+        """Shape (pairs, labels)."""
+        found = np.empty((len(pairs), len(self.labels)), np.float32)
+
+        def compute(batch: NDArray[np.intp]) -> None:
+            some = [pairs[number] for number in batch]
+            found[batch] = self.file.run([one.ids for one in some], [one.types for one in some])
+
+        for _ in side_by_side(compute, even_batches(lengths_of(pairs))):
+            pass
+        return found
+
+
+def load(path: Path) -> OnnxPairs | cross_encoder_bert.BertPairs:
+    """The cross-encoder in a folder.
+
+    Computes ``model.onnx`` or ``onnx/model.onnx`` where there is one; without one, a graph made
+    from the weights of a model of the BERT family.
+
+    Args:
+        path: As sentence-transformers or transformers writes it.
+
+    Raises:
+        ModelError: Every fault of the folder, or what is not understood of its graph.
+        MissingDependency: ``onnxruntime``, ``onnx``, ``tokenizers`` or ``safetensors`` is not
+            installed.
+    """
+    graph = onnx_file.find(path)
+    if graph is None:
+        return cross_encoder_bert.load(path, onnx=True)
+    folder = CrossEncoderFolder.read(path)
+    padding = folder.config.get("pad_token_id")
+    file = OnnxFile(graph, LOGITS, padding if isinstance(padding, int) else 0)
+    return OnnxPairs(
+        about="ONNX float32",
+        fingerprint=folder.fingerprint(onnx_file.files(graph), "onnx", "float32"),
+        labels=folder.named(file.dimensions),
+        max_tokens=folder.max_tokens,
+        folder=folder,
+        file=file,
+    )

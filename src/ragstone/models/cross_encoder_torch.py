@@ -1,0 +1,179 @@
+"""Cross-encoders through torch: whatever transformers loads for the classification of sequences."""
+
+import json
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragstone.errors import MissingDependency, ModelError
+
+from .batches import batches
+from .encoder import Vectors
+from .folder import COUNTED_FROM_PADDING, NO_LENGTH, is_count
+from .padding import inside, padded
+from .pairs import Pair, TokenizedPair, lengths_of
+from .tokenizer import readable
+
+SHOWN_TENSORS = 3
+FROM_ELSEWHERE = {"_name_or_path", "transformers_version", "dtype", "torch_dtype"}
+
+
+@dataclass(frozen=True, slots=True)
+class TorchPairs:
+    """A cross-encoder of transformers, on the CPU, in float32."""
+
+    about: str
+    fingerprint: str
+    labels: tuple[str, ...]
+    max_tokens: int
+    tokenizer: Any
+    model: Any
+
+    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
+        """The tokens of each pair."""
+        return [self._one(readable(first), readable(second)) for first, second in pairs]
+
+    def _one(self, first: str, second: str) -> TokenizedPair:
+        """Given as a batch, for by itself an empty second text would count as none."""
+        settings: dict[str, Any] = {"return_token_type_ids": True, "verbose": False}
+        read = self.tokenizer([first], [second], **settings)
+        length = len(read["input_ids"][0])
+        if length > self.max_tokens:
+            settings |= {"truncation": "longest_first", "max_length": self.max_tokens}
+            read = self.tokenizer([first], [second], **settings)
+        ids, types = (np.array(read[name][0], np.int32) for name in ("input_ids", "token_type_ids"))
+        return TokenizedPair(ids, types, length)
+
+    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
+        """Shape (pairs, labels)."""
+        torch = import_module("torch")
+        padding = self.model.config.pad_token_id or 0
+        found = np.empty((len(pairs), len(self.labels)), np.float32)
+        for batch in batches(lengths_of(pairs)):
+            ids = [pairs[number].ids for number in batch]
+            values = {"input_ids": padded(ids, padding), "attention_mask": inside(ids)}
+            if "token_type_ids" in self.tokenizer.model_input_names:
+                values["token_type_ids"] = padded([pairs[number].types for number in batch])
+            inputs = {name: torch.from_numpy(rows).long() for name, rows in values.items()}
+            with torch.inference_mode():
+                found[batch] = self.model(**inputs).logits.numpy()
+        return found
+
+
+def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
+    """The cross-encoder that transformers makes of a folder or of a model of the hub.
+
+    Code that comes with a model is not run. A folder is read without asking any server.
+
+    Args:
+        where: A folder, or ``org/name``.
+        name: What the user calls it.
+        revision: Of the hub; empty for its main branch.
+        offline: Take a model of the hub only from its cache on this machine.
+
+    Raises:
+        ModelError: There is no such model, it cannot be loaded, has no head, or holds NaN.
+        MissingDependency: ``transformers`` or ``torch`` is not installed.
+    """
+    try:
+        transformers, torch = import_module("transformers"), import_module("torch")
+    except ImportError as error:
+        raise MissingDependency("The torch back end", "torch") from error
+    local = {"local_files_only": offline or Path(where).is_dir(), "revision": revision or None}
+    try:
+        with _quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                where, trust_remote_code=False, **local
+            )
+            model, loaded = transformers.AutoModelForSequenceClassification.from_pretrained(
+                where,
+                trust_remote_code=False,
+                output_loading_info=True,
+                dtype=torch.float32,
+                **local,
+            )
+    except Exception as error:  # whatever the code of a model raises comes through
+        raise ModelError(f"{name}: transformers cannot load it: {_line(error)}") from error
+    if missing := sorted(loaded["missing_keys"]):
+        raise ModelError(
+            f"{name}: expected the weights of a classification head, got none for "
+            f"{', '.join(missing[:SHOWN_TENSORS])}"
+        )
+    _check_weights(name, model)
+    names = model.config.id2label
+    limits = (tokenizer.model_max_length, _positions(model.config))
+    known = [limit for limit in limits if is_count(limit) and limit <= NO_LENGTH]
+    if not known:
+        raise ModelError(
+            f"{name}: neither its tokenizer nor its configuration says how much it reads"
+        )
+    return TorchPairs(
+        about="torch float32",
+        fingerprint=_fingerprint(tokenizer, model, min(known)),
+        labels=tuple(str(names[number]) for number in range(len(names))),
+        max_tokens=min(known),
+        tokenizer=tokenizer,
+        model=model.eval(),
+    )
+
+
+def _check_weights(name: str, model: Any) -> None:
+    bad = [key for key, tensor in model.state_dict().items() if not bool(tensor.isfinite().all())]
+    if bad:
+        shown = ", ".join(bad[:SHOWN_TENSORS])
+        raise ModelError(f"{name}: expected finite weights, got NaN or infinity in {shown}")
+
+
+def _positions(config: Any) -> int:
+    """The tokens that the model has positions for; 0 where it does not say."""
+    positions = getattr(config, "max_position_embeddings", None)
+    if not is_count(positions):
+        return 0
+    return positions - (config.pad_token_id + 1 if config.model_type in COUNTED_FROM_PADDING else 0)
+
+
+def _fingerprint(tokenizer: Any, model: Any, max_tokens: int) -> str:
+    """Over all that the probabilities depend on."""
+    fast = getattr(tokenizer, "backend_tokenizer", None)
+    reading = json.loads(fast.to_str()) if fast is not None else tokenizer.get_vocab()
+    settings = model.config.to_dict()
+    facts = (
+        *("torch", "float32", max_tokens),
+        {key: value for key, value in settings.items() if key not in FROM_ELSEWHERE},
+        {key: value for key, value in reading.items() if key not in ("truncation", "padding")},
+    )
+    digest = blake2b(json.dumps(facts, default=str, sort_keys=True).encode(), digest_size=16)
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tensor.numpy()).data)
+    return digest.hexdigest()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No bars and no warnings of transformers while a model is loaded."""
+    words: Any = import_module("transformers.utils.logging")
+    verbosity, bars = words.get_verbosity(), words.is_progress_bar_enabled()
+    words.set_verbosity_error()
+    words.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        words.set_verbosity(verbosity)
+        if bars:
+            words.enable_progress_bar()
+
+
+def _line(error: Exception) -> str:
+    """The first line of what a library says; those below advise its own users."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{lines[0]} ({type(error).__name__})" if lines else type(error).__name__

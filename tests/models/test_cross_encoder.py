@@ -1,0 +1,436 @@
+"""Cross-encoders: probabilities by hand, and the back ends beside each other and beside torch."""
+
+import json
+import math
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ragstone.errors import ModelError, ModelFailure, UnknownName
+from ragstone.models.cross_encoder import CrossEncoder, Scorer, open_cross_encoder
+from ragstone.models.pairs import Pair, TokenizedPair
+from ragstone.testing import tiny_bert
+from ragstone.testing.models import WORDS
+
+safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
+tokenizers = pytest.importorskip("tokenizers", reason="needs the extra local")
+
+CLOSE = 1e-5
+NLI = {0: "contradiction", 1: "entailment", 2: "neutral"}
+
+
+def some_pairs() -> list[Pair]:
+    draw = np.random.default_rng(0)
+
+    def text(longest: int) -> str:
+        return " ".join(draw.choice(WORDS, draw.integers(0, longest)))
+
+    odd = [
+        ("", ""),
+        ("  ", "red"),
+        ("tin", ""),
+        ("a \ud800 b", "桥 🙂"),
+        ("tin " * 90, "red " * 80),
+    ]
+    return [*((text(40), text(25)) for _ in range(40)), *odd]
+
+
+PAIRS = some_pairs()
+Floats = NDArray[np.float32]
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert(tmp_path_factory.mktemp("tiny"), head=request.param, max_tokens=48)
+
+
+def furthest(got: Any, expected: Any) -> float:
+    assert got.shape == expected.shape
+    return float(np.abs(got - expected).max(initial=0))
+
+
+# Scores: from a model's numbers to probabilities.
+
+
+@dataclass
+class Scripted:
+    """Says of each pair what it is told to, and keeps what it was asked."""
+
+    numbers: dict[str, Sequence[float]]
+    labels: tuple[str, ...] = ("yes", "no")
+    about: str = "by hand"
+    fingerprint: str = "0" * 32
+    max_tokens: int = 4
+    asked: list[Pair] = field(default_factory=list)
+
+    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
+        self.asked += pairs
+        ids = [np.array([list(self.numbers).index(first)], np.int32) for first, _ in pairs]
+        lengths = [len(first) + len(second) for first, second in pairs]
+        return [TokenizedPair(one, one, size) for one, size in zip(ids, lengths, strict=True)]
+
+    def logits(self, pairs: Sequence[TokenizedPair]) -> Floats:
+        rows = list(self.numbers.values())
+        return np.array([rows[int(pair.ids[0])] for pair in pairs], np.float32)
+
+
+def test_several_labels_are_weighed_by_softmax() -> None:
+    model = Scripted({"a": [0, 0], "b": [math.log(3), 0], "c": [-1000, 1000]})
+    scores = Scorer("scripted", model).score([("a", ""), ("b", ""), ("c", "")])
+    assert scores.tolist() == [pytest.approx(row) for row in ([0.5, 0.5], [0.75, 0.25], [0, 1])]
+    assert scores.dtype == np.float32
+
+
+def test_one_label_is_read_through_the_sigmoid() -> None:
+    numbers: dict[str, Sequence[float]] = {"a": [0], "b": [math.log(3)], "c": [-1000], "d": [1000]}
+    scores = Scorer("scripted", Scripted(numbers, ("score",))).score([(one, "") for one in "abcd"])
+    assert scores.tolist() == [[pytest.approx(chance)] for chance in (0.5, 0.75, 0, 1)]
+
+
+def test_equal_pairs_are_read_once_and_all_keep_their_place() -> None:
+    model = Scripted({"a": [0, 0], "b": [math.log(3), 0]})
+    pairs = [("b", "x"), ("a", "x"), ("b", "x"), ("b", "y")]
+    scores = Scorer("scripted", model).score(pairs)
+    assert scores[:, 0].tolist() == [pytest.approx(chance) for chance in (0.75, 0.5, 0.75, 0.75)]
+    assert model.asked == [("b", "x"), ("a", "x"), ("b", "y")]
+
+
+def test_no_pairs_have_no_scores() -> None:
+    assert Scorer("scripted", Scripted({})).score([]).shape == (0, 2)
+    assert Scorer("scripted", Scripted({})).lengths([]).shape == (0,)
+
+
+def test_numbers_that_are_none_are_a_failure() -> None:
+    model = Scripted({"a": [0, math.nan]})
+    with pytest.raises(ModelFailure, match="scripted gave numbers that are not finite"):
+        Scorer("scripted", model).score([("a", "")])
+
+
+def test_lengths_are_those_before_a_pair_is_cut() -> None:
+    model = Scripted({"a": [0, 0]})
+    assert Scorer("scripted", model).lengths([("a", "bcdef"), ("a", "")]).tolist() == [6, 1]
+
+
+def test_it_says_what_it_is() -> None:
+    one = Scorer("folder", Scripted({}))
+    assert one.about == "folder: labels yes, no, pairs of up to 4 tokens, by hand"
+    two = Scorer("folder", Scripted({}, ("LABEL_0",)))
+    assert two.about == "folder: label LABEL_0, pairs of up to 4 tokens, by hand"
+
+
+# The BERT family, by NumPy and by onnxruntime.
+
+
+def test_onnx_agrees_with_numpy(folder: Path) -> None:
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    numpy, onnx = (open_cross_encoder(f"{name}:{folder}") for name in ("numpy", "onnx"))
+    assert furthest(onnx.score(PAIRS), numpy.score(PAIRS)) < CLOSE
+    assert onnx.lengths(PAIRS).tolist() == numpy.lengths(PAIRS).tolist()
+    assert onnx.labels == numpy.labels
+    assert onnx.fingerprint != numpy.fingerprint
+
+
+@pytest.mark.parametrize("back_end", ["numpy", "onnx", "torch"])
+def test_every_back_end_agrees_with_sentence_transformers(folder: Path, back_end: str) -> None:
+    theirs = pytest.importorskip("sentence_transformers", reason="needs the extra torch")
+    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    if back_end == "onnx":
+        pytest.importorskip("onnx", reason="needs the extra onnx")
+    ours = open_cross_encoder(f"{back_end}:{folder}", offline=True)
+    model = theirs.CrossEncoder(str(folder), device="cpu", local_files_only=True)
+    to_chances = torch.nn.Sigmoid() if len(ours.labels) == 1 else torch.nn.Softmax(dim=1)
+    sayable = [tuple(text.replace("\ud800", "\ufffd") for text in pair) for pair in PAIRS]
+    expected = model.predict(sayable, activation_fn=to_chances, show_progress_bar=False)
+    assert furthest(ours.score(PAIRS), expected.reshape(len(PAIRS), -1)) < CLOSE
+
+
+@pytest.mark.parametrize("architecture", ["Roberta", "XLMRoberta", "DistilBert"])
+def test_the_other_architectures_agree_with_torch(tmp_path: Path, architecture: str) -> None:
+    pytest.importorskip("onnx", reason="needs the extra onnx")
+    folder = of_architecture(architecture, tmp_path)
+    expected = open_cross_encoder(f"torch:{folder}", offline=True)
+    for back_end in ("numpy", "onnx"):
+        ours = open_cross_encoder(f"{back_end}:{folder}")
+        assert furthest(ours.score(PAIRS), expected.score(PAIRS)) < CLOSE
+        assert ours.lengths(PAIRS).tolist() == expected.lengths(PAIRS).tolist()
+        assert ours.labels == expected.labels == ("no", "maybe", "yes")
+        assert ours.max_tokens == expected.max_tokens
+
+
+def of_architecture(architecture: str, folder: Path) -> Path:
+    """A tiny cross-encoder of another architecture, random, as transformers writes it."""
+    transformers = pytest.importorskip("transformers", reason="needs the extra torch")
+    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{architecture}Config")(
+        vocab_size=140,
+        max_position_embeddings=40,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=48,
+        hidden_dim=48,
+        pad_token_id=1,
+        initializer_range=0.3,
+        type_vocab_size=1,
+        id2label={0: "no", 1: "maybe", 2: "yes"},
+    )
+    name = f"{architecture}ForSequenceClassification"
+    getattr(transformers, name)(config).save_pretrained(folder)
+    like_roberta(folder)
+    return folder
+
+
+def like_roberta(folder: Path) -> None:
+    """A tokenizer that sets two tokens between the texts and gives them one type."""
+    other = tiny_bert(folder / "other")
+    tokenizer = tokenizers.Tokenizer.from_file(str(other / "tokenizer.json"))
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS]:0 $A:0 [SEP]:0 [SEP]:0 $B:0 [SEP]:0",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[UNK]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    shutil.rmtree(other)
+
+
+def test_numpy_is_the_back_end_where_none_is_named(folder: Path) -> None:
+    plain, named = open_cross_encoder(str(folder)), open_cross_encoder(f"numpy:{folder}")
+    assert plain.about.endswith("NumPy float32")
+    assert plain.name == str(folder)
+    assert plain.fingerprint == named.fingerprint
+
+
+def test_the_order_of_the_two_texts_matters(folder: Path) -> None:
+    model = open_cross_encoder(str(folder))
+    assert furthest(model.score([("red", "tin")]), model.score([("tin", "red")])) > 1e-4
+
+
+def test_scores_do_not_depend_on_what_is_read_beside(folder: Path) -> None:
+    model = open_cross_encoder(str(folder))
+    alone = np.concatenate([model.score([pair]) for pair in PAIRS])
+    assert furthest(model.score(PAIRS), alone) < 1e-6
+
+
+def test_labels_are_those_of_the_configuration(tmp_path: Path) -> None:
+    folder = tiny_bert(tmp_path, head=3, id2label=NLI)
+    assert open_cross_encoder(str(folder)).labels == ("contradiction", "entailment", "neutral")
+
+
+def test_outputs_without_names_are_numbered(tmp_path: Path) -> None:
+    folder = tiny_bert(tmp_path, head=2)
+    config = json.loads((folder / "config.json").read_text())
+    del config["id2label"]
+    (folder / "config.json").write_text(json.dumps(config))
+    assert open_cross_encoder(str(folder)).labels == ("LABEL_0", "LABEL_1")
+
+
+def test_the_same_model_has_the_same_fingerprint(folder: Path, tmp_path: Path) -> None:
+    ours = open_cross_encoder(str(folder)).fingerprint
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    assert open_cross_encoder(str(copy)).fingerprint == ours
+    (copy / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 20}))
+    assert open_cross_encoder(str(copy)).fingerprint != ours
+
+
+# Files: logits whose sums are known.
+
+
+def with_file(folder: Path, outputs: int, **changes: object) -> Path:
+    """A folder of another architecture whose graph sums a number for each word and text."""
+    onnx = pytest.importorskip("onnx", reason="needs the extra onnx")
+    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    helper, types = onnx.helper, onnx.TensorProto
+    tiny_bert(folder, head=outputs)
+    (folder / "model.safetensors").unlink()
+    config = json.loads((folder / "config.json").read_text()) | {"model_type": "deberta-v2"}
+    (folder / "config.json").write_text(json.dumps(config | changes))
+    inputs = ("input_ids", "attention_mask", "token_type_ids")
+    nodes = [
+        helper.make_node("Gather", ["table", "input_ids"], ["words"]),
+        helper.make_node("Add", ["attention_mask", "token_type_ids"], ["weight"]),
+        helper.make_node("Mul", ["weight", "attention_mask"], ["inside"]),
+        helper.make_node("Cast", ["inside"], ["number"], to=types.FLOAT),
+        helper.make_node("Unsqueeze", ["number", "last"], ["weights"]),
+        helper.make_node("Mul", ["words", "weights"], ["weighted"]),
+        helper.make_node("ReduceSum", ["weighted", "middle"], ["logits"], keepdims=0),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "sums",
+        [helper.make_tensor_value_info(name, types.INT64, ["b", "t"]) for name in inputs],
+        [helper.make_tensor_value_info("logits", types.FLOAT, ["b", outputs])],
+        [
+            onnx.numpy_helper.from_array(table(outputs), "table"),
+            onnx.numpy_helper.from_array(np.array([2]), "last"),
+            onnx.numpy_helper.from_array(np.array([1]), "middle"),
+        ],
+    )
+    operators = [helper.make_opsetid("", 17)]
+    onnx.save(
+        helper.make_model(graph, opset_imports=operators, ir_version=8), folder / "model.onnx"
+    )
+    return folder
+
+
+def table(outputs: int) -> Floats:
+    return np.random.default_rng(0).normal(size=(200, outputs)).astype(np.float32)
+
+
+def test_a_file_is_computed_whatever_its_architecture(tmp_path: Path) -> None:
+    folder = with_file(tmp_path, 3)
+    model = open_cross_encoder(f"onnx:{folder}")
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    pairs = [("red bridge", "tin"), ("", "old mine"), ("the river", "")]
+    for (first, second), scores in zip(pairs, model.score(pairs), strict=True):
+        read = tokenizer.encode(first, second)
+        weights = np.array(read.type_ids)[:, None] + 1
+        powers = np.exp((table(3)[read.ids] * weights).sum(axis=0))
+        assert furthest(scores, powers / powers.sum()) < CLOSE
+    assert model.about.endswith(
+        "labels LABEL_0, LABEL_1, LABEL_2, pairs of up to 32 tokens, ONNX float32"
+    )
+
+
+def test_a_file_must_have_an_output_for_each_label(tmp_path: Path) -> None:
+    folder = with_file(tmp_path, 2, id2label={str(key): name for key, name in NLI.items()})
+    with pytest.raises(ModelError, match="each of the model's 2 outputs, got 3 labels: contrad"):
+        open_cross_encoder(f"onnx:{folder}")
+
+
+# What cannot be used.
+
+
+def without_head(folder: Path) -> None:
+    changed_weights(folder, lambda tensors: tensors.pop("classifier.weight"))
+
+
+def with_nan(folder: Path) -> None:
+    changed_weights(folder, lambda tensors: tensors["classifier.bias"].fill(np.nan))
+
+
+def with_narrow_head(folder: Path) -> None:
+    def cut(tensors: dict[str, Floats]) -> None:
+        tensors["classifier.weight"] = tensors["classifier.weight"][:, :7].copy()
+
+    changed_weights(folder, cut)
+
+
+def with_more_modules(folder: Path) -> None:
+    kinds = ("Transformer", "Dense")
+    modules = [{"type": f"sentence_transformers.models.{one}", "path": ""} for one in kinds]
+    (folder / "modules.json").write_text(json.dumps(modules))
+
+
+def as_roberta(folder: Path) -> None:
+    def rename(tensors: dict[str, Floats]) -> None:
+        for part in ("weight", "bias"):
+            tensors[f"classifier.dense.{part}"] = tensors.pop(f"bert.pooler.dense.{part}")
+            tensors[f"classifier.out_proj.{part}"] = tensors.pop(f"classifier.{part}")
+
+    changed_weights(folder, rename)
+    configured(model_type="roberta")(folder)
+
+
+def without_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+
+
+def configured(**changes: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | changes))
+
+    return change
+
+
+def changed_weights(folder: Path, change: Callable[[dict[str, Floats]], object]) -> None:
+    tensors = safetensors.load_file(folder / "model.safetensors")
+    change(tensors)
+    safetensors.save_file(tensors, folder / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (without_head, r"classifier\.weight  expected a classification head, got none"),
+        (with_nan, r"classifier\.bias  expected finite numbers, got 3 of 3 that are NaN"),
+        (with_narrow_head, r"classifier\.weight  expected shape \(3, 32\), got \(3, 7\)"),
+        (with_more_modules, "expected one Transformer in this folder, got Transformer, Dense"),
+        (without_tokenizer, r"tokenizer\.json  expected a file, got No such file"),
+        (configured(vocab_size=20), "numbered below 20, .*: a tokenizer of another model"),
+        (configured(id2label={"1": "yes"}), "id2label  expected a name for each output"),
+        (configured(id2label=["yes", "no"]), "id2label  expected a name for each output"),
+        (configured(id2label={"0": "yes"}), "each of the model's 3 outputs, got 1 label: yes"),
+        (configured(problem_type="multi_label_classification"), "problem_type  expected regr"),
+        (configured(max_position_embeddings=None), "max_position_embeddings  expected a whole"),
+        (as_roberta, "post_processor  expected a tokenizer of a roberta model, got one that gives"),
+        (configured(model_type="gpt2"), "model_type  expected bert, .*, got 'gpt2'"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(
+    tmp_path: Path, spoil: Callable[[Path], None], said: str
+) -> None:
+    folder = tiny_bert(tmp_path, head=3)
+    spoil(folder)
+    with pytest.raises(ModelError, match=said) as refused:
+        open_cross_encoder(str(folder))
+    assert f"name it torch:{folder}" in str(refused.value)
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="There is no folder"):
+        open_cross_encoder(str(tmp_path / "nothing"))
+
+
+def test_configuration_that_is_no_json_is_refused(tmp_path: Path) -> None:
+    folder = tiny_bert(tmp_path, head=1)
+    (folder / "config.json").write_text("{")
+    with pytest.raises(ModelError, match=r"config\.json  expected JSON"):
+        open_cross_encoder(str(folder))
+
+
+@pytest.mark.parametrize("spoil", [without_head, with_nan])
+def test_torch_refuses_what_has_no_head_or_no_numbers(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    pytest.importorskip("transformers", reason="needs the extra torch")
+    folder = tiny_bert(tmp_path, head=3)
+    spoil(folder)
+    with pytest.raises(ModelError, match=r"expected the weights of a classification head|finite"):
+        open_cross_encoder(f"torch:{folder}", offline=True)
+
+
+def test_torch_says_why_it_cannot_load_a_folder(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="needs the extra torch")
+    with pytest.raises(ModelError, match="transformers cannot load it"):
+        open_cross_encoder(f"torch:{tmp_path}", offline=True)
+
+
+def test_an_encoder_is_no_cross_encoder() -> None:
+    with pytest.raises(ModelError, match="embeds texts and judges no pairs"):
+        open_cross_encoder("builtin:minilm")
+
+
+def test_a_model_of_the_hub_is_not_fetched_offline() -> None:
+    with pytest.raises(ModelError, match="--offline fetches nothing"):
+        open_cross_encoder("nobody/nothing", offline=True)
+
+
+def test_a_name_of_no_form_is_unknown() -> None:
+    with pytest.raises(UnknownName):
+        open_cross_encoder("minilm")
+
+
+def test_what_is_opened_is_a_cross_encoder(folder: Path) -> None:
+    model: CrossEncoder = open_cross_encoder(str(folder))
+    assert model.max_tokens == 48
