@@ -31,6 +31,9 @@ PAGE = Path(__file__).with_name("metrics.md")
 PEOPLE_ONLY = {"misleading"}
 """Columns that the local judge leaves open."""
 
+MODELS = ("encoder", "cross-encoder")
+"""What fills similarities."""
+
 NOBODY_YET = {"parts", "parts_answered", "directness", "focus", "consistency"}
 """Columns that no judge of this version fills, though people's labels fill others beside them."""
 
@@ -49,8 +52,9 @@ two counts as zero. A *flag* stands beside a value that rests on a convention.
 part of the name: `precision(k=5)`. Reports show the full name.
 
 **Needs** names the tables of judgements; [judges.md](judges.md) says who fills them. *People* marks
-what only people's labels fill, *later* what no judge of this version fills: such a metric is
-missing, and says what it waits for. To write your own metric, see [own-metric.md](own-metric.md).
+what only people's labels fill, *encoder* and *cross-encoder* what only such a model fills, *later*
+what nobody fills in this version: such a metric is missing, and says what it waits for. To write
+your own metric, see [own-metric.md](own-metric.md).
 """
 
 
@@ -139,6 +143,8 @@ def needs(one: Entry) -> str:
                  if ask in fact.needs} & columns  # fmt: skip
         if not judges or about & NOBODY_YET:
             mark = " (later)"
+        elif judges[0] in MODELS:
+            mark = f" ({judges[0]})"
         else:
             mark = " (people)" if judges == ["human"] or about & PEOPLE_ONLY else ""
         names[ASKS[ask].kind] = mark

@@ -66,6 +66,10 @@ def test_exit_status_4_when_too_much_is_missing(
         (["--map", "answer"], "FIELD=COLUMN"),
         (["--metrics-from", "nowhere.py"], "nowhere.py"),
         (["--limit", "0"], "limit"),
+        (["--embedder", "no-such-encoder"], "no-such-encoder"),
+        (["--embedder", "nowhere/", "--offline"], "nowhere/"),
+        (["--cross-encoder", "builtin:minilm", "--offline"], "builtin:minilm"),
+        (["--bertscore", "layer=last"], "layer=NUMBER"),
         (["--no-such-option"], "no-such-option"),
     ],
 )
@@ -158,6 +162,35 @@ def test_limit_reads_the_first_rows(ragstone: Command, data: Path, tmp_path: Pat
     outcome = ragstone("evaluate", data, "--limit", 2, "--offline", "--json", "--out",
                        tmp_path / "run", "-m", "token_f1")  # fmt: skip
     assert outcome.json["data"]["examples"] == 2
+
+
+def test_without_an_encoder_what_needs_one_is_missing_and_it_is_said_what_to_do(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    outcome = ragstone("evaluate", data, "-m", "semantic_similarity", "-m", "token_f1", "--offline",
+                       "--out", tmp_path / "run")  # fmt: skip
+    assert outcome.status == 4
+    assert "1.000" in outcome.out
+    assert "ragstone[local]" in outcome.out
+    assert "No encoder" in outcome.err
+    assert "ragstone models pull" in outcome.err
+
+
+def test_the_suite_for_embeddings_has_all_its_values(
+    ragstone: Command, data: Path, tmp_path: Path, minilm_by_name: Path
+) -> None:
+    assert minilm_by_name.is_dir()
+    run = tmp_path / "run"
+    outcome = ragstone("evaluate", data, "--suite", "embedding", "-m", "bertscore_f1", "--offline",
+                       "--out", run, "--json")  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    found = outcome.json
+    assert all(one["n"] == 6 for one in found["estimates"] if not one["group"])
+    assert "encoder:builtin:minilm@" in found["signature"]
+    outcome = ragstone("score", run, "-m", "answer_correctness", "-m", "bertscore_recall", "--json",
+                       "--offline")  # fmt: skip
+    recall = [one for one in outcome.json["estimates"] if one["metric"] == "bertscore_recall"]
+    assert recall[0]["n"] == 6
 
 
 def test_metrics_of_ones_own_are_scored(ragstone: Command, data: Path, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_export_graphrag_names_what_is_not_there(
     ragstone: Command, data: Path, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
-    ragstone("evaluate", data, "--suite", "graphrag", "--out", run)
+    ragstone("evaluate", data, "--suite", "graphrag", "--out", run, "--offline")
     outcome = ragstone("export", run, "--as", "graphrag")
     assert outcome.status == 0
     found = list(csv.DictReader(io.StringIO(outcome.out)))

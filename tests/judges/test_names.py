@@ -1,12 +1,16 @@
 """From what a user writes to the judges that are asked."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS
 from ragstone.judges import JUDGES, parse_judges, who_fills
+from ragstone.testing import ScriptedEncoder
 
 
 def names(*given: str) -> list[str]:
@@ -51,11 +55,35 @@ def test_a_model_judge_is_told_to_come_later(name: str) -> None:
         parse_judges([name])
 
 
+def test_an_encoder_and_a_cross_encoder_judge_beside_those_named() -> None:
+    encoder, second = ScriptedEncoder(), Twins()
+    assert [one.name for one in parse_judges([], encoder=encoder).judges] == [
+        "human", "ids", "local", "scripted", "rules",
+    ]  # fmt: skip
+    panel = parse_judges(["human"], encoder=encoder, cross_encoder=second)
+    assert [one.name for one in panel.judges] == ["human", "ids", "scripted", "twins", "rules"]
+
+
+class Twins:
+    """A cross-encoder for which nothing is alike."""
+
+    name, about, fingerprint = "twins", "a test's", "0" * 32
+    labels, max_tokens = ("alike",), 9
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return np.zeros((len(pairs), 1), dtype=np.float32)
+
+    def lengths(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.int32]:
+        return np.ones(len(pairs), dtype=np.int32)
+
+
 def test_who_fills_an_ask_is_known() -> None:
     assert who_fills("relevance") == ["human", "ids", "local", "rules"]
     assert who_fills("citations") == ["rules"]
     assert who_fills("quality") == ["human"]
     assert who_fills("probes") == []
+    assert who_fills("similarity/question_context") == ["encoder"]
+    assert who_fills("similarity/answer_reference_cross_encoder") == ["cross-encoder"]
 
 
 def test_judges_are_asked_only_what_exists() -> None:

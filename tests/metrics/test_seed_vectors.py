@@ -1,8 +1,9 @@
 """The golden seed vectors: every one is either reproduced here or left out for a stated reason."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,24 @@ from ragstone.judgements import (
     Statements,
     Votes,
 )
-from ragstone.judges import JUDGES, Block, Filled, HumanJudge, RulesJudge, Sheet
+from ragstone.judges import JUDGES, Block, Filled, HumanJudge, Judge, RulesJudge, Sheet
 from ragstone.judges.lexical import overlap
 from ragstone.judges.local.sentences import sentences
+from ragstone.judges.similarity import SimilarityJudge
 from ragstone.metrics import SCORES, Missing, Score, Undefined, parse_metric
 from ragstone.metrics.correctness import factual_accuracy, letter
 from ragstone.run.estimates import Provenance, estimate_metric
 from ragstone.stats import cohen_kappa, krippendorff_alpha, percent_agreement, wilson
-from ragstone.testing import Rows, claims, contexts, known_contexts, rows, score_all, score_one
+from ragstone.testing import (
+    Rows,
+    ScriptedEncoder,
+    claims,
+    contexts,
+    known_contexts,
+    rows,
+    score_all,
+    score_one,
+)
 
 Vector = dict[str, Any]
 Scored = Callable[..., dict[str, list[Score]]]
@@ -51,11 +62,13 @@ REPRODUCED = {
     "context_precision.rerank_invariance": 1,
     "context_recall.": 5,
     "context_relevancy.sentences": 1,
+    "cosine_rescale.": 3,
     "critique.majority.": 5,
     "critique.strictness_odd": 1,
     "embedding.context": 1,
     "embedding.hallucination": 1,
     "embedding.hallucination.edge.answer": 3,
+    "embedding.hallucination.edge.no_contexts": 1,
     "embedding.hallucination.edge.punctuation_only": 1,
     "embedding.sentence_split": 1,
     "faithfulness.": 10,
@@ -77,8 +90,6 @@ REPRODUCED = {
 LEFT_OUT = {
     "anchor.": (14, "wants a judge with a model; the local judge has its own tests"),
     "compare.": (2, "comparing systems comes with a later version"),
-    "cosine_rescale.": (3, "cosines stay cosines here; percent views come with the embedder"),
-    "embedding.hallucination.edge.no_contexts": (1, "the embedder says what no context resembles"),
     "gate.": (14, "the gate at run time comes with a later version"),
     "likert.normalise.": (5, "points of a scale are read from a model's reply"),
     "parse.": (17, "replies of a model are read with the judges that have one"),
@@ -623,6 +634,66 @@ def test_agreement_of_annotators_matches(by_id: dict[str, Vector]) -> None:
     assert percent_agreement(ratings).value == same["expected"]["percent_agreement"]
 
 
+def by_vectors(**vectors: Sequence[float]) -> tuple[Judge, ...]:
+    """An encoder that gives texts these vectors, behind its judge."""
+    return (SimilarityJudge(ScriptedEncoder(vectors, dimensions=2)),)
+
+
+def passages(texts: Iterable[str]) -> tuple[Context, ...]:
+    return tuple(Context(str(rank), text, rank) for rank, text in enumerate(texts, 1))
+
+
+def test_an_encoder_s_vectors_give_the_metrics_over_contexts(
+    by_id: dict[str, Vector], scored: Scored
+) -> None:
+    vector = by_id["embedding.context"]
+    texts = {f"context {n}": one for n, one in enumerate(vector["input"]["contexts"])}
+    example = Example("1", "q", "s", question="query", contexts=passages(texts))
+    relevance = "embedding_context_relevance"
+    sufficiency = f"embedding_context_sufficiency(threshold={vector['input']['threshold']})"
+    judges = by_vectors(query=vector["input"]["query"], **texts)
+    scores = scored([relevance, sufficiency], [example], judges)
+    assert scores[relevance] == [close(vector, vector["expected"]["relevance"])]
+    assert scores[sufficiency] == [close(vector, vector["expected"]["sufficiency"])]
+
+
+def test_an_encoder_s_vectors_give_the_share_of_sentences_that_resemble_nothing(
+    by_id: dict[str, Vector], scored: Scored
+) -> None:
+    vector = by_id["embedding.hallucination"]
+    sentences = [f"It was {word}." for word in ("red", "blue", "old", "new")]
+    said = dict(zip(sentences, vector["input"]["sentences"], strict=True))
+    texts = {f"context {n}": one for n, one in enumerate(vector["input"]["contexts"])}
+    example = Example("1", "q", "s", answer=" ".join(said), contexts=passages(texts))
+    name = f"embedding_hallucination(threshold={vector['input']['threshold']})"
+    scores = scored([name], [example], by_vectors(**said, **texts))
+    assert scores[name] == [close(vector, vector["expected"]["value"])]
+
+
+def test_where_nothing_was_retrieved_every_sentence_resembles_nothing(
+    by_id: dict[str, Vector], scored: Scored
+) -> None:
+    vector = by_id["embedding.hallucination.edge.no_contexts"]
+    example = Example("1", "q", "s", answer=vector["input"]["answer"], contexts=())
+    scores = scored(["embedding_hallucination"], [example], by_vectors())
+    assert scores["embedding_hallucination"] == [vector["expected"]["value"]]
+
+
+def test_cosines_are_clamped_or_shifted_by_name(
+    vectors: dict[str, list[Vector]], scored: Scored
+) -> None:
+    for vector in vectors["cosine_rescale."]:
+        cosine = vector["input"]["cosine"]
+        beside = (cosine, sqrt(1 - cosine**2))
+        example = Example("1", "q", "s", answer="an answer", reference=("a reference",))
+        judges = by_vectors(**{"an answer": (1, 0), "a reference": beside})
+        for scale in ("clamped", "shifted"):
+            name = f'semantic_similarity(scale="{scale}")'
+            (score,) = scored([name], [example], judges)[name]
+            assert isinstance(score, float)
+            assert 100 * score == close(vector, vector["expected"][scale])
+
+
 def test_embedding_metrics_over_given_cosines(by_id: dict[str, Vector]) -> None:
     vector = by_id["embedding.context"]
     given = contexts(question_similarity=vector["expected"]["similarities"])
@@ -649,9 +720,9 @@ def test_embedding_hallucination_of_an_answer_without_sentences_is_undefined(
         scores = scored(["embedding_hallucination"], [example])["embedding_hallucination"]
         assert scores == [Undefined(vector["expected"]["reason"])]
     dots = by_id["embedding.hallucination.edge.punctuation_only"]
-    assert sentences(dots["input"]["answer"]) == []
-    none = score_one(parse_metric("embedding_hallucination"), rows(AnswerSentences))
-    assert none == Undefined(dots["expected"]["reason"])
+    example = Example("1", "q", "s", answer=dots["input"]["answer"], contexts=passages("x"))
+    of_dots = scored(["embedding_hallucination"], [example], by_vectors(x=(1, 0)))
+    assert of_dots["embedding_hallucination"] == [Undefined(dots["expected"]["reason"])]
 
 
 def test_sentences_are_not_split_inside_numbers_and_abbreviations(

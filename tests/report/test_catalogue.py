@@ -22,7 +22,7 @@ def test_every_metric_says_what_it_is_and_who_fills_it() -> None:
 
 def test_composites_need_what_their_parts_need() -> None:
     assert catalogue.named("ragas_score")["judgements"] == [
-        "claims", "probes", "relevance", "statements", "support",
+        "claims", "probes", "relevance", "similarity", "statements", "support",
     ]  # fmt: skip
 
 

@@ -8,7 +8,16 @@ import typer
 
 from .output import print_notes
 from .progress import bar
-from .results import MetricsFrom, finish, load_own, requested
+from .results import (
+    Bertscore,
+    CrossEncoder,
+    Embedder,
+    MetricsFrom,
+    Offline,
+    finish,
+    load_own,
+    requested,
+)
 
 if TYPE_CHECKING:
     from ragstone.run import Run
@@ -72,17 +81,17 @@ def evaluate(
         typer.Option(metavar="REGEX", help="How an answer cites, if not by [1] or [doc-7]; the "
                      "first group is the context's id or rank."),
     ] = None,
-    offline: Annotated[  # noqa: ARG001
-        bool,
-        typer.Option("--offline", help="Nothing may leave this machine. With the judges of this "
-                     "version nothing does anyway, so it changes nothing."),
-    ] = False,
+    embedder: Embedder = None,
+    cross_encoder: CrossEncoder = None,
+    bertscore: Bertscore = "",
+    offline: Offline = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:  # fmt: skip
     """Judge DATA, score it, and keep everything in a run folder.
 
-    Needs no key and no network. Exit status: 0 done, 2 bad input, 4 over a
-    tenth of a metric's scores missing.
+    Needs no key. The one thing it fetches unasked is builtin:minilm, once, for a
+    metric named that compares embeddings. Exit status: 0 done, 2 bad input, 4 over
+    a tenth of a metric's scores missing.
     """
     from ragstone.judges import MARKERS
     from ragstone.run import evaluate as run_evaluation
@@ -106,6 +115,10 @@ def evaluate(
                 skip_bad=skip_bad,
                 limit=limit,
                 citations=citations or MARKERS,
+                embedder=embedder,
+                cross_encoder=cross_encoder,
+                bertscore=bertscore,
+                offline=offline,
                 progress=progress,
             )
 

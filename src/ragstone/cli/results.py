@@ -21,7 +21,38 @@ MetricsFrom = Annotated[
         "use your own.",
     ),
 ]
-"""The option ``--metrics-from``, the same in every command."""
+"""The option ``--metrics-from``, the same in every command; and so are those below."""
+
+Embedder = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What embeds texts: builtin:minilm, a folder, org/name of the hub, openai:MODEL, "
+        "http://HOST/v1#MODEL. Default: builtin:minilm, if a metric named needs it.",
+    ),
+]
+
+CrossEncoder = Annotated[
+    str | None,
+    typer.Option(
+        "--cross-encoder",
+        metavar="NAME",
+        help="What reads answer and reference together: a folder or org/name of the hub.",
+    ),
+]
+
+Bertscore = Annotated[
+    str,
+    typer.Option(
+        metavar="SETTINGS",
+        help="How BERTScore is computed, between commas: layer=9, idf, rescale or rescale=FILE.",
+    ),
+]
+
+Offline = Annotated[
+    bool,
+    typer.Option("--offline", help="Fetch no model, and send no text off this machine."),
+]
 
 
 def load_own(files: Sequence[Path]) -> "list[Metric]":
@@ -92,6 +123,7 @@ def _notes(run: "Run") -> Iterator[str]:
         yield f"{ties:,} {stay} open, for annotators are split: {run.path}/label_ties.jsonl."
     if unknown := data.get("labels_of_nothing"):
         yield f"label files name examples that are not there, such as {', '.join(unknown)}."
+    yield from run.manifest.get("remarks", ())
     for metric, (count, possible) in run.too_much_missing.items():
         yield f"{metric}: {count:,} of {possible:,} scores are missing."
 

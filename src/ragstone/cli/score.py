@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from .progress import bar
-from .results import MetricsFrom, finish, load_own, requested
+from .results import (
+    Bertscore,
+    CrossEncoder,
+    Embedder,
+    MetricsFrom,
+    Offline,
+    finish,
+    load_own,
+    requested,
+)
 
 
 def score(
@@ -22,12 +31,17 @@ def score(
         list[str] | None,
         typer.Option(metavar="FIELD", help="Also show results by this field."),
     ] = None,
+    embedder: Embedder = None,
+    cross_encoder: CrossEncoder = None,
+    bertscore: Bertscore = "",
+    offline: Offline = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:  # fmt: skip
     """Score new metrics on the stored judgements of RUN; nobody judges again.
 
-    What was not judged is missing. Exit status: 0 done, 2 bad input, 4 over a
-    tenth of a metric's scores missing.
+    What was not judged is missing; only similarities that RUN lacks are computed,
+    with its own encoder. Exit status: 0 done, 2 bad input, 4 over a tenth of a
+    metric's scores missing.
     """
     from ragstone.run import rescore
 
@@ -36,6 +50,15 @@ def score(
     own = load_own(metrics_from or ())
     metrics, suites, notes = requested(metric or (), suite or (), own, quick=False)
     with bar() as progress:
-        scored = rescore(run, metrics=metrics, suites=suites, by=tuple(by or ()),
-                         progress=progress)  # fmt: skip
+        scored = rescore(
+            run,
+            metrics=metrics,
+            suites=suites,
+            by=tuple(by or ()),
+            embedder=embedder,
+            cross_encoder=cross_encoder,
+            bertscore=bertscore,
+            offline=offline,
+            progress=progress,
+        )
     finish(scored, notes, json=json)

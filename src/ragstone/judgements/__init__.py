@@ -15,7 +15,7 @@ from .quality import Quality
 from .rating import Rating
 from .relevance import Relevance
 from .response import RESPONSE_TYPES, Response
-from .similarity import MEASURES, Similarity
+from .similarity import BERTSCORES, COSINES, MEASURES, Similarity
 from .statements import Statement
 from .support import SUPPORT_VERDICTS, Support
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
@@ -40,7 +40,9 @@ from .views import (
 
 __all__ = [
     "ASKS",
+    "BERTSCORES",
     "CLAIM_VERDICTS",
+    "COSINES",
     "KINDS",
     "MEASURES",
     "MISSING",

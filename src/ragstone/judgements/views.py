@@ -39,8 +39,18 @@ class Contexts(View):
     question_similarity = Fact(
         pl.Float64, "cosine with the question", needs=("similarity/question_context",)
     )
+    question_similarity_windows = Fact(
+        pl.Float64,
+        "the same, of its best window",
+        needs=("similarity/question_context_windows",),
+    )
     reference_similarity = Fact(
         pl.Float64, "best cosine with a reference", needs=("similarity/reference_context",)
+    )
+    reference_similarity_windows = Fact(
+        pl.Float64,
+        "the same, of its best window",
+        needs=("similarity/reference_context_windows",),
     )
 
     @classmethod
@@ -64,14 +74,9 @@ class Contexts(View):
             ).with_columns(pl.col("listed").fill_null(value=False))
         if "used" in wanted:
             frame = cls._with_used(tables, frame)
-        for measure in ("question", "reference"):
-            if f"{measure}_similarity" in wanted:
-                cosines = (
-                    tables.of(f"similarity/{measure}_context")
-                    .group_by("row", rank="index")
-                    .agg(pl.col("value").max().alias(f"{measure}_similarity"))
-                )
-                frame = frame.join(cosines, on=["row", "rank"], how="left", maintain_order="left")
+        for ask, column in _similarities(cls, wanted).items():
+            cosines = tables.of(ask).select("row", pl.col("value").alias(column), rank="index")
+            frame = frame.join(cosines, on=["row", "rank"], how="left", maintain_order="left")
         return frame
 
     @classmethod
@@ -281,17 +286,17 @@ class References(View):
     token_f1_set = Fact(pl.Float64, "F1 over the distinct tokens", needs=("lexical",))
     rouge_2 = Fact(pl.Float64, "F1 over the bigrams", needs=("lexical",))
     rouge_l = Fact(pl.Float64, "F1 of the longest common subsequence", needs=("lexical",))
-    similarity = Fact(pl.Float64, "cosine", needs=("similarity/answer_reference",))
+    similarity = Fact(pl.Float64, "cosine with the answer", needs=("similarity/answer_reference",))
     cross_encoder = Fact(
         pl.Float64, "a cross-encoder's score", needs=("similarity/answer_reference_cross_encoder",)
     )
     bertscore_precision = Fact(
-        pl.Float64, "greedy matching, 0 to 1", needs=("similarity/bertscore_precision",)
+        pl.Float64, "greedy matching of tokens", needs=("similarity/bertscore_precision",)
     )
     bertscore_recall = Fact(
-        pl.Float64, "greedy matching, 0 to 1", needs=("similarity/bertscore_recall",)
+        pl.Float64, "greedy matching of tokens", needs=("similarity/bertscore_recall",)
     )
-    bertscore_f1 = Fact(pl.Float64, "greedy matching, 0 to 1", needs=("similarity/bertscore_f1",))
+    bertscore_f1 = Fact(pl.Float64, "greedy matching of tokens", needs=("similarity/bertscore_f1",))
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
@@ -303,13 +308,9 @@ class References(View):
                 tables.of("lexical").drop("subject", "judge", "reason", strict=False),
                 on=keys, how="left", maintain_order="left",
             )  # fmt: skip
-        for column, fact in cls.columns.items():
-            for ask in fact.needs:
-                if column in wanted and ask.startswith("similarity/"):
-                    said = tables.of(ask).select("row", reference="index", value="value")
-                    frame = frame.join(
-                        said.rename({"value": column}), on=keys, how="left", maintain_order="left"
-                    )
+        for ask, column in _similarities(cls, wanted).items():
+            said = tables.of(ask).select("row", pl.col("value").alias(column), reference="index")
+            frame = frame.join(said, on=keys, how="left", maintain_order="left")
         return frame
 
 
@@ -342,29 +343,51 @@ class Answers(View):
     helpful = Fact(pl.Boolean, "the user is better off", needs=("quality",))
     incomplete = Fact(pl.Boolean, "something is not there", needs=("quality",))
     unsafe_content = Fact(pl.Boolean, "may do harm", needs=("quality",))
+    question_similarity = Fact(
+        pl.Float64, "cosine with the question", needs=("similarity/question_answer",)
+    )
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         frame = _rows(tables).filter(pl.col("answer").is_not_null()).select("row")
+        similarities = _similarities(cls, wanted)
         for ask in sorted(cls.needs(wanted)):
-            own = [name for name, fact in cls.columns.items() if fact.needs == (ask,)]
-            frame = frame.join(
-                tables.of(ask).select("row", *own), on="row", how="left", maintain_order="left"
-            )
+            if ask in similarities:
+                said = tables.of(ask).select("row", pl.col("value").alias(similarities[ask]))
+            else:
+                own = [name for name, fact in cls.columns.items() if fact.needs == (ask,)]
+                said = tables.of(ask).select("row", *own)
+            frame = frame.join(said, on="row", how="left", maintain_order="left")
         return frame
 
 
 class AnswerSentences(View):
     """One row per sentence of the answer, claims or not."""
 
-    made_by = ("similarity/sentence_context",)
+    requires = ("answer", "answer_text")
 
     index = Fact(pl.UInt32, "position, from 0")
-    similarity = Fact(pl.Float64, "best cosine with a context")
+    similarity = Fact(
+        pl.Float64, "best cosine with a context", needs=("similarity/sentence_context",)
+    )
+    similarity_windows = Fact(
+        pl.Float64,
+        "best cosine with a window of a context",
+        needs=("similarity/sentence_context_windows",),
+    )
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of("similarity/sentence_context").select("row", "index", similarity="value")
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+        said = {
+            column: tables.of(ask).select("row", "index", pl.col("value").alias(column))
+            for ask, column in _similarities(cls, wanted).items()
+        }
+        keys = [one.select("row", "index") for one in said.values()]
+        empty = pl.DataFrame(schema={"row": pl.UInt32, "index": pl.UInt32})
+        frame = pl.concat([empty, *keys]).unique().sort("row", "index")
+        for one in said.values():
+            frame = frame.join(one, on=["row", "index"], how="left", maintain_order="left")
+        return frame
 
 
 class Probes(View):
@@ -372,12 +395,18 @@ class Probes(View):
 
     made_by = ("probes",)
 
-    similarity = Fact(pl.Float64, "cosine with the question")
+    index = Fact(pl.UInt32, "position, from 0")
+    text = Fact(pl.String, "the generated question")
+    similarity = Fact(pl.Float64, "cosine with the question", needs=("similarity/question_probe",))
     noncommittal = Fact(pl.Boolean, "the answer evades")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of("probes").select("row", "similarity", "noncommittal")
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+        frame = tables.of("probes").select("row", "index", "text", "noncommittal")
+        for ask, column in _similarities(cls, wanted).items():
+            said = tables.of(ask).select("row", "index", pl.col("value").alias(column))
+            frame = frame.join(said, on=["row", "index"], how="left", maintain_order="left")
+        return frame
 
 
 class Ratings(View):
@@ -425,6 +454,16 @@ class Preferences(View):
                 second=pl.col("verdict").filter(pl.col("order") == 1).first(),
             )
         )
+
+
+def _similarities(view: type[View], wanted: Collection[str]) -> dict[str, str]:
+    """The wanted columns that are a similarity each, by the ask they come from."""
+    return {
+        ask: column
+        for column, fact in view.columns.items()
+        for ask in fact.needs
+        if column in wanted and ask.startswith("similarity/")
+    }
 
 
 def _rows(tables: Said) -> pl.DataFrame:

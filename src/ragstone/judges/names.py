@@ -2,20 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from ragstone.errors import InputError, UnknownName
-from ragstone.judgements import ASKS
+from ragstone.models import Encoder
+from ragstone.models.cross_encoder import CrossEncoder
 
 from .human import HumanJudge
 from .ids import IdsJudge
 from .judge import Judge
 from .local.judge import LocalJudge
 from .markers import MARKERS
+from .nli import nli_judge
 from .rules import RulesJudge
+from .similarity import BertscoreSettings, CrossEncoderJudge, SimilarityJudge
 
 JUDGES: tuple[Judge, ...] = (HumanJudge(), IdsJudge(), LocalJudge(), RulesJudge())
-"""Every judge of this version, in the order they are asked by default."""
+"""Every judge that needs no model, in the order they are asked by default."""
+
+FILLERS = {
+    **{judge.name: judge.asks for judge in JUDGES},
+    "encoder": SimilarityJudge.asks,
+    "cross-encoder": CrossEncoderJudge.asks,
+}
+"""What each judge can be asked, those that a model is behind under the model's sort."""
+
+LOCAL = "local"
+STRINGS = "local:strings"
+NLI = "nli"
 
 LATER = ("openai", "anthropic", "gemini", "http", "https")
 
@@ -28,21 +43,48 @@ class Panel:
     label_files: tuple[Path, ...] = ()
 
 
-def parse_judges(names: Sequence[str], citations: str = MARKERS) -> Panel:
+def parse_judges(
+    names: Sequence[str],
+    citations: str = MARKERS,
+    local: Encoder | None = None,
+    encoder: Encoder | None = None,
+    cross_encoder: CrossEncoder | None = None,
+    bertscore: BertscoreSettings | None = None,
+    *,
+    offline: bool = False,
+) -> Panel:
     """The judges these names mean, in their order; none: the labels in the data, then ``local``.
 
-    ``rules`` always comes last: counting needs nobody's opinion. ``human`` is
-    the labels and reference ids in the data, ``human:FILE`` those of a file.
-    ``citations`` is the pattern of the markers by which an answer cites.
+    ``human`` is the labels and reference ids in the data, ``human:FILE`` those of
+    a file. ``local:strings`` is the local judge without a model, ``nli:NAME`` a
+    cross-encoder that judges support alone. The models that are given fill the
+    similarities, whoever judges the rest; ``rules`` always comes last: counting
+    needs nobody's opinion.
+
+    Args:
+        names: As the user wrote them.
+        citations: The pattern of the markers by which an answer cites.
+        local: Aligns words for the local judge: ``builtin:minilm``, if it is there.
+        encoder: Fills cosines and BERTScore.
+        cross_encoder: Fills the similarity that has its name.
+        bertscore: How the encoder computes BERTScore.
+        offline: Fetch no model.
 
     Raises:
         UnknownName: No judge is called that.
         InputError: A judge that this version does not have yet, or a file that
             is not there.
+        ModelError: The model of ``nli:NAME`` cannot be had or used.
+        MissingDependency: Its back end is not installed.
     """
-    rules = RulesJudge(citation_pattern=citations)
+    last: list[Judge] = []
+    if encoder is not None:
+        last.append(SimilarityJudge(encoder, bertscore or BertscoreSettings()))
+    if cross_encoder is not None:
+        last.append(CrossEncoderJudge(cross_encoder))
+    last.append(RulesJudge(citation_pattern=citations))
     if not names:
-        return Panel((*JUDGES[:-1], rules))
+        return Panel((HumanJudge(), IdsJudge(), LocalJudge(local), *last))
     chosen: list[Judge] = []
     files: list[Path] = []
     for name in names:
@@ -53,20 +95,33 @@ def parse_judges(names: Sequence[str], citations: str = MARKERS) -> Panel:
                 files.append(Path(rest))
                 if not files[-1].is_file():
                     raise InputError(f"--judge {name}: there is no file {rest}.")
-        elif name == "local":
-            chosen.append(LocalJudge())
+        elif name == LOCAL:
+            chosen.append(LocalJudge(local))
+        elif name == STRINGS:
+            chosen.append(LocalJudge(name=STRINGS))
+        elif kind == NLI and rest:
+            chosen.append(_nli_judge(rest, offline))
         elif name != "rules":
             if kind in LATER:
                 raise InputError(
                     f"--judge {name}: model judges come with a later version. This one has "
-                    "local, human and human:FILE."
+                    "local, nli:NAME, human and human:FILE."
                 )
             raise UnknownName(
-                "judge", name, ["local", "human", "rules"], hint="ragstone judges lists them."
+                "judge",
+                name,
+                [LOCAL, STRINGS, "human", "rules"],
+                hint="ragstone judges lists them.",
             )
-    return Panel(tuple(dict.fromkeys([*chosen, rules])), tuple(files))
+    once = {judge.name: judge for judge in [*chosen, *last]}
+    return Panel(tuple(once.values()), tuple(files))
 
 
-def who_fills(ask: str, judges: Sequence[Judge] = JUDGES) -> list[str]:
+@lru_cache(maxsize=2)
+def _nli_judge(where: str, offline: bool) -> Judge:
+    return nli_judge(where, offline=offline)
+
+
+def who_fills(ask: str) -> list[str]:
     """The judges that can be asked this."""
-    return [judge.name for judge in judges if ask in judge.asks and ask in ASKS]
+    return [name for name, asks in FILLERS.items() if ask in asks]

@@ -22,6 +22,7 @@ from .core import Metric, Part, share
 from .correctness import AnswerCorrectness, AnswerCoverage, AnswerOutcome, FactualAccuracy
 from .critique import Critique
 from .embedding import (
+    EmbeddingAnswerRelevance,
     EmbeddingContextRelevance,
     EmbeddingContextSufficiency,
     EmbeddingHallucination,
@@ -83,6 +84,7 @@ __all__ = [
     "ContextUtilization",
     "Contradiction",
     "Critique",
+    "EmbeddingAnswerRelevance",
     "EmbeddingContextRelevance",
     "EmbeddingContextSufficiency",
     "EmbeddingHallucination",

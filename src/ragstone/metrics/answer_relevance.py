@@ -10,6 +10,7 @@ from ragstone.judgements import Answers, Probes, View
 from .answer_rates import AnswerRate
 from .core import Metric, share
 from .outcome import Range, Undefined
+from .scale import Scale, scaled
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,9 @@ class AnswerRelevance(Metric):
     """How near the questions this answer would answer come to the one that was asked.
 
         answer_relevance = mean cosine(question, generated question) · (0 if noncommittal)
+
+    0 for an empty answer. ``scale`` is as for `semantic_similarity`. The plain
+    cosine of question and answer is `embedding_answer_relevance`.
 
     Source: Es et al. (2024), "RAGAS", section 3.
     """
@@ -27,10 +31,12 @@ class AnswerRelevance(Metric):
     range: ClassVar[Range] = Range(-1, 1)
     empty: ClassVar[float | Undefined] = 0.0
 
+    scale: Scale = "cosine"
+
     def rule(self) -> pl.Expr:
         """One evasive probe and the answer counts as evasive."""
         evades = Probes.noncommittal.any().cast(pl.Float64)
-        return Probes.similarity.mean() * (1 - evades)
+        return scaled(Probes.similarity.mean(), self.scale) * (1 - evades)
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ class RagasScore(Composite):
 
     .30 faithfulness with their convention, that an answer without claims is
     faithful, .20 context precision in its mean form, .20 context recall and .30
-    answer relevance. Without an embedding model the last is left out,
+    answer relevance. Without generated questions the last is left out,
     and each score notes it.
     """
 

@@ -54,7 +54,7 @@ class AnswerCorrectness(AgainstReferences):
         recall    = covered statements / statements
 
     F_beta weighs recall beta times as much as precision. With ``factual=1`` the
-    similarity, and with it the embedding model, is not needed. ``threshold``
+    similarity, and with it the encoder, is not needed. ``threshold``
     turns the score into 1 or 0. Undefined without claims and statements.
 
     Source: the answer correctness of Ragas; F_beta: van Rijsbergen (1979).

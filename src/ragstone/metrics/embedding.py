@@ -1,14 +1,23 @@
-"""Embedding: cosines of questions, contexts and references. They need an embedding model."""
+"""Embedding: cosines of questions, contexts, answers and references. They need an encoder.
+
+A text is read up to the encoder's limit; with `windows=True` a longer context is read in
+overlapping windows, of which the best counts. The thresholds were set for all-MiniLM-L6-v2: the
+cosines of another encoder lie elsewhere, so set your own.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 
-from ragstone.judgements import AnswerSentences, Contexts, View
+from ragstone.judgements import Answers, AnswerSentences, Contexts, View
 
 from .core import Metric
 from .outcome import Range, Undefined
+from .scale import Scale, scaled
+
+THRESHOLDS_OF = "all-MiniLM-L6-v2"
+"""The model for which the default thresholds were set."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +30,11 @@ class EmbeddingContextRelevance(Metric):
     range: ClassVar[Range] = Range(-1, 1)
     empty: ClassVar[float | Undefined] = Undefined("no_contexts")
 
+    windows: bool = False
+
     def rule(self) -> pl.Expr:
         """Negative cosines stay negative."""
-        return Contexts.question_similarity.mean()
+        return _of_question(windows=self.windows).mean()
 
 
 @dataclass(frozen=True)
@@ -40,10 +51,11 @@ class EmbeddingContextSufficiency(Metric):
     empty_flag: ClassVar[str | None] = "empty_retrieval"
 
     threshold: float = 0.5
+    windows: bool = False
 
     def rule(self) -> pl.Expr:
         """Over the contexts."""
-        return (Contexts.question_similarity >= self.threshold).mean()
+        return (_of_question(windows=self.windows) >= self.threshold).mean()
 
 
 @dataclass(frozen=True)
@@ -56,9 +68,36 @@ class ReferenceSimilarityMax(Metric):
     range: ClassVar[Range] = Range(-1, 1)
     empty: ClassVar[float | Undefined] = Undefined("no_contexts")
 
+    windows: bool = False
+
     def rule(self) -> pl.Expr:
         """Over the contexts."""
+        if self.windows:
+            return Contexts.reference_similarity_windows.max()
         return Contexts.reference_similarity.max()
+
+
+@dataclass(frozen=True)
+class EmbeddingAnswerRelevance(Metric):
+    """Cosine of the question and the answer, from -1 to 1. An empty answer has 0.
+
+    It sees whether both are about the same, not whether the question is
+    answered: repeating the question scores best. `answer_relevance` compares
+    with questions generated from the answer, `answer_relevance_rated` rates.
+    ``scale`` is as for `semantic_similarity`.
+    """
+
+    name: ClassVar[str] = "embedding_answer_relevance"
+    family: ClassVar[str] = "answer"
+    over: ClassVar[type[View]] = Answers
+    range: ClassVar[Range] = Range(-1, 1)
+    empty: ClassVar[float | Undefined] = Undefined("no_answer")
+
+    scale: Scale = "cosine"
+
+    def rule(self) -> pl.Expr:
+        """Of the one answer."""
+        return scaled(Answers.question_similarity.first(), self.scale)
 
 
 @dataclass(frozen=True)
@@ -68,8 +107,9 @@ class EmbeddingHallucination(Metric):
         embedding_hallucination = sentences whose best cosine with a context
                                   is below the threshold / sentences
 
-    An embedding sees the topic, not the fact: most sentences of a wrong answer
-    pass. See docs/local-judge.md for what string evidence does better.
+    1 where nothing was retrieved. An embedding sees the topic, not the fact:
+    most sentences of a wrong answer pass. See docs/local-judge.md for what
+    string evidence does better.
     """
 
     name: ClassVar[str] = "embedding_hallucination"
@@ -79,7 +119,14 @@ class EmbeddingHallucination(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_sentences")
 
     threshold: float = 0.4
+    windows: bool = False
 
     def rule(self) -> pl.Expr:
         """Over the sentences."""
-        return (AnswerSentences.similarity < self.threshold).mean()
+        sentences = AnswerSentences
+        best = sentences.similarity_windows if self.windows else sentences.similarity
+        return (best < self.threshold).mean()
+
+
+def _of_question(*, windows: bool) -> pl.Expr:
+    return Contexts.question_similarity_windows if windows else Contexts.question_similarity

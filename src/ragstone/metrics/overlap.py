@@ -12,6 +12,7 @@ from ragstone.judgements import References, View
 
 from .core import Metric
 from .outcome import Range, Undefined
+from .scale import Scale, scaled
 
 
 @dataclass(frozen=True)
@@ -88,43 +89,79 @@ class RougeL(Overlap):
 
 @dataclass(frozen=True)
 class SemanticSimilarity(Overlap):
-    """Cosine of the embeddings of answer and reference, from -1 to 1."""
+    """Cosine of the embeddings of answer and reference, from -1 to 1.
+
+    An empty answer has 0. ``scale`` gives the two other forms that reports
+    print: ``clamped`` is max(0, cosine), ``shifted`` is (cosine + 1) / 2, where
+    unrelated texts have .5.
+    """
 
     name: ClassVar[str] = "semantic_similarity"
     range: ClassVar[Range] = Range(-1, 1)
     column: ClassVar[str] = "similarity"
 
+    scale: Scale = "cosine"
+
+    def rule(self) -> pl.Expr:
+        """Of one reference."""
+        return scaled(References.similarity.first(), self.scale)
+
 
 @dataclass(frozen=True)
 class SemanticSimilarityCrossEncoder(Overlap):
-    """A cross-encoder's score of answer and reference, read together."""
+    """A cross-encoder's score of answer and reference, read together.
+
+    From 0 to 1; an empty answer has 0. Which cross-encoder ``--cross-encoder`` says.
+    """
 
     name: ClassVar[str] = "semantic_similarity_cross_encoder"
     column: ClassVar[str] = "cross_encoder"
 
 
 @dataclass(frozen=True)
-class BertscorePrecision(Overlap):
-    """Mean best match of each answer token. Source: Zhang et al. (2020), "BERTScore"."""
+class Bertscore(Overlap):
+    """What the three have in common."""
+
+    range: ClassVar[Range] = Range(-1, 1)
+
+
+@dataclass(frozen=True)
+class BertscorePrecision(Bertscore):
+    """Mean best match of each answer token with the reference's, as BERTScore has it.
+
+    From -1 to 1, mostly above 0; an empty answer has 0. Model, layer, idf and
+    rescaling stand in the signature; ``--bertscore`` sets them, as in
+    ``layer=9,idf,rescale=FILE``.
+
+    Source: Zhang et al. (2020), "BERTScore: Evaluating Text Generation with BERT".
+    """
 
     name: ClassVar[str] = "bertscore_precision"
-    range: ClassVar[Range] = Range(-1, 1)
     column: ClassVar[str] = "bertscore_precision"
 
 
 @dataclass(frozen=True)
-class BertscoreRecall(Overlap):
-    """Mean best match of each reference token. Source: Zhang et al. (2020)."""
+class BertscoreRecall(Bertscore):
+    """Mean best match of each reference token with the answer's, as BERTScore has it.
+
+    As `bertscore_precision`, seen from the reference.
+
+    Source: Zhang et al. (2020).
+    """
 
     name: ClassVar[str] = "bertscore_recall"
-    range: ClassVar[Range] = Range(-1, 1)
     column: ClassVar[str] = "bertscore_recall"
 
 
 @dataclass(frozen=True)
-class BertscoreF1(Overlap):
-    """Harmonic mean of BERTScore precision and recall. Source: Zhang et al. (2020)."""
+class BertscoreF1(Bertscore):
+    """Harmonic mean of BERTScore precision and recall.
+
+    0 where either side is empty. With ``rescale`` 0 is what unrelated texts
+    have, and scores may lie below.
+
+    Source: Zhang et al. (2020).
+    """
 
     name: ClassVar[str] = "bertscore_f1"
-    range: ClassVar[Range] = Range(-1, 1)
     column: ClassVar[str] = "bertscore_f1"

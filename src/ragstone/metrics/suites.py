@@ -65,12 +65,14 @@ SUITES: dict[str, Suite] = {
             (
                 "embedding_context_relevance",
                 "embedding_context_sufficiency",
-                "answer_relevance",
+                "embedding_answer_relevance",
                 "semantic_similarity",
                 "embedding_hallucination",
             ),
             bands=((0.8, "excellent"), (0.6, "good"), (0.4, "fair"), (-1.0, "poor")),
-            conventions="thresholds .5 for sufficiency and .4 for hallucination",
+            conventions="answer relevance is the cosine of question and answer, correctness the "
+            "cosine of answer and reference; thresholds .5 for sufficiency and .4 for "
+            "hallucination, set for all-MiniLM-L6-v2",
         ),
         Suite(
             "taxonomy",

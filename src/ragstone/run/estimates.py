@@ -15,6 +15,7 @@ from ragstone.metrics import Composite, Metric, parse_metric
 from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_best
 
 from .estimate import Estimate
+from .models import NO_MODELS, Opened
 
 SEED = 20_240_601
 """Of every bootstrap, so that the same scores give the same interval."""
@@ -34,12 +35,15 @@ class Provenance:
     judges: Mapping[str, str]
     """For each ask, who filled it, such as ``local 60%+human 40%``."""
     cluster: str
+    opened: Opened = NO_MODELS
+    """The models behind the similarities."""
 
     def of(self, metric: Metric, estimate: str) -> str:
         """One printable line."""
         who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
-        judge = f"judge:{'; '.join(who)}|" if who else ""
-        return f"{metric}|{judge}{estimate}|data:{self.data[:12]}|ragstone:{self.ragstone}"
+        judge = [f"judge:{'; '.join(who)}"] if who else []
+        made = [*judge, *self.opened.signature(metric.asks), estimate]
+        return "|".join([str(metric), *made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
 
 
 def estimate_metric(

@@ -9,15 +9,20 @@ from typing import Any
 
 from ragstone.errors import InputError
 from ragstone.examples import Examples, fingerprint_files, read
-from ragstone.judges import MARKERS, parse_judges
-from ragstone.metrics import Metric
+from ragstone.judges import MARKERS, LocalJudge, parse_judges
+from ragstone.judges.similarity import BertscoreOptions
+from ragstone.metrics import QUICK, Metric, needed_asks
+from ragstone.models import Encoder
+from ragstone.models.cross_encoder import CrossEncoder
 
 from .asked import asked_for, own_definitions, several
 from .evaluation import Evaluation
 from .folder import Folder, write_lines
 from .label_files import LabelFiles
 from .manifest import VERSION
+from .models import local_encoder, open_models
 from .progress import Report
+from .quick import candidates
 from .run import Run
 from .violations import ViolationList
 
@@ -39,6 +44,10 @@ def evaluate(
     skip_bad: bool = False,
     limit: int | None = None,
     citations: str = MARKERS,
+    embedder: str | Encoder | None = None,
+    cross_encoder: str | CrossEncoder | None = None,
+    bertscore: str = "",
+    offline: bool = False,
     progress: Report | None = None,
 ) -> Run:
     """Judge examples, score them, and keep everything in a run folder.
@@ -62,17 +71,28 @@ def evaluate(
         limit: Read so many examples at the most.
         citations: The pattern of the markers by which an answer cites; what its
             first group holds names a context, by id or rank.
+        embedder: What embeds texts: a name such as ``builtin:minilm``, a folder,
+            ``org/name`` or ``openai:MODEL``, or an encoder. None: ``builtin:minilm`` if a
+            metric that was asked for needs one, fetched once; where it cannot be had, what
+            rests on it is missing.
+        cross_encoder: What compares answer and reference for
+            ``semantic_similarity_cross_encoder``: a name or a cross-encoder.
+        bertscore: How BERTScore is computed: ``layer=9``, ``idf`` (over the data's
+            references), ``rescale`` or ``rescale=FILE``, several between commas.
+        offline: Fetch no model, and ask no server but one on this machine.
         progress: Called after each block.
 
     Raises:
         DataError: Records that cannot be read, all of them.
         InputError: Unknown metrics, judges, suites or fields; a run folder that
-            holds something else.
+            holds something else; a model that was named and cannot be used.
+        MissingDependency: A model that was named needs a package that is not there.
     """
     if limit is not None and limit < 1:
         raise InputError(f"limit must be 1 or more, not {limit}.")
     fields = several(by)
-    panel = parse_judges(several(judge), citations)
+    panel = parse_judges(several(judge), citations, offline=offline)
+    options = BertscoreOptions.parse(bertscore)
     asked = asked_for(metrics, suites, else_quick=True)
     examples = read(
         data,
@@ -82,14 +102,36 @@ def evaluate(
         qrels=None if qrels is None else Path(qrels),
     )
     label_files = LabelFiles(panel.label_files)
+    data_fingerprint = examples.fingerprint()
+    models = open_models(
+        needed_asks(asked.metrics),
+        frozenset[str]().union(*(judge.asks for judge in panel.judges)),
+        (text for example in examples for text in example.reference),
+        embedder=embedder,
+        cross_encoder=cross_encoder,
+        bertscore=options,
+        offline=offline,
+    )
+    every = asked.metrics if QUICK not in asked.suites else [*asked.metrics, *candidates()]
+    panel = parse_judges(
+        several(judge),
+        citations,
+        local_encoder(panel.judges, needed_asks(every), models.encoder),
+        models.encoder,
+        models.cross_encoder,
+        models.bertscore,
+        offline=offline,
+    )
     settings = {
         "ragstone": VERSION,
-        "data": examples.fingerprint(),
+        "data": data_fingerprint,
         "labels": [fingerprint_files([path]) for path in panel.label_files],
         "metrics": [str(metric) for metric in asked.metrics],
         "definitions": own_definitions(asked.metrics),
         "suites": list(asked.suites),
         "judges": [judge.name for judge in panel.judges],
+        "local": next((judge.parts for judge in panel.judges if isinstance(judge, LocalJudge)), []),
+        **models.opened.settings(),
         "citations": citations,
         "by": list(fields),
         "cluster": cluster,
@@ -105,7 +147,7 @@ def evaluate(
         held = folder.prepare(settings)
         if held.get("finished"):
             return Run(folder.path)
-        evaluation = Evaluation(folder, settings, asked, panel.judges, fields)
+        evaluation = Evaluation(folder, settings, asked, panel.judges, fields, models.opened)
         try:
             evaluation.begin()
             broken = ViolationList(folder.path / "label_violations.jsonl")

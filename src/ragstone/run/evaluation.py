@@ -9,7 +9,7 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.examples import Example
-from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE
+from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity
 from ragstone.judges import LEDGER, Judge
 from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, parse_metric, score
 
@@ -19,8 +19,10 @@ from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder, write_json
 from .judging import JudgedBlock, judge_block
 from .manifest import VERSION, Tally, manifest
+from .models import Opened
 from .progress import Progress, Report
 from .quick import Facts, candidates, choose
+from .remarks import remarks
 
 FIRST_BLOCK = 1_000
 LARGEST_BLOCK = 20_000
@@ -29,6 +31,7 @@ QUICK_BLOCK_SECONDS = 2.0
 
 MOST_GROUPS = 200
 LEVEL = 0.95
+SIMILARITY = Similarity.name
 NO_VALUE = "(none)"
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
 STATUS_CODES = {name: code for code, name in STATUS_NAMES.items()}
@@ -44,6 +47,7 @@ class Evaluation:
         judges: In the order they are asked.
         by: Fields to group by, beside the system. Those that a suite groups by
             are added where the data have them.
+        opened: The models of these judges.
     """
 
     def __init__(
@@ -53,11 +57,13 @@ class Evaluation:
         asked: Asked,
         judges: Sequence[Judge],
         by: Sequence[str],
+        opened: Opened,
     ) -> None:
         self.folder = folder
         self.settings = settings
         self.asked = asked
         self.judges = judges
+        self.opened = opened
         suites = [SUITES[name].by for name in asked.suites if name in SUITES]
         self.asked_by = [name for name in dict.fromkeys(by) if name != "system"]
         self.by = list(dict.fromkeys([*self.asked_by, *(name for by in suites for name in by)]))
@@ -93,30 +99,34 @@ class Evaluation:
     def keep(self, number: int, examples: Sequence[Example], judged: JudgedBlock) -> None:
         """Score a judged block, and keep it with its judgements."""
         block = pl.lit(number, pl.UInt32).alias("block")
+        whole = {"examples": judged.tables.examples.with_columns(block)}
+        self._keep(number, examples, judged, whole)
+
+    def keep_further(self, number: int, examples: Sequence[Example], judged: JudgedBlock) -> None:
+        """Score a block whose examples and first judgements are kept already."""
+        self._keep(number, examples, judged, {})
+
+    def _keep(
+        self,
+        number: int,
+        examples: Sequence[Example],
+        judged: JudgedBlock,
+        more: Mapping[str, pl.DataFrame],
+    ) -> None:
+        block = pl.lit(number, pl.UInt32).alias("block")
         ids = judged.tables.examples.select(ROW, example_id="id")
+        ledger = judged.ledger.join(ids, on="row", how="left").select(
+            "example_id", *(name for name in LEDGER if name != "row"), block
+        )
         by_kind: dict[str, list[pl.DataFrame]] = {}
         for ask, rows in judged.rows.items():
             if rows.height:
                 kept = rows.with_columns(block, ask=pl.lit(ask))
                 by_kind.setdefault(ASKS[ask].kind, []).append(kept)
-        self.folder.add_part(
-            number,
-            self._scored(examples, judged, block)
-            | {
-                "examples": judged.tables.examples.with_columns(block),
-                "ledger": judged.ledger.join(ids, on="row", how="left").select(
-                    "example_id", *(name for name in LEDGER if name != "row"), block
-                ),
-            }
-            | {kind: pl.concat(frames) for kind, frames in by_kind.items()},
-        )
-        self.tally.add(len(examples), judged.ledger)
-
-    def keep_scores(self, number: int, examples: Sequence[Example], judged: JudgedBlock) -> None:
-        """Score a block whose judgements are kept already."""
-        block = pl.lit(number, pl.UInt32).alias("block")
-        self.folder.add_part(number, self._scored(examples, judged, block))
-        self.tally.examples += len(examples)
+        tables = {kind: pl.concat(frames) for kind, frames in by_kind.items()}
+        scored = self._scored(examples, judged, block)
+        self.folder.add_part(number, {**more, **scored, "ledger": ledger, **tables})
+        self.tally.add(len(examples), judged.ledger, tables.get(SIMILARITY))
 
     def check_fields(self, block: Sequence[Example]) -> None:
         """A field that no example of the first block has, or all have another, is a mistake."""
@@ -167,6 +177,7 @@ class Evaluation:
                 "questions": facets["question"].n_unique(),
                 "systems": facets["system"].n_unique(),
             },
+            remarks=list(remarks(chosen, self.opened, self.tally)),
             seconds=round(time.perf_counter() - started, 3),
         )
         self.folder.drop_parts()
@@ -177,7 +188,9 @@ class Evaluation:
         for part in parts:
             ledger = pl.read_parquet(part / "ledger.parquet")
             size = pl.scan_parquet(part / "facets.parquet").select(pl.len()).collect().item()
-            self.tally.add(size, ledger)
+            similarities = part / f"{SIMILARITY}.parquet"
+            there = pl.read_parquet(similarities) if similarities.is_file() else None
+            self.tally.add(size, ledger, there)
             for _ in islice(examples, size):
                 pass
         return len(parts)
@@ -273,7 +286,9 @@ class Evaluation:
         ).with_columns(pl.col("cluster", "question").hash(seed=0))
 
     def _estimates(self, chosen: Sequence[Metric], facets: pl.DataFrame) -> Iterator[Estimate]:
-        provenance = Provenance(VERSION, self.settings["data"], self.tally.who(), self.cluster)
+        provenance = Provenance(
+            VERSION, self.settings["data"], self.tally.who(), self.cluster, self.opened
+        )
         status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
         for metric in chosen:
             scores = (
@@ -298,6 +313,7 @@ class Evaluation:
                 self.settings,
                 self.tally,
                 self.judges,
+                self.opened,
                 finished=finished,
                 metrics=[str(metric) for metric in metrics],
                 suites=list(self.asked.suites),

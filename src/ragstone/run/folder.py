@@ -172,6 +172,17 @@ class Folder:
             table.sink_parquet(unfinished, row_group_size=ROWS_AT_ONCE)
             unfinished.replace(self.table(name))
 
+    def replace_asks(self, name: str, asks: Sequence[str], other: "Folder") -> None:
+        """In a finished table of judgements, what another folder says of these asks."""
+        tables = [self.table(name), other.table(name)]
+        parts = [pl.scan_parquet(table) for table in tables if table.is_file()]
+        if tables[0].is_file():
+            parts[0] = parts[0].filter(pl.col("ask").is_in(asks).not_())
+        if parts:
+            unfinished = tables[0].with_suffix(".unfinished")
+            pl.concat(parts).sink_parquet(unfinished, row_group_size=ROWS_AT_ONCE)
+            unfinished.replace(tables[0])
+
     def _drop_what_does_not_follow(self) -> None:
         """Blocks behind a hole, and what was being written when the run was stopped."""
         whole = set(self.parts())

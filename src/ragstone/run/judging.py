@@ -39,8 +39,24 @@ def judge_block(
     Each ask goes to the judges in order. The first with an ok row for a unit
     speaks for it; an example goes on to the next judge while a unit is open.
     """
-    frame = to_frame(examples)
-    block = Block(examples, frame, Tables(frame))
+    return judge_further(examples, Tables(to_frame(examples)), judges, asks)
+
+
+def judge_further(
+    examples: Sequence[Example], tables: Tables, judges: Sequence[Judge], asks: Sequence[str]
+) -> JudgedBlock:
+    """Put further asks about a block, of which some judgements are there already.
+
+    Args:
+        examples: The block.
+        tables: What has been judged of it.
+        judges: In the order they are asked.
+        asks: None that was put before.
+
+    Returns:
+        All judgements as the metrics see them; of the others only what is new.
+    """
+    block = Block(examples, tables.examples, tables)
     ledgers: list[pl.DataFrame] = []
     kept: dict[str, pl.DataFrame] = {}
     for ask in asks:

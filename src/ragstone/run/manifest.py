@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -11,7 +11,8 @@ import polars as pl
 
 from ragstone.judgements import ASKS
 from ragstone.judges import Judge
-from ragstone.judges.local.judge import PARTS as LOCAL_PARTS
+
+from .models import Opened
 
 VERSION = version("ragstone")
 
@@ -25,13 +26,33 @@ class Tally:
 
     examples: int = 0
     said: Counter[Said] = field(default_factory=Counter)
+    pairs: Counter[str] = field(default_factory=Counter)
+    """Texts that were compared, by measure of similarity, each distinct pair of a block once."""
+    cut: Counter[str] = field(default_factory=Counter)
+    """Those of which a text was longer than the model reads."""
 
-    def add(self, examples: int, ledger: pl.DataFrame) -> None:
+    def add(
+        self, examples: int, ledger: pl.DataFrame, similarities: pl.DataFrame | None = None
+    ) -> None:
         """Count a block."""
         self.examples += examples
+        if similarities is not None:
+            counts = similarities.group_by(pl.col("measure").cast(pl.String)).agg(
+                pl.len(), pl.col("cut").sum()
+            )
+            for measure, pairs, cut in counts.iter_rows():
+                self.pairs[measure] += pairs
+                self.cut[measure] += cut
         counted = ledger.group_by("ask", "judge", "status").len()
         for ask, judge, status, count in counted.iter_rows():
             self.said[ask, judge, status] += count
+
+    def take(self, manifest: Mapping[str, Any]) -> None:
+        """Begin with what was counted in a finished run, its examples excepted."""
+        for ask, judge, status, count in manifest["judged"]:
+            self.said[ask, judge, status] = count
+        for measure, counts in manifest.get("compared", {}).items():
+            self.pairs[measure], self.cut[measure] = counts["pairs"], counts["cut"]
 
     def who(self) -> dict[str, str]:
         """For each ask whose words count, such as ``local 80%+human 20%``."""
@@ -54,6 +75,7 @@ def manifest(
     settings: Mapping[str, Any],
     tally: Tally,
     judges: Sequence[Judge],
+    opened: Opened,
     *,
     finished: bool,
     **more: Any,
@@ -64,23 +86,29 @@ def manifest(
         "polars": pl.__version__,
         "finished": finished,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "signature": _signature(settings, tally),
+        "signature": _signature(settings, tally, opened),
         "settings": dict(settings),
         "judges": [
             {"name": judge.name, "about": judge.about, "kinds": tally.kinds(judge.name)}
             for judge in judges
         ],
+        "models": asdict(opened),
         "judged": [[*said, count] for said, count in sorted(tally.said.items())],
+        "compared": {
+            measure: {"pairs": pairs, "cut": tally.cut[measure]}
+            for measure, pairs in sorted(tally.pairs.items())
+        },
         **more,
     }
 
 
-def _signature(settings: Mapping[str, Any], tally: Tally) -> str:
+def _signature(settings: Mapping[str, Any], tally: Tally, opened: Opened) -> str:
     """The run in one printable line."""
     judges = tally.judges()
     parts = [f"data:{settings['data'][:12]}", f"judges:{'+'.join(judges) or 'none'}"]
-    if "local" in judges:
-        parts.append(f"local:{','.join(LOCAL_PARTS)}")
+    if settings["local"]:
+        parts.append(f"local:{','.join(settings['local'])}")
+    parts += opened.signature(ASKS)
     return "|".join([*parts, f"cluster:{settings['cluster']}", f"ragstone:{VERSION}"])
 
 

@@ -1,0 +1,120 @@
+"""Options of BERTScore: which layer, whether idf, and what to rescale by."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragstone.errors import InputError
+from ragstone.models import Encoder
+
+from .baselines import Baseline, built_in_baseline, read_baseline
+from .bertscore import BertScores, bertscore
+from .idf import Idf, count_documents
+from .layers import chosen_layer
+
+
+@dataclass(frozen=True, slots=True)
+class BertscoreOptions:
+    """What a user asks for after ``--bertscore``.
+
+    Args:
+        layer: Of the hidden states; None: the one recommended for the model, else the last.
+        idf: Whether rare tokens weigh more; counted over the references of the data.
+        rescale: Whether to rescale by a baseline.
+        baseline: Its file, as bert-score keeps them; None: the one that comes with Ragstone.
+    """
+
+    layer: int | None = None
+    idf: bool = False
+    rescale: bool = False
+    baseline: Path | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "BertscoreOptions":
+        """``layer=9,idf,rescale=FILE``, each once, in any order; empty: none of them.
+
+        Raises:
+            InputError: Anything else.
+        """
+        given: dict[str, str | None] = {}
+        for word in filter(None, (word.strip() for word in text.split(","))):
+            name, equals, value = (part.strip() for part in word.partition("="))
+            if name in given or not _fits(name, value if equals else None):
+                raise InputError(
+                    f"--bertscore {text}: expected layer=NUMBER, idf, rescale or rescale=FILE, "
+                    f"each once, between commas; got {word!r}."
+                )
+            given[name] = value or None
+        layer, file = given.get("layer"), given.get("rescale")
+        return cls(
+            layer=None if layer is None else int(layer),
+            idf="idf" in given,
+            rescale="rescale" in given,
+            baseline=None if file is None else Path(file),
+        )
+
+    def settle(self, encoder: Encoder, references: Iterable[str]) -> "BertscoreSettings":
+        """What they come to with this encoder and data.
+
+        Args:
+            encoder: One that gives token vectors.
+            references: All of the data's, read only for idf. Each distinct one is counted
+                once, so that another system's answers leave the weights as they are.
+
+        Raises:
+            ModelError: The encoder gives no token vectors, or has no such layer.
+            InputError: No baseline for this model and layer, or a file that cannot be read.
+            ModelFailure: The encoder did not answer.
+        """
+        layer = chosen_layer(encoder, self.layer)
+        baseline = None
+        if self.baseline is not None:
+            baseline = read_baseline(self.baseline, layer)
+        elif self.rescale:
+            baseline = built_in_baseline(encoder, layer)
+        idf = count_documents(encoder, dict.fromkeys(references)) if self.idf else None
+        return BertscoreSettings(layer, idf, baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class BertscoreSettings:
+    """With what ``bertscore`` is called.
+
+    Args:
+        layer: Of the hidden states; None: the one recommended for the model, else the last.
+        idf: Weights of the tokens; None: all weigh 1.
+        baseline: To rescale by; None: the scores stay as they are.
+    """
+
+    layer: int | None = None
+    idf: Idf | None = None
+    baseline: Baseline | None = None
+
+    def scores(
+        self, encoder: Encoder, candidates: Sequence[str], references: Sequence[str]
+    ) -> BertScores:
+        """As ``bertscore``, with these settings."""
+        return bertscore(
+            encoder,
+            candidates,
+            references,
+            layer=self.layer,
+            idf=self.idf,
+            baseline=self.baseline,
+        )
+
+    def about(self, encoder: Encoder) -> str:
+        """What stands in a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
+        words = [f"layer {chosen_layer(encoder, self.layer)}"]
+        if self.idf is not None:
+            words.append(f"idf of {self.idf.documents} references {self.idf.fingerprint[:12]}")
+        if self.baseline is not None:
+            one = self.baseline
+            words.append(f"rescaled by {one.precision:g} {one.recall:g} {one.f1:g}")
+        return ", ".join(words)
+
+
+def _fits(name: str, value: str | None) -> bool:
+    if name == "layer":
+        return value is not None and value.isascii() and value.isdigit()
+    return (name == "idf" and value is None) or (name == "rescale" and value != "")

@@ -1,0 +1,188 @@
+"""Models: the encoder and the cross-encoder of a run, opened if its metrics need them."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from ragstone.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.judgements import ASKS, BERTSCORES
+from ragstone.judges import Judge
+from ragstone.judges.names import LOCAL
+from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
+from ragstone.models import BUILTIN, Encoder, available, open_encoder
+from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
+
+CROSS_ENCODED = "similarity/answer_reference_cross_encoder"
+BERTSCORE_ASKS = frozenset(f"similarity/{measure}" for measure in BERTSCORES)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The models of a run in words, as its manifest keeps them.
+
+    Args:
+        encoder: Name and fingerprint; None where none is needed, or none could be opened.
+        reads: The tokens of a text that it embeds; 0 where it does not say.
+        bertscore: How BERTScore is computed; None where it is not.
+        cross_encoder: Name and fingerprint; None where none was named.
+        lacking: Why an encoder that would be needed is not there.
+    """
+
+    encoder: str | None = None
+    reads: int = 0
+    bertscore: str | None = None
+    cross_encoder: str | None = None
+    lacking: str | None = None
+
+    def settings(self) -> dict[str, str | None]:
+        """What tells a run from one with other models."""
+        return {
+            "encoder": self.encoder,
+            "bertscore": self.bertscore,
+            "cross_encoder": self.cross_encoder,
+        }
+
+    def signature(self, asks: Collection[str]) -> list[str]:
+        """What stands in the signature of a number that rests on these asks."""
+        compared = {ask for ask in asks if ask.startswith("similarity/")}
+        words = []
+        if self.encoder and compared - {CROSS_ENCODED}:
+            words.append(f"encoder:{_short(self.encoder)}")
+        if self.bertscore and compared & BERTSCORE_ASKS:
+            words.append(f"bertscore:{self.bertscore}")
+        if self.cross_encoder and CROSS_ENCODED in compared:
+            words.append(f"cross_encoder:{_short(self.cross_encoder)}")
+        return words
+
+
+NO_MODELS = Opened()
+"""Nothing was compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What a run embeds and compares with; see ``Opened``."""
+
+    encoder: Encoder | None = None
+    bertscore: BertscoreSettings | None = None
+    cross_encoder: CrossEncoder | None = None
+    lacking: str | None = None
+
+    @property
+    def opened(self) -> Opened:
+        """The same in words."""
+        encoder, settings, second = self.encoder, self.bertscore, self.cross_encoder
+        return Opened(
+            encoder=None if encoder is None else identity(encoder),
+            reads=0 if encoder is None else encoder.max_tokens,
+            bertscore=None if encoder is None or settings is None else settings.about(encoder),
+            cross_encoder=None if second is None else identity(second),
+            lacking=self.lacking,
+        )
+
+
+def open_models(
+    asks: Collection[str],
+    fillable: Collection[str],
+    references: Iterable[str],
+    *,
+    embedder: str | Encoder | None = None,
+    cross_encoder: str | CrossEncoder | None = None,
+    bertscore: BertscoreOptions | None = None,
+    offline: bool = False,
+) -> Models:
+    """Open what was named, and the default encoder where a metric needs one.
+
+    Args:
+        asks: What the metrics that were asked for need; not what ``quick`` may choose.
+        fillable: What the judges without a model can be asked.
+        references: All of the data's; read only for the idf of BERTScore.
+        embedder: None: ``builtin:minilm`` if it is needed; without it, what rests on it is
+            missing.
+        cross_encoder: None: there is no default.
+        bertscore: What was asked for.
+        offline: Fetch nothing.
+
+    Raises:
+        UnknownName: A name that is none.
+        ModelError: A named model cannot be used, or BERTScore not as asked for.
+        MissingDependency: A named model needs a package that is not installed.
+        InputError: A baseline of BERTScore that cannot be had.
+    """
+    encoder, lacking = encoder_for(asks, fillable, embedder, offline=offline)
+    second = cross_encoder_of(cross_encoder, offline=offline)
+    options = bertscore or BertscoreOptions()
+    settings = None
+    wanted = not BERTSCORE_ASKS.isdisjoint(asks)
+    if encoder is not None and wanted and (encoder.layers or options != BertscoreOptions()):
+        settings = options.settle(encoder, references)
+    return Models(encoder, settings, second, lacking)
+
+
+def encoder_for(
+    asks: Collection[str],
+    fillable: Collection[str],
+    embedder: str | Encoder | None,
+    *,
+    offline: bool,
+) -> tuple[Encoder | None, str | None]:
+    """The encoder, or why the default one that is needed is not there."""
+    if embedder is not None and not isinstance(embedder, str):
+        return embedder, None
+    if embedder is not None:
+        return open_encoder(embedder, offline=offline), None
+    if not any(needs_encoder(ask, fillable) for ask in asks):
+        return None, None
+    try:
+        return open_encoder(BUILTIN, offline=offline), None
+    except (ModelError, ModelFailure, MissingDependency) as error:
+        return None, " ".join(str(error).split())
+
+
+def local_encoder(
+    judges: Iterable[Judge], asks: Collection[str], had: Encoder | None
+) -> Encoder | None:
+    """What the local judge aligns words with: the built-in encoder, if it is on this machine."""
+    asked = any(judge.name == LOCAL for judge in judges) and not ALIGNED_ASKS.isdisjoint(asks)
+    if not asked:
+        return None
+    if had is not None and had.name == BUILTIN:
+        return had
+    if not available(BUILTIN):
+        return None
+    try:
+        return open_encoder(BUILTIN, offline=True)
+    except (ModelError, MissingDependency):
+        return None
+
+
+ALIGNED_ASKS = frozenset(
+    {
+        "relevance",
+        "support/claim",
+        "support/statement",
+        "support/evidence",
+        "agreement/statement",
+    }
+)
+"""What the local judge judges better with an encoder."""
+
+
+def cross_encoder_of(given: str | CrossEncoder | None, *, offline: bool) -> CrossEncoder | None:
+    """The cross-encoder that was named."""
+    return open_cross_encoder(given, offline=offline) if isinstance(given, str) else given
+
+
+def identity(model: Encoder | CrossEncoder) -> str:
+    """Its name and its fingerprint."""
+    return f"{model.name}@{model.fingerprint}"
+
+
+def needs_encoder(ask: str, fillable: Collection[str]) -> bool:
+    """Whether it compares texts that are given, or that somebody here can make."""
+    compares = ask.startswith("similarity/") and ask != CROSS_ENCODED
+    return compares and all(made in fillable for made in ASKS[ask].after)
+
+
+def _short(identity: str) -> str:
+    name, _, fingerprint = identity.rpartition("@")
+    return f"{name}@{fingerprint[:12]}"

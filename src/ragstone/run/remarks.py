@@ -1,0 +1,65 @@
+"""Remarks: what a reader of the numbers should know beside them."""
+
+from collections.abc import Iterator, Sequence
+
+from ragstone.judgements import BERTSCORES
+from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
+from ragstone.metrics.embedding import THRESHOLDS_OF
+from ragstone.models import BUILTIN
+
+from .manifest import Tally
+from .models import Opened
+
+PAIRS = {
+    "question_context": "of question and context",
+    "reference_context": "of reference and context",
+    "sentence_context": "of sentence and contexts",
+    "answer_reference": "of answer and reference",
+    "question_answer": "of question and answer",
+    "question_probe": "of question and generated question",
+}
+CROSS = "answer_reference_cross_encoder"
+
+
+def remarks(metrics: Sequence[Metric], opened: Opened, tally: Tally) -> Iterator[str]:
+    """One line each: a missing encoder, texts that were cut, thresholds of another model."""
+    if opened.lacking is not None:
+        yield f"No encoder, so what rests on one is missing. {opened.lacking}"
+    name = (opened.encoder or "").partition("@")[0]
+    found = [measure for measure in PAIRS if tally.cut[measure]]
+    if found:
+        told = ", ".join(f"{_counted(one, tally)} {PAIRS[one]}" for one in found)
+        windows = any(one.endswith("_context") for one in found)
+        hint = " embedding_context_relevance(windows=True) reads long contexts in windows."
+        yield f"{name} reads {opened.reads} tokens of a text; a longer one was cut in {told}." + (
+            hint if windows else ""
+        )
+    matched = [measure for measure in BERTSCORES if tally.cut[measure]]
+    if matched:
+        told = _counted(matched[0], tally)
+        yield f"BERTScore: a text longer than {name} can read at all was cut in {told}."
+    if tally.cut[CROSS]:
+        second = (opened.cross_encoder or "").partition("@")[0]
+        yield f"{second}: a pair was longer than it reads in {_counted(CROSS, tally)}."
+    of_others = [str(metric) for metric in metrics if _has_default_threshold(metric)]
+    if of_others and name and not _is_minilm(name):
+        yield (
+            f"{', '.join(of_others)}: the threshold was set for {THRESHOLDS_OF}, not for {name}; "
+            "set your own, such as threshold=0.6."
+        )
+
+
+def _counted(measure: str, tally: Tally) -> str:
+    pairs = tally.pairs[measure]
+    return f"{tally.cut[measure]:,} of {pairs:,} pair{'' if pairs == 1 else 's'}"
+
+
+def _has_default_threshold(metric: Metric) -> bool:
+    return (
+        isinstance(metric, EmbeddingContextSufficiency | EmbeddingHallucination)
+        and metric.threshold == type(metric).threshold
+    )
+
+
+def _is_minilm(name: str) -> bool:
+    return name.rstrip("/\\").endswith((BUILTIN, THRESHOLDS_OF))

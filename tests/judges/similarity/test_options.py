@@ -1,0 +1,69 @@
+"""How BERTScore is asked for, and what that comes to."""
+
+from pathlib import Path
+
+import pytest
+
+from ragstone.errors import InputError, ModelError
+from ragstone.judges.similarity import Baseline, BertscoreOptions, bertscore, count_documents
+from ragstone.testing import ScriptedEncoder
+
+
+def test_options_are_read_in_any_order() -> None:
+    assert BertscoreOptions.parse("") == BertscoreOptions()
+    assert BertscoreOptions.parse(" idf , layer=9") == BertscoreOptions(layer=9, idf=True)
+    assert BertscoreOptions.parse("rescale") == BertscoreOptions(rescale=True)
+    assert BertscoreOptions.parse("rescale=b.tsv,layer=2") == BertscoreOptions(
+        layer=2, rescale=True, baseline=Path("b.tsv")
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["layer", "layer=", "layer=-1", "layer=last", "idf=1", "idf,idf", "rescale=", "colour=1"],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="--bertscore"):
+        BertscoreOptions.parse(text)
+
+
+def test_idf_counts_each_distinct_reference_once() -> None:
+    encoder = ScriptedEncoder()
+    references = ["the bridge", "the mine", "the bridge", "the bridge"]
+    settled = BertscoreOptions(idf=True).settle(encoder, iter(references))
+    assert settled.idf == count_documents(encoder, ["the bridge", "the mine"])
+    assert "idf of 2 references" in settled.about(encoder)
+
+
+def test_without_idf_the_references_are_not_read() -> None:
+    def unread() -> "object":
+        raise AssertionError
+
+    settled = BertscoreOptions(layer=1).settle(ScriptedEncoder(), (unread() for _ in "a"))  # type: ignore[misc]
+    assert settled.about(ScriptedEncoder()) == "layer 1"
+
+
+def test_a_baseline_is_of_the_layer_that_is_used(tmp_path: Path) -> None:
+    file = tmp_path / "b.tsv"
+    file.write_text("LAYER,P,R,F\n1,0.1,0.1,0.1\n2,0.2,0.25,0.225\n", encoding="utf-8")
+    encoder = ScriptedEncoder(layers=2)
+    settled = BertscoreOptions.parse(f"rescale={file}").settle(encoder, ())
+    assert settled.baseline == Baseline(0.2, 0.25, 0.225)
+    assert settled.about(encoder) == "layer 2, rescaled by 0.2 0.25 0.225"
+    found = settled.scores(encoder, ["a b"], ["b c"])
+    plain = bertscore(encoder, ["a b"], ["b c"])
+    assert found.f1[0] == pytest.approx((plain.f1[0] - 0.225) / 0.775)
+
+
+def test_what_cannot_be_is_refused_before_anything_is_computed() -> None:
+    with pytest.raises(ModelError, match="none is 7"):
+        BertscoreOptions(layer=7).settle(ScriptedEncoder(), ())
+    with pytest.raises(InputError, match="rescale=FILE"):
+        BertscoreOptions(rescale=True).settle(ScriptedEncoder(), ())
+
+
+def test_two_countings_have_two_fingerprints() -> None:
+    encoder = ScriptedEncoder()
+    one, other = (count_documents(encoder, texts) for texts in (["a b"], ["a c"]))
+    assert one.fingerprint != other.fingerprint
+    assert one.fingerprint == count_documents(encoder, ["b a"]).fingerprint

@@ -1,0 +1,279 @@
+"""Encoder and cross-encoder of a run: when they are opened, and what the run says of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
+from ragstone.judges.similarity import bertscore, count_documents
+from ragstone.run import Estimate, Run, evaluate, rescore
+from ragstone.testing import ScriptedEncoder
+
+PLANE = {"Long?": (1, 0), "It is long.": (1, 0), "It is short.": (0, 1), "Both.": (1, 1)}
+EMBEDDING = (
+    "embedding_context_relevance",
+    "embedding_context_sufficiency",
+    "embedding_answer_relevance",
+    "semantic_similarity",
+    "embedding_hallucination",
+)
+
+
+def plane(**options: Any) -> ScriptedEncoder:
+    return ScriptedEncoder(PLANE, dimensions=2, **options)
+
+
+def rows() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": str(number),
+            "question": "Long?",
+            "contexts": ["It is long.", "It is short."],
+            "answer": answer,
+            "reference": "It is long.",
+        }
+        for number, answer in enumerate(["It is long.", "It is short.", "Both."])
+    ]
+
+
+def one(run: Run, metric: str) -> Estimate:
+    return next(e for e in run.estimate_list if e.metric == metric and not e.group)
+
+
+def test_the_suite_for_embeddings_is_complete_without_an_llm() -> None:
+    run = evaluate(rows(), suites="embedding", embedder=plane(), judge="rules")
+    assert run.exit_status == 0
+    values = {name: one(run, name).value for name in EMBEDDING}
+    assert list(run.manifest["metrics"]) == list(EMBEDDING)
+    assert values == {
+        "embedding_context_relevance": 0.5,
+        "embedding_context_sufficiency": 0.5,
+        "embedding_answer_relevance": pytest.approx((1 + 0 + 0.707107) / 3),
+        "semantic_similarity": pytest.approx((1 + 0 + 0.707107) / 3),
+        "embedding_hallucination": 0,
+    }
+
+
+def test_the_run_says_what_it_compared_with() -> None:
+    encoder = plane()
+    run = evaluate(
+        rows(),
+        metrics=["semantic_similarity", "bertscore_f1"],
+        embedder=encoder,
+        bertscore="layer=1",
+    )
+    assert run.manifest["models"]["encoder"] == f"scripted@{encoder.fingerprint}"
+    assert run.manifest["models"]["bertscore"] == "layer 1"
+    assert f"encoder:scripted@{encoder.fingerprint[:12]}" in run.signature
+    assert "bertscore:layer 1" in one(run, "bertscore_f1").signature
+    assert "bertscore" not in one(run, "semantic_similarity").signature
+    assert {"name": "scripted", "about": encoder.about, "kinds": ["similarity"]} in list(
+        run.manifest["judges"]
+    )
+    assert run.judgements("similarity")["judge"].unique().to_list() == ["scripted"]
+
+
+def test_another_encoder_or_another_bertscore_is_another_run(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"metrics": "bertscore_f1", "out": tmp_path / "run"}
+    evaluate(rows(), embedder=plane(), **given)
+    assert evaluate(rows(), embedder=plane(), **given).path == tmp_path / "run"
+    with pytest.raises(RunConflict, match="encoder"):
+        evaluate(rows(), embedder=plane(max_tokens=9), **given)
+    with pytest.raises(RunConflict, match="bertscore"):
+        evaluate(rows(), embedder=plane(), bertscore="layer=1", **given)
+
+
+def test_without_the_default_encoder_what_needs_it_is_missing_and_the_rest_is_there() -> None:
+    run = evaluate(rows(), metrics=["semantic_similarity", "token_f1"], offline=True)
+    assert one(run, "token_f1").n == 3
+    missing = one(run, "semantic_similarity")
+    assert (missing.n, missing.n_missing) == (0, 3)
+    assert "ragstone[local]" in next(iter(missing.reasons))
+    assert run.exit_status == 4
+    (remark,) = run.manifest["remarks"]
+    assert "offline" in remark
+    assert "models pull" in remark
+
+
+@pytest.mark.parametrize("metrics", [["token_f1"], ["answer_relevance"], []])
+def test_an_encoder_is_opened_only_where_somebody_needs_it(metrics: list[str]) -> None:
+    run = evaluate(rows(), metrics=metrics)
+    assert run.manifest["models"]["encoder"] is None
+    assert run.manifest["models"]["lacking"] is None
+
+
+def test_an_encoder_that_is_named_must_open(tmp_path: Path) -> None:
+    for name, error in (
+        ("no-such-encoder", UnknownName),
+        (str(tmp_path / "nowhere"), ModelError),
+        ("builtin:minilm", ModelError),
+    ):
+        with pytest.raises(error):
+            evaluate(rows(), metrics="token_f1", embedder=name, offline=True, out=tmp_path / "run")
+    with pytest.raises(ModelError):
+        evaluate(rows(), metrics="token_f1", cross_encoder=str(tmp_path), out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_mistake_in_the_settings_of_bertscore_is_told_at_once(tmp_path: Path) -> None:
+    for settings, error in (("layer=99", ModelError), ("rescale", InputError), ("x", InputError)):
+        with pytest.raises(error):
+            evaluate(rows(), metrics="bertscore_f1", embedder=plane(), bertscore=settings,
+                     out=tmp_path / "run")  # fmt: skip
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_the_encoder_does_not_answer_is_missing_and_the_rest_is_there() -> None:
+    run = evaluate(
+        rows(),
+        metrics=["semantic_similarity", "embedding_context_relevance"],
+        embedder=plane(silent_on=["Both."]),
+    )
+    assert one(run, "embedding_context_relevance").n == 3
+    assert one(run, "semantic_similarity").reasons == {"scripted did not answer.": 1}
+    assert one(run, "semantic_similarity").n == 2
+    failed = run.ledger().filter(status="failed")
+    assert failed["reason"].unique().to_list() == ["scripted did not answer."]
+
+
+def test_texts_that_were_cut_are_counted_and_told() -> None:
+    long = "It is long. " * 9
+    given = [{**row, "contexts": [long, "It is short."]} for row in rows()]
+    encoder = plane(max_tokens=12, longest=12)
+    names = ["embedding_context_relevance", "bertscore_f1"]
+    run = evaluate(given, metrics=names, embedder=encoder)
+    assert run.manifest["compared"]["question_context"] == {"pairs": 2, "cut": 1}
+    assert run.manifest["compared"]["bertscore_f1"] == {"pairs": 3, "cut": 0}
+    (remark,) = run.manifest["remarks"]
+    assert "scripted reads 12 tokens" in remark
+    assert "1 of 2 pairs of question and context" in remark
+    assert "windows=True" in remark
+
+
+def test_a_threshold_that_was_set_for_another_model_is_told() -> None:
+    names = ["embedding_context_sufficiency", "embedding_hallucination(threshold=0.7)"]
+    run = evaluate(rows(), metrics=names, embedder=plane())
+    (remark,) = run.manifest["remarks"]
+    assert remark.startswith("embedding_context_sufficiency: the threshold was set for all-MiniLM")
+    run = evaluate(rows(), metrics=names, embedder=plane(name="builtin:minilm"))
+    assert run.manifest["remarks"] == []
+
+
+def test_idf_is_counted_over_all_references_before_the_first_block() -> None:
+    given = [{**row, "reference": f"It is {number} long."} for number, row in enumerate(rows())]
+    encoder = ScriptedEncoder()
+    run = evaluate(iter(given), metrics="bertscore_f1", embedder=encoder, bertscore="idf")
+    references = [row["reference"] for row in given]
+    expected = bertscore(
+        encoder,
+        [row["answer"] for row in given],
+        references,
+        idf=count_documents(encoder, references),
+    )
+    assert run.scores()["value"].to_list() == pytest.approx(expected.f1, abs=1e-6)
+    assert "idf of 3 references" in run.signature
+
+
+def test_correctness_has_its_part_of_similarity() -> None:
+    labelled = [
+        {
+            **rows()[2],
+            "labels": {
+                "claims": [{"text": "Both.", "agreement": "matches"}],
+                "statements": [{"text": "long", "agreement": "missing"}],
+            },
+        }
+    ]
+    run = evaluate(labelled, metrics="answer_correctness", embedder=plane(), judge="human")
+    assert one(run, "answer_correctness").value == pytest.approx(0.25 * 0.707107)
+
+
+class Same:
+    """A cross-encoder: 1 for equal texts."""
+
+    name, about, fingerprint = "same", "equal texts", "1" * 32
+    labels, max_tokens = ("same",), 99
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return np.array([[one == other] for one, other in pairs], dtype=np.float32)
+
+    def lengths(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.int32]:
+        return np.full(len(pairs), 5, dtype=np.int32)
+
+
+def test_a_cross_encoder_fills_what_has_its_name() -> None:
+    name = "semantic_similarity_cross_encoder"
+    run = evaluate(rows(), metrics=name, cross_encoder=Same())
+    assert one(run, name).value == pytest.approx(1 / 3)
+    assert f"cross_encoder:same@{'1' * 12}" in one(run, name).signature
+    assert run.manifest["models"]["encoder"] is None
+
+
+def test_similarities_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(rows(), metrics="token_f1", out=out)
+    run = rescore(out, suites="embedding", embedder=plane())
+    fresh = evaluate(rows(), metrics="token_f1", suites="embedding", embedder=plane())
+    for name in ("token_f1", *EMBEDDING):
+        assert one(run, name).value == one(fresh, name).value
+        assert one(run, name).n == 3
+    assert run.manifest["models"]["encoder"] == fresh.manifest["models"]["encoder"]
+    assert run.manifest["compared"] == fresh.manifest["compared"]
+    same = run.judgements("similarity").equals(fresh.judgements("similarity"))
+    assert same or sorted(run.judgements("similarity").rows()) == sorted(
+        fresh.judgements("similarity").rows()
+    )
+    again = evaluate(rows(), metrics="token_f1", out=out)
+    assert one(again, "semantic_similarity").n == 3
+
+
+def test_similarities_that_are_there_are_not_computed_again(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(rows(), metrics="semantic_similarity", embedder=plane(), out=out)
+    encoder = plane()
+    run = rescore(out, metrics=["answer_correctness", "semantic_similarity"], embedder=encoder)
+    assert encoder.asked == []
+    assert one(run, "semantic_similarity").n == 3
+    run = rescore(out, metrics="embedding_context_relevance", embedder=encoder)
+    assert sorted(encoder.asked) == ["It is long.", "It is short.", "Long?"]
+    assert one(run, "semantic_similarity").n == one(run, "embedding_context_relevance").n == 3
+    assert run.judgements("similarity").height == 3 + 6
+
+
+def test_another_encoder_cannot_join_a_run(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(rows(), metrics="semantic_similarity", embedder=plane(), out=out)
+    with pytest.raises(RunConflict, match="encoder: there scripted@"):
+        rescore(out, metrics="embedding_context_relevance", embedder=plane(max_tokens=5))
+    assert [e.metric for e in Run.open(out).estimate_list if not e.group] == ["semantic_similarity"]
+
+
+def test_without_an_encoder_new_similarities_are_missing(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(rows(), metrics="token_f1", out=out)
+    run = rescore(out, metrics="semantic_similarity", offline=True)
+    assert one(run, "semantic_similarity").n_missing == 3
+    run = rescore(out, by="system", embedder=plane())
+    assert one(run, "semantic_similarity").n == 3
+
+
+def test_a_stopped_run_goes_on_with_its_counts(tmp_path: Path) -> None:
+    given = [{**rows()[0], "id": str(number)} for number in range(1_001)]
+    given[-1] |= {"contexts": ["It is long. " * 9]}
+    options: dict[str, Any] = {
+        "metrics": "embedding_context_relevance",
+        "embedder": plane(max_tokens=12),
+        "out": tmp_path / "run",
+    }
+
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(given, progress=stop, **options)
+    run = evaluate(given, **options)
+    assert run.manifest["compared"]["question_context"] == {"pairs": 3, "cut": 1}
