@@ -1,47 +1,49 @@
 """How well the local judge agrees with people, beside naive and published judges.
 
-    python benchmarks/local_judge.py [--data ../shared/data] [--write]
+    python benchmarks/local_judge.py [--data ../shared/data] [--encoder builtin:minilm] [--write]
 
-Development figures on human-labelled sets. Intervals are 95 % percentile bootstraps over whole
-questions or documents. ``--write`` puts the tables into docs/local-judge.md. The weights of
-support were fitted on three of these sets; benchmarks/fit_support.py prints their held-out AUROC.
+Everything is judged by ``LocalJudge`` in blocks, as a run does it: by strings alone, and by strings
+and the encoder. Development figures on human-labelled sets, on most of which the curves were
+fitted; benchmarks/fit_curves.py has the held-out ones. Intervals are 95 % percentile bootstraps
+over whole questions or documents. ``--write`` puts the tables into docs/local-judge.md.
 """
 
 import argparse
 import gzip
 import json
 import re
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
-from ragstone.judges.local.agreement import claim_agreement, statement_agreement
-from ragstone.judges.local.claims import claims, statements
-from ragstone.judges.local.relevance import relevance
-from ragstone.judges.local.response import (
-    PHRASES_8,
-    PHRASES_12,
-    abstains_by_phrases,
-    response_type,
-)
-from ragstone.judges.local.sentences import sentences
-from ragstone.judges.local.support import Passages, support
+from ragstone import read
+from ragstone.judgements import Tables
+from ragstone.judges import LocalJudge
+from ragstone.judges.local.response import PHRASES_8, PHRASES_12, abstains_by_phrases
 from ragstone.judges.local.words import NEGATIONS, terms, tokens
-from ragstone.stats.auroc import auroc
+from ragstone.metrics import needed_asks, parse_metric, score
+from ragstone.models import open_encoder
+from ragstone.run import judge_block
+from ragstone.stats import auroc
 
 Record = dict[str, Any]
-Statistic = Callable[[NDArray[np.float64], NDArray[np.bool_]], float]
+Floats = NDArray[np.float64]
+Statistic = Callable[[Floats, Floats], float]
+Score = float | None
 
 PAGE = Path(__file__).parents[1] / "docs" / "local-judge.md"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 RESAMPLES = 1000
-OURS = "**string evidence**"
+BLOCK = 1000
+STRINGS, ENCODER = "**strings**", "**strings and encoder**"
+Judges = Mapping[str, LocalJudge]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,108 +60,183 @@ class Figure:
 
     def cells(self) -> list[str]:
         interval = f"{self.low:.3f}–{self.high:.3f}"
-        return [
-            self.data,
-            self.figure,
-            self.judge,
-            f"{self.rows:,}",
-            f"{self.value:.3f}",
-            interval,
-        ]
+        value = f"{self.value:.3f}"
+        return [self.data, self.figure, self.judge, f"{self.rows:,}", value, interval]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSet:
+    """Answers that people called faithful or not, and what our judges make of them."""
+
+    name: str
+    records: list[Record]
+    label: Callable[[Record], bool]
+    cluster: Callable[[Record], str]
+    ours: dict[str, list[Score]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--encoder", default="builtin:minilm")
     parser.add_argument("--write", action="store_true", help=f"rewrite the tables in {PAGE.name}")
     arguments = parser.parse_args()
     data: Path = arguments.data
+    judges = {STRINGS: LocalJudge(), ENCODER: LocalJudge(open_encoder(arguments.encoder))}
+    sets = list(faithfulness_sets(data, judges))
     figures = [
-        *faithfulness_figures(data),
-        *evidence_figures(data),
-        *correctness_figures(data),
+        *faithfulness_figures(sets),
+        *rating_figures(sets),
+        *evidence_figures(data, judges),
+        *correctness_figures(data, judges),
         *abstention_figures(data),
-        *relevance_figures(data),
+        *answerable_figures(data, judges),
+        *ranking_figures(data, judges),
     ]
     text = "\n\n".join(
         [
-            table(
-                ["data set", "figure", "judge", "rows", "value", "95 % interval"],
-                [figure.cells() for figure in figures],
-            ),
+            table(FIGURES_HEAD, [figure.cells() for figure in figures]),
             "How far the level moves from set to set, at the threshold .5 of the probability:",
-            table(
-                [
-                    "data set",
-                    "answers people call faithful",
-                    "mean probability",
-                    "answers above .5",
-                    "κ at .5",
-                    "best κ",
-                    "at",
-                ],
-                levels(data),
-            ),
-            "What one change to a faithful answer does to its probability (BEGIN and WiCE):",
-            table(
-                ["change", "answers", "AUROC, as it was above as changed", "called contradicted"],
-                list(alterations(data)),
-            ),
+            table(LEVELS_HEAD, levels(sets)),
+            "What one change to a faithful answer does (BEGIN and WiCE): how often it ranks below "
+            "the answer as it was, and the verdict, `contradicted` if any claim is, `absent` if "
+            "any is and none is contradicted:",
+            table(ALTERATIONS_HEAD, alterations(sets, judges)),
         ]
     )
     print(text)
-    print()
-    for line in speeds(data):
-        print(line)
     if arguments.write:
-        page = PAGE.read_text(encoding="utf-8")
-        before, rest = page.split(BEGIN)
-        after = rest.split(END)[1]
-        PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+        page = f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
+        PAGE.write_text(page, encoding="utf-8")
 
 
-def read(path: Path) -> list[Record]:
+FIGURES_HEAD = ["data set", "figure", "judge", "rows", "value", "95 % interval"]
+LEVELS_HEAD = ["data set", "judge", "answers people call faithful", "mean probability",
+               "answers above .5", "κ at .5", "best κ", "at"]  # fmt: skip
+ALTERATIONS_HEAD = ["change", "judge", "answers", "AUROC", "contradicted", "absent",
+                    "supported"]  # fmt: skip
+
+
+def records_of(path: Path) -> list[Record]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
+
+
+def judged(
+    records: Sequence[Record], judge: LocalJudge, asks: Sequence[str]
+) -> Iterator[tuple[int, Tables]]:
+    """The judgements block by block, and where the block begins."""
+    for start in range(0, len(records), BLOCK):
+        block = list(read([asked(one) for one in records[start : start + BLOCK]]))
+        yield start, judge_block(block, [judge], asks).tables
+
+
+def asked(record: Record) -> Record:
+    return {
+        name: record.get(name) for name in ("id", "question", "contexts", "answer", "reference")
+    }
+
+
+def scored(records: Sequence[Record], judge: LocalJudge, name: str) -> pl.DataFrame:
+    """Value and label of a metric for each record, in their order."""
+    metric = parse_metric(name)
+    blocks = judged(records, judge, needed_asks([metric]))
+    return pl.concat([score(tables, [metric])[name] for _, tables in blocks])
 
 
 # Faithfulness ---------------------------------------------------------------------------------
 
 
-def faithfulness_sets(data: Path) -> Iterator[tuple[str, list[Record], Callable[[Record], Any]]]:
-    """Name, rows with a label, and the label of a row."""
-    mtrag = read(data / "rag_quality_mtrag" / "answers.jsonl.gz")
-    yield "MTRAG", mtrag, lambda row: row["labels"]["faithfulness_median"] >= 3
-    begin = read(data / "faithfulness_begin" / "pairs.jsonl.gz")
-    labelled = [row for row in begin if row["labels"]["faithful"] is not None]
-    yield "BEGIN", labelled, lambda row: row["labels"]["faithful"]
-    wice = read(data / "faithfulness_wice" / "claims.jsonl.gz")
-    yield "WiCE", wice, lambda row: row["labels"]["faithful"]
+def faithfulness_sets(data: Path, judges: Judges) -> Iterator[LabelledSet]:
+    def made(
+        name: str, file: str, label: Callable[[Record], Any], cluster: Callable[[Record], Any]
+    ) -> LabelledSet:
+        records = [one for one in records_of(data / file) if label(one) is not None]
+        ours = {
+            judge: scored(records, by, "expected_faithfulness")["value"].to_list()
+            for judge, by in judges.items()
+        }
+        return LabelledSet(
+            name, records, lambda one: bool(label(one)), lambda one: str(cluster(one)), ours
+        )
+
+    yield made(
+        "MTRAG",
+        "rag_quality_mtrag/answers.jsonl.gz",
+        lambda one: one["labels"]["faithfulness_median"] >= 3,
+        lambda one: one["meta"]["task_id"],
+    )
+    yield made(
+        "BEGIN",
+        "faithfulness_begin/pairs.jsonl.gz",
+        lambda one: one["labels"]["faithful"],
+        lambda one: one["contexts"][:1],
+    )
+    yield made(
+        "WiCE",
+        "faithfulness_wice/claims.jsonl.gz",
+        lambda one: one["labels"]["faithful"],
+        lambda one: one["meta"]["title"],
+    )
 
 
-def expected_faithfulness(row: Record, answer: str | None = None) -> float | None:
-    """Mean probability over the claims; None for an answer without claims."""
-    answer = row["answer"] if answer is None else answer
-    if response_type(answer)[0] in ("abstain", "refuse"):
-        return None
-    passages = Passages(row["contexts"])
-    found = [
-        support(claim.text, passages, row["question"]).probability
-        for claim in claims(answer)
-        if claim.factual
+def faithfulness_figures(sets: Sequence[LabelledSet]) -> Iterator[Figure]:
+    """Every judge on the rows that hold claims."""
+    for one in sets:
+        judges = one.ours | published(one.name, one.records)
+        judges["share of words"] = [word_share(record) for record in one.records]
+        for judge, scores in judges.items():
+            yield ranked(one, one.name, judge, scores)
+    oracle = [bool(record["meta"]["judges_oracle_chunk"]) for record in one.records]
+    for judge, scores in (one.ours | published("oracle", one.records)).items():
+        kept = [value if mine else None for value, mine in zip(scores, oracle, strict=True)]
+        yield ranked(one, "WiCE, 100 claims", judge, kept)
+
+
+def ranked(one: LabelledSet, shown: str, judge: str, scores: Sequence[Score]) -> Figure:
+    ours = one.ours[STRINGS]
+    rows = [n for n, value in enumerate(scores) if value is not None and ours[n] is not None]
+    return bootstrapped(
+        shown,
+        "AUROC of faithful",
+        judge,
+        [scores[n] for n in rows],
+        [one.label(one.records[n]) for n in rows],
+        [one.cluster(one.records[n]) for n in rows],
+        auroc_of,
+    )
+
+
+def rating_figures(sets: Sequence[LabelledSet]) -> Iterator[Figure]:
+    """Do answers that people rate higher score higher?"""
+    mtrag = sets[0]
+    rows = [n for n, value in enumerate(mtrag.ours[STRINGS]) if value is not None]
+    ratings = [
+        float(np.mean(list(mtrag.records[n]["labels"]["faithfulness"].values()))) for n in rows
     ]
-    return sum(found) / len(found) if found else None
+    judges = mtrag.ours | published("MTRAG", mtrag.records)
+    judges["share of words"] = [word_share(record) for record in mtrag.records]
+    for judge, scores in judges.items():
+        yield bootstrapped(
+            "MTRAG",
+            "ρ with the mean rating",
+            judge,
+            [scores[n] for n in rows],
+            ratings,
+            [mtrag.cluster(mtrag.records[n]) for n in rows],
+            spearman_of,
+        )
 
 
-def word_share(row: Record) -> float | None:
+def word_share(record: Record) -> Score:
     """The naive judge: share of the answer's words, without the commonest, in the contexts."""
-    held = set(_WORD.findall(" ".join(row["contexts"]).lower()))
-    words = set(_WORD.findall(row["answer"].lower())) - COMMONEST
+    held = set(_WORD.findall(" ".join(record["contexts"]).lower()))
+    words = set(_WORD.findall(record["answer"].lower())) - COMMONEST
     return len(words & held) / len(words) if words else None
 
 
@@ -172,126 +249,95 @@ COMMONEST = frozenset(
 )
 
 
-def cluster_of(name: str, row: Record) -> str:
-    if name == "MTRAG":
-        return str(row["meta"]["task_id"])
-    return str(row["contexts"][:1]) if name == "BEGIN" else str(row["meta"]["title"])
-
-
-def faithfulness_figures(data: Path) -> Iterator[Figure]:
-    """Every judge on the rows that hold claims, and the others on all rows too."""
-    for name, rows, label in faithfulness_sets(data):
-        judges = published(name) | {"share of words": word_share}
-        with_claims = [row for row in rows if expected_faithfulness(row) is not None]
-        shown = name if len(with_claims) == len(rows) else f"{name}, answers with claims"
-        yield scored(shown, with_claims, label, OURS, expected_faithfulness, name)
-        for judge, score in judges.items():
-            yield scored(shown, with_claims, label, judge, score, name)
-        if len(with_claims) < len(rows):
-            for judge, score in judges.items():
-                yield scored(f"{name}, all answers", rows, label, judge, score, name)
-    oracle = [row for row in rows if row["meta"]["judges_oracle_chunk"]]
-    for judge, score in ({OURS: expected_faithfulness} | published("oracle")).items():
-        yield scored("WiCE, 100 claims", oracle, label, judge, score, name)
-
-
-def published(name: str) -> dict[str, Callable[[Record], float | None]]:
+def published(name: str, records: Sequence[Record]) -> dict[str, list[Score]]:
     """Scores that came with the set."""
     if name == "MTRAG":
         keys = ["ragas_faithfulness", "bert_kprecision", "rouge_l"]
-        return {f"{key}, published": _reader("auto", key) for key in keys}
+        return {f"{key}, published": [one["meta"]["auto"][key] for one in records] for key in keys}
     if name == "oracle":
         return {
-            f"{key}, published, shown only the right sentences": _reader("judges_oracle_chunk", key)
-            for key in ["t5-3b-anli", "t5-3b-anli-wice"]
+            f"{key}, published, shown only the right sentences": [
+                one["meta"]["judges_oracle_chunk"].get(key) for one in records
+            ]
+            for key in ("t5-3b-anli", "t5-3b-anli-wice")
         }
     return {}
 
 
-def _reader(place: str, key: str) -> Callable[[Record], float | None]:
-    return lambda row: row["meta"][place].get(key)
-
-
-def scored(
-    shown: str,
-    rows: list[Record],
-    label: Callable[[Record], Any],
-    judge: str,
-    score: Callable[[Record], float | None],
-    name: str,
-) -> Figure:
-    scores = [score(row) for row in rows]
-    kept = [i for i, value in enumerate(scores) if value is not None]
-    return bootstrapped(
-        shown,
-        "AUROC of faithful",
-        judge,
-        [float(scores[i] or 0) for i in kept],
-        [bool(label(rows[i])) for i in kept],
-        [cluster_of(name, rows[i]) for i in kept],
-        auroc_of,
-    )
-
-
-def evidence_figures(data: Path) -> Iterator[Figure]:
+def evidence_figures(data: Path, judges: Judges) -> Iterator[Figure]:
     """Of claims that people and the judge call supported: are the right sentences named?"""
-    named: list[tuple[float, float]] = []
-    titles: list[str] = []
-    for row in read(data / "faithfulness_wice" / "claims.jsonl.gz"):
-        sets = [set(one) for one in row["labels"]["supporting_sets"]]
-        passages = Passages(row["contexts"])
-        found = {
-            place
-            for claim in claims(row["answer"])
-            for place in support(claim.text, passages).evidence
-        }
-        if row["labels"]["faithful"] and sets and found:
-            right = len(found & set().union(*sets)) / len(found)
-            covered = max(len(found & one) / len(one) for one in sets)
-            named.append((right, covered))
-            titles.append(row["meta"]["title"])
-    for figure, position in (("evidence precision", 0), ("evidence recall, best set", 1)):
-        values = [float(one[position]) for one in named]
-        yield bootstrapped("WiCE", figure, OURS, values, [True] * len(named), titles, mean_of)
+    records = records_of(data / "faithfulness_wice/claims.jsonl.gz")
+    for judge, by in judges.items():
+        named: dict[int, set[int]] = defaultdict(set)
+        for start, tables in judged(records, by, SUPPORT_ASKS):
+            for row, places in tables.of("support/claim").select("row", "evidence").iter_rows():
+                # a context without an id is named by its position, counted from 1
+                named[start + row].update(int(place) - 1 for place in places)
+        found: list[tuple[float, float]] = []
+        titles: list[str] = []
+        for number, record in enumerate(records):
+            sets = [set(one) for one in record["labels"]["supporting_sets"]]
+            mine = named[number]
+            if record["labels"]["faithful"] and sets and mine:
+                right = len(mine & set().union(*sets)) / len(mine)
+                found.append((right, max(len(mine & one) / len(one) for one in sets)))
+                titles.append(record["meta"]["title"])
+        for figure, place in (("evidence precision", 0), ("evidence recall, best set", 1)):
+            values = [one[place] for one in found]
+            yield bootstrapped("WiCE", figure, judge, values, values, titles, mean_of)
 
 
-def levels(data: Path) -> Iterator[list[str]]:
-    for name, rows, label in faithfulness_sets(data):
-        scores = [(expected_faithfulness(row), bool(label(row))) for row in rows]
-        kept = [(score, truth) for score, truth in scores if score is not None]
-        values = np.array([score for score, _ in kept])
-        truth = np.array([truth for _, truth in kept])
-        cuts = np.arange(0.05, 1, 0.05)
-        kappas = [kappa_of(values >= cut, truth) for cut in cuts]
-        best = int(np.argmax(kappas))
-        yield [
-            name,
-            f"{truth.mean():.2f}",
-            f"{values.mean():.2f}",
-            f"{(values >= 0.5).mean():.2f}",
-            f"{kappa_of(values >= 0.5, truth):.2f}",
-            f"{kappas[best]:.2f}",
-            f"{cuts[best]:.2f}",
-        ]
+SUPPORT_ASKS = needed_asks([parse_metric("faithfulness")])
 
 
-_NUMBER = re.compile(r"\b\d{2,4}\b")
-_VERB = re.compile(r"\b(is|are|was|were|has|have|had|can|will)\b")
-_NAME = re.compile(r"\b[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*\b")
+def levels(sets: Sequence[LabelledSet]) -> Iterator[list[str]]:
+    for one in sets:
+        for judge, scores in one.ours.items():
+            rows = [n for n, value in enumerate(scores) if value is not None]
+            values = np.array([scores[n] for n in rows], np.float64)
+            truth = np.array([one.label(one.records[n]) for n in rows], np.float64)
+            cuts = np.arange(0.05, 1, 0.05)
+            kappas = [kappa_of(values >= cut, truth) for cut in cuts]
+            best = int(np.argmax(kappas))
+            yield [
+                one.name,
+                judge,
+                f"{truth.mean():.2f}",
+                f"{values.mean():.2f}",
+                f"{(values >= 0.5).mean():.2f}",
+                f"{kappa_of(values >= 0.5, truth):.2f}",
+                f"{kappas[best]:.2f}",
+                f"{cuts[best]:.2f}",
+            ]
+
+
+# Alterations ----------------------------------------------------------------------------------
 
 
 def other_number(text: str) -> str | None:
     """The first number of two to four digits, three higher."""
-    changed = _NUMBER.sub(lambda match: str(int(match.group()) + 3), text, count=1)
-    return changed if changed != text else None
+    return _changed(text, _NUMBER.sub(lambda match: str(int(match.group()) + 3), text, count=1))
 
 
 def denial(text: str) -> str | None:
     """`not` after the first auxiliary verb of a text that denies nothing."""
     if not NEGATIONS.isdisjoint(tokens(text)) or "n't" in text or "n’t" in text:
         return None
-    changed = _VERB.sub(r"\1 not", text, count=1)
-    return changed if changed != text else None
+    return _changed(text, _VERB.sub(r"\1 not", text, count=1))
+
+
+def opposite_word(text: str) -> str | None:
+    """The first word of a list of common ones becomes its opposite."""
+    return _changed(text, _OPPOSED.sub(lambda match: OPPOSITES[match.group()], text, count=1))
+
+
+def other_name(text: str) -> str | None:
+    """The last word of the first name inside the sentence becomes Harrington."""
+    name = next((match for match in _NAME.finditer(text) if match.start() > 0), None)
+    if name is None:
+        return None
+    kept = name.group().split(" ")[:-1]
+    return text[: name.start()] + " ".join([*kept, "Harrington"]) + text[name.end() :]
 
 
 def swapped_names(text: str) -> str | None:
@@ -301,13 +347,8 @@ def swapped_names(text: str) -> str | None:
         first = found[0]
         if first.group() != second.group():
             middle = text[first.end() : second.start()]
-            return (
-                text[: first.start()]
-                + second.group()
-                + middle
-                + first.group()
-                + text[second.end() :]
-            )
+            tail = first.group() + text[second.end() :]
+            return text[: first.start()] + second.group() + middle + tail
     return None
 
 
@@ -317,67 +358,127 @@ def reversed_words(text: str) -> str | None:
     return " ".join(reversed(words)) if len(words) > 3 else None
 
 
-def alterations(data: Path) -> Iterator[list[str]]:
-    rows = [
-        row
-        for name, labelled, label in faithfulness_sets(data)
-        if name != "MTRAG"
-        for row in labelled
-        if label(row)
-    ]
-    changes: dict[str, Callable[[str], str | None]] = {
-        "another number": other_number,
-        "`not` after the verb": denial,
-        "two names change places": swapped_names,
-        "the words in reverse order": reversed_words,
+def _changed(text: str, changed: str) -> str | None:
+    return changed if changed != text else None
+
+
+AS_IT_WAS = "as it was"
+UNFAITHFUL = "none, but people call it unfaithful"
+ALTERATIONS: dict[str, Callable[[str], str | None]] = {
+    AS_IT_WAS: lambda text: text,
+    "another number": other_number,
+    "`not` after the verb": denial,
+    "an opposite word": opposite_word,
+    "another name": other_name,
+    "two names change places": swapped_names,
+    "the words in reverse order": reversed_words,
+}
+OPPOSITES = {
+    word: other
+    for pair in (
+        "first/last before/after more/less most/least early/late earlier/later north/south "
+        "east/west northern/southern eastern/western old/new large/small largest/smallest "
+        "high/low higher/lower long/short best/worst began/ended started/ended won/lost "
+        "increased/decreased born/died opened/closed many/few male/female father/mother "
+        "son/daughter brother/sister husband/wife he/she his/her good/bad successful/unsuccessful "
+        "modern/ancient private/public top/bottom left/right inside/outside same/different"
+    ).split()
+    for word, other in (pair.split("/"), pair.split("/")[::-1])
+}
+_NUMBER = re.compile(r"\b\d{2,4}\b")
+_VERB = re.compile(r"\b(is|are|was|were|has|have|had|can|will)\b")
+_NAME = re.compile(r"\b[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*\b")
+_OPPOSED = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b")
+
+
+def alterations(sets: Sequence[LabelledSet], judges: Judges) -> Iterator[list[str]]:
+    """All versions of an answer stand together, so that its contexts are encoded once."""
+    versions: list[tuple[str, str, Record]] = []
+    for one in sets:
+        for record in one.records if one.name != "MTRAG" else []:
+            changed: dict[str, str | None] = {UNFAITHFUL: record["answer"]}
+            if one.label(record):
+                changed = {name: alter(record["answer"]) for name, alter in ALTERATIONS.items()}
+            for name, answer in changed.items():
+                if answer is not None:
+                    own = {"id": f"{record['id']} {name}", "answer": answer}
+                    versions.append((name, record["id"], record | own))
+    found = {
+        judge: list(verdicts([one[2] for one in versions], by)) for judge, by in judges.items()
     }
-    for change, apply in changes.items():
-        pairs = [(row, apply(row["answer"])) for row in rows]
-        scores = [
-            (expected_faithfulness(row), expected_faithfulness(row, changed), row, changed)
-            for row, changed in pairs
-            if changed is not None
-        ]
-        kept = [one for one in scores if one[0] is not None and one[1] is not None]
-        before = [float(one[0] or 0) for one in kept]
-        after = [float(one[1] or 0) for one in kept]
-        value = auroc(before + after, [1] * len(before) + [0] * len(after))
-        contradicted = sum(
-            any(
-                support(claim.text, Passages(row["contexts"])).verdict == "contradicted"
-                for claim in claims(changed or "")
-            )
-            for _, _, row, changed in kept
-        )
-        yield [change, f"{len(kept)}", f"{value:.2f}", f"{contradicted / len(kept):.2f}"]
+    for name in [*ALTERATIONS, UNFAITHFUL]:
+        for judge, said in found.items():
+            both = list(zip(versions, said, strict=True))
+            before = {of: value for (change, of, _), (value, _) in both if change == AS_IT_WAS}
+            mine = [
+                (before.get(of), value, verdict)
+                for (change, of, _), (value, verdict) in both
+                if change == name and value is not None
+            ]
+            old = [was for was, _, _ in mine if was is not None]
+            new = [value for was, value, _ in mine if was is not None]
+            changes = bool(old) and name != AS_IT_WAS
+            above = auroc([*old, *new], [1] * len(old) + [0] * len(new)) if changes else None
+            yield [
+                name,
+                judge,
+                f"{len(mine):,}",
+                "" if above is None else f"{above:.2f}",
+                *(
+                    f"{np.mean([verdict == kind for *_, verdict in mine]):.2f}"
+                    for kind in ("contradicted", "absent", "supported")
+                ),
+            ]
+
+
+def verdicts(records: Sequence[Record], judge: LocalJudge) -> Iterator[tuple[Score, str]]:
+    """For each record the mean probability of its claims, and the worst verdict among them."""
+    for start, tables in judged(records, judge, SUPPORT_ASKS):
+        claims = tables.of("support/claim").group_by("row").agg("probability", "verdict")
+        said = {row: (values, kinds) for row, values, kinds in claims.iter_rows()}
+        for row in range(min(BLOCK, len(records) - start)):
+            values, kinds = said.get(row, ([], []))
+            worst = next((one for one in ("contradicted", "absent") if one in kinds), "supported")
+            yield float(np.mean(values)) if values else None, worst
 
 
 # Correctness ----------------------------------------------------------------------------------
 
 
-def outcome(row: Record) -> str:
-    """dont_know, correct, partial or wrong, by the best reference."""
-    answer, question = row["answer"], row["question"]
-    if response_type(answer)[0] in ("abstain", "refuse", "clarify"):
-        return "dont_know"
-    made = [claim.text for claim in claims(answer) if claim.factual]
-    best = 0
-    for reference in row["reference"]:
-        said = [statement_agreement(s, answer, question).verdict for s in statements(reference)]
-        clash = any(
-            claim_agreement(claim, reference, question).verdict == "contradicts" for claim in made
-        )
-        if said and set(said) == {"full"} and not clash:
-            return "correct"
-        if "full" in said or "partial" in said:
-            best = 1
-    return ("wrong", "partial")[best]
+def correctness_figures(data: Path, judges: Judges) -> Iterator[Figure]:
+    evouna = records_of(data / "answer_correctness_evouna/verdicts.jsonl.gz")
+    for name, records in (
+        ("EVOUNA, NQ", [one for one in evouna if one["meta"]["source"] == "NQ"]),
+        ("EVOUNA, TQ", [one for one in evouna if one["meta"]["source"] == "TQ"]),
+        ("NQ301", records_of(data / "answer_correctness_nq301/verdicts.jsonl.gz")),
+    ):
+        said: dict[str, list[bool | None]] = {
+            judge: [
+                outcome == "correct" for outcome in scored(records, by, "answer_outcome")["label"]
+            ]
+            for judge, by in judges.items()
+        }
+        said["containment"] = [contained(one) for one in records]
+        if name == "NQ301":
+            for judge in ("bem", "text-davinci-003", "gpt-4"):
+                said[f"{judge}, published"] = [one["meta"]["judges"][judge] for one in records]
+        for judge, verdict in said.items():
+            rows = [n for n, one in enumerate(verdict) if one is not None]
+            yield bootstrapped(
+                name,
+                "κ of correct",
+                judge,
+                [verdict[n] for n in rows],
+                [records[n]["labels"]["correct"] for n in rows],
+                [records[n]["question"] for n in rows],
+                kappa_of,
+            )
 
 
-def contained(row: Record) -> bool:
+def contained(record: Record) -> bool:
     """The naive judge: some reference stands word for word in the answer."""
-    said = normalised(row["answer"])
-    return any(normal in said for one in row["reference"] if (normal := normalised(one)))
+    said = normalised(record["answer"])
+    return any(normal in said for one in record["reference"] if (normal := normalised(one)))
 
 
 def normalised(text: str) -> str:
@@ -385,129 +486,107 @@ def normalised(text: str) -> str:
     return " ".join(word for word in text.split() if word not in ("a", "an", "the"))
 
 
-def correctness_figures(data: Path) -> Iterator[Figure]:
-    evouna = read(data / "answer_correctness_evouna" / "verdicts.jsonl.gz")
-    nq301 = read(data / "answer_correctness_nq301" / "verdicts.jsonl.gz")
-    sets = {
-        "EVOUNA, NQ": [row for row in evouna if row["meta"]["source"] == "NQ"],
-        "EVOUNA, TQ": [row for row in evouna if row["meta"]["source"] == "TQ"],
-        "NQ301": nq301,
-    }
-    for name, rows in sets.items():
-        judges: dict[str, Callable[[Record], bool | None]] = {
-            OURS: lambda row: outcome(row) == "correct",
-            "containment": contained,
-        }
-        if name == "NQ301":
-            for judge in ("bem", "text-davinci-003", "gpt-4"):
-                judges[f"{judge}, published"] = _verdict(judge)
-        for judge, verdict in judges.items():
-            said = [verdict(row) for row in rows]
-            kept = [i for i, value in enumerate(said) if value is not None]
-            yield bootstrapped(
-                name,
-                "κ of correct",
-                judge,
-                [float(bool(said[i])) for i in kept],
-                [bool(rows[i]["labels"]["correct"]) for i in kept],
-                [str(rows[i]["question"]) for i in kept],
-                kappa_of,
-            )
-
-
-def _verdict(judge: str) -> Callable[[Record], bool | None]:
-    return lambda row: row["meta"]["judges"][judge]
-
-
 # Abstention and relevance ---------------------------------------------------------------------
 
 
 def abstention_figures(data: Path) -> Iterator[Figure]:
-    rows = [
-        row
-        for row in read(data / "abstention_mtrag_un" / "tasks.jsonl.gz")
-        if row["labels"]["expected_behaviour"] in ("answer", "abstain")
+    """Patterns alone: the encoder has no say."""
+    records = [
+        one
+        for one in records_of(data / "abstention_mtrag_un/tasks.jsonl.gz")
+        if one["labels"]["expected_behaviour"] in ("answer", "abstain")
     ]
-    judges: dict[str, Callable[[str], bool]] = {
-        OURS: lambda answer: response_type(answer)[0] == "abstain",
-        "8 phrases": lambda answer: abstains_by_phrases(answer, PHRASES_8),
-        "12 phrases": lambda answer: abstains_by_phrases(answer, PHRASES_12),
-    }
-    for judge, abstains in judges.items():
+    for judge, said in {
+        STRINGS: scored(records, LocalJudge(), "abstention")["value"].to_list(),
+        "8 phrases": [abstains_by_phrases(one["answer"], PHRASES_8) for one in records],
+        "12 phrases": [abstains_by_phrases(one["answer"], PHRASES_12) for one in records],
+    }.items():
         yield bootstrapped(
             "MTRAG-UN",
             "F1 of abstaining",
             judge,
-            [float(abstains(row["answer"])) for row in rows],
-            [row["labels"]["expected_behaviour"] == "abstain" for row in rows],
-            [row["id"].split("<")[0] for row in rows],
+            said,
+            [one["labels"]["expected_behaviour"] == "abstain" for one in records],
+            [one["id"].split("<")[0] for one in records],
             f1_of,
         )
 
 
-def relevance_figures(data: Path) -> Iterator[Figure]:
-    rows = read(data / "abstention_clapnq" / "questions.jsonl.gz")
-    judges: dict[str, Callable[[Record], float]] = {
-        OURS: lambda row: relevance(row["question"], row["contexts"])[0].score,
-        "share of question words": question_word_share,
+def relevances(
+    records: Sequence[Record], judge: LocalJudge, column: str
+) -> Iterator[dict[int, float]]:
+    """For each record the column of the table of relevance, by rank from 1."""
+    for start, tables in judged(records, judge, ["relevance"]):
+        found: dict[int, dict[int, float]] = defaultdict(dict)
+        for row, rank, value in tables.of("relevance").select("row", "rank", column).iter_rows():
+            found[row][rank] = value
+        yield from (found[row] for row in range(min(BLOCK, len(records) - start)))
+
+
+def answerable_figures(data: Path, judges: Judges) -> Iterator[Figure]:
+    records = records_of(data / "abstention_clapnq/questions.jsonl.gz")
+    said = {
+        judge: [one[1] for one in relevances(records, by, "probability")]
+        for judge, by in judges.items()
     }
-    for judge, score in judges.items():
+    said["share of question words"] = [question_word_share(one) for one in records]
+    for judge, values in said.items():
         yield bootstrapped(
             "CLAPNQ",
             "AUROC of answerable",
             judge,
-            [score(row) for row in rows],
-            [row["labels"]["answerable"] for row in rows],
-            [row["id"] for row in rows],
+            values,
+            [one["labels"]["answerable"] for one in records],
+            [one["id"] for one in records],
             auroc_of,
         )
-    yield from ranking_figures(data)
 
 
-def question_word_share(row: Record) -> float:
-    held, asked = set(terms(row["contexts"][0])), terms(row["question"])
+def question_word_share(record: Record) -> float:
+    held, asked = set(terms(record["contexts"][0])), terms(record["question"])
     return sum(word in held for word in asked) / len(asked) if asked else 0.0
 
 
-def ranking_figures(data: Path) -> Iterator[Figure]:
+def ranking_figures(data: Path, judges: Judges) -> Iterator[Figure]:
     """nDCG@10 with linear gains over the sentences of WiCE's pages, the claim as the question."""
     grades: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in (data / "retrieval_wice" / "qrels.txt").read_text(encoding="utf-8").splitlines():
+    for line in (data / "retrieval_wice/qrels.txt").read_text(encoding="utf-8").splitlines():
         query, _, document, grade = line.split()
         grades[query][document] = int(grade)
-    ours = {}
-    for row in read(data / "faithfulness_wice" / "claims.jsonl.gz"):
-        if row["id"] in grades:
-            seen = relevance(row["answer"], row["contexts"])
-            order = sorted(range(len(seen)), key=lambda i: (-seen[i].score, i))
-            ours[row["id"]] = [f"{row['id']}#{place}" for place in order]
-    for judge, ranked in ((OURS, ours), ("BM25", read_run(data, "bm25"))):
-        queries = sorted(grades)
-        values = [ndcg(ranked[query], grades[query]) for query in queries]
-        yield bootstrapped(
-            "WiCE retrieval",
-            "nDCG@10",
-            judge,
-            values,
-            [True] * len(values),
-            queries,
-            mean_of,
-        )
+    records = [
+        one | {"question": one["answer"]}
+        for one in records_of(data / "faithfulness_wice/claims.jsonl.gz")
+        if one["id"] in grades
+    ]
+    runs = {
+        f"{judge}, by {column}": {
+            record["id"]: [
+                f"{record['id']}#{rank - 1}" for rank in sorted(one, key=lambda n: (-one[n], n))
+            ]
+            for record, one in zip(records, relevances(records, by, column), strict=True)
+        }
+        for judge, by in judges.items()
+        for column in ("probability", "grade")
+    }
+    runs["BM25"] = run_of(data / "retrieval_wice/run_bm25.txt.gz")
+    queries = sorted(grades)
+    for judge, ranking in runs.items():
+        values = [ndcg(ranking[query], grades[query]) for query in queries]
+        yield bootstrapped("WiCE retrieval", "nDCG@10", judge, values, values, queries, mean_of)
 
 
-def read_run(data: Path, name: str) -> dict[str, list[str]]:
-    ranked: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    path = data / "retrieval_wice" / f"run_{name}.txt.gz"
+def run_of(path: Path) -> dict[str, list[str]]:
+    found: dict[str, list[tuple[float, str]]] = defaultdict(list)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
-            query, _, document, _, score, _ = line.split()
-            ranked[query].append((-float(score), document))
-    return {query: [document for _, document in sorted(found)] for query, found in ranked.items()}
+            query, _, document, _, value, _ = line.split()
+            found[query].append((-float(value), document))
+    return {query: [document for _, document in sorted(one)] for query, one in found.items()}
 
 
-def ndcg(ranked: list[str], grades: dict[str, int], k: int = 10) -> float:
+def ndcg(ranking: Sequence[str], grades: Mapping[str, int], k: int = 10) -> float:
     discount = 1 / np.log2(np.arange(2, k + 2))
-    gains = np.array([grades.get(document, 0) for document in ranked[:k]])
+    gains = np.array([grades.get(document, 0) for document in ranking[:k]])
     ideal = np.array(sorted(grades.values(), reverse=True)[:k])
     return float(gains @ discount[: len(gains)] / (ideal @ discount[: len(ideal)]))
 
@@ -515,68 +594,51 @@ def ndcg(ranked: list[str], grades: dict[str, int], k: int = 10) -> float:
 # Figures and their intervals ------------------------------------------------------------------
 
 
-def auroc_of(score: NDArray[np.float64], truth: NDArray[np.bool_]) -> float:
-    return auroc(score, truth) or 0.0
+def auroc_of(said: Floats, truth: Floats) -> float:
+    return auroc(said, truth) or 0.0
 
 
-def kappa_of(verdict: NDArray[Any], truth: NDArray[np.bool_]) -> float:
-    said = verdict.astype(bool)
+def kappa_of(said: NDArray[Any], truth: Floats) -> float:
     observed = float((said == truth).mean())
     chance = float(said.mean() * truth.mean() + (1 - said.mean()) * (1 - truth.mean()))
     return (observed - chance) / (1 - chance)
 
 
-def f1_of(verdict: NDArray[np.float64], truth: NDArray[np.bool_]) -> float:
-    said = verdict.astype(bool)
-    return float(2 * (said & truth).sum() / (said.sum() + truth.sum()))
+def f1_of(said: Floats, truth: Floats) -> float:
+    return float(2 * (said * truth).sum() / (said.sum() + truth.sum()))
 
 
-def mean_of(score: NDArray[np.float64], truth: NDArray[np.bool_]) -> float:
-    return float(score[truth].mean())
+def spearman_of(said: Floats, truth: Floats) -> float:
+    return float(spearmanr(said, truth)[0])
+
+
+def mean_of(values: Floats, _: Floats) -> float:
+    return float(values.mean())
 
 
 def bootstrapped(
     data: str,
     figure: str,
     judge: str,
-    scores: Sequence[float],
-    truths: Sequence[bool],
+    said: Sequence[Score],
+    truths: Sequence[float],
     clusters: Sequence[str],
     statistic: Statistic,
 ) -> Figure:
     """The figure, and its interval by drawing whole clusters with replacement."""
-    score, truth = np.array(scores, dtype=np.float64), np.array(truths, dtype=np.bool_)
+    values, truth = np.array(said, np.float64), np.array(truths, np.float64)
     members: dict[str, list[int]] = defaultdict(list)
-    for position, cluster in enumerate(clusters):
-        members[cluster].append(position)
-    groups = [np.array(positions) for positions in members.values()]
+    for place, cluster in enumerate(clusters):
+        members[cluster].append(place)
+    groups = [np.array(places) for places in members.values()]
     rng = np.random.default_rng(20)
-    values = []
+    drawn = []
     for _ in range(RESAMPLES):
-        drawn = np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))])
-        values.append(statistic(score[drawn], truth[drawn]))
-    low, high = np.quantile(values, [0.025, 0.975])
-    value = statistic(score, truth)
-    return Figure(data, figure, judge, len(score), value, float(low), float(high))
-
-
-def speeds(data: Path) -> Iterator[str]:
-    rows = read(data / "answer_correctness_evouna" / "verdicts.jsonl.gz")
-    start = time.process_time()
-    for row in rows:
-        outcome(row)
-    yield f"{len(rows):,} short answers judged in {time.process_time() - start:.1f} s of one core"
-    rows = read(data / "rag_quality_mtrag" / "answers.jsonl.gz")
-    start = time.process_time()
-    for row in rows:
-        expected_faithfulness(row)
-    spent = (time.process_time() - start) / len(rows) * 1000
-    yield f"expected faithfulness of an MTRAG answer in {spent:.1f} ms"
-    text = "\n\n".join(context for row in rows for context in row["contexts"])
-    start = time.process_time()
-    sentences(text)
-    speed = len(text) / (time.process_time() - start) / 1e6
-    yield f"{speed:.0f} million characters split into sentences a second"
+        rows = np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))])
+        drawn.append(statistic(values[rows], truth[rows]))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    value = statistic(values, truth)
+    return Figure(data, figure, judge, len(values), value, float(low), float(high))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def test_a_context_that_takes_up_the_whole_question_is_sufficient() -> None:
         ],
     )
     assert (best.grade, best.relevant, best.sufficient) == (3, True, True)
-    assert best.score > related.score > other.score
+    assert best.probability > related.probability > other.probability
     assert (other.grade, other.relevant, other.sufficient) == (0, False, False)
 
 
@@ -30,7 +30,7 @@ def test_relevant_sentences_are_those_that_hold_the_words() -> None:
 
 def test_a_rare_question_word_weighs_more() -> None:
     rare, common, _ = relevance("plant vagans", ["vagans", "plant", "plant"])
-    assert rare.score > common.score
+    assert rare.probability > common.probability
 
 
 def test_a_question_of_stop_words_finds_nothing() -> None:
@@ -47,7 +47,7 @@ def test_grades_and_sentences_stay_in_range(question: str, contexts: list[str]) 
     found = relevance(question, contexts)
     assert len(found) == len(contexts)
     for seen in found:
-        assert 0 <= seen.score <= 1
+        assert 0 <= seen.probability <= 1
         assert seen.grade in (0, 1, 2, 3)
         assert seen.sufficient <= seen.relevant
         assert all(0 <= place < seen.n_sentences for place in seen.relevant_sentences)

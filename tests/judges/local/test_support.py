@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.support import Passages, gather, support
+from ragstone.judges.local.alignment import Alignment
+from ragstone.judges.local.claims import claims
+from ragstone.judges.local.evidence import gather
+from ragstone.judges.local.passages import Passages
+from ragstone.judges.local.support import support
 from ragstone.judges.local.words import terms
 
 BRIDGE = "The Royal Albert Bridge spans the Tamar. It was opened in May 1859 by Prince Albert."
@@ -104,3 +108,26 @@ def test_the_window_is_the_best_of_all_windows() -> None:
     seen = gather(claim, Passages(texts))
     assert seen is not None
     assert seen.window == pytest.approx(plain / len(wanted))
+
+
+def test_an_alignment_carries_what_other_words_say() -> None:
+    claim = "The span was inaugurated by royalty."
+    near = Alignment(aligned=0.95, weakest=0.9, unheld=0.02, sentence=3)
+    far = Alignment(aligned=0.3, weakest=0.1, unheld=0.6, sentence=0)
+    assert support(claim, PASSAGES, alignment=far).verdict == "absent"
+    seen = support(claim, PASSAGES, alignment=near)
+    assert seen.probability > support(claim, PASSAGES, alignment=far).probability
+
+
+def test_where_words_are_few_the_best_aligned_sentence_is_the_evidence() -> None:
+    near = Alignment(aligned=1.0, weakest=1.0, unheld=0.0, sentence=2)
+    seen = support("It crosses that river bridge.", PASSAGES, alignment=near)
+    assert seen.verdict == "supported"
+    assert (seen.evidence[0], seen.quote) == (1, "The Royal Albert Bridge spans the Tamar.")
+
+
+def test_a_sentence_without_content_is_a_claim_only_where_no_other_is() -> None:
+    assert [one.text for one in claims("Yes. The bridge opened in 1859.")] == [
+        "The bridge opened in 1859."
+    ]
+    assert [one.text for one in claims("Yes.")] == ["Yes."]

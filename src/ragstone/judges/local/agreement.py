@@ -1,20 +1,37 @@
 """Agreement: does an answer say what the reference says?
 
 Of each reference the words are kept that the question does not already give, without initials
-and asides in brackets. A short reference is said in full if at least half of them stand in the
-answer and every number does; a long one, of more than six such words, needs two thirds. Words
-may be spelled a little differently, be written together or apart, and the day of a date may be
+and asides in brackets, and what of them stands in the answer is counted. Words may be spelled a
+little differently, be written together or apart, numbers be rounded, and the day of a date may be
 left out where the answer names no other day.
+
+Of a short statement, such as a name or a date, a logistic curve makes the counts the probability
+that the answer says it in full; from .5 it does. Where strings leave it open and an encoder is
+there, the words are matched by their vectors too (``likeness.py``). A sentence is said in full if
+two thirds of its words are, and all its numbers.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from .words import stem_or_none, tokens
+from .curve import curve
+from .likeness import Likeness
+from .words import names, stem_or_none, tokens
 
-VERSION = "ragstone-agreement/1"
+VERSION = "ragstone-agreement/2"
+
+STRINGS = "agreement/strings"
+ENCODER = "agreement/encoder"
+
+FULL = 0.5
+LEAST_OPEN, MOST_OPEN = 0.2, 0.9
+"""Between these probabilities strings leave it open."""
+
+SHORT_STATEMENT = 60
+"""Characters; what is longer is a sentence."""
 
 SHORT = 6
 FULL_SHORT = 0.5
@@ -25,9 +42,13 @@ MATCHES = 0.5
 
 @dataclass(frozen=True, slots=True)
 class StatementAgreement:
-    """Whether the answer says one statement of the reference."""
+    """Whether the answer says one statement of the reference.
+
+    ``probability`` is that it says it in full, from 0 to 1.
+    """
 
     verdict: Literal["full", "partial", "missing", "contradicted"]
+    probability: float
     reason: str
 
 
@@ -39,29 +60,137 @@ class ClaimAgreement:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What was counted for one statement, before it is weighed.
+
+    Args:
+        wanted: Its words that the question does not give.
+        lost: Those that the answer does not say.
+        said: How many content words the answer has.
+        enough: Half of them are said, of a long statement two thirds, and all numbers.
+        number_clash: A number is lost, the other words are said, and the answer has another one.
+        verbatim: It stands in the answer word for word, or its abbreviation does.
+        lost_name: A capitalised word is lost.
+        other_name: A name is said with another capitalised word beside it than the reference has.
+        inside: Share of the answer's words beyond the question that the statement has too.
+    """
+
+    wanted: tuple[str, ...]
+    lost: tuple[str, ...]
+    said: int
+    enough: bool
+    number_clash: bool
+    verbatim: bool
+    lost_name: bool
+    other_name: bool
+    inside: float
+
+    @property
+    def share(self) -> float:
+        """Of the wanted words that are said."""
+        return 1 - len(self.lost) / len(self.wanted)
+
+    @property
+    def some(self) -> bool:
+        """Whether enough is said to call it partial."""
+        return len(self.wanted) > 1 and self.share >= PARTIAL and self.share > 0
+
+    def features(self) -> dict[str, float]:
+        """What the curve of agreement weighs, by the same names."""
+        return {
+            "enough": float(self.enough),
+            "share": self.share,
+            "wanted": math.log(1 + len(self.wanted)),
+            "said": math.log(1 + self.said),
+            "lost_number": float(any(stem[0].isdigit() for stem in self.lost)),
+            "number_clash": float(self.number_clash),
+            "verbatim": float(self.verbatim),
+            "lost_name": float(self.lost_name),
+            "other_name": float(self.other_name),
+            "inside": self.inside,
+        }
+
+
 def statement_agreement(
-    statement: str, answer: str, question: str | None = None
+    statement: str, answer: str, question: str | None = None, likeness: Likeness | None = None
 ) -> StatementAgreement:
     """Look for one statement of the reference in the whole answer."""
-    wanted = _kept(_without_aside(statement), question)
+    seen = wording(statement, answer, question)
+    if seen is None:
+        return _literal(repaired(statement), repaired(answer))
+    if len(statement) > SHORT_STATEMENT:
+        probability = _of_a_sentence(seen)
+    elif likeness is None:
+        probability = curve(STRINGS).probability(seen.features())
+    else:
+        probability = curve(ENCODER).probability(seen.features() | likeness.features())
+    reason = f"{len(seen.wanted) - len(seen.lost)} of {len(seen.wanted)} words of the reference"
+    if seen.lost:
+        reason += f"; not {', '.join(seen.lost[:4])}"
+    if likeness is not None:
+        reason += f"; aligned {likeness.aligned:.2f}"
+    if probability >= FULL:
+        return StatementAgreement("full", probability, reason)
+    if seen.number_clash:
+        return StatementAgreement("contradicted", probability, reason)
+    return StatementAgreement("partial" if seen.some else "missing", probability, reason)
+
+
+def is_open(statement: str, said: StatementAgreement) -> bool:
+    """Whether strings leave a short statement open, so that an encoder should be asked."""
+    return len(statement) <= SHORT_STATEMENT and LEAST_OPEN < said.probability < MOST_OPEN
+
+
+def _of_a_sentence(seen: Wording) -> float:
+    """One half where just enough is said; less than that where a number is lost."""
+    probability = FULL * seen.share / (FULL_SHORT if len(seen.wanted) <= SHORT else FULL_LONG)
+    return min(probability, 1.0 if seen.enough else math.nextafter(FULL, 0))
+
+
+def wording(statement: str, answer: str, question: str | None = None) -> Wording | None:
+    """Count what of a statement is said; None if it has no content word."""
+    statement, answer = repaired(statement), repaired(answer)
+    plain = _without_aside(statement)
+    wanted = _kept(plain, question)
     said = _read(answer)
     if not wanted:
-        return _literal(statement, answer)
-    lost = _lost(wanted, statement, said)
+        return None
+    lost = _lost(wanted, plain, said)
+    lost_number = any(stem[0].isdigit() for stem in lost)
+    share = 1 - len(lost) / len(wanted)
     found = [stem for stem in wanted if stem not in lost]
-    lost_numbers = [stem for stem in lost if stem[0].isdigit()]
-    share = len(found) / len(wanted)
-    reason = f"{len(found)} of {len(wanted)} words of the reference"
-    if lost:
-        reason += f"; not {', '.join(lost[:4])}"
-    enough = FULL_SHORT if len(wanted) <= SHORT else FULL_LONG
-    if share >= enough and not lost_numbers:
-        return StatementAgreement("full", reason)
-    if lost_numbers and _other_numbers(said, wanted, question) and _words_agree(found, wanted):
-        return StatementAgreement("contradicted", reason)
-    if found and share >= PARTIAL and len(wanted) > 1:
-        return StatementAgreement("partial", reason)
-    return StatementAgreement("missing", reason)
+    lost_names = set(names(f"x {plain}")) & set(lost)
+    return Wording(
+        wanted=tuple(wanted),
+        lost=tuple(lost),
+        said=len(said.stems),
+        enough=share >= (FULL_SHORT if len(wanted) <= SHORT else FULL_LONG) and not lost_number,
+        number_clash=lost_number
+        and _other_numbers(said, wanted, question)
+        and _words_agree(found, wanted),
+        verbatim=_stands(_read(plain).tokens, said.tokens)
+        or any(_stands(_read(short).tokens, said.tokens) for short in _abbreviations(statement)),
+        lost_name=bool(lost_names),
+        other_name=bool(lost_names) and _other_name(plain, answer, found, lost_names, question),
+        inside=_inside(answer, plain, question),
+    )
+
+
+def _inside(answer: str, statement: str, question: str | None) -> float:
+    told = _kept(answer, question)
+    known = _read(statement).distinct
+    return sum(stem in known for stem in told) / len(told) if told else 0.0
+
+
+def repaired(text: str) -> str:
+    """Undo UTF-8 that was once read as Windows-1252, such as `10â€“12` for `10–12`."""
+    if text.isascii() or not _GARBLED.search(text):
+        return text
+    try:
+        return text.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return text
 
 
 def claim_agreement(claim: str, reference: str, question: str | None = None) -> ClaimAgreement:
@@ -70,6 +199,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
     Contradicts only where the reference is a sentence that shares at least two thirds of the
     claim's words and every number of the claim differs from its numbers.
     """
+    claim, reference = repaired(claim), repaired(reference)
     said = _kept(claim, question)
     known = _read(reference)
     wanted = _kept(reference, question)
@@ -86,6 +216,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
         and numbers
         and known_numbers
         and not numbers & known.distinct
+        and not any(_rounded(one, other) for one in numbers for other in known_numbers)
         and sum(stem in known.distinct for stem in words) >= FULL_LONG * len(words)
     ):
         return ClaimAgreement("contradicts", reason + f"; {min(numbers)} is not its number")
@@ -105,6 +236,9 @@ class _Text:
     distinct: frozenset[str]
 
 
+_GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac")
+_SHORT_FORM = re.compile(r"\(([A-Z][A-Z0-9.&-]{1,9})\)")
+_NAME = re.compile(r"[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)+")
 _ASIDE = re.compile(r"\([^()]*\)")
 _YEAR = re.compile(r"[12]\d{3}")
 _WORD = re.compile(r"[^\W_]")
@@ -128,7 +262,11 @@ def _lost(wanted: list[str], statement: str, said: _Text) -> list[str]:
         _is_day(stem) and stem not in wanted for stem in said.distinct
     ):
         lost = [stem for stem in lost if not _is_day(stem)]
-    return [stem for stem in lost if not any(_close(stem, other) for other in said.distinct)]
+    return [
+        stem
+        for stem in lost
+        if not any(_close(stem, other) or _rounded(stem, other) for other in said.distinct)
+    ]
 
 
 def _is_day(stem: str) -> bool:
@@ -143,6 +281,34 @@ def _close(one: str, other: str) -> bool:
     if least >= 6 and one[: least - 1] == other[: least - 1]:
         return True
     return _distance(one, other) <= (1 if most < 10 else 2)
+
+
+def _rounded(one: str, other: str) -> bool:
+    """Whether two numbers are one, given less finely: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
+
+    Only numbers with decimals, and those from 100,000: years and counts mean what they say.
+    """
+    if not (_is_number(one) and _is_number(other)):
+        return False
+    coarse, fine = sorted((float(one), float(other)), key=_digits)
+    exact = coarse >= LARGE and fine >= LARGE
+    if not (exact or "." in one + other) or not LEAST_DIGITS <= _digits(coarse) < _digits(fine):
+        return False
+    unit = 10.0 ** (math.floor(math.log10(coarse)) + 1 - _digits(coarse))
+    return -unit / 2 <= fine - coarse < unit
+
+
+def _digits(number: float) -> int:
+    """Significant ones; zeros at the end of a whole number are none."""
+    return len(f"{number:.10g}".replace(".", "").strip("0"))
+
+
+def _is_number(stem: str) -> bool:
+    return stem.replace(".", "", 1).isdecimal()
+
+
+LEAST_DIGITS = 2
+LARGE = 100_000
 
 
 def _distance(one: str, other: str) -> int:
@@ -170,22 +336,48 @@ def _kept(text: str, question: str | None) -> list[str]:
     return [stem for stem in kept if len(stem) > 1 or not stem.isascii() or stem.isdigit()] or kept
 
 
+def _stands(wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
+    """Whether the words stand side by side in the same order."""
+    n = len(wanted)
+    return bool(n) and any(said[i : i + n] == wanted for i in range(len(said) - n + 1))
+
+
+def _abbreviations(statement: str) -> list[str]:
+    """Asides that abbreviate what stands before them: `adenosine diphosphate (ADP)`."""
+    return [aside for aside in _SHORT_FORM.findall(statement) if statement.strip() != f"({aside})"]
+
+
+def _other_name(
+    statement: str, answer: str, found: list[str], lost: set[str], question: str | None
+) -> bool:
+    """Whether a name of the statement is only half said, with another word beside the half."""
+    given = _read(question).distinct if question else frozenset[str]()
+    for run in _NAME.findall(statement):
+        stems = {stem for token in tokens(run) if (stem := stem_or_none(token))}
+        if not (stems & lost and stems & set(found)):
+            continue
+        for other in _NAME.findall(answer):
+            words = {stem for token in tokens(other) if (stem := stem_or_none(token))}
+            if words & stems and words - stems - given:
+                return True
+    return False
+
+
 def _literal(statement: str, answer: str) -> StatementAgreement:
     """A statement of stop words only, such as `no` or `The Who`: word for word."""
     wanted, said = _read(statement).tokens, _read(answer).tokens
     if not wanted:
-        return StatementAgreement("missing", "the reference holds no words")
-    n = len(wanted)
+        return StatementAgreement("missing", 0.0, "the reference holds no words")
     if wanted in (("yes",), ("no",)):
         first = said[:1]
         if first == wanted:
-            return StatementAgreement("full", "the answer opens with the same word")
+            return StatementAgreement("full", 1.0, "the answer opens with the same word")
         if first in (("yes",), ("no",)):
-            return StatementAgreement("contradicted", "the answer opens with the other word")
-        return StatementAgreement("missing", f"the answer does not open with {wanted[0]}")
-    if any(said[i : i + n] == wanted for i in range(len(said) - n + 1)):
-        return StatementAgreement("full", "word for word")
-    return StatementAgreement("missing", "not word for word")
+            return StatementAgreement("contradicted", 0.0, "the answer opens with the other word")
+        return StatementAgreement("missing", 0.0, f"the answer does not open with {wanted[0]}")
+    if _stands(wanted, said):
+        return StatementAgreement("full", 1.0, "word for word")
+    return StatementAgreement("missing", 0.0, "not word for word")
 
 
 def _other_numbers(said: _Text, wanted: list[str], question: str | None) -> bool:

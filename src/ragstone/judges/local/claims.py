@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from .response import says_unable
 from .sentences import sentences
+from .words import terms
 
-VERSION = "ragstone-claims/1"
+VERSION = "ragstone-claims/2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,17 @@ class Claim:
 
 
 def claims(answer: str) -> list[Claim]:
-    """The assertions of an answer, in order; none for text that asserts nothing."""
+    """The assertions of an answer, in order; none for text that asserts nothing.
+
+    A sentence without a content word, such as `Yes.` or `Me too!`, is one only where no other is.
+    """
     found = []
     for position, sentence in enumerate(sentences(answer)):
         if _asserts(answer, sentence.start, sentence.text):
             factual = not says_unable(sentence.text)
             found.append(Claim(sentence.text, sentence.start, sentence.end, position, factual))
-    return found
+    with_content = [claim for claim in found if terms(claim.text)]
+    return with_content or found
 
 
 def statements(reference: str) -> list[str]:

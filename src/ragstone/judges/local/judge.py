@@ -1,7 +1,9 @@
-"""The local judge, first version: string evidence, no model."""
+"""The local judge: string evidence, and token alignment where the built-in encoder is there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from ragstone.examples import Example
 from ragstone.judgements import (
@@ -15,10 +17,12 @@ from ragstone.judgements import (
     Support,
 )
 from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint
+from ragstone.models import Encoder
 
-from . import agreement, claims, relevance, response, sentences, support, words
-
-VERSION = "string-evidence/1"
+from . import agreement, claims, likeness, relevance, response, sentences, support, words
+from .aligner import Aligner, Asked, like
+from .alignment import Alignment
+from .passages import Passages
 
 PARTS = (
     sentences.VERSION,
@@ -36,19 +40,46 @@ NO_CLAIMS = ("abstain", "refuse")
 
 @dataclass(frozen=True)
 class LocalJudge:
-    """Judges by the words themselves: what of a claim stands in the contexts, and what is new.
+    """Judges by the words: what of a claim stands in the contexts, and what is new.
 
-    Its verdicts are estimates, good for ranking answers and systems on the same
-    data. Its thresholds do not carry over from one data set to another, and it
-    is blind to paraphrase and to most languages but English;
-    docs/local-judge.md has the figures.
+    With an encoder it also matches each word with the most similar one of the
+    contexts. Its curves were fitted with ``builtin:minilm``, and belong to that
+    model. Its verdicts are estimates, good for ranking answers and systems on
+    the same data; docs/local-judge.md has the figures, and what it is blind to.
+
+    Args:
+        encoder: ``builtin:minilm``; None judges by strings alone.
     """
 
+    encoder: Encoder | None = None
     name: str = "local"
-    about: str = (
-        "string evidence without a model: an estimate, good for ranking, to be calibrated "
-        "with human labels (docs/local-judge.md)"
-    )
+    _aligner: Aligner | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.encoder is not None:
+            object.__setattr__(self, "_aligner", Aligner(self.encoder))
+
+    @property
+    def about(self) -> str:
+        """What it judges by."""
+        by = (
+            "string evidence without a model (ragstone models pull gives it one)"
+            if self.encoder is None
+            else f"string evidence and token alignment by {self.encoder.name}"
+        )
+        return (
+            f"{by}: an estimate, good for ranking, to be calibrated with human labels "
+            "(docs/local-judge.md)"
+        )
+
+    @property
+    def parts(self) -> list[str]:
+        """What its numbers depend on, for the signature."""
+        if self.encoder is None:
+            return list(PARTS)
+        models = (support.ALIGNED_VERSION, likeness.VERSION, self.encoder.fingerprint[:12])
+        return [*PARTS, *models]
+
     asks: frozenset[str] = frozenset(
         {
             "response",
@@ -73,11 +104,13 @@ class LocalJudge:
         elif ask == "statements":
             _fill_statements(sheet, block, rows)
         elif ask == "relevance":
-            _fill_relevance(sheet, block, rows)
+            _fill_relevance(sheet, block, rows, self.encoder)
         elif ask.startswith("support/"):
-            _fill_support(sheet, block, rows)
+            _fill_support(sheet, block, rows, self._aligner)
+        elif ask == "agreement/claim":
+            _fill_claim_agreement(sheet, block, rows)
         else:
-            _fill_agreement(sheet, block, rows)
+            _fill_statement_agreement(sheet, block, rows, self._aligner)
         return sheet.filled()
 
 
@@ -126,8 +159,11 @@ def _fill_statements(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
                 sheet.add(subject, reference=number, index=index, text=text, importance=1.0)
 
 
-def _fill_relevance(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+def _fill_relevance(
+    sheet: Sheet, block: Block, rows: Sequence[int], encoder: Encoder | None
+) -> None:
     assert sheet.kind is Relevance
+    todo: list[tuple[str, str, list[str], Example]] = []
     for row in rows:
         example = block.examples[row]
         subject = block.digests[row]
@@ -136,18 +172,18 @@ def _fill_relevance(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
             lack = "no_question"
         if lack is not None:
             sheet.done(row, subject, "failed", f"local: {lack}")
-            continue
-        if not sheet.done(row, subject):
-            continue
-        contexts = example.contexts or ()
-        texts = [context.text or "" for context in contexts]
-        for context, verdict in zip(
-            contexts, relevance.relevance(example.question or "", texts), strict=True
-        ):
+        elif sheet.done(row, subject):
+            texts = [context.text or "" for context in example.contexts or ()]
+            todo.append((subject, example.question or "", texts, example))
+    cosines = _cosines(encoder, [(question, texts) for _, question, texts, _ in todo])
+    for (subject, question, texts, example), alike in zip(todo, cosines, strict=True):
+        verdicts = relevance.relevance(question, texts, alike)
+        for context, verdict in zip(example.contexts or (), verdicts, strict=True):
             sheet.add(
                 subject,
                 rank=context.rank,
                 grade=verdict.grade,
+                probability=verdict.probability,
                 relevant=verdict.relevant,
                 sufficient=verdict.sufficient,
                 sentences=verdict.n_sentences,
@@ -156,29 +192,53 @@ def _fill_relevance(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
             )
 
 
-def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+def _cosines(
+    encoder: Encoder | None, lists: Sequence[tuple[str, Sequence[str]]]
+) -> Sequence[list[float] | None]:
+    """Of each question with each of its contexts; one call for all of them."""
+    if encoder is None:
+        return [None] * len(lists)
+    texts = dict.fromkeys(text for question, contexts in lists for text in (question, *contexts))
+    vectors = encoder.embed(list(texts))
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    place = {text: number for number, text in enumerate(texts)}
+    return [
+        (vectors[[place[text] for text in contexts]] @ vectors[place[question]]).tolist()
+        if contexts
+        else []
+        for question, contexts in lists
+    ]
+
+
+def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Aligner | None) -> None:
     assert sheet.kind is Support
     propositions = block.propositions(sheet.ask)
-    passages: dict[str, support.Passages] = {}
+    read: dict[str, tuple[tuple[str, ...], Passages]] = {}
+    todo: list[tuple[str, Example, list[Proposition], Asked]] = []
     for row in rows:
         example = block.examples[row]
-        asked = propositions.get(row, [])
-        subject = fingerprint("support", block.digests[row], asked)
+        mine = propositions.get(row, [])
+        digest = block.digests[row]
+        subject = fingerprint("support", digest, mine)
         lack = _lack(example)
         if lack is not None:
             sheet.done(row, subject, "failed", f"local: {lack}")
             continue
-        if not sheet.done(row, subject) or not asked:
+        if not sheet.done(row, subject) or not mine:
             continue
-        if block.digests[row] not in passages:
-            passages.clear()
-            passages[block.digests[row]] = support.Passages(
-                [context.text or "" for context in example.contexts or ()]
-            )
-        for proposition in asked:
-            verdict = support.support(
-                proposition.text, passages[block.digests[row]], example.question
-            )
+        if digest not in read:
+            texts = tuple(context.text or "" for context in example.contexts or ())
+            read[digest] = (texts, Passages(texts))
+        asked = Asked(*read[digest], tuple(proposition.text for proposition in mine))
+        todo.append((subject, example, mine, asked))
+    aligned: Sequence[Sequence[Alignment | None]] = (
+        [[None] * len(mine) for _, _, mine, _ in todo]
+        if aligner is None
+        else aligner.align([asked for *_, asked in todo])
+    )
+    for (subject, example, mine, asked), matches in zip(todo, aligned, strict=True):
+        for proposition, match in zip(mine, matches, strict=True):
+            verdict = support.support(proposition.text, asked.passages, example.question, match)
             sheet.add(
                 subject,
                 **_about(sheet, proposition),
@@ -190,29 +250,59 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
             )
 
 
-def _fill_agreement(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+def _fill_statement_agreement(
+    sheet: Sheet, block: Block, rows: Sequence[int], aligner: Aligner | None
+) -> None:
     assert sheet.kind is Agreement
     propositions = block.propositions(sheet.ask)
-    of_claims = sheet.ask == "agreement/claim"
+    found: list[tuple[str, Example, Proposition, agreement.StatementAgreement]] = []
     for row in rows:
         example = block.examples[row]
-        asked = propositions.get(row, [])
+        mine = propositions.get(row, [])
         answer = example.answer or ""
-        subject = fingerprint(sheet.ask, example.question, answer, example.reference, asked)
+        subject = fingerprint(sheet.ask, example.question, answer, example.reference, mine)
         if not sheet.done(row, subject):
             continue
-        for proposition in asked:
-            if not of_claims:
-                said = agreement.statement_agreement(proposition.text, answer, example.question)
-                sheet.add(
-                    subject, **_about(sheet, proposition), verdict=said.verdict, reason=said.reason
-                )
-                continue
+        for one in mine:
+            said = agreement.statement_agreement(one.text, answer, example.question)
+            found.append((subject, example, one, said))
+    left_open = [
+        (example.question, one.text, example.answer or "")
+        for _, example, one, said in found
+        if agreement.is_open(one.text, said)
+    ]
+    alike = {} if aligner is None else like(aligner.encoder, left_open)
+    for subject, example, one, said in found:
+        asked = example.question, one.text, example.answer or ""
+        if (match := alike.get(asked)) is not None:
+            question, statement, answer = asked
+            said = agreement.statement_agreement(statement, answer, question, match)
+        sheet.add(
+            subject,
+            **_about(sheet, one),
+            verdict=said.verdict,
+            probability=said.probability,
+            reason=said.reason,
+        )
+
+
+def _fill_claim_agreement(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+    assert sheet.kind is Agreement
+    propositions = block.propositions(sheet.ask)
+    for row in rows:
+        example = block.examples[row]
+        mine = propositions.get(row, [])
+        subject = fingerprint(
+            sheet.ask, example.question, example.answer or "", example.reference, mine
+        )
+        if not sheet.done(row, subject):
+            continue
+        for one in mine:
             for number, reference in enumerate(example.reference):
-                known = agreement.claim_agreement(proposition.text, reference, example.question)
+                known = agreement.claim_agreement(one.text, reference, example.question)
                 sheet.add(
                     subject,
-                    **_about(sheet, proposition) | {"reference": number},
+                    **_about(sheet, one) | {"reference": number},
                     verdict=known.verdict,
                     reason=known.reason,
                 )

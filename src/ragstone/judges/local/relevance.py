@@ -1,8 +1,9 @@
 """Relevance: how much of the question's wording does each retrieved context take up?
 
 Question words are weighed by how rare they are in the list: a word that every context holds says
-little about which is relevant. Never sees an answer or a reference. Whether a relevant context
-misleads cannot be told from words.
+little about which is relevant. Where an encoder is there, the cosine of question and context counts
+too. A logistic curve makes them the probability that the context is relevant, and the grade goes by
+that. Never sees an answer or a reference. Whether a relevant context misleads it cannot tell.
 """
 
 import math
@@ -10,28 +11,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from .curve import curve
 from .sentences import sentences
 from .words import terms
 
-VERSION = "ragstone-relevance/1"
+VERSION = "ragstone-relevance/2"
 
-SUFFICIENT = 0.8
-RELEVANT = 0.5
-RELATED = 0.3
+STRINGS = "relevance/strings"
+ENCODER = "relevance/encoder"
+
+RELATED, RELEVANT, SUFFICIENT = 0.15, 0.35, 0.6
+"""The least probability of the grades 1, 2 and 3."""
+
 SENTENCE = 0.5
+LEAST_SENTENCE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class RelevanceVerdict:
     """How relevant one context is to the question.
 
-    ``grade`` 0 not, 1 related, 2 relevant, 3 sufficient. ``score`` from 0 to 1 is finer and
+    ``grade`` 0 not, 1 related, 2 relevant, 3 sufficient. ``probability`` from 0 to 1 is finer and
     ranks. ``relevant_sentences`` are positions in the context, counted from 0 over
     ``n_sentences``.
     """
 
     grade: int
-    score: float
+    probability: float
     relevant_sentences: tuple[int, ...]
     n_sentences: int
     reason: str
@@ -47,50 +53,123 @@ class RelevanceVerdict:
         return self.grade == 3
 
 
-def relevance(question: str, contexts: Sequence[str]) -> list[RelevanceVerdict]:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was counted for one context, before it is weighed.
+
+    Args:
+        share: Weighted share of the question's words that the context holds.
+        together: The same share in its best two neighbouring sentences.
+        beside_best: Mean of the two over that of the best context of the list.
+        held: The question's words that it holds.
+        lost: Those that it does not.
+        sentences: For each of its sentences the weighed share of the question's words.
+    """
+
+    share: float
+    together: float
+    beside_best: float
+    held: tuple[str, ...]
+    lost: tuple[str, ...]
+    sentences: tuple[float, ...]
+
+    def features(self) -> dict[str, float]:
+        """What the curve of relevance weighs, by the same names."""
+        return {
+            "share": self.share,
+            "together": self.together,
+            "beside_best": self.beside_best,
+        }
+
+
+def relevance(
+    question: str, contexts: Sequence[str], cosines: Sequence[float] | None = None
+) -> list[RelevanceVerdict]:
     """Judge every context of a list, in its order.
 
-    Score: .5 x the weighted share of question words anywhere in the context + .5 x the same
-    share in its best two neighbouring sentences.
+    Args:
+        question: What was asked.
+        contexts: What was retrieved.
+        cosines: Of the question with each context, by the encoder the curve was fitted with.
     """
-    wanted = list(dict.fromkeys(terms(question)))
+    counted = wanted(question, contexts)
+    if cosines is None:
+        return [_judge(one, curve(STRINGS).probability(one.features())) for one in counted]
+    return [
+        _judge(one, curve(ENCODER).probability(one.features() | likeness))
+        for one, likeness in zip(counted, cosine_features(cosines), strict=True)
+    ]
+
+
+def cosine_features(cosines: Sequence[float]) -> list[dict[str, float]]:
+    """Each cosine, and how far it lies under the best of the list."""
+    best = max(cosines, default=0.0)
+    return [{"cosine": one, "under_best": best - one} for one in cosines]
+
+
+def wanted(question: str, contexts: Sequence[str]) -> list[Wanted]:
+    """Count what each context holds of the question."""
+    asked = list(dict.fromkeys(terms(question)))
     read = [[set(terms(sentence.text)) for sentence in sentences(text)] for text in contexts]
     whole = [set().union(*parts) for parts in read]
-    weights = _weights(wanted, whole)
-    return [_judge(wanted, weights, parts, words) for parts, words in zip(read, whole, strict=True)]
+    weights = _weights(asked, whole)
+    counted = [
+        _count(asked, weights, parts, words) for parts, words in zip(read, whole, strict=True)
+    ]
+    best = max((one.share + one.together for one in counted), default=0.0)
+    return [
+        Wanted(
+            one.share,
+            one.together,
+            (one.share + one.together) / best if best else 0.0,
+            one.held,
+            one.lost,
+            one.sentences,
+        )
+        for one in counted
+    ]
 
 
-def _weights(wanted: list[str], whole: list[set[str]]) -> dict[str, float]:
+def _weights(asked: list[str], whole: list[set[str]]) -> dict[str, float]:
     """ln(1 + (n + 1) / (df + 1)): more for question words that few contexts hold."""
     n = len(whole)
     return {
-        word: math.log(1 + (n + 1) / (sum(word in words for words in whole) + 1)) for word in wanted
+        word: math.log(1 + (n + 1) / (sum(word in words for words in whole) + 1)) for word in asked
     }
 
 
-def _judge(
-    wanted: list[str], weights: dict[str, float], parts: list[set[str]], words: set[str]
-) -> RelevanceVerdict:
-    if not wanted:
-        return RelevanceVerdict(0, 0.0, (), len(parts), "the question has no content words")
-    total = sum(weights.values())
-    held = [word for word in wanted if word in words]
-    share = sum(weights[word] for word in held) / total
-    shares = [sum(weights[word] for word in wanted if word in part) / total for part in parts]
-    pairs = [
-        sum(weights[word] for word in wanted if word in first or word in second) / total
-        for first, second in zip_longest(parts, parts[1:], fillvalue=set[str]())
-    ]
-    score = 0.5 * share + 0.5 * max(pairs, default=0.0)
-    grade = sum(score >= bound for bound in (RELATED, RELEVANT, SUFFICIENT))
-    best = max(shares, default=0.0)
+def _count(
+    asked: list[str], weights: dict[str, float], parts: list[set[str]], words: set[str]
+) -> Wanted:
+    total = sum(weights.values()) or 1.0
+
+    def share(held: set[str]) -> float:
+        return sum(weights[word] for word in asked if word in held) / total
+
+    nothing: set[str] = set()
+    pairs = [share(one | other) for one, other in zip_longest(parts, parts[1:], fillvalue=nothing)]
+    return Wanted(
+        share=share(words),
+        together=max(pairs, default=0.0),
+        beside_best=0.0,
+        held=tuple(word for word in asked if word in words),
+        lost=tuple(word for word in asked if word not in words),
+        sentences=tuple(map(share, parts)),
+    )
+
+
+def _judge(seen: Wanted, probability: float) -> RelevanceVerdict:
+    n = len(seen.sentences)
+    if not (seen.held or seen.lost):
+        return RelevanceVerdict(0, 0.0, (), n, "the question has no content words")
+    grade = sum(probability >= bound for bound in (RELATED, RELEVANT, SUFFICIENT))
+    best = max(seen.sentences, default=0.0)
     picked = tuple(
         position
-        for position, value in enumerate(shares)
-        if grade and value > 0 and value >= SENTENCE * best and value >= RELATED
+        for position, value in enumerate(seen.sentences)
+        if grade and value > 0 and value >= SENTENCE * best and value >= LEAST_SENTENCE
     )
-    missing = [word for word in wanted if word not in words]
-    reason = f"{len(held)} of {len(wanted)} question words"
-    if missing:
-        reason += f"; not {', '.join(missing[:4])}"
-    return RelevanceVerdict(grade, score, picked, len(parts), reason)
+    reason = f"{len(seen.held)} of {len(seen.held) + len(seen.lost)} question words"
+    if seen.lost:
+        reason += f"; not {', '.join(seen.lost[:4])}"
+    return RelevanceVerdict(grade, probability, picked, n, reason)

@@ -1,0 +1,645 @@
+"""Fits the curves of the local judge on human-labelled data, and says how well they hold.
+
+    python benchmarks/fit_curves.py [--data ../shared/data] [--encoder builtin:minilm] [--write]
+
+Only on sets whose licence allows it: MTRAG, EVOUNA and CLAPNQ (Apache-2.0), WiCE (annotations
+ODC-BY), BEGIN without its Topical-Chat part (CC BY 4.0). Prints how each curve does in five folds
+by question or document, and carried over to a set it has not seen. ``--write`` puts the
+coefficients into src/ragstone/judges/local/curves.json, the figures into docs/local-judge.md, and
+draws docs/reliability.svg.
+"""
+
+import argparse
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+from scipy.stats import spearmanr
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
+
+from ragstone.judges.local import agreement, relevance
+from ragstone.judges.local.aligner import Aligner, Asked
+from ragstone.judges.local.claims import claims, statements
+from ragstone.judges.local.evidence import gather
+from ragstone.judges.local.likeness import behind, likeness
+from ragstone.judges.local.passages import Passages
+from ragstone.judges.local.response import response_type
+from ragstone.models import Encoder, open_encoder
+from ragstone.stats import wilson
+
+Record = dict[str, Any]
+Features = dict[str, float]
+Floats = NDArray[np.float64]
+
+CURVES = Path(__file__).parents[1] / "src/ragstone/judges/local/curves.json"
+DOCS = Path(__file__).parents[1] / "docs"
+BEGIN, END = "<!-- held out: begin -->", "<!-- held out: end -->"
+FOLDS = 5
+RIDGE = 0.015
+FITTED_ON = [
+    "MTRAG, Katsis et al. (2025), Apache-2.0",
+    "WiCE, Kamoi et al. (2023), annotations ODC-BY",
+    "BEGIN, Dziri et al. (2022), its Wizard-of-Wikipedia and CMU-DoG parts, CC BY 4.0",
+    "EVOUNA, Wang et al. (2023), Apache-2.0",
+    "CLAPNQ, Rosenthal et al. (2025), Apache-2.0",
+]
+
+SUPPORT = ["window", "in_order", "new_small_words", "new_numbers", "new_names", "first_person",
+           "framed", "opinion"]  # fmt: skip
+ALIGNED = ["aligned", "weakest", "unheld"]
+AGREEMENT = ["enough", "wanted", "said", "lost_number", "number_clash", "verbatim", "lost_name",
+             "other_name"]  # fmt: skip
+LIKENESS = ["aligned", "weakest", "returned", "whole"]
+RELEVANCE = ["share", "together", "beside_best"]
+COSINES = ["cosine", "under_best"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A labelled thing: the features of its parts, the label, and what it hangs together with."""
+
+    data: str
+    group: str
+    label: bool
+    parts: list[Features]
+    fitted: bool = True
+    rating: float | None = None
+
+    @property
+    def fold(self) -> int:
+        return int(hashlib.sha256(self.group.encode()).hexdigest(), 16) % FOLDS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--encoder", default="builtin:minilm")
+    parser.add_argument("--write", action="store_true", help="rewrite curves, page and picture")
+    arguments = parser.parse_args()
+    encoder = open_encoder(arguments.encoder)
+    supported = list(support_rows(arguments.data, encoder))
+    agreed = list(agreement_rows(arguments.data, encoder))
+    relevant = list(relevance_rows(arguments.data, encoder))
+    inside = [*AGREEMENT, "inside"]
+    curves: dict[str, Any] = {}
+    seen: dict[str, Judged] = {}
+    for name, rows, columns, fit, judge in (
+        ("support/strings", supported, SUPPORT, fitted, mean_of_parts),
+        ("support/encoder", supported, SUPPORT + ALIGNED, fitted, mean_of_parts),
+        ("agreement/strings", agreed, inside, fitted_to_the_best, best_of_parts),
+        ("agreement/encoder", agreed, AGREEMENT + LIKENESS, fitted_to_the_best, best_of_parts),
+        ("relevance/strings", relevant, RELEVANCE, fitted_by_size, mean_of_parts),
+        ("relevance/encoder", relevant, RELEVANCE + COSINES, fitted_by_size, mean_of_parts),
+    ):
+        curves[name] = fit(rows, columns).coefficients(columns)
+        seen[name] = {
+            how: held_out(rows, columns, part_of, fit, judge) for how, part_of in HELD_OUT.items()
+        }
+    text = "\n\n".join(
+        [
+            "Support, over answers; the score is the mean probability of the claims:",
+            table(SUPPORT_HEAD, support_lines(supported, of("support", seen))),
+            "Agreement, over answers; the score is that of the best reference, 0 for an answer "
+            "that abstains:",
+            table(AGREEMENT_HEAD, agreement_lines(agreed, of("agreement", seen))),
+            "Relevance, over sentences and over whole passages:",
+            table(RELEVANCE_HEAD, relevance_lines(relevant, of("relevance", seen))),
+            "What the grades of relevance mean, in five folds with the encoder: the share that "
+            "people call relevant, and of how many:",
+            table(GRADES_HEAD, grade_lines(relevant, seen["relevance/encoder"]["five folds"])),
+        ]
+    )
+    print(text)
+    if arguments.write:
+        told = {"encoder": encoder.name, "fitted_on": FITTED_ON, "curves": curves}
+        CURVES.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        before, rest = (DOCS / "local-judge.md").read_text(encoding="utf-8").split(BEGIN)
+        page = f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
+        (DOCS / "local-judge.md").write_text(page, encoding="utf-8")
+        drawn = picture(
+            [
+                *panels("Support", supported, ("BEGIN", "WiCE", "MTRAG"), of("support", seen)),
+                *panels("Agreement", agreed, AGREED, of("agreement", seen)),
+            ]
+        )
+        (DOCS / "reliability.svg").write_text(drawn, encoding="utf-8")
+
+
+# Rows -----------------------------------------------------------------------------------------
+
+
+def read(path: Path) -> list[Record]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def support_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
+    """Answers of MTRAG, BEGIN and WiCE that make claims, a part for each claim."""
+    aligner = Aligner(encoder)
+    for name, file in (
+        ("MTRAG", "rag_quality_mtrag/answers.jsonl.gz"),
+        ("BEGIN", "faithfulness_begin/pairs.jsonl.gz"),
+        ("WiCE", "faithfulness_wice/claims.jsonl.gz"),
+    ):
+        for _, records in groupby(read(data / file), lambda record: record["contexts"]):
+            mine = [one for one in records if faithful(name, one) is not None]
+            made = [claims_of(one["answer"]) for one in mine]
+            if not mine:
+                continue
+            contexts = tuple(mine[0]["contexts"])
+            passages = Passages(contexts)
+            aligned = aligner.align([Asked(contexts, passages, tuple(texts)) for texts in made])
+            for record, texts, matches in zip(mine, made, aligned, strict=True):
+                parts = [
+                    seen.features() | match.features()
+                    for text, match in zip(texts, matches, strict=True)
+                    if match is not None and (seen := gather(text, passages)) is not None
+                ]
+                if texts:
+                    ratings = record["labels"]["faithfulness"] if name == "MTRAG" else {}
+                    yield Row(
+                        name,
+                        document(name, record),
+                        bool(faithful(name, record)),
+                        parts,
+                        fitted=record["meta"].get("source") != "tc",
+                        rating=float(np.mean(list(ratings.values()))) if ratings else None,
+                    )
+
+
+def claims_of(answer: str) -> list[str]:
+    if response_type(answer)[0] in ("abstain", "refuse"):
+        return []
+    return [claim.text for claim in claims(answer) if claim.factual]
+
+
+def faithful(name: str, record: Record) -> bool | None:
+    if name == "MTRAG":
+        return bool(record["labels"]["faithfulness_median"] >= 3)
+    label: bool | None = record["labels"]["faithful"]
+    return label
+
+
+def document(name: str, record: Record) -> str:
+    if name == "BEGIN":
+        return str(record["contexts"][:1])
+    return str(record["meta"]["task_id" if name == "MTRAG" else "title"])
+
+
+def agreement_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
+    """Answers of EVOUNA and NQ301 (never fitted on) that give one, a part for each reference."""
+    evouna = read(data / "answer_correctness_evouna/verdicts.jsonl.gz")
+    nq301 = read(data / "answer_correctness_nq301/verdicts.jsonl.gz")
+    for start in range(0, len(evouna) + len(nq301), 500):
+        block = [*evouna, *nq301][start : start + 500]
+        pairs = [
+            (record, statement)
+            for record in block
+            for reference in record["reference"]
+            for statement in statements(reference)
+        ]
+        texts = dict.fromkeys(behind(one["question"], one["answer"]) for one in block)
+        texts |= dict.fromkeys(behind(one["question"], statement) for one, statement in pairs)
+        vectors = dict(zip(texts, encoder.tokens(list(texts)), strict=True))
+        for record in block:
+            question, answer = record["question"], record["answer"]
+            silent = response_type(answer)[0] in ("abstain", "refuse", "clarify")
+            parts = []
+            for other, statement in pairs:
+                seen = agreement.wording(statement, answer, question) if other is record else None
+                if seen is None:
+                    continue
+                match = likeness(
+                    question,
+                    statement,
+                    answer,
+                    vectors[behind(question, answer)],
+                    vectors[behind(question, statement)],
+                )
+                if match is not None:
+                    parts.append(seen.features() | match.features())
+            yield Row(
+                "EVOUNA, " + record["meta"]["source"] if "source" in record["meta"] else "NQ301",
+                question,
+                record["labels"]["correct"],
+                [] if silent else parts,
+                fitted="source" in record["meta"],
+            )
+
+
+def relevance_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
+    """Sentences of WiCE's pages and of CLAPNQ's passages, a part for each."""
+    lists: list[tuple[str, str, str, list[str], list[bool]]] = []
+    for record in read(data / "faithfulness_wice/claims.jsonl.gz"):
+        sets = record["labels"]["supporting_sets"]
+        if any(sets):
+            picked = {place for one in sets for place in one}
+            texts = record["contexts"]
+            labels = [place in picked for place in range(len(texts))]
+            lists.append(("WiCE", record["meta"]["title"], record["answer"], texts, labels))
+    for record in read(data / "abstention_clapnq/questions.jsonl.gz"):
+        picked = {place for one in record["labels"]["selected_sentences"] or [] for place in one}
+        texts = record["meta"]["sentences"]
+        if picked:
+            labels = [place in picked for place in range(len(texts))]
+            lists.append(("CLAPNQ", record["question"], record["question"], texts, labels))
+        whole = [" ".join(record["contexts"])]
+        answerable = [bool(record["labels"]["answerable"])]
+        lists.append(("CLAPNQ passages", record["question"], record["question"], whole, answerable))
+    for name, group, question, texts, labels in lists:
+        counted = relevance.wanted(question, texts)
+        vectors = encoder.embed([question, *texts])
+        vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = relevance.cosine_features((vectors[1:] @ vectors[0]).tolist())
+        for seen, cosine, label in zip(counted, cosines, labels, strict=True):
+            yield Row(name, group, label, [seen.features() | cosine])
+
+
+# Fits -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A logistic curve over features; the mean over a row's parts is its probability."""
+
+    intercept: float
+    weights: Floats
+
+    def __call__(self, rows: Sequence[Row], columns: Sequence[str]) -> Floats:
+        values, of_row, n = design(rows, columns)
+        odds = expit(values @ self.weights + self.intercept)
+        found: Floats = np.bincount(of_row, odds, len(rows)) / np.maximum(n, 1)
+        return found
+
+    def coefficients(self, columns: Sequence[str]) -> dict[str, Any]:
+        weights = dict(zip(columns, (round(float(w), 3) for w in self.weights), strict=True))
+        return {"intercept": round(self.intercept, 3), "weights": weights}
+
+
+def design(rows: Sequence[Row], columns: Sequence[str]) -> tuple[Floats, NDArray[np.int64], Floats]:
+    parts = [(number, part) for number, row in enumerate(rows) for part in row.parts]
+    values = np.array([[part[name] for name in columns] for _, part in parts], np.float64)
+    of_row = np.array([number for number, _ in parts], np.int64)
+    return values.reshape(-1, len(columns)), of_row, np.array([len(row.parts) for row in rows])
+
+
+def fitted(rows: Sequence[Row], columns: Sequence[str], power: float = 0.0) -> Fit:
+    """Least log loss of the mean over the parts, a set's weight its size to that power.
+
+    First the direction, each label of a set the same weight, so that a set's share of positives
+    says nothing; then, on the natural shares, how steep the curve is and where it crosses one half.
+    """
+    rows = [row for row in rows if row.fitted and row.parts]
+    values, of_row, n = design(rows, columns)
+    middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-9
+    values = (values - middle) / spread
+    label = np.array([row.label for row in rows], np.float64)
+    name = np.array([row.data for row in rows])
+
+    def solve(design: Floats, weight: Floats, ridge: float, start: Floats) -> Floats:
+        def loss(theta: Floats) -> tuple[float, Floats]:
+            odds = expit(design @ theta[1:] + theta[0])
+            mean = np.clip(np.bincount(of_row, odds, len(rows)) / n, 1e-4, 1 - 1e-4)
+            value = -(weight * (label * np.log(mean) + (1 - label) * np.log1p(-mean))).sum()
+            slope = (-weight * (label / mean - (1 - label) / (1 - mean)) / n)[of_row]
+            slope = slope * odds * (1 - odds)
+            gradient = np.concatenate([[slope.sum()], design.T @ slope])
+            gradient[1:] += 2 * ridge * theta[1:]
+            return float(value + ridge * (theta[1:] ** 2).sum()), gradient
+
+        found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B").x
+        return found
+
+    balanced = shares([f"{a} {b}" for a, b in zip(name, label, strict=True)], power)
+    direction = solve(values, balanced, RIDGE, np.zeros(len(columns) + 1))
+    line = values @ direction[1:] + direction[0]
+    level = solve(line[:, None], shares(name, power), 0.0, np.array([0.0, 1.0]))
+    weights = level[1] * direction[1:] / spread
+    return Fit(float(level[0] + level[1] * direction[0] - weights @ middle), weights)
+
+
+def fitted_to_the_best(rows: Sequence[Row], columns: Sequence[str]) -> Fit:
+    """As ``fitted``, to each row's likeliest part alone: any reference counts."""
+
+    def likeliest(part: Features) -> tuple[float, ...]:
+        return part["enough"], part["verbatim"], part["share"], part["aligned"]
+
+    best = [replace(row, parts=[max(row.parts, key=likeliest)]) for row in rows if row.parts]
+    return fitted(best, columns)
+
+
+def fitted_by_size(rows: Sequence[Row], columns: Sequence[str]) -> Fit:
+    """As ``fitted``, the larger set counting more: their sizes are 38,330, 1,224 and 371."""
+    return fitted(rows, columns, power=0.5)
+
+
+def shares(groups: Iterable[str], power: float = 0.0) -> Floats:
+    """Weights that sum to 1; those of a group sum to a share that grows with its size."""
+    each = np.array(list(groups))
+    names, counts = np.unique(each, return_counts=True)
+    share = counts**power / (counts**power).sum()
+    per = dict(zip(names, share / counts, strict=True))
+    return np.array([per[one] for one in each])
+
+
+def held_out(
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    part_of: Callable[[Row], object],
+    fit: Callable[[Sequence[Row], Sequence[str]], Fit],
+    judge: Callable[[Fit, Sequence[Row], Sequence[str]], Floats],
+) -> Floats:
+    """The probability of each row by a curve fitted on the rows of other parts."""
+    found = np.zeros(len(rows))
+    parts = [part_of(row) for row in rows]
+    for part in set(parts):
+        mine = [number for number, other in enumerate(parts) if other == part]
+        others = [row for row, other in zip(rows, parts, strict=True) if other != part]
+        found[mine] = judge(fit(others, columns), [rows[number] for number in mine], columns)
+    return found
+
+
+def mean_of_parts(fit: Fit, rows: Sequence[Row], columns: Sequence[str]) -> Floats:
+    return fit(rows, columns)
+
+
+def best_of_parts(fit: Fit, rows: Sequence[Row], columns: Sequence[str]) -> Floats:
+    """Of several references the best counts; a row without parts is 0."""
+    alone = [replace(row, parts=[part]) for row in rows for part in row.parts]
+    of_row = [number for number, row in enumerate(rows) for _ in row.parts]
+    found = np.zeros(len(rows))
+    np.maximum.at(found, of_row, fit(alone, columns))
+    return found
+
+
+HELD_OUT: dict[str, Callable[[Row], object]] = {
+    "five folds": attrgetter("fold"),
+    "carried over": attrgetter("data"),
+}
+Judged = dict[str, Floats]
+"""By how it was held out, the probability of each row."""
+
+
+# Reports --------------------------------------------------------------------------------------
+
+AGREED = ("EVOUNA, NQ", "EVOUNA, TQ", "NQ301")
+SUPPORT_HEAD = ["data set", "answers", "held out", "AUROC, strings", "with encoder",
+                "ECE, strings", "with encoder"]  # fmt: skip
+AGREEMENT_HEAD = ["data set", "answers", "held out", "κ at .5, strings", "with encoder",
+                  "AUROC, strings", "with encoder", "ECE, strings", "with encoder"]  # fmt: skip
+RELEVANCE_HEAD = ["data set", "texts", *SUPPORT_HEAD[2:]]
+GRADES_HEAD = ["data set", "grade 0", "grade 1", "grade 2", "grade 3"]
+
+
+def of(kind: str, seen: Mapping[str, Judged]) -> list[Judged]:
+    """By strings, and by strings and encoder."""
+    return [seen[f"{kind}/strings"], seen[f"{kind}/encoder"]]
+
+
+def support_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[list[str]]:
+    yield from lines(rows, ("BEGIN", "WiCE", "MTRAG"), judges, [auroc, ece])
+    name = np.array([row.data for row in rows])
+    label = np.array([row.label for row in rows])
+    rated = [number for number, row in enumerate(rows) if row.rating is not None]
+    ratings = [rows[number].rating for number in rated]
+    for how in HELD_OUT:
+        errors = [f"{ece(judged[how], label, shares(name)):.3f}" for judged in judges]
+        yield ["all, each set the same weight", f"{len(rows):,}", how, "", "", *errors]
+    for how in HELD_OUT:
+        rho = [f"ρ {spearmanr(judged[how][rated], ratings)[0]:.3f}" for judged in judges]
+        yield ["MTRAG, with the mean rating", f"{len(rated):,}", how, *rho, "", ""]
+
+
+def agreement_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[list[str]]:
+    yield from lines(rows, AGREED, judges, [kappa, auroc, ece])
+
+
+def relevance_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[list[str]]:
+    yield from lines(rows, dict.fromkeys(row.data for row in rows), judges, [auroc, ece])
+
+
+def lines(
+    rows: Sequence[Row],
+    sets: Iterable[str],
+    judges: Sequence[Judged],
+    figures: Sequence[Callable[[Floats, NDArray[np.bool_]], float]],
+) -> Iterator[list[str]]:
+    """For each set and way of holding out each figure, by strings and with the encoder."""
+    name = np.array([row.data for row in rows])
+    label = np.array([row.label for row in rows])
+    for data in sets:
+        mine = name == data
+        ways = list(HELD_OUT) if rows[int(mine.argmax())].fitted else ["carried over"]
+        for how in ways:
+            cells = [
+                f"{figure(judged[how][mine], label[mine]):.3f}"
+                for figure in figures
+                for judged in judges
+            ]
+            yield [data, f"{mine.sum():,}", how, *cells]
+
+
+def grade_lines(rows: Sequence[Row], score: Floats) -> Iterator[list[str]]:
+    name = np.array([row.data for row in rows])
+    label = np.array([row.label for row in rows])
+    bounds = [relevance.RELATED, relevance.RELEVANT, relevance.SUFFICIENT]
+    grade = np.digitize(score, bounds)
+    for data in dict.fromkeys(name):
+        graded = [(name == data) & (grade == one) for one in range(4)]
+        yield [str(data), *(f"{label[one].mean():.2f} of {one.sum():,}" for one in graded)]
+
+
+def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
+
+
+def auroc(score: Floats, label: NDArray[np.bool_]) -> float:
+    return float(roc_auc_score(label, score))
+
+
+def kappa(score: Floats, label: NDArray[np.bool_]) -> float:
+    return float(cohen_kappa_score(label, score >= agreement.FULL))
+
+
+def bins(score: Floats) -> Iterator[NDArray[np.bool_]]:
+    """Ten of equal numbers; equal scores stay together, so there may be fewer."""
+    edges = np.quantile(score, np.linspace(0, 1, 11))
+    places = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, 9)
+    for place in np.unique(places):
+        yield places == place
+
+
+def ece(score: Floats, label: NDArray[np.bool_], weight: Floats | None = None) -> float:
+    """Expected calibration error over these bins."""
+    weight = np.ones(len(score)) if weight is None else weight
+    total = 0.0
+    for mine in bins(score):
+        gap = np.average(score[mine], weights=weight[mine]) - np.average(
+            label[mine], weights=weight[mine]
+        )
+        total += abs(gap) * weight[mine].sum() / weight.sum()
+    return float(total)
+
+
+# Picture --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """A bin: the mean probability, and how many of its rows people say yes to."""
+
+    probability: float
+    yes: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One data set, and its points by each judge."""
+
+    title: str
+    n: int
+    strings: list[Point]
+    encoder: list[Point]
+
+
+def panels(
+    kind: str, rows: Sequence[Row], sets: Sequence[str], judges: Sequence[Judged]
+) -> Iterator[Panel]:
+    """Reliability in five folds, of a set that is never fitted on carried over."""
+    name = np.array([row.data for row in rows])
+    label = np.array([row.label for row in rows])
+    for data in sets:
+        mine = name == data
+        how = "five folds" if rows[int(mine.argmax())].fitted else "carried over"
+        lines = []
+        for judged in judges:
+            score, truth = judged[how][mine], label[mine]
+            lines.append(
+                [
+                    Point(float(score[one].mean()), int(truth[one].sum()), int(one.sum()))
+                    for one in bins(score)
+                ]
+            )
+        title = f"{kind} · {data.removeprefix('EVOUNA, ')}"
+        yield Panel(title, int(mine.sum()), *lines)
+
+
+SIDE, GAP, LEFT, TOP = 240, 56, 74, 116
+STYLE = """
+text { font: 12px system-ui, -apple-system, "Segoe UI", Arial, sans-serif; fill: #57606a }
+.title { font-size: 17px; font-weight: 600; fill: #1f2328 }
+.name { font-size: 13px; font-weight: 600; fill: #1f2328 }
+.word { font-style: italic }
+.page { fill: #ffffff; stroke: #d0d7de }
+.plot { fill: #f6f8fa }
+.grid { stroke: #d8dee4 }
+.ideal { stroke: #8c959f; stroke-dasharray: 4 4 }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round }
+.bar { stroke-width: 1.5; opacity: .45 }
+.strings .line, .strings .bar { stroke: #bc6c00 }
+.strings .dot { fill: #ffffff; stroke: #bc6c00; stroke-width: 2 }
+.encoder .line, .encoder .bar { stroke: #0969da }
+.encoder .dot { fill: #0969da }
+@media (prefers-color-scheme: dark) {
+text { fill: #9198a1 }
+.title, .name { fill: #f0f6fc }
+.page { fill: #0d1117; stroke: #3d444d }
+.plot { fill: #151b23 }
+.grid { stroke: #2a313c }
+.ideal { stroke: #656c76 }
+.strings .line, .strings .bar { stroke: #f0a84a }
+.strings .dot { fill: #0d1117; stroke: #f0a84a }
+.encoder .line, .encoder .bar { stroke: #58a6ff }
+.encoder .dot { fill: #58a6ff }
+}
+"""
+
+
+def picture(drawn: Sequence[Panel]) -> str:
+    """Reliability diagrams as SVG, three in a row."""
+    width = LEFT + 3 * SIDE + 2 * GAP + 34
+    height = TOP + 2 * SIDE + 74 + 62
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
+        "<title>Reliability of the local judge on held-out data</title>",
+        f"<style>{STYLE}</style>",
+        f'<rect class="page" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="10"/>',
+        f'<text class="title" x="{LEFT}" y="38">'
+        "Does a probability of .8 come true eight times in ten?</text>",
+        f'<text x="{LEFT}" y="60">Held-out rows in ten bins of equal numbers, with 95 % intervals. '
+        "On the dashed line the judge says what people say.</text>",
+        *legend(width - 34 - 262, 34),
+    ]
+    for number, panel in enumerate(drawn):
+        x = LEFT + number % 3 * (SIDE + GAP)
+        y = TOP + number // 3 * (SIDE + 74)
+        parts.append(f'<g transform="translate({x} {y})">{"".join(plot(panel, number))}</g>')
+    middle = LEFT + (3 * SIDE + 2 * GAP) / 2
+    parts.append(
+        f'<text x="{middle:.0f}" y="{height - 20}" text-anchor="middle">'
+        "mean probability by the judge</text>"
+    )
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def legend(x: float, y: float) -> Iterator[str]:
+    for one, name in (("strings", "strings"), ("encoder", "strings and encoder")):
+        yield (
+            f'<g class="{one}"><path class="line" d="M{x} {y}h24"/>'
+            f'<circle class="dot" cx="{x + 12}" cy="{y}" r="4"/>'
+            f'<text x="{x + 32}" y="{y + 4}">{name}</text></g>'
+        )
+        x += 102
+
+
+def plot(panel: Panel, number: int) -> Iterator[str]:
+    yield f'<text class="name" x="0" y="-12">{panel.title}</text>'
+    yield f'<text x="{SIDE}" y="-12" text-anchor="end">{panel.n:,} answers</text>'
+    yield f'<rect class="plot" width="{SIDE}" height="{SIDE}" rx="3"/>'
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        at = share * SIDE
+        yield f'<path class="grid" d="M0 {at:g}H{SIDE}M{at:g} 0V{SIDE}"/>'
+        if share in (0, 0.5, 1):
+            yield f'<text x="{at:g}" y="{SIDE + 18}" text-anchor="middle">{share:g}</text>'
+            yield f'<text x="-8" y="{SIDE - at + 4:g}" text-anchor="end">{share:g}</text>'
+    if number % 3 == 0:
+        said = "faithful" if number == 0 else "correct"
+        yield (
+            f'<text transform="translate(-42 {SIDE / 2:g}) rotate(-90)" text-anchor="middle">'
+            f"share people call {said}</text>"
+        )
+    if number == 0:
+        yield f'<text class="word" x="{SIDE - 12}" y="{SIDE - 14}" text-anchor="end">too sure</text>'
+        yield '<text class="word" x="12" y="22">too wary</text>'
+    yield f'<path class="ideal" d="M0 {SIDE}L{SIDE} 0"/>'
+    for name, points in (("strings", panel.strings), ("encoder", panel.encoder)):
+        yield f'<g class="{name}">{"".join(curve_of(points))}</g>'
+
+
+def curve_of(points: Sequence[Point]) -> Iterator[str]:
+    places = []
+    for point in points:
+        x = point.probability * SIDE
+        ends = wilson(point.yes, point.n)
+        assert ends is not None
+        places.append((x, (1 - point.yes / point.n) * SIDE))
+        bottom, top = (1 - ends.low) * SIDE, (1 - ends.high) * SIDE
+        yield f'<path class="bar" d="M{x:.1f} {bottom:.1f}V{top:.1f}"/>'
+    yield f'<path class="line" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in places)}"/>'
+    for x, y in places:
+        yield f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Aligner: gives an encoder the texts of many examples at a time, and keeps what comes out."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+
+import numpy as np
+
+from ragstone.models import CachedEncoder, Encoder, Vectors
+
+from .alignment import DECIMALS, VERSION, Alignment, Reading, align, pieces, read
+from .likeness import VERSION as LIKENESS
+from .likeness import Likeness, behind, likeness
+from .passages import Passages
+
+CHARACTERS = 100_000
+"""Of contexts that are read at a time, so that memory stays flat."""
+
+READINGS = 8
+"""Contexts of so many examples are kept as unit vectors."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The propositions of one example, and the contexts they are looked for in."""
+
+    contexts: tuple[str, ...]
+    passages: Passages
+    propositions: tuple[str, ...]
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of the contexts."""
+        seen = blake2b(digest_size=16)
+        for text in self.contexts:
+            seen.update(text.encode("utf-8", "surrogatepass") + b"\0")
+        return seen.digest()
+
+
+class Aligner:
+    """Aligns propositions with contexts by an encoder's token vectors.
+
+    A cached encoder keeps the alignments on disk beside its embeddings, under the encoder's
+    fingerprint, the contexts and the proposition.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self._cache = encoder if isinstance(encoder, CachedEncoder) else None
+        self._readings: OrderedDict[bytes, Reading] = OrderedDict()
+
+    def align(self, asked: Sequence[Asked]) -> list[list[Alignment | None]]:
+        """For each example an alignment for each proposition; None where nothing can be matched.
+
+        Raises:
+            ModelFailure: The encoder does not answer.
+        """
+        keys = [[self._key(one, text) for text in one.propositions] for one in asked]
+        known = self._cache.recall([key for mine in keys for key in mine]) if self._cache else {}
+        todo = [number for number, mine in enumerate(keys) if any(key not in known for key in mine)]
+        for group in _groups(asked, todo):
+            fresh: dict[bytes, Vectors] = {}
+            for number, found in zip(group, self._compute([asked[i] for i in group]), strict=True):
+                fresh |= dict(zip(keys[number], map(_packed, found), strict=True))
+            if self._cache:
+                self._cache.remember(fresh)
+            known |= fresh
+        return [[_unpacked(known[key]) for key in mine] for mine in keys]
+
+    def _compute(self, asked: Sequence[Asked]) -> Iterator[list[Alignment | None]]:
+        readings = {one.digest: self._readings.get(one.digest) for one in asked}
+        unread = {one.digest: one for one in asked if readings[one.digest] is None}
+        cuts = {
+            digest: [pieces(text, self.encoder) for text in one.contexts]
+            for digest, one in unread.items()
+        }
+        parts = {
+            digest: [
+                text[start:end]
+                for text, cut in zip(one.contexts, cuts[digest], strict=True)
+                for start, end in cut
+            ]
+            for digest, one in unread.items()
+        }
+        texts = dict.fromkeys(text for mine in parts.values() for text in mine)
+        texts |= dict.fromkeys(text for one in asked for text in one.propositions)
+        vectors = dict(zip(texts, self.encoder.tokens(list(texts)), strict=True))
+        for one in asked:
+            reading = readings[one.digest]
+            if reading is None:
+                seen = [vectors[text] for text in parts[one.digest]]
+                reading = readings[one.digest] = read(one.passages, cuts[one.digest], seen)
+            self._keep(one.digest, reading)
+            told = [vectors[text] for text in one.propositions]
+            yield align(one.propositions, told, one.passages, reading)
+
+    def _keep(self, digest: bytes, reading: Reading) -> None:
+        self._readings[digest] = reading
+        self._readings.move_to_end(digest)
+        while len(self._readings) > READINGS:
+            self._readings.popitem(last=False)
+
+    def _key(self, one: Asked, proposition: str) -> bytes:
+        facts = f"{VERSION}\0{self.encoder.fingerprint}\0{proposition}"
+        seen = blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16, key=one.digest)
+        return seen.digest()
+
+
+def _groups(asked: Sequence[Asked], chosen: Sequence[int]) -> Iterator[list[int]]:
+    group: list[int] = []
+    size = 0
+    seen: set[bytes] = set()
+    for number in chosen:
+        one = asked[number]
+        if one.digest not in seen:
+            size += sum(map(len, one.contexts))
+        if group and size > CHARACTERS:
+            yield group
+            group, size, seen = [], sum(map(len, one.contexts)), set()
+        group.append(number)
+        seen.add(one.digest)
+    if group:
+        yield group
+
+
+def _packed(one: Alignment | None) -> Vectors:
+    if one is None:
+        return np.full(1, np.nan, np.float32)
+    return np.array([one.aligned, one.weakest, one.unheld, one.sentence], np.float32)
+
+
+def _unpacked(row: Vectors) -> Alignment | None:
+    if len(row) < 4:
+        return None
+    aligned, weakest, unheld, sentence = (round(value, DECIMALS) for value in row.tolist())
+    return Alignment(aligned, weakest, unheld, int(sentence))
+
+
+Statement = tuple[str | None, str, str]
+"""A question, a statement of the reference, and the answer."""
+
+
+def like(encoder: Encoder, asked: Sequence[Statement]) -> dict[Statement, Likeness]:
+    """How like each answer is to its statement; left out where one of them has no token.
+
+    Raises:
+        ModelFailure: The encoder does not answer.
+    """
+    cache = encoder if isinstance(encoder, CachedEncoder) else None
+    keys = {one: _likeness_key(encoder, one) for one in dict.fromkeys(asked)}
+    known = cache.recall(list(keys.values())) if cache else {}
+    todo = [one for one, key in keys.items() if key not in known]
+    for start in range(0, len(todo), STATEMENTS):
+        group = todo[start : start + STATEMENTS]
+        texts = dict.fromkeys(behind(question, text) for question, *both in group for text in both)
+        vectors = dict(zip(texts, encoder.tokens(list(texts)), strict=True))
+        fresh: dict[bytes, Vectors] = {}
+        for one in group:
+            question, statement, answer = one
+            said, wanted = vectors[behind(question, answer)], vectors[behind(question, statement)]
+            match = likeness(question, statement, answer, said, wanted)
+            fresh[keys[one]] = np.array(
+                [np.nan]
+                if match is None
+                else [match.aligned, match.weakest, match.returned, match.whole],
+                np.float32,
+            )
+        if cache:
+            cache.remember(fresh)
+        known |= fresh
+    rows = {one: known[key].tolist() for one, key in keys.items()}
+    return {
+        one: Likeness(*(round(value, DECIMALS) for value in row))
+        for one, row in rows.items()
+        if len(row) > 1
+    }
+
+
+STATEMENTS = 256
+"""Looked at together."""
+
+
+def _likeness_key(encoder: Encoder, one: Statement) -> bytes:
+    facts = "\0".join([LIKENESS, encoder.fingerprint, *(part or "" for part in one)])
+    return blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16).digest()

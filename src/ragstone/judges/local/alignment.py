@@ -1,0 +1,228 @@
+"""Alignment: in a model's eyes, is there a word like it in the contexts for each word of a claim?
+
+Every token of the proposition is matched with the token of the contexts whose vector is most like
+its own, as BERTScore does. So what strings cannot see counts too: the same word in another sense is
+less alike, another word in the same sense more.
+
+Source: Zhang et al. (2020), "BERTScore", for greedy matching.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.models import Encoder, TokenVectors, Vectors
+
+from .evidence import without_citations
+from .frames import frame_end
+from .passages import WINDOW, Passages
+from .sentences import sentences
+from .words import stem_or_none, tokens
+
+VERSION = "ragstone-alignment/1"
+
+DECIMALS = 4
+"""Cosines hang on the size of the batch from the seventh on; a score should not."""
+
+SMALL_WORD = 0.15
+"""How much a stop word weighs beside a content word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How well a proposition is matched, each a cosine or made of them.
+
+    Args:
+        aligned: Weighted mean over its tokens of the best match in one window of three sentences.
+        weakest: The best match anywhere of the content token that is matched worst.
+        unheld: 1 - best match anywhere, summed over the content tokens whose word no context
+            holds as a string, over all content tokens.
+        sentence: Which sentence of that window matches it best by itself.
+    """
+
+    aligned: float
+    weakest: float
+    unheld: float
+    sentence: int
+
+    def features(self) -> dict[str, float]:
+        """What the curve of support weighs, by the same names."""
+        return {"aligned": self.aligned, "weakest": self.weakest, "unheld": self.unheld}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The contexts of one example as a model reads them.
+
+    Args:
+        vectors: Shape (t, d), unit vectors of all tokens in order.
+        starts: Where in ``vectors`` each sentence that has a token begins.
+        numbers: Which sentence of the passages it is.
+        sentences: How many sentences the passages have.
+    """
+
+    vectors: Vectors
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    sentences: int
+
+
+def pieces(text: str, encoder: Encoder) -> list[tuple[int, int]]:
+    """Cut a text where the model's limit demands it, between sentences: ``text[start:end]``.
+
+    A single sentence above the limit is a piece of its own, and the model cuts it.
+    """
+    room = encoder.max_tokens - SPECIAL
+    if len(text) <= room:
+        return [(0, len(text))]
+    parts = sentences(text)
+    lengths = encoder.lengths([text, *(part.text for part in parts)])
+    if lengths[0] <= encoder.max_tokens or not parts:
+        return [(0, len(text))]
+    found: list[tuple[int, int]] = []
+    start, end, used = parts[0].start, parts[0].end, 0
+    for part, length in zip(parts, lengths[1:], strict=True):
+        if used and used + int(length) - SPECIAL > room:
+            found.append((start, end))
+            start, used = part.start, 0
+        end, used = part.end, used + int(length) - SPECIAL
+    return [*found, (start, end)]
+
+
+SPECIAL = 2
+
+
+def read(
+    passages: Passages, cuts: Sequence[Sequence[tuple[int, int]]], seen: Sequence[TokenVectors]
+) -> Reading:
+    """Put the pieces of all contexts together, sentence by sentence.
+
+    Args:
+        passages: The contexts.
+        cuts: For each context its pieces.
+        seen: The vectors of all pieces, in order.
+    """
+    blocks: list[Vectors] = []
+    numbers: list[NDArray[np.int64]] = []
+    bounds: dict[int, tuple[list[int], list[int]]] = {}
+    for number, place in enumerate(passages.places):
+        ends, known = bounds.setdefault(place.context, ([], []))
+        ends.append(place.end)
+        known.append(number)
+    left = iter(seen)
+    for context, cut in enumerate(cuts):
+        for start, _ in cut:
+            one = next(left)
+            if context not in bounds:
+                continue
+            ends, known = bounds[context]
+            proper = one.spans[:, 1] > one.spans[:, 0]
+            sentence = np.searchsorted(ends, one.spans[proper, 0] + start, side="right")
+            blocks.append(one.vectors[proper])
+            numbers.append(np.asarray(known)[np.minimum(sentence, len(ends) - 1)])
+    if not blocks:
+        return Reading(np.zeros((0, 1), np.float32), _NONE, _NONE, len(passages.places))
+    of_token = np.concatenate(numbers)
+    starts = np.flatnonzero(np.diff(of_token, prepend=-1))
+    return Reading(_unit(np.concatenate(blocks)), starts, of_token[starts], len(passages.places))
+
+
+def align(
+    propositions: Sequence[str],
+    seen: Sequence[TokenVectors],
+    passages: Passages,
+    reading: Reading,
+) -> list[Alignment | None]:
+    """Match each proposition; None where it has no content word, or the contexts have none."""
+    weighed = [
+        _weigh(text, one.spans, passages) for text, one in zip(propositions, seen, strict=True)
+    ]
+    if not len(reading.starts):
+        return [None] * len(weighed)
+    kept = [
+        one.vectors[words.counts]
+        for one, words in zip(seen, weighed, strict=True)
+        if words is not None
+    ]
+    if not kept:
+        return [None] * len(weighed)
+    cosines = _unit(np.concatenate(kept)) @ reading.vectors.T
+    best = np.full((len(cosines), reading.sentences + WINDOW - 1), -1.0, np.float32)
+    best[:, reading.numbers] = np.maximum.reduceat(cosines, reading.starts, axis=1)
+    within = best[:, : reading.sentences].copy()
+    for step in range(1, WINDOW):
+        np.maximum(within, best[:, step : reading.sentences + step], out=within)
+    anywhere = best.max(axis=1)
+    found: list[Alignment | None] = []
+    at = 0
+    for words in weighed:
+        if words is None:
+            found.append(None)
+            continue
+        mine = slice(at, at + len(words.weights))
+        at = mine.stop
+        content = words.weights == 1
+        matched = anywhere[mine][content]
+        lost = (1 - matched)[~words.held[content]]
+        together = words.weights @ within[mine]
+        window = int(together.argmax())
+        alone = words.weights @ best[mine, window : window + WINDOW]
+        found.append(
+            Alignment(
+                aligned=_rounded(together[window] / words.weights.sum()),
+                weakest=_rounded(matched.min()),
+                unheld=_rounded(lost.sum() / len(matched)),
+                sentence=window + int(alone.argmax()),
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The tokens of a proposition that count, their weights, and which of them strings find."""
+
+    counts: NDArray[np.bool_]
+    weights: NDArray[np.float32]
+    held: NDArray[np.bool_]
+
+
+def _weigh(text: str, spans: NDArray[np.int32], passages: Passages) -> _Words | None:
+    plain = without_citations(text)
+    starts: list[int] = []
+    ends: list[int] = []
+    weights: list[float] = []
+    held: list[bool] = []
+    for word in _WORD.finditer(plain, frame_end(plain)):
+        read = tokens(word.group())
+        starts.append(word.start())
+        ends.append(word.end())
+        weights.append(1.0 if any(map(stem_or_none, read)) else SMALL_WORD)
+        held.append(all(map(passages.holds, read)))
+    if 1.0 not in weights:
+        return None
+    place = np.searchsorted(starts, spans[:, 0], side="right") - 1
+    counts = (place >= 0) & (spans[:, 0] < np.asarray(ends)[place]) & (spans[:, 1] > spans[:, 0])
+    chosen = place[counts]
+    token_weights = np.asarray(weights, np.float32)[chosen]
+    if not (token_weights == 1).any():
+        return None
+    return _Words(counts, token_weights, np.asarray(held)[chosen])
+
+
+def _rounded(value: float | np.floating[Any]) -> float:
+    return round(float(value), DECIMALS)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = np.sqrt(np.einsum("td,td->t", vectors, vectors))[:, None]
+    unit: Vectors = vectors / np.maximum(lengths, np.float32(1e-12))
+    return unit
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_NONE = np.zeros(0, np.int64)

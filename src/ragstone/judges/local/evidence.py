@@ -1,0 +1,141 @@
+"""Evidence: what of a proposition's wording stands in the contexts, by counting."""
+
+import re
+from dataclasses import dataclass
+
+from ragstone.judges.lexical import longest_common_subsequence
+
+from .frames import frame_end
+from .passages import WINDOW, Passages
+from .words import names, numbers, stem_or_none, tokens
+
+VERSION = "ragstone-evidence/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was counted for one proposition, before it is weighed.
+
+    Args:
+        content_words: How many distinct ones it has.
+        words: Share of all its words, however small, that stand anywhere in the contexts.
+        window: Share of its content words that stand together in three neighbouring sentences.
+        in_order: Share of its words that stand in that window in the same order: the longest
+            common subsequence.
+        new_small_words: Share of its words that are stop words and stand in no context.
+        new_numbers: Numbers that no context holds.
+        new_names: Stems of capitalised words that no context holds.
+        first_person: Share of its words that speak of `I` or `we` where no context does.
+        framed: Whether a frame such as `I heard that` was left out in front of it.
+        opinion: Whether it holds a word of liking or doubting that no context holds.
+        sentences: Of the best window those that hold a word of the proposition, the fullest first.
+        held: For each of them which content words it holds, as bits.
+    """
+
+    content_words: int
+    words: float
+    window: float
+    in_order: float
+    new_small_words: float
+    new_numbers: tuple[str, ...]
+    new_names: tuple[str, ...]
+    first_person: float
+    framed: bool
+    opinion: bool
+    tokens: tuple[str, ...]
+    sentences: tuple[int, ...]
+    held: dict[int, int]
+
+    def features(self) -> dict[str, float]:
+        """The counts that the curve of support weighs, by the same names."""
+        return {
+            "words": self.words,
+            "window": self.window,
+            "in_order": self.in_order,
+            "new_small_words": self.new_small_words,
+            "new_numbers": float(min(2, len(self.new_numbers))),
+            "new_names": float(min(2, len(self.new_names))),
+            "first_person": self.first_person,
+            "framed": float(self.framed),
+            "opinion": float(self.opinion),
+        }
+
+
+def gather(proposition: str, passages: Passages) -> Evidence | None:
+    """Count the evidence for one proposition; None if it has no content word."""
+    plain = without_citations(proposition)
+    begin = frame_end(plain)
+    plain = plain[begin:]
+    words = tokens(plain)
+    stems = [stem for token in words if (stem := stem_or_none(token))]
+    if not stems:
+        return None
+    distinct = list(dict.fromkeys(stems))
+    held: dict[int, int] = {}
+    for bit, stem in enumerate(distinct):
+        for number in passages.where.get(stem, ()):
+            held[number] = held.get(number, 0) | 1 << bit
+    best, together = best_window(held)
+    said = [token for number in sorted(best) for token in passages.tokens_of[number]]
+    vocabulary = passages.vocabulary
+    own = FIRST_PERSON.isdisjoint(vocabulary)
+    return Evidence(
+        content_words=len(distinct),
+        words=sum(token in vocabulary for token in words) / len(words),
+        window=together / len(distinct),
+        in_order=longest_common_subsequence(words, said) / len(words) if said else 0.0,
+        new_small_words=sum(
+            token not in vocabulary and stem_or_none(token) is None for token in words
+        )
+        / len(words),
+        new_numbers=tuple(sorted(n for n in numbers(distinct) if n not in passages.where)),
+        new_names=tuple(dict.fromkeys(n for n in names(plain) if n not in passages.where)),
+        first_person=sum(token in FIRST_PERSON for token in words) / len(words) if own else 0.0,
+        framed=begin > 0,
+        opinion=any(token in OPINION and token not in vocabulary for token in words),
+        tokens=tuple(words),
+        sentences=best,
+        held=held,
+    )
+
+
+def without_citations(text: str) -> str:
+    """The text with spaces in place of citation marks, so that places stay what they are."""
+    return _CITATION.sub(lambda mark: " " * len(mark.group()), text)
+
+
+def in_window(held: dict[int, int], first: int) -> int:
+    """How many words the window that opens with sentence ``first`` holds."""
+    words = 0
+    for sentence in range(first, first + WINDOW):
+        words |= held.get(sentence, 0)
+    return words.bit_count()
+
+
+def best_window(held: dict[int, int]) -> tuple[tuple[int, ...], int]:
+    """The window with most words: its sentences, the fullest first, and how many words."""
+    best: tuple[int, ...] = ()
+    most = 0
+    for number in held:
+        count = in_window(held, number)
+        if count > most:
+            window = range(number, number + WINDOW)
+            best, most = tuple(s for s in window if s in held), count
+    kept: list[int] = []
+    words = 0
+    for sentence in sorted(best, key=lambda s: (-held[s].bit_count(), s)):
+        if held[sentence] & ~words:
+            kept.append(sentence)
+            words |= held[sentence]
+    return tuple(kept), most
+
+
+FIRST_PERSON = frozenset(
+    "i me my mine myself we our us ours i'm i've i'd i'll we're we've".split()  # noqa: SIM905
+)
+OPINION = frozenset(
+    "love like enjoy favorite favourite awesome cool fun great amazing best hate prefer wonder "  # noqa: SIM905
+    "hope guess maybe bet sure glad wow interesting interested funny nice good bad sad happy sorry "
+    "probably imagine wish think feel really pretty definitely totally".split()
+)
+_CITATION = re.compile(r"\[[\d\s,;^–-]{1,40}\]|\[Data:[^\]]{0,200}\]")

@@ -1,0 +1,130 @@
+"""Likeness: in a model's eyes, does an answer say what a statement of the reference says?
+
+Both are read behind the question, so that `1859` is read as the year that was asked for. Each word
+of the statement that the question does not give is matched with the answer's most similar one, and
+the answer's with the statement's.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.models import TokenVectors, Vectors
+
+from .alignment import DECIMALS
+from .words import stem_or_none, terms, tokens
+
+VERSION = "ragstone-likeness/1"
+
+SMALL_WORD = 0.1
+GIVEN_WORD = 0.3
+"""What stop words, and words that the question gives, weigh beside the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How alike statement and answer are, each a cosine or a mean of them.
+
+    Args:
+        aligned: Weighted mean over the statement's tokens of the best match in the answer.
+        weakest: The best match of the content token that is matched worst.
+        returned: Weighted mean over the answer's tokens of the best match in the statement.
+        whole: Cosine of the mean vectors of both, question included.
+    """
+
+    aligned: float
+    weakest: float
+    returned: float
+    whole: float
+
+    def features(self) -> dict[str, float]:
+        """What the curve of agreement weighs, by the same names."""
+        return {
+            "aligned": self.aligned,
+            "weakest": self.weakest,
+            "returned": self.returned,
+            "whole": self.whole,
+        }
+
+
+def behind(question: str | None, text: str) -> str:
+    """The text as the encoder is given it."""
+    return f"{(question or '').strip()} {text.strip()}".strip()
+
+
+def likeness(
+    question: str | None, statement: str, answer: str, said: TokenVectors, wanted: TokenVectors
+) -> Likeness | None:
+    """Match both ways; None where one of the two has no token.
+
+    Args:
+        question: What was asked.
+        statement: Of the reference.
+        answer: To be judged.
+        said: What the encoder gives for the answer behind the question.
+        wanted: What it gives for the statement behind the question.
+    """
+    given = frozenset(terms(question or ""))
+    one = _weigh(question, statement, wanted, given)
+    other = _weigh(question, answer, said, given)
+    if one is None or other is None:
+        return None
+    cosines = one.vectors @ other.vectors.T
+    best = cosines.max(axis=1)
+    return Likeness(
+        aligned=_rounded(one.weights @ best / one.weights.sum()),
+        weakest=_rounded(best[one.weights == one.weights.max()].min()),
+        returned=_rounded(other.weights @ cosines.max(axis=0) / other.weights.sum()),
+        whole=_rounded(float(_mean(wanted) @ _mean(said))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    vectors: Vectors
+    weights: NDArray[np.float32]
+
+
+def _weigh(
+    question: str | None, text: str, seen: TokenVectors, given: frozenset[str]
+) -> _Weighed | None:
+    whole = behind(question, text)
+    begin = len(whole) - len(text.strip())
+    starts: list[int] = []
+    weights: list[float] = []
+    for word in _WORD.finditer(whole, begin):
+        stems = [stem for token in tokens(word.group()) if (stem := stem_or_none(token))]
+        starts.append(word.start())
+        if not stems:
+            weights.append(SMALL_WORD)
+        else:
+            weights.append(GIVEN_WORD if given.issuperset(stems) else 1.0)
+    proper = (seen.spans[:, 1] > seen.spans[:, 0]) & (seen.spans[:, 0] >= begin)
+    if not proper.any():
+        return None
+    vectors = seen.vectors[proper]
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    if not starts:
+        return _Weighed(vectors, np.ones(len(vectors), np.float32))
+    place = np.searchsorted(starts, seen.spans[proper, 0], side="right") - 1
+    token_weights = np.where(place >= 0, np.asarray(weights, np.float32)[place], 0)
+    token_weights = token_weights.astype(np.float32)
+    if token_weights.sum() == 0:
+        token_weights = np.ones(len(vectors), np.float32)
+    return _Weighed(vectors, token_weights)
+
+
+def _rounded(value: float | np.floating[Any]) -> float:
+    return round(float(value), DECIMALS)
+
+
+def _mean(seen: TokenVectors) -> Vectors:
+    mean = seen.vectors.mean(axis=0)
+    unit: Vectors = mean / max(float(np.linalg.norm(mean)), 1e-12)
+    return unit
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")

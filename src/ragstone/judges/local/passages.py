@@ -1,0 +1,56 @@
+"""Passages: the contexts of one example, read once for all that is asked about them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .sentences import sentences
+from .words import stem_or_none, tokens
+
+WINDOW = 3
+"""Neighbouring sentences that are read together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sentence stands: ``contexts[context][start:end]``."""
+
+    context: int
+    start: int
+    end: int
+
+
+class Passages:
+    """Sentences of the contexts in order, and which words stand in which.
+
+    Windows go across the border of two contexts, for some sets cut their pages into a context a
+    sentence.
+    """
+
+    __slots__ = ("places", "quotes", "tokens_of", "vocabulary", "where")
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.places: list[Place] = []
+        self.quotes: list[str] = []
+        self.tokens_of: list[list[str]] = []
+        self.where: dict[str, list[int]] = {}
+        self.vocabulary: set[str] = set()
+        for position, text in enumerate(texts):
+            for sentence in sentences(text):
+                self.places.append(Place(position, sentence.start, sentence.end))
+                self._read(sentence.text)
+
+    def _read(self, text: str) -> None:
+        number = len(self.quotes)
+        words = tokens(text)
+        self.quotes.append(text)
+        self.tokens_of.append(words)
+        self.vocabulary.update(words)
+        for stem in {stem for token in words if (stem := stem_or_none(token))}:
+            self.where.setdefault(stem, []).append(number)
+
+    def holds(self, token: str) -> bool:
+        """Whether a folded word, or another form of it, stands anywhere."""
+        if token in self.vocabulary:
+            return True
+        stem = stem_or_none(token)
+        return stem is not None and stem in self.where

@@ -1,0 +1,123 @@
+"""Alignment and likeness: greedy matching of token vectors, by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragstone.judges.local.aligner import Aligner, Asked, like
+from ragstone.judges.local.alignment import SMALL_WORD, align, pieces, read
+from ragstone.judges.local.likeness import behind, likeness
+from ragstone.judges.local.passages import Passages
+from ragstone.models import CachedEncoder, TokenVectors
+from ragstone.testing import ScriptedEncoder
+
+AXES: dict[str, list[float]] = {
+    "tin": [1, 0, 0],
+    "copper": [0, 1, 0],
+    "zinc": [0.6, 0.8, 0],
+    "mined": [0, 0, 1],
+}
+
+
+def seen(text: str, vectors: dict[str, list[float]]) -> TokenVectors:
+    """Words between two special tokens."""
+    words = text.rstrip(".").split()
+    starts = [text.index(word) for word in words]
+    spans = [(0, 0), *((at, at + len(word)) for at, word in zip(starts, words, strict=True))]
+    rows = [[9.0, 9, 9], *(vectors[word.lower()] for word in words), [9.0, 9, 9]]
+    return TokenVectors(
+        np.arange(len(rows), dtype=np.int32),
+        np.array([*spans, (0, 0)], np.int32),
+        np.array(rows, np.float32),
+        None,
+        cut=False,
+    )
+
+
+def test_each_word_is_matched_with_the_most_similar_of_the_contexts() -> None:
+    passages = Passages(["Tin mined.", "Copper."])
+    vectors = [seen("Tin mined.", AXES), seen("Copper.", AXES)]
+    reading = read(passages, [[(0, 10)], [(0, 7)]], vectors)
+    claim = "Zinc mined."
+    (found,) = align([claim], [seen(claim, AXES)], passages, reading)
+    assert found is not None
+    assert found.aligned == pytest.approx((0.8 + 1) / 2)
+    assert found.weakest == pytest.approx(0.8)
+    assert found.unheld == pytest.approx((1 - 0.8) / 2)
+    assert found.sentence == 0
+
+
+def test_a_stop_word_weighs_less() -> None:
+    axes = AXES | {"the": [1.0, 0, 0], "of": [0.0, 1, 0]}
+    passages = Passages(["Tin."])
+    reading = read(passages, [[(0, 4)]], [seen("Tin.", axes)])
+    (found,) = align(["of tin"], [seen("of tin", axes)], passages, reading)
+    assert found is not None
+    assert found.aligned == pytest.approx(1 / (1 + SMALL_WORD), abs=1e-4)
+
+
+def test_a_window_is_three_sentences() -> None:
+    texts = ["Tin.", "Mined.", "Mined.", "Copper."]
+    passages = Passages(texts)
+    vectors = [seen(text, AXES) for text in texts]
+    reading = read(passages, [[(0, len(text))] for text in texts], vectors)
+    (found,) = align(["tin copper"], [seen("tin copper", AXES)], passages, reading)
+    assert found is not None
+    assert found.aligned == pytest.approx(1 / 2)
+    assert found.weakest == pytest.approx(1)
+
+
+def test_nothing_to_match_gives_no_alignment() -> None:
+    empty = Passages([""])
+    reading = read(empty, [[(0, 0)]], [seen("", AXES)])
+    assert align(["tin"], [seen("tin", AXES)], empty, reading) == [None]
+    passages = Passages(["Tin."])
+    reading = read(passages, [[(0, 4)]], [seen("Tin.", AXES)])
+    axes = AXES | {"is": [1.0, 0, 0], "it": [1.0, 0, 0]}
+    assert align(["it is"], [seen("it is", axes)], passages, reading) == [None]
+
+
+def test_a_long_text_is_cut_between_sentences() -> None:
+    encoder = ScriptedEncoder(max_tokens=8)
+    text = "One two three four. Five six seven. Eight nine ten eleven twelve."
+    assert [text[start:end] for start, end in pieces(text, encoder)] == [
+        "One two three four.",
+        "Five six seven.",
+        "Eight nine ten eleven twelve.",
+    ]
+    assert pieces("Short.", encoder) == [(0, 6)]
+
+
+def test_an_alignment_does_not_depend_on_what_is_asked_with_it() -> None:
+    encoder = ScriptedEncoder()
+    contexts = ("Tin was mined at Geevor. Copper too.", "The bridge opened in 1859.")
+    asked = Asked(contexts, Passages(contexts), ("Tin was mined.", "The bridge is old."))
+    alone = [Asked(contexts, asked.passages, (text,)) for text in asked.propositions]
+    (together,) = Aligner(encoder).align([asked])
+    assert [one for (one,) in Aligner(encoder).align(alone)] == together
+
+
+def test_alignments_are_kept_and_the_encoder_is_not_asked_again(tmp_path: Path) -> None:
+    file = tmp_path / "embeddings.sqlite"
+    contexts = ("Tin was mined at Geevor.",)
+    asked = [Asked(contexts, Passages(contexts), ("Tin was mined.", "It is."))]
+    first = Aligner(CachedEncoder(ScriptedEncoder(), file, note=print)).align(asked)
+    deaf = ScriptedEncoder(silent_on=[*contexts, *asked[0].propositions])
+    assert Aligner(CachedEncoder(deaf, file, note=print)).align(asked) == first
+    assert first[0][1] is None
+
+
+def test_likeness_looks_at_the_words_behind_the_question() -> None:
+    question, statement, answer = "which metal", "tin", "zinc mined"
+    axes = AXES | {"which": [0.0, 0, 1], "metal": [0.0, 0, 1]}
+    said = seen(behind(question, answer), axes)
+    wanted = seen(behind(question, statement), axes)
+    found = likeness(question, statement, answer, said, wanted)
+    assert found is not None
+    assert found.aligned == found.weakest == pytest.approx(0.6)
+    assert found.returned == pytest.approx((0.6 + 0) / 2)
+
+
+def test_likeness_of_a_text_without_words_is_none() -> None:
+    assert like(ScriptedEncoder(), [("Which?", "tin", "")]) == {}
