@@ -12,13 +12,15 @@ DEMO := runs/demo
 DATA := src/ragstone/data/cornwall.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: demo test check lint lock clean help
+.PHONY: demo test peers check lint lock clean help
 
 demo: $(VENV)/.demo ## evaluate the bundled example data
 	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
 
 test: $(DEV) ## run all tests
 	@$(BIN)/python -m pytest -n 2
+
+peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped
 
 check: lint ## style, types and the order of the rooms
 	@$(BIN)/mypy
@@ -54,6 +56,13 @@ $(BASE): pyproject.toml requirements.lock | $(BIN)/pip
 $(DEV): $(BASE) requirements-dev.lock
 	@echo "Installing what the tests and checks need ..."
 	@$(PIP) install -qq -r requirements-dev.lock
+	@touch $@
+
+# Not in the lock file: the wheel of torch is another one on every system.
+$(VENV)/.peers-installed: $(DEV)
+	@echo "Installing torch, sentence-transformers and bert-score, which some tests compare with ..."
+	@$(PIP) install -qq torch==2.13.0
+	@$(PIP) install -qq sentence-transformers bert-score
 	@touch $@
 
 # A run that older code or other data made is not gone on with but made anew.

@@ -14,7 +14,6 @@ import pytest
 
 from ragstone.errors import MissingDependency, ModelError
 from ragstone.models.bert import NumpyEncoder, load
-from ragstone.models.bert_forward import SCORES
 from ragstone.testing import tiny_bert
 
 safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
@@ -149,12 +148,11 @@ def test_token_vectors_may_reach_as_far_as_the_positions(
     assert furthest(whole.vectors, plain_bert(folder, "tin mine " * 31)[-1]) < CLOSE
 
 
-def test_a_text_of_thousands_of_tokens_is_read_a_few_heads_at_a_time(
+def test_a_text_of_thousands_of_tokens_is_read_a_few_queries_at_a_time(
     tmp_path: Path, plain_bert: Plain
 ) -> None:
     folder = tiny_bert(tmp_path, layers=1, max_tokens=2500, positions=2500)
     text = "tin mine " * 1100
-    assert SCORES < 4 * 2202**2
     (read,) = load(folder, "long").tokens([text])
     assert furthest(read.vectors, plain_bert(folder, text)[-1]) < CLOSE
 

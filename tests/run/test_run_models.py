@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
 from ragstone.judges.similarity import bertscore, count_documents
 from ragstone.run import Estimate, Run, evaluate, rescore
-from ragstone.testing import ScriptedEncoder
+from ragstone.testing import ScriptedEncoder, tiny_bert
 
 PLANE = {"Long?": (1, 0), "It is long.": (1, 0), "It is short.": (0, 1), "Both.": (1, 1)}
 EMBEDDING = (
@@ -277,3 +277,38 @@ def test_a_stopped_run_goes_on_with_its_counts(tmp_path: Path) -> None:
         evaluate(given, progress=stop, **options)
     run = evaluate(given, **options)
     assert run.manifest["compared"]["question_context"] == {"pairs": 3, "cut": 1}
+
+
+def test_the_local_judge_says_by_what_it_judged(
+    tmp_path: Path, minilm_by_name: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert minilm_by_name.is_dir()
+    rows = [{"question": "When?", "answer": "It opened in 1859.", "contexts": ["Opened 1859."]}]
+    metric = "expected_faithfulness"
+    aligned = evaluate(rows, metrics=metric, judge="local", out=tmp_path / "aligned")
+    strings = evaluate(rows, metrics=metric, judge="local:strings", out=tmp_path / "strings")
+    [support] = aligned.judgements("support").to_dicts()
+    assert "aligned" in support["reason"]
+    assert "builtin:minilm" in aligned.manifest["judges"][0]["about"]
+    [support] = strings.judgements("support").to_dicts()
+    assert "aligned" not in support["reason"]
+    assert support["judge"] == "local:strings"
+    assert aligned.manifest["signature"] != strings.manifest["signature"]
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "empty"))
+    with pytest.raises(RunConflict):
+        evaluate(rows, metrics=metric, judge="local", out=tmp_path / "aligned")
+
+
+def test_an_nli_model_judges_support_and_is_in_the_signature(tmp_path: Path) -> None:
+    labels = {0: "contradiction", 1: "entailment", 2: "neutral"}
+    model = tiny_bert(tmp_path / "nli", head=3, id2label=labels)
+    rows = [{"question": "When?", "answer": "It opened in 1932.", "contexts": ["Opened 1932."]}]
+    run = evaluate(
+        rows,
+        metrics="expected_faithfulness",
+        judge=[f"nli:{model}", "local:strings"],
+        out=tmp_path / "run",
+    )
+    [support] = run.judgements("support").to_dicts()
+    assert support["judge"] == f"nli:{model}"
+    assert f"nli:{model}@" in run.manifest["signature"]

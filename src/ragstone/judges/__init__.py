@@ -6,6 +6,7 @@ from .judge import LEDGER, Block, Filled, Judge, Proposition, Sheet, fingerprint
 from .local.judge import LocalJudge
 from .markers import MARKERS
 from .names import JUDGES, Panel, parse_judges, who_fills
+from .nli import NliJudge
 from .rules import RulesJudge
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "IdsJudge",
     "Judge",
     "LocalJudge",
+    "NliJudge",
     "Panel",
     "Proposition",
     "RulesJudge",

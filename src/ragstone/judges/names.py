@@ -14,7 +14,7 @@ from .ids import IdsJudge
 from .judge import Judge
 from .local.judge import LocalJudge
 from .markers import MARKERS
-from .nli import nli_judge
+from .nli import NliJudge, nli_judge
 from .rules import RulesJudge
 from .similarity import BertscoreSettings, CrossEncoderJudge, SimilarityJudge
 
@@ -23,6 +23,7 @@ JUDGES: tuple[Judge, ...] = (HumanJudge(), IdsJudge(), LocalJudge(), RulesJudge(
 
 FILLERS = {
     **{judge.name: judge.asks for judge in JUDGES},
+    "nli": NliJudge.asks,
     "encoder": SimilarityJudge.asks,
     "cross-encoder": CrossEncoderJudge.asks,
 }

@@ -16,8 +16,14 @@ from .encoder import Vectors
 from .gelu import twice_gelu
 
 NORM_ROWS = 256
-SCORES = 1 << 22
-"""As many at a time, or those of one head, so that a long text does not fill the memory."""
+ON_ONE_THREAD = 1 << 18
+"""Multiplications up to which OpenBLAS does a product on one thread.
+
+Attention is many small products. If each waits for a second thread, all are slow as soon as another
+program wants the processor.
+"""
+
+FEWEST_QUERIES = 16
 
 
 class Workspace:
@@ -103,10 +109,7 @@ def _attend(
         heads = attended[rows].reshape(number, length, 3, sizes.heads, width)
         query, key, value = heads.transpose(2, 0, 3, 1, 4)
         gathered = context[rows].reshape(number, length, sizes.heads, width).transpose(0, 2, 1, 3)
-        step = max(1, SCORES // (number * length * length))
-        for head in range(0, sizes.heads, step):
-            some = slice(head, head + step)
-            _gather(query[:, some], key[:, some], value[:, some], gathered[:, some], space)
+        _gather(query, key, value, gathered, space)
     np.matmul(context, layer.joined.weight.T, out=update)
     _add(x, update, layer.joined.bias, layer.attention_norm, sizes.epsilon)
 
@@ -115,14 +118,17 @@ def _gather(
     query: Vectors, key: Vectors, value: Vectors, gathered: Vectors, space: Workspace
 ) -> None:
     """Softmax attention inside each text; arrays of shape (texts, heads, tokens, width)."""
-    texts, heads, length, _ = query.shape
-    scores = space.scores_of((texts, heads, length, length))
-    np.matmul(query, key.swapaxes(2, 3), out=scores)
-    scores -= scores.max(axis=3, keepdims=True)
-    np.exp(scores, out=scores)
-    total = scores.sum(axis=3, keepdims=True)
-    np.matmul(scores, value, out=gathered)
-    gathered /= total
+    texts, heads, length, width = query.shape
+    step = max(FEWEST_QUERIES, ON_ONE_THREAD // (length * width))
+    for first in range(0, length, step):
+        some = slice(first, min(first + step, length))
+        scores = space.scores_of((texts, heads, some.stop - first, length))
+        np.matmul(query[:, :, some], key.swapaxes(2, 3), out=scores)
+        scores -= scores.max(axis=3, keepdims=True)
+        np.exp(scores, out=scores)
+        total = scores.sum(axis=3, keepdims=True)
+        np.matmul(scores, value, out=gathered[:, :, some])
+        gathered[:, :, some] /= total
 
 
 def _transform(layer: Layer, sizes: Sizes, x: Vectors, space: Workspace) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ragstone.errors import InputError
 from ragstone.examples import Examples, fingerprint_files, read
-from ragstone.judges import MARKERS, LocalJudge, parse_judges
+from ragstone.judges import MARKERS, LocalJudge, NliJudge, parse_judges
 from ragstone.judges.similarity import BertscoreOptions
 from ragstone.metrics import QUICK, Metric, needed_asks
 from ragstone.models import Encoder
@@ -131,6 +131,11 @@ def evaluate(
         "suites": list(asked.suites),
         "judges": [judge.name for judge in panel.judges],
         "local": next((judge.parts for judge in panel.judges if isinstance(judge, LocalJudge)), []),
+        "nli": [
+            f"{judge.name}@{judge.model.fingerprint}"
+            for judge in panel.judges
+            if isinstance(judge, NliJudge)
+        ],
         **models.opened.settings(),
         "citations": citations,
         "by": list(fields),

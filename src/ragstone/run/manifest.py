@@ -10,11 +10,14 @@ from typing import Any
 import polars as pl
 
 from ragstone.judgements import ASKS
-from ragstone.judges import Judge
+from ragstone.judges import Judge, fingerprint
 
 from .models import Opened
 
 VERSION = version("ragstone")
+
+FINGERPRINT, SHOWN = 32, 12
+"""Digits of a model's fingerprint, and how many of them a signature shows."""
 
 Said = tuple[str, str, str]
 """Ask, judge and ledger status."""
@@ -107,7 +110,8 @@ def _signature(settings: Mapping[str, Any], tally: Tally, opened: Opened) -> str
     judges = tally.judges()
     parts = [f"data:{settings['data'][:12]}", f"judges:{'+'.join(judges) or 'none'}"]
     if settings["local"]:
-        parts.append(f"local:{','.join(settings['local'])}")
+        parts.append(f"local/2@{fingerprint(settings['local'])[:SHOWN]}")
+    parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings["nli"]]
     parts += opened.signature(ASKS)
     return "|".join([*parts, f"cluster:{settings['cluster']}", f"ragstone:{VERSION}"])
 

@@ -2,10 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ragstone.errors import InputError, ModelError
-from ragstone.judges.similarity import Baseline, BertscoreOptions, bertscore, count_documents
+from ragstone.judges.similarity import (
+    Baseline,
+    BertscoreOptions,
+    BertscoreSettings,
+    bertscore,
+    count_documents,
+)
+from ragstone.models import CachedEncoder
 from ragstone.testing import ScriptedEncoder
 
 
@@ -67,3 +75,17 @@ def test_two_countings_have_two_fingerprints() -> None:
     one, other = (count_documents(encoder, texts) for texts in (["a b"], ["a c"]))
     assert one.fingerprint != other.fingerprint
     assert one.fingerprint == count_documents(encoder, ["b a"]).fingerprint
+
+
+def test_scores_of_a_pair_are_kept_to_the_last_bit(tmp_path: Path) -> None:
+    pairs = ["tin was mined", "the bridge", ""], ["tin was found", "a bridge", "copper"]
+    first = CachedEncoder(ScriptedEncoder(), tmp_path / "cache.sqlite", note=print)
+    computed = BertscoreSettings().scores(first, *pairs)
+    deaf = ScriptedEncoder(silent_on=[*pairs[0], *pairs[1]])
+    kept = BertscoreSettings().scores(
+        CachedEncoder(deaf, tmp_path / "cache.sqlite", note=print), *pairs
+    )
+    for name in ("precision", "recall", "f1", "cut"):
+        assert np.array_equal(getattr(kept, name), getattr(computed, name))
+    plain = BertscoreSettings().scores(ScriptedEncoder(), *pairs)
+    assert np.array_equal(plain.f1, computed.f1)

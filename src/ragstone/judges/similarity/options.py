@@ -2,15 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 
+import numpy as np
+
 from ragstone.errors import InputError
-from ragstone.models import Encoder
+from ragstone.models import CachedEncoder, Encoder
 
 from .baselines import Baseline, built_in_baseline, read_baseline
 from .bertscore import BertScores, bertscore
 from .idf import Idf, count_documents
 from .layers import chosen_layer
+
+VERSION = "ragstone-bertscore/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,27 @@ class BertscoreSettings:
     def scores(
         self, encoder: Encoder, candidates: Sequence[str], references: Sequence[str]
     ) -> BertScores:
-        """As ``bertscore``, with these settings."""
+        """As ``bertscore``, with these settings; a cached encoder keeps them by pair."""
+        if not isinstance(encoder, CachedEncoder):
+            return self._computed(encoder, candidates, references)
+        pairs = list(zip(candidates, references, strict=True))
+        keys = {pair: self._key(encoder, pair) for pair in pairs}
+        known = encoder.recall(list(keys.values()))
+        new = [pair for pair, key in keys.items() if key not in known]
+        if new:
+            fresh = self._computed(encoder, [one for one, _ in new], [other for _, other in new])
+            rows = np.stack([fresh.precision, fresh.recall, fresh.f1, fresh.cut], axis=1)
+            exact = np.ascontiguousarray(rows, np.float64).view(np.float32)
+            added = {keys[pair]: row for pair, row in zip(new, exact, strict=True)}
+            encoder.remember(added)
+            known |= added
+        kept = np.stack([known[keys[pair]] for pair in pairs]) if pairs else np.empty((0, 8), "f4")
+        precision, recall, f1, cut = kept.view(np.float64).T
+        return BertScores(precision, recall, f1, cut.astype(bool))
+
+    def _computed(
+        self, encoder: Encoder, candidates: Sequence[str], references: Sequence[str]
+    ) -> BertScores:
         return bertscore(
             encoder,
             candidates,
@@ -102,6 +127,10 @@ class BertscoreSettings:
             idf=self.idf,
             baseline=self.baseline,
         )
+
+    def _key(self, encoder: Encoder, pair: tuple[str, str]) -> bytes:
+        facts = "\0".join([VERSION, encoder.fingerprint, self.about(encoder), *pair])
+        return blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
     def about(self, encoder: Encoder) -> str:
         """What stands in a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
