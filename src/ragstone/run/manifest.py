@@ -11,6 +11,7 @@ import polars as pl
 
 from ragstone.judgements import ASKS
 from ragstone.judges import Judge, fingerprint
+from ragstone.judges.names import LOCAL
 
 from .models import Opened
 
@@ -109,7 +110,7 @@ def _signature(settings: Mapping[str, Any], tally: Tally, opened: Opened) -> str
     """The run in one printable line."""
     judges = tally.judges()
     parts = [f"data:{settings['data'][:12]}", f"judges:{'+'.join(judges) or 'none'}"]
-    if settings["local"]:
+    if any(name.startswith(LOCAL) for name in judges):
         parts.append(f"local/2@{fingerprint(settings['local'])[:SHOWN]}")
     parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings["nli"]]
     parts += opened.signature(ASKS)
