@@ -382,9 +382,14 @@ def best_of_parts(fit: Fit, rows: Sequence[Row], columns: Sequence[str]) -> Floa
     return found
 
 
+def set_of(row: Row) -> str:
+    """Passages and their sentences are one set."""
+    return row.data.removesuffix(" passages")
+
+
 HELD_OUT: dict[str, Callable[[Row], object]] = {
     "five folds": attrgetter("fold"),
-    "carried over": attrgetter("data"),
+    "carried over": set_of,
 }
 Judged = dict[str, Floats]
 """By how it was held out, the probability of each row."""
@@ -439,8 +444,7 @@ def lines(
     label = np.array([row.label for row in rows])
     for data in sets:
         mine = name == data
-        ways = list(HELD_OUT) if rows[int(mine.argmax())].fitted else ["carried over"]
-        for how in ways:
+        for how in list(HELD_OUT) if rows[int(mine.argmax())].fitted else ["five folds"]:
             cells = [
                 f"{figure(judged[how][mine], label[mine]):.3f}"
                 for figure in figures
@@ -516,15 +520,14 @@ class Panel:
 def panels(
     kind: str, rows: Sequence[Row], sets: Sequence[str], judges: Sequence[Judged]
 ) -> Iterator[Panel]:
-    """Reliability in five folds, of a set that is never fitted on carried over."""
+    """Reliability in five folds."""
     name = np.array([row.data for row in rows])
     label = np.array([row.label for row in rows])
     for data in sets:
         mine = name == data
-        how = "five folds" if rows[int(mine.argmax())].fitted else "carried over"
         lines = []
         for judged in judges:
-            score, truth = judged[how][mine], label[mine]
+            score, truth = judged["five folds"][mine], label[mine]
             lines.append(
                 [
                     Point(float(score[one].mean()), int(truth[one].sum()), int(one.sum()))
@@ -620,7 +623,8 @@ def plot(panel: Panel, number: int) -> Iterator[str]:
             f"share people call {said}</text>"
         )
     if number == 0:
-        yield f'<text class="word" x="{SIDE - 12}" y="{SIDE - 14}" text-anchor="end">too sure</text>'
+        x, y = SIDE - 12, SIDE - 14
+        yield f'<text class="word" x="{x}" y="{y}" text-anchor="end">too sure</text>'
         yield '<text class="word" x="12" y="22">too wary</text>'
     yield f'<path class="ideal" d="M0 {SIDE}L{SIDE} 0"/>'
     for name, points in (("strings", panel.strings), ("encoder", panel.encoder)):

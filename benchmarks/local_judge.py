@@ -373,17 +373,18 @@ ALTERATIONS: dict[str, Callable[[str], str | None]] = {
     "two names change places": swapped_names,
     "the words in reverse order": reversed_words,
 }
+PAIRS = (
+    "first/last before/after more/less most/least early/late earlier/later north/south east/west "
+    "northern/southern eastern/western old/new large/small largest/smallest high/low higher/lower "
+    "long/short best/worst began/ended started/ended won/lost increased/decreased born/died "
+    "opened/closed many/few male/female father/mother son/daughter brother/sister husband/wife "
+    "he/she his/her good/bad successful/unsuccessful modern/ancient private/public top/bottom "
+    "left/right inside/outside same/different"
+)
 OPPOSITES = {
     word: other
-    for pair in (
-        "first/last before/after more/less most/least early/late earlier/later north/south "
-        "east/west northern/southern eastern/western old/new large/small largest/smallest "
-        "high/low higher/lower long/short best/worst began/ended started/ended won/lost "
-        "increased/decreased born/died opened/closed many/few male/female father/mother "
-        "son/daughter brother/sister husband/wife he/she his/her good/bad successful/unsuccessful "
-        "modern/ancient private/public top/bottom left/right inside/outside same/different"
-    ).split()
-    for word, other in (pair.split("/"), pair.split("/")[::-1])
+    for one, _, two in (pair.partition("/") for pair in PAIRS.split())
+    for word, other in ((one, two), (two, one))
 }
 _NUMBER = re.compile(r"\b\d{2,4}\b")
 _VERB = re.compile(r"\b(is|are|was|were|has|have|had|can|will)\b")
