@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from ragstone.errors import MissingDependency, ModelError
-from ragstone.models.bert import NumpyEncoder, load
+from ragstone.models.bert import load
+from ragstone.models.reading import FolderEncoder
 from ragstone.testing import tiny_bert
 
 safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
@@ -45,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(folder: Path) -> NumpyEncoder:
+def encoder(folder: Path) -> FolderEncoder:
     return load(folder, "tiny")
 
 
@@ -56,7 +57,7 @@ def furthest(got: Any, expected: Any) -> float:
 
 @pytest.mark.parametrize("text", TEXTS[:5])
 def test_every_layer_is_that_of_a_plain_bert(
-    folder: Path, encoder: NumpyEncoder, plain_bert: Plain, text: str
+    folder: Path, encoder: FolderEncoder, plain_bert: Plain, text: str
 ) -> None:
     expected = plain_bert(folder, text)
     assert encoder.layers == len(expected) - 1 == 3
@@ -90,7 +91,7 @@ def test_the_builtin_model_is_a_plain_bert(minilm: Path, plain_bert: Plain) -> N
         assert furthest(vector, mean / np.linalg.norm(mean)) < CLOSE
 
 
-def test_texts_keep_their_order_and_equal_texts_their_vector(encoder: NumpyEncoder) -> None:
+def test_texts_keep_their_order_and_equal_texts_their_vector(encoder: FolderEncoder) -> None:
     vectors = encoder.embed(TEXTS)
     assert vectors.shape == (len(TEXTS), encoder.dimensions)
     assert (vectors[3] == vectors[12]).all()
@@ -98,7 +99,7 @@ def test_texts_keep_their_order_and_equal_texts_their_vector(encoder: NumpyEncod
         assert furthest(encoder.embed([text])[0], vector) < 1e-6
 
 
-def test_a_vector_does_not_depend_on_what_is_read_with_it(encoder: NumpyEncoder) -> None:
+def test_a_vector_does_not_depend_on_what_is_read_with_it(encoder: FolderEncoder) -> None:
     alone = encoder.embed(["The red bridge opened in 1932."])[0]
     draw = np.random.default_rng(0)
     words = np.array(["the", "red", "tin", "mine", "zoo", "1834"])
@@ -108,24 +109,24 @@ def test_a_vector_does_not_depend_on_what_is_read_with_it(encoder: NumpyEncoder)
         assert furthest(together, alone) < 1e-6
 
 
-def test_no_texts_have_no_vectors(encoder: NumpyEncoder) -> None:
+def test_no_texts_have_no_vectors(encoder: FolderEncoder) -> None:
     assert encoder.embed([]).shape == (0, 32)
     assert encoder.tokens([]) == []
     assert encoder.lengths([]).shape == (0,)
 
 
-def test_texts_without_words_have_a_vector_too(encoder: NumpyEncoder) -> None:
+def test_texts_without_words_have_a_vector_too(encoder: FolderEncoder) -> None:
     empty, blank = encoder.embed(["", "  \n"])
     assert np.isfinite(empty).all()
     assert (empty == blank).all()
 
 
-def test_a_lone_surrogate_is_read_as_the_replacement_character(encoder: NumpyEncoder) -> None:
+def test_a_lone_surrogate_is_read_as_the_replacement_character(encoder: FolderEncoder) -> None:
     one, other = encoder.embed(["red \udfff tin", "red \ufffd tin"])
     assert (one == other).all()
 
 
-def test_a_text_is_read_up_to_the_limit(encoder: NumpyEncoder) -> None:
+def test_a_text_is_read_up_to_the_limit(encoder: FolderEncoder) -> None:
     full, over, far = encoder.embed(["tin " * 30, "tin " * 31, "tin " * 500])
     assert furthest(over, full) < 1e-6
     assert furthest(far, full) < 1e-6
@@ -136,7 +137,7 @@ def test_a_text_is_read_up_to_the_limit(encoder: NumpyEncoder) -> None:
 
 
 def test_token_vectors_may_reach_as_far_as_the_positions(
-    folder: Path, encoder: NumpyEncoder, plain_bert: Plain
+    folder: Path, encoder: FolderEncoder, plain_bert: Plain
 ) -> None:
     text = "tin mine " * 40
     assert encoder.longest == 64
@@ -158,7 +159,7 @@ def test_a_text_of_thousands_of_tokens_is_read_a_few_queries_at_a_time(
 
 
 def test_tokens_give_the_embedding_where_they_are_what_it_is_made_of(
-    encoder: NumpyEncoder,
+    encoder: FolderEncoder,
 ) -> None:
     expected = encoder.embed(TEXTS)
     for settings in ({}, {"layer": 3}, {"limit": 32}):
@@ -169,31 +170,31 @@ def test_tokens_give_the_embedding_where_they_are_what_it_is_made_of(
         assert all(text.embedding is None for text in encoder.tokens(TEXTS, **settings))
 
 
-def test_spans_and_numbers_are_those_of_the_tokens(encoder: NumpyEncoder) -> None:
+def test_spans_and_numbers_are_those_of_the_tokens(encoder: FolderEncoder) -> None:
     (text,) = encoder.tokens(["Red  bridge"])
     assert text.spans.tolist() == [[0, 0], [0, 3], [5, 11], [0, 0]]
     assert len(text.ids) == len(text.vectors) == 4
 
 
 @pytest.mark.parametrize("layer", [-1, 4])
-def test_a_layer_that_is_not_there_is_refused(encoder: NumpyEncoder, layer: int) -> None:
+def test_a_layer_that_is_not_there_is_refused(encoder: FolderEncoder, layer: int) -> None:
     with pytest.raises(ModelError, match=f"tiny has layers 0 to 3, none is {layer}"):
         encoder.tokens(["tin"], layer=layer)
 
 
-def test_a_limit_below_three_is_refused(encoder: NumpyEncoder) -> None:
+def test_a_limit_below_three_is_refused(encoder: FolderEncoder) -> None:
     with pytest.raises(ModelError, match="at least 3 tokens, got 2"):
         encoder.tokens(["tin"], limit=2)
 
 
-def test_it_may_be_used_from_several_threads(encoder: NumpyEncoder) -> None:
+def test_it_may_be_used_from_several_threads(encoder: FolderEncoder) -> None:
     expected = encoder.embed(TEXTS)
     with ThreadPoolExecutor(4) as pool:
         for vectors in pool.map(encoder.embed, [TEXTS] * 8):
             assert furthest(vectors, expected) < 1e-6
 
 
-def test_it_says_what_it_is(encoder: NumpyEncoder) -> None:
+def test_it_says_what_it_is(encoder: FolderEncoder) -> None:
     assert encoder.name == "tiny"
     assert encoder.about == "tiny: 32 dimensions, mean of up to 32 tokens, NumPy float32"
     assert (encoder.dimensions, encoder.max_tokens, encoder.longest) == (32, 32, 64)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.models import bert
-from ragstone.models.onnx import OnnxEncoder, load
+from ragstone.models.onnx import load
 from ragstone.models.onnx_session import even_batches, side_by_side, threads
+from ragstone.models.reading import FolderEncoder
 from ragstone.testing import tiny_bert
 
 onnx = pytest.importorskip("onnx", reason="needs the extra onnx")
@@ -47,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(folder: Path) -> OnnxEncoder:
+def encoder(folder: Path) -> FolderEncoder:
     return load(folder, "tiny")
 
 
@@ -56,7 +57,7 @@ def furthest(got: Any, expected: Any) -> float:
     return float(np.abs(got - expected).max(initial=0))
 
 
-def as_numpy_has_it(folder: Path) -> OnnxEncoder:
+def as_numpy_has_it(folder: Path) -> FolderEncoder:
     """The encoder of the folder, after all that it gives was held against the NumPy back end."""
     ours, expected = load(folder, "onnx"), bert.load(folder, "numpy")
     assert furthest(ours.embed(TEXTS), expected.embed(TEXTS)) < CLOSE
@@ -76,7 +77,7 @@ def as_numpy_has_it(folder: Path) -> OnnxEncoder:
 
 @pytest.mark.parametrize("text", TEXTS[:5])
 def test_every_layer_is_that_of_a_plain_bert(
-    folder: Path, encoder: OnnxEncoder, plain_bert: Plain, text: str
+    folder: Path, encoder: FolderEncoder, plain_bert: Plain, text: str
 ) -> None:
     expected = plain_bert(folder, text)
     assert encoder.layers == len(expected) - 1 == 3
@@ -134,7 +135,7 @@ def test_the_builtin_model_is_that_of_sentence_transformers(minilm: Path) -> Non
     assert furthest(load(minilm, "minilm").embed(TEXTS), expected) < CLOSE
 
 
-def test_a_vector_does_not_depend_on_what_is_read_with_it(encoder: OnnxEncoder) -> None:
+def test_a_vector_does_not_depend_on_what_is_read_with_it(encoder: FolderEncoder) -> None:
     alone = encoder.embed(["The red bridge opened in 1932."])[0]
     draw = np.random.default_rng(0)
     words = np.array(["the", "red", "tin", "mine", "zoo", "1834"])
@@ -144,14 +145,14 @@ def test_a_vector_does_not_depend_on_what_is_read_with_it(encoder: OnnxEncoder) 
         assert furthest(together, alone) < 1e-6
 
 
-def test_no_texts_have_no_vectors(encoder: OnnxEncoder) -> None:
+def test_no_texts_have_no_vectors(encoder: FolderEncoder) -> None:
     assert encoder.embed([]).shape == (0, 32)
     assert encoder.tokens([]) == []
     assert encoder.lengths([]).shape == (0,)
 
 
 def test_tokens_give_the_embedding_where_they_are_what_it_is_made_of(
-    encoder: OnnxEncoder,
+    encoder: FolderEncoder,
 ) -> None:
     expected = encoder.embed(TEXTS)
     for text, vector in zip(encoder.tokens(TEXTS), expected, strict=True):
@@ -160,24 +161,24 @@ def test_tokens_give_the_embedding_where_they_are_what_it_is_made_of(
 
 
 @pytest.mark.parametrize("layer", [-1, 4])
-def test_a_layer_that_is_not_there_is_refused(encoder: OnnxEncoder, layer: int) -> None:
+def test_a_layer_that_is_not_there_is_refused(encoder: FolderEncoder, layer: int) -> None:
     with pytest.raises(ModelError, match=f"tiny has layers 0 to 3, none is {layer}"):
         encoder.tokens(["tin"], layer=layer)
 
 
-def test_a_limit_below_three_is_refused(encoder: OnnxEncoder) -> None:
+def test_a_limit_below_three_is_refused(encoder: FolderEncoder) -> None:
     with pytest.raises(ModelError, match="at least 3 tokens, got 2"):
         encoder.tokens(["tin"], limit=2)
 
 
-def test_it_may_be_used_from_several_threads(encoder: OnnxEncoder) -> None:
+def test_it_may_be_used_from_several_threads(encoder: FolderEncoder) -> None:
     expected = encoder.embed(TEXTS)
     with ThreadPoolExecutor(4) as pool:
         for vectors in pool.map(encoder.embed, [TEXTS] * 8):
             assert furthest(vectors, expected) < 1e-6
 
 
-def test_it_says_what_it_is(encoder: OnnxEncoder) -> None:
+def test_it_says_what_it_is(encoder: FolderEncoder) -> None:
     assert encoder.name == "tiny"
     assert encoder.about == "tiny: 32 dimensions, mean of up to 32 tokens, ONNX float32"
     assert (encoder.dimensions, encoder.max_tokens, encoder.longest) == (32, 32, 64)

@@ -1,11 +1,8 @@
 """Cross-encoders through torch: whatever transformers loads for the classification of sequences."""
 
 import json
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,13 +13,13 @@ from ragstone.errors import MissingDependency, ModelError
 
 from .batches import batches
 from .encoder import Vectors
-from .folder import COUNTED_FROM_PADDING, NO_LENGTH, is_count
+from .folder import NO_LENGTH, is_count
 from .padding import inside, padded
 from .pairs import Pair, TokenizedPair, lengths_of
 from .tokenizer import readable
+from .torch_loading import fingerprint, first_line, positions_of, quiet
 
 SHOWN_TENSORS = 3
-FROM_ELSEWHERE = {"_name_or_path", "transformers_version", "dtype", "torch_dtype"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
         raise MissingDependency("The torch back end", "torch") from error
     local = {"local_files_only": offline or Path(where).is_dir(), "revision": revision or None}
     try:
-        with _quiet():
+        with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(
                 where, trust_remote_code=False, **local
             )
@@ -100,7 +97,7 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
                 **local,
             )
     except Exception as error:  # whatever the code of a model raises comes through
-        raise ModelError(f"{name}: transformers cannot load it: {_line(error)}") from error
+        raise ModelError(f"{name}: transformers cannot load it: {first_line(error)}") from error
     if missing := sorted(loaded["missing_keys"]):
         raise ModelError(
             f"{name}: expected the weights of a classification head, got none for "
@@ -108,7 +105,7 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
         )
     _check_weights(name, model)
     names = model.config.id2label
-    limits = (tokenizer.model_max_length, _positions(model.config))
+    limits = (tokenizer.model_max_length, positions_of(model.config))
     known = [limit for limit in limits if is_count(limit) and limit <= NO_LENGTH]
     if not known:
         raise ModelError(
@@ -131,49 +128,8 @@ def _check_weights(name: str, model: Any) -> None:
         raise ModelError(f"{name}: expected finite weights, got NaN or infinity in {shown}")
 
 
-def _positions(config: Any) -> int:
-    """The tokens that the model has positions for; 0 where it does not say."""
-    positions = getattr(config, "max_position_embeddings", None)
-    if not is_count(positions):
-        return 0
-    return positions - (config.pad_token_id + 1 if config.model_type in COUNTED_FROM_PADDING else 0)
-
-
 def _fingerprint(tokenizer: Any, model: Any, max_tokens: int) -> str:
     """Over all that the probabilities depend on."""
     fast = getattr(tokenizer, "backend_tokenizer", None)
     reading = json.loads(fast.to_str()) if fast is not None else tokenizer.get_vocab()
-    settings = model.config.to_dict()
-    facts = (
-        *("torch", "float32", max_tokens),
-        {key: value for key, value in settings.items() if key not in FROM_ELSEWHERE},
-        {key: value for key, value in reading.items() if key not in ("truncation", "padding")},
-    )
-    digest = blake2b(json.dumps(facts, default=str, sort_keys=True).encode(), digest_size=16)
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(tensor.numpy()).data)
-    return digest.hexdigest()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No bars and no warnings of transformers while a model is loaded."""
-    words: Any = import_module("transformers.utils.logging")
-    verbosity, bars = words.get_verbosity(), words.is_progress_bar_enabled()
-    words.set_verbosity_error()
-    words.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        words.set_verbosity(verbosity)
-        if bars:
-            words.enable_progress_bar()
-
-
-def _line(error: Exception) -> str:
-    """The first line of what a library says; those below advise its own users."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{lines[0]} ({type(error).__name__})" if lines else type(error).__name__
+    return fingerprint(model, model.config.to_dict(), reading, max_tokens)

@@ -1,13 +1,10 @@
 """The torch back end: any embedding model that sentence-transformers can load."""
 
 import json
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import blake2b
 from importlib import import_module
-from logging import ERROR, getLogger
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeGuard
@@ -19,10 +16,9 @@ from ragstone.errors import MissingDependency, ModelError, ModelFailure
 
 from .batches import batches, distinct
 from .encoder import TokenVectors, Vectors
-from .folder import COUNTED_FROM_PADDING, NO_LENGTH, SHORTEST, is_count
+from .folder import NO_LENGTH, SHORTEST, is_count
 from .tokenizer import readable
-
-FROM_ELSEWHERE = {"_name_or_path", "transformers_version", "dtype", "torch_dtype"}
+from .torch_loading import fingerprint, first_line, positions_of, quiet
 
 
 def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
@@ -46,7 +42,7 @@ def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
         raise MissingDependency("The torch back end", "torch") from error
     local = offline or Path(where).is_dir()
     try:
-        with _quiet():
+        with quiet():
             model = sentence_transformers.SentenceTransformer(
                 where, device="cpu", trust_remote_code=False, local_files_only=local
             )
@@ -54,7 +50,9 @@ def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
     except ModelError:
         raise
     except Exception as error:  # whatever the code of a model raises comes through
-        raise ModelError(f"{name}: sentence-transformers cannot load it: {_line(error)}") from error
+        raise ModelError(
+            f"{name}: sentence-transformers cannot load it: {first_line(error)}"
+        ) from error
     return encoder
 
 
@@ -77,7 +75,7 @@ class TorchEncoder:
         self._one_at_a_time = Lock()
         self._transformer = _transformer(model)
         self._layers = 0 if self._transformer is None else _layers(self._transformer.config)
-        positions = 0 if self._transformer is None else _positions(self._transformer.config)
+        positions = 0 if self._transformer is None else positions_of(self._transformer.config)
         limits = [size for size in (positions, model.max_seq_length) if _is_limit(size)]
         self._max_tokens: int = min(limits, default=0)
         self._longest = (positions or self._max_tokens) if self._layers else 0
@@ -215,7 +213,7 @@ class TorchEncoder:
             try:
                 yield
             except (LookupError, RuntimeError, TypeError, ValueError) as error:
-                raise ModelFailure(f"{self.name} gave up: {_line(error)}") from error
+                raise ModelFailure(f"{self.name} gave up: {first_line(error)}") from error
 
 
 def _transformer(model: Any) -> Any:
@@ -230,14 +228,6 @@ def _layers(config: Any) -> int:
     return int(config.num_hidden_layers)
 
 
-def _positions(config: Any) -> int:
-    """The tokens that the model has positions for; 0 where it does not say."""
-    positions = getattr(config, "max_position_embeddings", None)
-    if not is_count(positions):
-        return 0
-    return positions - (config.pad_token_id + 1 if config.model_type in COUNTED_FROM_PADDING else 0)
-
-
 def _is_limit(size: object) -> TypeGuard[int]:
     return is_count(size) and size <= NO_LENGTH
 
@@ -249,43 +239,4 @@ def _fingerprint(model: Any, max_tokens: int) -> str:
     config = getattr(getattr(model[0], "auto_model", None), "config", None)
     settings = {} if config is None else config.to_dict()
     prompt = model.prompts.get(model.default_prompt_name) if model.default_prompt_name else None
-    facts = (
-        *("torch", "float32", max_tokens, prompt, repr(model)),
-        {key: value for key, value in settings.items() if key not in FROM_ELSEWHERE},
-        {key: value for key, value in reading.items() if key not in ("truncation", "padding")},
-    )
-    digest = blake2b(json.dumps(facts, default=str, sort_keys=True).encode(), digest_size=16)
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(tensor.numpy()).data)
-    return digest.hexdigest()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No bars, no warnings and no telemetry of the libraries while a model is loaded."""
-    constants: Any = import_module("huggingface_hub.constants")
-    words: Any = import_module("transformers.utils.logging")
-    logger = getLogger("sentence_transformers")
-    before = constants.HF_HUB_DISABLE_TELEMETRY, words.get_verbosity(), logger.level
-    bars = words.is_progress_bar_enabled()
-    constants.HF_HUB_DISABLE_TELEMETRY = True
-    words.set_verbosity_error()
-    words.disable_progress_bar()
-    logger.setLevel(ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        constants.HF_HUB_DISABLE_TELEMETRY, verbosity, level = before
-        words.set_verbosity(verbosity)
-        logger.setLevel(level)
-        if bars:
-            words.enable_progress_bar()
-
-
-def _line(error: Exception) -> str:
-    """The first line of what a library says; those below advise its own users."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{lines[0]} ({type(error).__name__})" if lines else type(error).__name__
+    return fingerprint(model, settings, reading, max_tokens, prompt, repr(model))

@@ -1,0 +1,170 @@
+"""Reading: what an encoder from a model's folder does with texts, whoever computes its states."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.errors import ModelError
+
+from .batches import distinct
+from .encoder import TokenVectors, Vectors
+from .folder import SHORTEST, ModelFolder, Pooling
+
+TOO_SHORT = 1e-12
+
+Ids = NDArray[np.int32]
+
+Take = Callable[[NDArray[np.intp], Sequence[Vectors]], None]
+"""Is given the numbers of a batch's texts and for each the states of its tokens.
+
+These are valid until it returns. It may be called from several threads.
+"""
+
+
+class States(Protocol):
+    """What computes the hidden states of tokens.
+
+    Attributes:
+        back_end: In words, such as ``NumPy``.
+        dimensions: The length of a vector.
+        layers: Hidden layers; 0 where it gives one vector a text, as if that were its one token.
+    """
+
+    back_end: str
+    dimensions: int
+    layers: int
+
+    def check(self, layer: int, name: str) -> None:
+        """Refuse a layer that cannot be had."""
+
+    def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:
+        """Hand over the states of all texts, batch by batch."""
+
+
+class FolderEncoder:
+    """An embedding model from a folder; see ``Encoder`` for what its parts give.
+
+    May be used from several threads.
+    """
+
+    def __init__(
+        self, name: str, model: ModelFolder, states: States, weights: Iterable[Path]
+    ) -> None:
+        """The weights are the files that the states are computed from."""
+        self._name = name
+        self._model = model
+        self._states = states
+        self._fingerprint = model.fingerprint(weights, states.back_end.lower(), "float32")
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def about(self) -> str:
+        return (
+            f"{self.name}: {self.dimensions} dimensions, {self._model.pooling} of up to "
+            f"{self.max_tokens} tokens, {self._states.back_end} float32"
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self._states.dimensions
+
+    @property
+    def max_tokens(self) -> int:
+        return self._model.max_tokens
+
+    @property
+    def longest(self) -> int:
+        return self._model.longest if self.layers else 0
+
+    @property
+    def layers(self) -> int:
+        return self._states.layers
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        once, places = distinct(texts)
+        ids = self._model.tokenizer.ids(once, self.max_tokens)
+        vectors = np.empty((len(once), self.dimensions), np.float32)
+
+        def take(batch: NDArray[np.intp], states: Sequence[Vectors]) -> None:
+            vectors[batch] = self._embeddings(states)
+
+        self._states.compute(ids, self.layers, take)
+        return vectors[places]
+
+    def tokens(
+        self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
+    ) -> list[TokenVectors]:
+        if not self.layers:
+            raise ModelError(f"{self.name} gives one vector a text and none of its tokens.")
+        layer = self.layers if layer is None else layer
+        self._states.check(layer, self.name)
+        limit = self.max_tokens if limit is None else min(limit, self.longest)
+        if limit < SHORTEST:
+            raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {limit}.")
+        whole = layer == self.layers and limit == self.max_tokens
+        once, places = distinct(texts)
+        tokenized = self._model.tokenizer.tokens(once, limit)
+        found: dict[int, TokenVectors] = {}
+
+        def take(batch: NDArray[np.intp], states: Sequence[Vectors]) -> None:
+            embeddings = self._embeddings(states) if whole else None
+            for row, number in enumerate(batch.tolist()):
+                text = tokenized[number]
+                found[number] = TokenVectors(
+                    ids=text.ids,
+                    spans=text.spans,
+                    vectors=states[row].copy(),
+                    embedding=None if embeddings is None else embeddings[row],
+                    cut=text.cut,
+                )
+
+        self._states.compute([text.ids for text in tokenized], layer, take)
+        return [found[place] for place in places.tolist()]
+
+    def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        once, places = distinct(texts)
+        return self._model.tokenizer.lengths(once)[places]
+
+    def _embeddings(self, states: Sequence[Vectors]) -> Vectors:
+        vectors = np.stack([_pooled(one, self._model.pooling) for one in states])
+        if self._model.normalize:
+            norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+            vectors /= np.maximum(norms, np.float32(TOO_SHORT))[:, None]
+        return vectors
+
+
+def token_counts(texts: Sequence[Ids]) -> NDArray[np.int32]:
+    """Shape (n,)."""
+    return np.array([len(text) for text in texts], np.int32)
+
+
+def check_layer(layer: int, layers: int, name: str) -> None:
+    """Refuse a layer that a model of so many has not.
+
+    Raises:
+        ModelError: It has no such layer.
+    """
+    if not 0 <= layer <= layers:
+        raise ModelError(f"{name} has layers 0 to {layers}, none is {layer}.")
+
+
+def _pooled(states: Vectors, pooling: Pooling) -> Vectors:
+    """One vector from those of a text's tokens."""
+    pooled: Vectors
+    if pooling == "cls":
+        pooled = states[0]
+    elif pooling == "max":
+        pooled = states.max(axis=0)
+    else:
+        pooled = states.mean(axis=0)
+    return pooled
