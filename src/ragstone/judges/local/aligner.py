@@ -33,10 +33,7 @@ class Asked:
     @cached_property
     def digest(self) -> bytes:
         """Of the contexts."""
-        seen = blake2b(digest_size=16)
-        for text in self.contexts:
-            seen.update(text.encode("utf-8", "surrogatepass") + b"\0")
-        return seen.digest()
+        return _digest(*self.contexts)
 
 
 class Aligner:
@@ -103,9 +100,7 @@ class Aligner:
             self._readings.popitem(last=False)
 
     def _key(self, one: Asked, proposition: str) -> bytes:
-        facts = f"{VERSION}\0{self.encoder.fingerprint}\0{proposition}"
-        seen = blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16, key=one.digest)
-        return seen.digest()
+        return _digest(VERSION, self.encoder.fingerprint, one.digest.hex(), proposition)
 
 
 def _groups(asked: Sequence[Asked], chosen: Sequence[int]) -> Iterator[list[int]]:
@@ -183,5 +178,13 @@ STATEMENTS = 256
 
 
 def _likeness_key(encoder: Encoder, one: Statement) -> bytes:
-    facts = "\0".join([LIKENESS, encoder.fingerprint, *(part or "" for part in one)])
-    return blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return _digest(LIKENESS, encoder.fingerprint, *(part or "" for part in one))
+
+
+def _digest(*parts: str) -> bytes:
+    """Of the parts and of where each ends."""
+    seen = blake2b(digest_size=16)
+    for part in parts:
+        text = part.encode("utf-8", "surrogatepass")
+        seen.update(len(text).to_bytes(8, "big") + text)
+    return seen.digest()

@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 from ragstone.models import Encoder, TokenVectors, Vectors
 
 from .evidence import without_citations
+from .frames import VERSION as FRAMES
 from .frames import frame_end
 from .passages import WINDOW, Passages
+from .sentences import VERSION as SENTENCES
 from .sentences import sentences
+from .words import VERSION as WORDS
 from .words import stem_or_none, tokens
 
-VERSION = "ragstone-alignment/1"
+VERSION = f"ragstone-alignment/1({SENTENCES},{WORDS},{FRAMES})"
 
 DECIMALS = 4
 """Cosines hang on the size of the batch from the seventh on; a score should not."""

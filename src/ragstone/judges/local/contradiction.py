@@ -79,14 +79,15 @@ def _denial(seen: Evidence, passages: Passages) -> Contradiction | None:
 
 
 def _opposite(seen: Evidence, passages: Passages) -> Contradiction | None:
-    """The claim has a word that no context has, and the sentence has its opposite there."""
+    """The claim has a word that no context has, and the sentence its opposite, which it has not."""
+    said = {stem(token) for token in seen.tokens}
     new = [
         place
         for place, token in enumerate(seen.tokens)
         if stem(token) in OPPOSITES and not passages.holds(token)
     ]
     for place in new:
-        opposites = OPPOSITES[stem(seen.tokens[place])]
+        opposites = OPPOSITES[stem(seen.tokens[place])] - said
         beside = _beside(seen.tokens, place)
         for sentence in _near(seen, seen.content_words - 1):
             words = passages.tokens_of[sentence]

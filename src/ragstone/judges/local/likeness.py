@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from ragstone.models import TokenVectors, Vectors
 
 from .alignment import DECIMALS
+from .words import VERSION as WORDS
 from .words import stem_or_none, terms, tokens
 
-VERSION = "ragstone-likeness/1"
+VERSION = f"ragstone-likeness/1({WORDS})"
 
 SMALL_WORD = 0.1
 GIVEN_WORD = 0.3

@@ -27,7 +27,7 @@ SUPPORTED = 0.5
 BY_WORDS = 0.5
 """With a smaller share of the words in one window, the best aligned sentence is the evidence."""
 
-CONTRADICTED = 0.25
+CONTRADICTED = 0.4
 """What is contradicted is never more probable than this."""
 
 
