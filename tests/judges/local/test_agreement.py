@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.agreement import claim_agreement, statement_agreement
+from ragstone.judges.local.agreement import (
+    claim_agreement,
+    is_open,
+    is_settled,
+    statement_agreement,
+)
 
 QUESTION = "When did the bridge open?"
 
@@ -91,3 +96,35 @@ def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
 @given(st.text(alphabet="abcdefg 123", min_size=1).filter(str.strip))
 def test_a_text_says_itself_in_full(text: str) -> None:
     assert statement_agreement(text, text).verdict == "full"
+
+
+@pytest.mark.parametrize(
+    ("statement", "answer"),
+    [
+        ("10–12 years", "10â€“12 years"),
+        ("around 2.45 billion years ago", "2.4 billion years ago"),
+        ("adenosine diphosphate (ADP)", "ADP"),
+        ("3.99 degrees", "about 3.99 degrees"),
+    ],
+)
+def test_other_spellings_of_the_same_are_full(statement: str, answer: str) -> None:
+    assert statement_agreement(statement, answer).verdict == "full"
+
+
+@pytest.mark.parametrize(
+    ("statement", "answer"),
+    [("3.99 degrees", "3.97 degrees"), ("1900", "1985")],
+)
+def test_what_only_looks_alike_is_not_full(statement: str, answer: str) -> None:
+    assert statement_agreement(statement, answer).verdict != "full"
+
+
+def test_an_encoder_is_asked_only_where_strings_leave_all_references_open() -> None:
+    half = statement_agreement("Timmy Smith", "Emmitt Smith")
+    found = statement_agreement("Isambard", "Isambard")
+    assert is_open("Timmy Smith", half)
+    assert not is_open("Isambard", found)
+    assert not is_open(LONG, statement_agreement(LONG, "Geevor mine produced tin."))
+    assert is_settled([found])
+    assert not is_settled([half, found])
+    assert not is_settled([])

@@ -13,6 +13,7 @@ two thirds of its words are, and all its numbers.
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -27,7 +28,7 @@ STRINGS = "agreement/strings"
 ENCODER = "agreement/encoder"
 
 FULL = 0.5
-LEAST_OPEN, MOST_OPEN = 0.2, 0.9
+LEAST_OPEN, MOST_OPEN = 0.35, 0.65
 """Between these probabilities strings leave it open."""
 
 SHORT_STATEMENT = 60
@@ -140,6 +141,11 @@ def statement_agreement(
 def is_open(statement: str, said: StatementAgreement) -> bool:
     """Whether strings leave a short statement open, so that an encoder should be asked."""
     return len(statement) <= SHORT_STATEMENT and LEAST_OPEN < said.probability < MOST_OPEN
+
+
+def is_settled(said: Sequence[StatementAgreement]) -> bool:
+    """Whether strings find every statement of a reference, so that no other one matters."""
+    return bool(said) and all(one.probability >= MOST_OPEN for one in said)
 
 
 def _of_a_sentence(seen: Wording) -> float:

@@ -256,6 +256,7 @@ def _fill_statement_agreement(
     assert sheet.kind is Agreement
     propositions = block.propositions(sheet.ask)
     found: list[tuple[str, Example, Proposition, agreement.StatementAgreement]] = []
+    left_open: list[tuple[str | None, str, str]] = []
     for row in rows:
         example = block.examples[row]
         mine = propositions.get(row, [])
@@ -263,14 +264,19 @@ def _fill_statement_agreement(
         subject = fingerprint(sheet.ask, example.question, answer, example.reference, mine)
         if not sheet.done(row, subject):
             continue
-        for one in mine:
-            said = agreement.statement_agreement(one.text, answer, example.question)
-            found.append((subject, example, one, said))
-    left_open = [
-        (example.question, one.text, example.answer or "")
-        for _, example, one, said in found
-        if agreement.is_open(one.text, said)
-    ]
+        first = [
+            (one, agreement.statement_agreement(one.text, answer, example.question)) for one in mine
+        ]
+        found += [(subject, example, one, said) for one, said in first]
+        by_reference: dict[int, list[agreement.StatementAgreement]] = {}
+        for one, said in first:
+            by_reference.setdefault(one.reference, []).append(said)
+        if not any(map(agreement.is_settled, by_reference.values())):
+            left_open += [
+                (example.question, one.text, answer)
+                for one, said in first
+                if agreement.is_open(one.text, said)
+            ]
     alike = {} if aligner is None else like(aligner.encoder, left_open)
     for subject, example, one, said in found:
         asked = example.question, one.text, example.answer or ""
