@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -297,6 +298,51 @@ def test_no_header_of_a_key_is_sent_where_there_is_none(
     assert "Cookie" not in scripted.headers[0]
 
 
+@pytest.fixture
+def proxied(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """The scripted server is the proxy of this system, and no other is named."""
+    for name in ("http_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name.upper(), raising=False)
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", scripted.url.removesuffix("/v1"))
+    return monkeypatch
+
+
+@pytest.mark.parametrize("key", [None, "sk-mine"])
+def test_what_netrc_holds_is_sent_to_nobody(
+    key: str | None, scripted: Scripted, proxied: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine server.invalid login me password secret\n")
+    netrc.chmod(0o600)
+    proxied.setenv("NETRC", str(netrc))
+    there = Server("http://server.invalid/v1", "small", key)
+    assert ApiEncoder("there", there, patience=QUICK).embed(["a"]).shape == (1, 3)
+    (headers,) = scripted.headers
+    assert headers["Host"] == "server.invalid"
+    assert headers.get("Authorization") == (f"Bearer {key}" if key else None)
+
+
+def test_a_proxy_may_be_named_without_its_scheme(
+    scripted: Scripted, proxied: pytest.MonkeyPatch
+) -> None:
+    proxied.setenv("http_proxy", scripted.url.removesuffix("/v1").removeprefix("http://"))
+    there = Server("http://server.invalid/v1", "small", None)
+    assert ApiEncoder("there", there, patience=QUICK).embed(["a"]).shape == (1, 3)
+
+
+def test_no_proxy_stands_before_this_machine_or_what_is_exempt(
+    encoder: ApiEncoder, scripted: Scripted, proxied: pytest.MonkeyPatch
+) -> None:
+    proxied.setenv("no_proxy", "server.invalid")
+    there = Server("http://server.invalid/v1", "small", None)
+    with pytest.raises(ModelFailure, match=r"server\.invalid"):
+        ApiEncoder("there", there, patience=QUICK).embed(["a"])
+    assert scripted.asked == []
+    proxied.setenv("http_proxy", "http://127.0.0.1:9")
+    assert encoder.embed(["a"]).shape == (1, 3)
+
+
 def too_much(texts: list[str], most: int, longest: int) -> web.Response:
     if len(texts) > most or max(map(len, texts)) > longest:
         return web.json_response({"error": {"message": "too much"}}, status=422)
@@ -411,7 +457,12 @@ def test_openai_without_a_key_is_said_before_it_is_asked(keys: pytest.MonkeyPatc
         ("http://#m", "no usable address"),
         ("http://host:99999#m", "no usable address"),
         ("http://[::1#m", "no usable address"),
+        ("http://a..b/v1#m", "no usable address"),
         ("https://me:pass@host#m", "must not hold a password"),
+        ("https://me:pass@host:99999/#m", "must not hold a password"),
+        ("https://me:pass@a..b/#m", "must not hold a password"),
+        ("https://me:a#pass@host/#m", "must not hold a password"),
+        ("https://me?pass@host/#m", "must not hold a password"),
         ("https://host/v1?key=1#m", "has no"),
         ("https://host/v1#a#b", None),
     ],

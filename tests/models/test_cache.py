@@ -339,3 +339,52 @@ def test_vectors_are_of_the_fingerprint_and_not_of_the_name(notes: list[str]) ->
     vectors: Vectors = other.embed(["tin"])
     assert vectors.shape == (1, 8)
     assert asked == []
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite_are_not_kept(number: float, notes: list[str]) -> None:
+    encoder, _ = cached(notes, ScriptedEncoder({"tin": [number] * 8}))
+    with pytest.raises(ModelFailure, match="scripted gave numbers that are not finite"):
+        encoder.embed(["copper", "tin"])
+    with pytest.raises(ModelFailure, match="scripted gave numbers that are not finite"):
+        encoder.tokens(["a tin mine"])
+    assert kept().vectors == 0
+    assert encoder.embed(["copper"]).shape == (1, 8)
+
+
+def test_an_embedding_that_comes_with_tokens_must_be_finite(notes: list[str]) -> None:
+    class Spoilt(WithEmbedding):
+        def tokens(
+            self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
+        ) -> list[TokenVectors]:
+            found = ScriptedEncoder().tokens(texts, layer=layer, limit=limit)
+            return [replace(one, embedding=np.full(8, np.nan, np.float32)) for one in found]
+
+    with pytest.raises(ModelFailure, match="not finite"):
+        cached(notes, Spoilt())[0].tokens(["tin"])
+    assert kept().vectors == 0
+
+
+class OfAnAddress(ScriptedEncoder):
+    """Its fingerprint says nothing of the model, as a server's."""
+
+    @property
+    def fingerprint(self) -> str:
+        return "1" * 32
+
+
+def test_a_model_that_changes_its_width_is_a_failure(file: Path, notes: list[str]) -> None:
+    cached(notes, OfAnAddress(dimensions=4))[0].embed(["tin"])
+    encoder, _ = cached(notes, OfAnAddress(dimensions=6))
+    assert encoder.embed(["tin"]).shape == (1, 4), "as it was kept"
+    with pytest.raises(ModelFailure, match=r"of 6 dimensions; before, .* 4\..* models clear"):
+        encoder.embed(["copper"])
+    assert kept().vectors == 1
+    clear()
+    again, _ = cached(notes, OfAnAddress(dimensions=6))
+    assert again.embed(["tin", "copper"]).shape == (2, 6)
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE embeddings SET vector = zeroblob(8)")
+    connection.close()
+    with pytest.raises(ModelFailure, match="of 2 dimensions; before, they had 6"):
+        again.embed(["tin"])

@@ -3,8 +3,9 @@
 import json
 import math
 import shutil
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelError, ModelFailure, UnknownName
+from ragstone.errors import MissingDependency, ModelError, ModelFailure, UnknownName
 from ragstone.models.cross_encoder import CrossEncoder, Scorer, open_cross_encoder
 from ragstone.models.pairs import Pair, TokenizedPair
 from ragstone.testing import tiny_bert
@@ -414,6 +415,43 @@ def test_torch_says_why_it_cannot_load_a_folder(tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason="needs the extra torch")
     with pytest.raises(ModelError, match="transformers cannot load it"):
         open_cross_encoder(f"torch:{tmp_path}", offline=True)
+
+
+def test_torch_refuses_labels_of_which_several_may_hold(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="needs the extra torch")
+    folder = tiny_bert(tmp_path, head=3)
+    configured(problem_type="multi_label_classification")(folder)
+    with pytest.raises(ModelError, match="problem_type: expected regression or single_label"):
+        open_cross_encoder(f"torch:{folder}", offline=True)
+
+
+def test_what_torch_gives_up_on_is_a_failure(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="needs the extra torch")
+    from ragstone.models.cross_encoder_torch import load
+
+    model = load(str(tiny_bert(tmp_path, head=3)), "tiny", revision="", offline=True)
+    unknown = np.array([1_000_000], np.int32)
+    with pytest.raises(ModelFailure, match=r"tiny gave up: .*IndexError"):
+        model.logits([TokenizedPair(unknown, np.zeros(1, np.int32), 1)])
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("Already borrowed")
+
+    with pytest.raises(ModelFailure, match=r"tiny gave up: Already borrowed \(RuntimeError\)"):
+        replace(model, tokenizer=broken).read([("a", "b")])
+    assert model.logits(model.read([("a", "b")])).shape == (1, 3), "and the next is asked"
+
+
+@pytest.mark.parametrize(("back_end", "extra"), [("numpy", "local"), ("onnx", "onnx")])
+def test_a_missing_package_is_told_before_anything_is_fetched(
+    back_end: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    said = rf"cross-encoder {back_end}:nobody/nothing needs an extra: .*\[{extra}\]"
+    with pytest.raises(MissingDependency, match=said):
+        open_cross_encoder(f"{back_end}:nobody/nothing")
 
 
 def test_an_encoder_is_no_cross_encoder() -> None:

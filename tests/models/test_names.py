@@ -100,6 +100,14 @@ def test_a_folder_that_is_not_there_is_said_to_be_none(name: str) -> None:
     assert not available(name)
 
 
+@pytest.mark.parametrize("name", ["~nouser/x", "./" + "a" * 5000, "onnx:./" + "a" * 5000])
+def test_a_folder_that_cannot_be_looked_for_is_one_line(name: str) -> None:
+    with pytest.raises(ModelError, match=r"No folder|There is no folder") as caught:
+        open_encoder(name)
+    assert "\n" not in str(caught.value)
+    assert not available(name)
+
+
 def test_a_file_is_no_folder(folder: Path) -> None:
     with pytest.raises(ModelError, match=r"is a file\. Name the folder that it is in"):
         open_encoder(str(folder / "model.safetensors"))

@@ -152,6 +152,17 @@ def test_a_missing_file_is_seen_when_the_model_is_opened(file: str) -> None:
     assert len(damage(model)) == 1
 
 
+def test_a_damaged_graph_is_fetched_again_as_a_graph() -> None:
+    def graph(folder: Path) -> tuple[str, Origin]:
+        place, origin = fill(folder)
+        return f"{place}+onnx", replace(origin, weights="onnx")
+
+    model = put(graph)
+    (model.folder / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"ragstone models pull onnx:org/name$"):
+        checked(model)
+
+
 def test_a_cut_file_is_seen_when_the_model_is_opened() -> None:
     model = put()
     (model.folder / "model.safetensors").write_bytes(b"wei")

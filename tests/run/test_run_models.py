@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
 from ragstone.judges.similarity import bertscore, count_documents
+from ragstone.models.builtin import PLACE
+from ragstone.models.store import Origin, install
 from ragstone.run import Estimate, Run, evaluate, rescore
 from ragstone.testing import ScriptedEncoder, tiny_bert
 
@@ -140,6 +142,70 @@ def test_what_the_encoder_does_not_answer_is_missing_and_the_rest_is_there() -> 
     assert failed["reason"].unique().to_list() == ["scripted did not answer."]
 
 
+def test_similarities_that_failed_are_asked_again_and_nothing_else_is(tmp_path: Path) -> None:
+    given = [*rows(), {**rows()[0], "id": "3", "contexts": None, "retrieved_ids": ["7"]}]
+    names = ["token_f1", "semantic_similarity", "embedding_context_relevance", "bertscore_f1"]
+    out = tmp_path / "run"
+    silent = plane(silent_on=["Both."])
+    before = evaluate(given, metrics=names, embedder=silent, out=out)
+    assert one(before, "semantic_similarity").n_missing == 1
+    assert any("ragstone score RUN asks" in remark for remark in before.manifest["remarks"])
+    still = rescore(out, embedder=silent)
+    assert one(still, "semantic_similarity").n == one(before, "semantic_similarity").n
+    assert sorted(still.ledger().rows()) == sorted(before.ledger().rows())
+    encoder = plane()
+    run = rescore(out, embedder=encoder)
+    fresh = evaluate(given, metrics=names, embedder=plane())
+    assert sorted(encoder.asked) == ["Both.", "It is long."]
+    for name in names:
+        assert one(run, name).value == one(fresh, name).value
+        assert one(run, name).n == one(fresh, name).n
+    for key in ("judged", "compared", "remarks", "models"):
+        assert run.manifest[key] == fresh.manifest[key]
+    assert sorted(run.ledger().rows()) == sorted(fresh.ledger().rows())
+    assert sorted(run.judgements("similarity").rows()) == sorted(
+        fresh.judgements("similarity").rows()
+    )
+    with pytest.raises(InputError, match="No similarity is left"):
+        rescore(out, embedder=plane())
+
+
+def test_failures_whose_encoder_cannot_be_opened_stay_as_they_are(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    silent = plane(silent_on=["Both."])
+    before = evaluate(rows(), metrics="semantic_similarity", embedder=silent, out=out)
+    run = rescore(out, by="system")
+    assert one(run, "semantic_similarity").n_missing == 3
+    assert run.manifest["judged"] == before.manifest["judged"]
+    assert run.manifest["remarks"] == before.manifest["remarks"]
+    with pytest.raises(UnknownName, match="scripted"):
+        rescore(out)
+
+
+def test_settings_of_bertscore_without_any_to_compute_are_an_error(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(rows(), metrics="bertscore_f1", embedder=plane(), out=out)
+    with pytest.raises(InputError, match="no BERTScore to compute"):
+        rescore(out, metrics="token_f1", bertscore="layer=1")
+
+
+def test_a_built_in_that_is_damaged_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(folder: Path) -> tuple[str, Origin]:
+        (folder / "model.safetensors").write_bytes(b"weights")
+        return PLACE, Origin("builtin:minilm", "a test", "none", "", "", "safetensors")
+
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path))
+    row = {"question": "When?", "answer": "It opened in 1859.", "contexts": ["Opened 1859."]}
+    given: dict[str, Any] = {"metrics": "expected_faithfulness", "judge": "local"}
+    assert evaluate([row], **given).manifest["remarks"] == []
+    stored = install(PLACE, fill, there=lambda: None, note=print)
+    (stored.folder / "model.safetensors").write_bytes(b"")
+    (remark,) = evaluate([row], **given).manifest["remarks"]
+    assert remark.startswith("local judged by strings alone: The stored model builtin:minilm is")
+
+
 def test_texts_that_were_cut_are_counted_and_told() -> None:
     long = "It is long. " * 9
     given = [{**row, "contexts": [long, "It is short."]} for row in rows()]
@@ -152,6 +218,13 @@ def test_texts_that_were_cut_are_counted_and_told() -> None:
     assert "scripted reads 12 tokens" in remark
     assert "1 of 2 pairs of question and context" in remark
     assert "windows=True" in remark
+
+
+def test_a_model_is_told_with_its_revision() -> None:
+    encoder = plane(name="org/name@v2")
+    run = evaluate(rows(), metrics="embedding_context_sufficiency", embedder=encoder)
+    (remark,) = run.manifest["remarks"]
+    assert "not for org/name@v2;" in remark
 
 
 def test_a_threshold_that_was_set_for_another_model_is_told() -> None:

@@ -98,7 +98,10 @@ def _verify(name: str | None, json: bool) -> None:
     from ragstone.models import damage, stored
     from ragstone.report import facts, show
 
-    found = [one for one in stored() if name in (None, one.origin.name)]
+    there = stored()
+    found = [one for one in there if name in (None, one.origin.name, one.origin.pulled_as)]
+    if not found and name is not None:
+        found = [one for one in there if f"onnx:{one.origin.name}" == name]
     if not found and name is not None:
         raise ModelError(f"{name} is not stored here. To fetch it: ragstone models pull {name}")
     results = [(one, damage(one)) for one in found]
@@ -109,11 +112,11 @@ def _verify(name: str | None, json: bool) -> None:
     else:
         for one, faults in results:
             words = "DAMAGED" if faults else f"whole, {len(one.files)} files"
-            show(Text.assemble((one.origin.name, "bold"), f"  {words}"))
+            show(Text.assemble((one.origin.pulled_as, "bold"), f"  {words}"))
             for fault in faults:
                 show(facts.Paragraph(Text(fault), 2, 2))
             if faults:
-                again = f"Fetch it again: ragstone models pull {one.origin.name}"
+                again = f"Fetch it again: ragstone models pull {one.origin.pulled_as}"
                 show(facts.Paragraph(Text(again), 2))
     if any(faults for _, faults in results):
         raise typer.Exit(BAD_INPUT)

@@ -39,14 +39,13 @@ def score(
 ) -> None:  # fmt: skip
     """Score new metrics on the stored judgements of RUN; nobody judges again.
 
-    What was not judged is missing; only similarities that RUN lacks are computed,
-    with its own encoder. Exit status: 0 done, 2 bad input, 4 over a tenth of a
+    What was not judged is missing. Only similarities that RUN lacks are computed,
+    with its own encoder; where that did not answer, it is asked again, for which
+    RUN alone will do. Exit status: 0 done, 2 bad input, 4 over a tenth of a
     metric's scores missing.
     """
     from ragstone.run import rescore
 
-    if not (metric or suite or metrics_from or by):
-        raise typer.BadParameter("Name what to score: --metric, --suite, --metrics-from or --by.")
     own = load_own(metrics_from or ())
     metrics, suites, notes = requested(metric or (), suite or (), own, quick=False)
     with bar() as progress:

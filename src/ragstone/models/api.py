@@ -19,6 +19,7 @@ from hashlib import blake2b
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,7 +208,8 @@ class ApiEncoder:
             timeout=ClientTimeout(total=self._patience.reply),
             connector=TCPConnector(limit=IN_FLIGHT),
             cookie_jar=DummyCookieJar(),
-            trust_env=not self._server.is_local,
+            trust_env=False,
+            proxy=_proxy(self._server),
         ) as session:
 
             async def one(batch: Sequence[str]) -> Vectors:
@@ -379,15 +381,26 @@ def _parts(url: str, name: str) -> SplitResult:
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        (parts.hostname or "").encode("idna")
     except ValueError:
         usable = False
+    whole = usable and not (parts.query or parts.fragment)
+    if "@" in (parts.netloc if whole else url + name):
+        raise ModelError("An encoder's address must not hold a password: it would be kept in runs")
     if not usable:
         raise ModelError(f"{name!r} holds no usable address. Write http://HOST/v1#MODEL")
-    if "@" in parts.netloc:
-        raise ModelError("An encoder's address must not hold a password: it would be kept in runs")
-    if parts.query or parts.fragment:
+    if not whole:
         raise ModelError(f"{name!r}: an encoder's address has no ?… and one #MODEL at most")
     return parts
+
+
+def _proxy(server: Server) -> str | None:
+    """This system's proxy on the way to the server; aiohttp's own look would read ~/.netrc too."""
+    parts = urlsplit(server.url)
+    if server.is_local or proxy_bypass(parts.netloc):
+        return None
+    proxy = getproxies().get(parts.scheme)
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

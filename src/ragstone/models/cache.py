@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelError
+from ragstone.errors import ModelError, ModelFailure
 
 from . import store
 from .encoder import Encoder, TokenVectors, Vectors
@@ -71,6 +71,7 @@ class CachedEncoder:
         self._shelf = _Shelf(file, note)
         self._memory = _Memory(remembered)
         self._salt = bytes.fromhex(encoder.fingerprint)
+        self._width = 0
 
     @property
     def name(self) -> str:
@@ -108,7 +109,12 @@ class CachedEncoder:
         return self._encoder.layers
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Shape (n, d), in the order of the texts."""
+        """Shape (n, d), in the order of the texts.
+
+        Raises:
+            ModelFailure: The encoder's, or its vectors are not finite or not as long as those
+                that it gave before.
+        """
         if not texts:
             return self._encoder.embed(texts)
         keys = [self._key(text) for text in texts]
@@ -117,18 +123,24 @@ class CachedEncoder:
         missing = [key for key in distinct if key not in rows]
         for start in range(0, len(missing), ASKED_AT_ONCE):
             part = missing[start : start + ASKED_AT_ONCE]
-            vectors = self._encoder.embed([distinct[key] for key in part])
-            fresh = dict(zip(part, np.ascontiguousarray(vectors, np.float32), strict=True))
+            fresh = self._computed({key: distinct[key] for key in part})
             self._shelf.put(fresh)
             rows |= fresh
         if len({len(row) for row in rows.values()}) > 1:
             rows = self._anew(distinct)
-        return np.stack([rows[key] for key in keys])
+        vectors = np.stack([rows[key] for key in keys])
+        self._as_long_as_before(vectors)
+        self._width = vectors.shape[1]
+        return vectors
 
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
-        """The vectors of every token, of equal texts the same."""
+        """The vectors of every token, of equal texts the same.
+
+        Raises:
+            ModelFailure: The encoder's, or the vectors are not finite.
+        """
         keys = [self._key(text) for text in texts]
         distinct = dict(zip(keys, texts, strict=True))
         known: dict[bytes, TokenVectors] = {}
@@ -139,6 +151,10 @@ class CachedEncoder:
         if missing:
             asked = [distinct[key] for key in missing]
             given = self._encoder.tokens(asked, layer=layer, limit=limit)
+            for one in given:
+                self._finite(one.vectors)
+                if one.embedding is not None:
+                    self._finite(one.embedding)
             fresh = dict(zip(missing, given, strict=True))
             for key, one in fresh.items():
                 self._memory.put((key, layer, limit), one)
@@ -170,10 +186,30 @@ class CachedEncoder:
 
     def _anew(self, distinct: Mapping[bytes, str]) -> dict[bytes, Vectors]:
         """Where what was kept has not the length of what is computed, all of it is computed."""
-        vectors = self._encoder.embed(list(distinct.values()))
-        rows = dict(zip(distinct, np.ascontiguousarray(vectors, np.float32), strict=True))
+        rows = self._computed(distinct)
         self._shelf.put(rows)
         return rows
+
+    def _computed(self, asked: Mapping[bytes, str]) -> dict[bytes, Vectors]:
+        vectors = np.ascontiguousarray(self._encoder.embed(list(asked.values())), np.float32)
+        self._finite(vectors)
+        self._as_long_as_before(vectors)
+        return dict(zip(asked, vectors, strict=True))
+
+    def _finite(self, vectors: Vectors) -> None:
+        if not np.isfinite(vectors).all():
+            raise ModelFailure(
+                f"{self.name} gave numbers that are not finite: NaN or infinity, which no vector "
+                "may hold"
+            )
+
+    def _as_long_as_before(self, vectors: Vectors) -> None:
+        width = vectors.shape[1]
+        if self._width not in (0, width):
+            raise ModelFailure(
+                f"{self.name} gave vectors of {width:,} dimensions; before, they had "
+                f"{self._width:,}. If its model is another one now: ragstone models clear"
+            )
 
 
 def kept() -> Kept:

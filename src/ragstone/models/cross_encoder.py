@@ -10,7 +10,7 @@ from ragstone.errors import ModelError, ModelFailure
 
 from .encoder import Vectors
 from .fetch import to_stderr
-from .names import Place, in_store, model_folder, place_of
+from .names import Place, in_store, model_folder, needed, place_of
 from .pairs import Pair, TokenizedPair
 from .store import Note, checked
 
@@ -86,6 +86,7 @@ def open_cross_encoder(
         raise ModelError(f"{name} embeds texts and judges no pairs. Name a cross-encoder")
     if place.back_end == "torch":
         return Scorer(name, _by_torch(place, offline=offline))
+    needed(place, "cross-encoder")
     folder = model_folder(place, offline=offline, note=note or to_stderr)
     if place.back_end == "onnx":
         from . import cross_encoder_onnx

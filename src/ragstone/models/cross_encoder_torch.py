@@ -1,17 +1,20 @@
 """Cross-encoders through torch: whatever transformers loads for the classification of sequences."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.errors import MissingDependency, ModelError, ModelFailure
 
 from .batches import batches
+from .cross_encoder_folder import KINDS
 from .encoder import Vectors
 from .folder import NO_LENGTH, is_count
 from .padding import inside, padded
@@ -24,18 +27,28 @@ SHOWN_TENSORS = 3
 
 @dataclass(frozen=True, slots=True)
 class TorchPairs:
-    """A cross-encoder of transformers, on the CPU, in float32."""
+    """A cross-encoder of transformers, on the CPU, in float32.
 
+    May be used from several threads.
+    """
+
+    name: str
     about: str
     fingerprint: str
     labels: tuple[str, ...]
     max_tokens: int
     tokenizer: Any
     model: Any
+    one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
-        """The tokens of each pair."""
-        return [self._one(readable(first), readable(second)) for first, second in pairs]
+        """The tokens of each pair.
+
+        Raises:
+            ModelFailure: The tokenizer gave up.
+        """
+        with self._working():
+            return [self._one(readable(first), readable(second)) for first, second in pairs]
 
     def _one(self, first: str, second: str) -> TokenizedPair:
         """Given as a batch, for by itself an empty second text would count as none."""
@@ -49,7 +62,11 @@ class TorchPairs:
         return TokenizedPair(ids, types, length)
 
     def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
-        """Shape (pairs, labels)."""
+        """Shape (pairs, labels).
+
+        Raises:
+            ModelFailure: The model gave up.
+        """
         torch = import_module("torch")
         padding = self.model.config.pad_token_id or 0
         found = np.empty((len(pairs), len(self.labels)), np.float32)
@@ -59,9 +76,18 @@ class TorchPairs:
             if "token_type_ids" in self.tokenizer.model_input_names:
                 values["token_type_ids"] = padded([pairs[number].types for number in batch])
             inputs = {name: torch.from_numpy(rows).long() for name, rows in values.items()}
-            with torch.inference_mode():
+            with self._working(), torch.inference_mode():
                 found[batch] = self.model(**inputs).logits.numpy()
         return found
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """One thread at a time, for a tokenizer's settings change; what goes wrong is ours."""
+        with self.one_at_a_time:
+            try:
+                yield
+            except (LookupError, RuntimeError, TypeError, ValueError) as error:
+                raise ModelFailure(f"{self.name} gave up: {first_line(error)}") from error
 
 
 def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
@@ -76,7 +102,8 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
         offline: Take a model of the hub only from its cache on this machine.
 
     Raises:
-        ModelError: There is no such model, it cannot be loaded, has no head, or holds NaN.
+        ModelError: There is no such model, it cannot be loaded, has no head, holds NaN, or
+            several of its labels may hold at once.
         MissingDependency: ``transformers`` or ``torch`` is not installed.
     """
     try:
@@ -98,6 +125,9 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
             )
     except Exception as error:  # whatever the code of a model raises comes through
         raise ModelError(f"{name}: transformers cannot load it: {first_line(error)}") from error
+    if (kind := model.config.problem_type) not in KINDS:
+        expected = " or ".join(map(str, KINDS[1:]))
+        raise ModelError(f"{name}: problem_type: expected {expected}, got {kind!r}")
     if missing := sorted(loaded["missing_keys"]):
         raise ModelError(
             f"{name}: expected the weights of a classification head, got none for "
@@ -112,6 +142,7 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
             f"{name}: neither its tokenizer nor its configuration says how much it reads"
         )
     return TorchPairs(
+        name=name,
         about="torch float32",
         fingerprint=_fingerprint(tokenizer, model, min(known)),
         labels=tuple(str(names[number]) for number in range(len(names))),

@@ -59,7 +59,10 @@ class Encoder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens of a text ``embed`` reads, special ones included."""
+        """How many tokens of a text ``embed`` reads, special ones included.
+
+        0 where no limit is known; then nobody can say whether a text was cut.
+        """
 
     @property
     def longest(self) -> int:

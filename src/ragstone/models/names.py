@@ -32,6 +32,7 @@ NEEDS: dict[BackEnd, tuple[str, tuple[str, ...]]] = {
 HUB_NAME = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
 FORMS = (BUILTIN, "FOLDER", "org/name", "openai:MODEL", "http://HOST/v1#MODEL")
 GRAPHS = ("model.onnx", "onnx/model.onnx")
+SHOWN = 80
 
 _opened: dict[tuple[object, Path], tuple[object, CachedEncoder]] = {}
 
@@ -80,7 +81,7 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
             )
         return CachedEncoder(api.ApiEncoder(name, server), embeddings_file(), note=say)
     place = place_of(name)
-    _needed(place)
+    needed(place)
     if _of_torch_alone(place):
         return _once(place, place.repository, "", offline, say)
     folder = model_folder(place, offline=offline, note=say).resolve()
@@ -99,7 +100,7 @@ def available(name: str) -> bool:
             api.server(name)
             return True
         place = place_of(name)
-        _needed(place)
+        needed(place)
         if _of_torch_alone(place) and _in_hub_cache(place.repository):
             return True
         model_folder(place, offline=True, note=to_stderr)
@@ -131,15 +132,20 @@ def place_of(name: str) -> Place:
 
     Raises:
         UnknownName: The name has none of the forms.
-        ModelError: It looks like a folder, and there is none.
+        ModelError: It looks like a folder, and there is none, or none that can be looked for.
     """
     back_end, where = _split(name)
     if where == BUILTIN:
         return Place(name, back_end)
-    path = Path(where).expanduser()
-    if where and path.is_dir():
+    try:
+        path = Path(where).expanduser()
+        there, is_folder = path.exists(), path.is_dir()
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(f"No folder {where[:SHOWN]!r} can be looked for: {reason}") from error
+    if where and is_folder:
         return Place(name, back_end, folder=path)
-    if where and path.exists():
+    if where and there:
         raise ModelError(f"{where} is a file. Name the folder that it is in, with its tokenizer")
     if match := HUB_NAME.fullmatch(where):
         return Place(name, back_end, repository=match[1], revision=match[2] or "")
@@ -178,6 +184,21 @@ def in_store(place: Place) -> Stored | None:
     return store.find(BUILTIN)
 
 
+def needed(place: Place, role: str = "encoder") -> None:
+    """Look whether the packages of the back end are there; nothing is imported.
+
+    Args:
+        place: Of the model.
+        role: What the model is, for the message.
+
+    Raises:
+        MissingDependency: One is not installed.
+    """
+    extra, packages = NEEDS[place.back_end]
+    if any(find_spec(package) is None for package in packages):
+        raise MissingDependency(f"The {role} {place.name}", extra)
+
+
 def _split(name: str) -> tuple[BackEnd, str]:
     for back_end in NEEDS:
         if name.startswith(f"{back_end}:"):
@@ -188,12 +209,6 @@ def _split(name: str) -> tuple[BackEnd, str]:
 def _weights(place: Place) -> tuple[str, ...]:
     """What the back end reads: onnx makes a graph of the weights where there is none."""
     return ("onnx", "safetensors") if place.back_end == "onnx" else ("safetensors",)
-
-
-def _needed(place: Place) -> None:
-    extra, packages = NEEDS[place.back_end]
-    if any(find_spec(package) is None for package in packages):
-        raise MissingDependency(f"The encoder {place.name}", extra)
 
 
 def _of_torch_alone(place: Place) -> bool:

@@ -52,6 +52,11 @@ class Origin:
     commit: str
     weights: str
 
+    @property
+    def pulled_as(self) -> str:
+        """By what name these weights are fetched: ``onnx:org/name`` where they are a graph."""
+        return f"onnx:{self.name}" if self.weights == "onnx" else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
@@ -146,7 +151,7 @@ def checked(model: Stored) -> Stored:
             raise ModelError(
                 f"The stored model {model.origin.name} is damaged: {file}: "
                 f"expected {expected.size:,} bytes, got {got}.\n"
-                f"Fetch it again: ragstone models pull {model.origin.name}"
+                f"Fetch it again: ragstone models pull {model.origin.pulled_as}"
             )
     return model
 

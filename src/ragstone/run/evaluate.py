@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -113,10 +114,12 @@ def evaluate(
         offline=offline,
     )
     every = asked.metrics if QUICK not in asked.suites else [*asked.metrics, *candidates()]
+    aligner, strings = local_encoder(panel.judges, needed_asks(every), models.encoder)
+    opened = replace(models.opened, strings=strings)
     panel = parse_judges(
         several(judge),
         citations,
-        local_encoder(panel.judges, needed_asks(every), models.encoder),
+        aligner,
         models.encoder,
         models.cross_encoder,
         models.bertscore,
@@ -136,7 +139,7 @@ def evaluate(
             for judge in panel.judges
             if isinstance(judge, NliJudge)
         ],
-        **models.opened.settings(),
+        **opened.settings(),
         "citations": citations,
         "by": list(fields),
         "cluster": cluster,
@@ -152,7 +155,7 @@ def evaluate(
         held = folder.prepare(settings)
         if held.get("finished"):
             return Run(folder.path)
-        evaluation = Evaluation(folder, settings, asked, panel.judges, fields, models.opened)
+        evaluation = Evaluation(folder, settings, asked, panel.judges, fields, opened)
         try:
             evaluation.begin()
             broken = ViolationList(folder.path / "label_violations.jsonl")

@@ -11,6 +11,7 @@ from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity
 from ragstone.judges import LEDGER, Judge
+from ragstone.judges.similarity.units import NO_TEXT
 from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, parse_metric, score
 
 from .asked import Asked
@@ -69,6 +70,7 @@ class Evaluation:
         self.by = list(dict.fromkeys([*self.asked_by, *(name for by in suites for name in by)]))
         self.cluster: str = settings["cluster"]
         self.tally = Tally()
+        self.unanswered = 0
         quick = candidates() if QUICK in asked.suites else []
         self.metrics = list({str(metric): metric for metric in [*asked.metrics, *quick]}.values())
         self.asks = needed_asks(self.metrics)
@@ -127,6 +129,7 @@ class Evaluation:
         scored = self._scored(examples, judged, block)
         self.folder.add_part(number, {**more, **scored, "ledger": ledger, **tables})
         self.tally.add(len(examples), judged.ledger, tables.get(SIMILARITY))
+        self.unanswered += judged.ledger.filter(UNANSWERED).height
 
     def check_fields(self, block: Sequence[Example]) -> None:
         """A field that no example of the first block has, or all have another, is a mistake."""
@@ -177,7 +180,7 @@ class Evaluation:
                 "questions": facets["question"].n_unique(),
                 "systems": facets["system"].n_unique(),
             },
-            remarks=list(remarks(chosen, self.opened, self.tally)),
+            remarks=list(remarks(chosen, self.opened, self.tally, self.unanswered)),
             seconds=round(time.perf_counter() - started, 3),
         )
         self.folder.drop_parts()
@@ -191,6 +194,7 @@ class Evaluation:
             similarities = part / f"{SIMILARITY}.parquet"
             there = pl.read_parquet(similarities) if similarities.is_file() else None
             self.tally.add(size, ledger, there)
+            self.unanswered += ledger.filter(UNANSWERED).height
             for _ in islice(examples, size):
                 pass
         return len(parts)
@@ -326,6 +330,13 @@ class Evaluation:
 
 
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
+
+UNANSWERED = (
+    pl.col("ask").str.starts_with(f"{SIMILARITY}/")
+    & (pl.col("status") == "failed")
+    & pl.col("reason").str.ends_with(NO_TEXT).not_()
+)
+"""Rows of the ledger where a model did not answer, so that it can be asked again."""
 
 
 def _components(metrics: Sequence[Metric]) -> list[Metric]:

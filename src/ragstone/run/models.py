@@ -8,8 +8,9 @@ from ragstone.judgements import ASKS, BERTSCORES
 from ragstone.judges import Judge
 from ragstone.judges.names import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
-from ragstone.models import BUILTIN, Encoder, available, open_encoder
+from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
+from ragstone.models.store import find
 
 CROSS_ENCODED = "similarity/answer_reference_cross_encoder"
 BERTSCORE_ASKS = frozenset(f"similarity/{measure}" for measure in BERTSCORES)
@@ -25,6 +26,7 @@ class Opened:
         bertscore: How BERTScore is computed; None where it is not.
         cross_encoder: Name and fingerprint; None where none was named.
         lacking: Why an encoder that would be needed is not there.
+        strings: Why the local judge has no encoder, although one is stored here.
     """
 
     encoder: str | None = None
@@ -32,6 +34,7 @@ class Opened:
     bertscore: str | None = None
     cross_encoder: str | None = None
     lacking: str | None = None
+    strings: str | None = None
 
     def settings(self) -> dict[str, str | None]:
         """What tells a run from one with other models."""
@@ -140,19 +143,22 @@ def encoder_for(
 
 def local_encoder(
     judges: Iterable[Judge], asks: Collection[str], had: Encoder | None
-) -> Encoder | None:
-    """What the local judge aligns words with: the built-in encoder, if it is on this machine."""
+) -> tuple[Encoder | None, str | None]:
+    """What the local judge aligns words with: the built-in encoder, if it is on this machine.
+
+    Or why one that is stored here cannot be used; where none is, there is nothing to say.
+    """
     asked = any(judge.name == LOCAL for judge in judges) and not ALIGNED_ASKS.isdisjoint(asks)
     if not asked:
-        return None
+        return None, None
     if had is not None and had.name == BUILTIN:
-        return had
-    if not available(BUILTIN):
-        return None
+        return had, None
+    if find(BUILTIN) is None:
+        return None, None
     try:
-        return open_encoder(BUILTIN, offline=True)
-    except (ModelError, MissingDependency):
-        return None
+        return open_encoder(BUILTIN, offline=True), None
+    except (ModelError, MissingDependency) as error:
+        return None, " ".join(str(error).split())
 
 
 ALIGNED_ASKS = frozenset(

@@ -21,11 +21,21 @@ PAIRS = {
 CROSS = "answer_reference_cross_encoder"
 
 
-def remarks(metrics: Sequence[Metric], opened: Opened, tally: Tally) -> Iterator[str]:
+def remarks(
+    metrics: Sequence[Metric], opened: Opened, tally: Tally, unanswered: int = 0
+) -> Iterator[str]:
     """One line each: a missing encoder, texts that were cut, thresholds of another model."""
     if opened.lacking is not None:
         yield f"No encoder, so what rests on one is missing. {opened.lacking}"
-    name = (opened.encoder or "").partition("@")[0]
+    if unanswered:
+        times = "once" if unanswered == 1 else f"{unanswered:,} times"
+        yield (
+            f"Similarities failed {times}, and what rests on them is missing: "
+            "ragstone score RUN asks for these again."
+        )
+    if opened.strings is not None:
+        yield f"local judged by strings alone: {opened.strings}"
+    name = (opened.encoder or "").rpartition("@")[0]
     found = [measure for measure in PAIRS if tally.cut[measure]]
     if found:
         told = ", ".join(f"{_counted(one, tally)} {PAIRS[one]}" for one in found)
@@ -39,7 +49,7 @@ def remarks(metrics: Sequence[Metric], opened: Opened, tally: Tally) -> Iterator
         told = _counted(matched[0], tally)
         yield f"BERTScore: a text longer than {name} can read at all was cut in {told}."
     if tally.cut[CROSS]:
-        second = (opened.cross_encoder or "").partition("@")[0]
+        second = (opened.cross_encoder or "").rpartition("@")[0]
         yield f"{second}: a pair was longer than it reads in {_counted(CROSS, tally)}."
     of_others = [str(metric) for metric in metrics if _has_default_threshold(metric)]
     if of_others and name and not _is_minilm(name):

@@ -1,13 +1,13 @@
 """Rescore: new metrics on a finished run. Nobody judges again; an encoder compares what is new."""
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from ragstone.errors import RunConflict
+from ragstone.errors import InputError, MissingDependency, RunConflict
 from ragstone.examples import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Similarity, Tables
 from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet
@@ -22,10 +22,11 @@ from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
 from .asked import Asked, asked_for, several
-from .evaluation import ROW, Evaluation
+from .evaluation import ROW, UNANSWERED, Evaluation
 from .folder import Folder
 from .judging import judge_further, resolve
-from .models import Models, Opened, needs_encoder, open_models
+from .manifest import Tally
+from .models import BERTSCORE_ASKS, Models, Opened, needs_encoder, open_models
 from .progress import Progress, Report
 from .run import Run
 
@@ -46,7 +47,8 @@ def rescore(
 
     The run's own metrics are kept and estimated again. Nobody judges again, so a
     metric that needs what was not judged comes out as missing. Similarities
-    alone are computed where the run lacks them, with the models it has.
+    alone are computed where the run lacks them, with the models it has; where a
+    model did not answer, it is asked again. That needs no name of a metric.
 
     Args:
         run: Its folder.
@@ -56,7 +58,8 @@ def rescore(
 
     Raises:
         InputError: Not a finished run; unknown metrics, suites or fields; a model that
-            was named and cannot be used.
+            was named and cannot be used; nothing to do; settings of BERTScore without
+            any to compute.
         RunConflict: The run has similarities of another model, or other settings of
             BERTScore.
         MissingDependency: A model that was named needs a package that is not there.
@@ -67,26 +70,47 @@ def rescore(
     own = [parse_metric(name) for name in opened.manifest["metrics"]]
     chosen = list({str(metric): metric for metric in [*own, *asked.metrics]}.values())
     before = opened.manifest["settings"]
-    named = dict.fromkeys([*opened.manifest["suites"], *asked.suites])
-    settled = Asked(tuple(chosen), tuple(name for name in named if name != QUICK))
+    all_suites = dict.fromkeys([*opened.manifest["suites"], *asked.suites])
+    settled = Asked(tuple(chosen), tuple(name for name in all_suites if name != QUICK))
     started = time.perf_counter()
     folder = Folder(Path(run))
     had = Opened(**opened.manifest.get("models", {}))
     put = {ask for ask, *_ in opened.manifest["judged"]}
-    further = [
-        ask for ask in needed_asks(chosen) if ASKS[ask].kind == Similarity.name and ask not in put
-    ]
-    models = open_models(
-        further,
-        put,
-        _references(folder),
-        embedder=_own_encoder(had, further, put) if embedder is None else embedder,
-        cross_encoder=cross_encoder,
-        bertscore=options,
-        offline=offline,
-    )
-    together = _together(folder.path, had, models.opened)
+    unanswered = _unanswered(folder)
+    compared = [ask for ask in needed_asks(chosen) if ASKS[ask].kind == Similarity.name]
+
+    def models_for(asks: Sequence[str]) -> tuple[Models, Opened]:
+        models = open_models(
+            asks,
+            put,
+            _references(folder),
+            embedder=_own_encoder(had, asks, put) if embedder is None else embedder,
+            cross_encoder=cross_encoder,
+            bertscore=options,
+            offline=offline,
+        )
+        return models, _together(folder.path, had, models.opened)
+
+    further = [ask for ask in compared if ask not in put or ask in unanswered]
+    if bertscore and BERTSCORE_ASKS.isdisjoint(further):
+        raise InputError(
+            f"--bertscore {bertscore}: there is no BERTScore to compute here. Leave it out, or "
+            "evaluate the data anew, into another folder."
+        )
+    named = bool(asked.metrics or asked.suites or several(by))
+    try:
+        models, together = models_for(further)
+    except (InputError, MissingDependency):
+        without = [ask for ask in further if ask not in unanswered]
+        if not named or embedder is not None or bertscore or without == further:
+            raise
+        further = without
+        models, together = models_for(further)
     new = _comparing(models)
+    able = frozenset[str]().union(*(judge.asks for judge in new))
+    further = [ask for ask in further if ask in able or ask not in unanswered]
+    if not named and able.isdisjoint(further) and (folder.path / "estimates.json").is_file():
+        raise InputError(_nothing_to_do(models.lacking))
     earlier = [Earlier(one["name"], one["about"]) for one in opened.manifest["judges"]]
     judges: list[Judge] = list({one.name: one for one in [*earlier, *new]}.values())
     fresh = Folder(folder.path / "rescored")
@@ -95,12 +119,14 @@ def rescore(
     names_by = list(dict.fromkeys([*opened.manifest["by"], *several(by)]))
     evaluation = Evaluation(fresh, before, settled, judges, names_by, together)
     evaluation.tally.take(opened.manifest)
+    _forget(evaluation.tally, further)
+    evaluation.unanswered = sum(count for ask, count in unanswered.items() if ask not in further)
     total = int(opened.manifest["data"]["examples"])
     with folder.locked():
         try:
-            for number, (examples, tables) in enumerate(_stored(folder, judges)):
+            for number, (examples, tables, known) in enumerate(_stored(folder, judges, further)):
                 evaluation.check_fields(examples)
-                judged = judge_further(examples, tables, new, further)
+                judged = judge_further(examples, tables, [known, *new], further)
                 evaluation.keep_further(number, examples, judged)
                 if progress:
                     done = evaluation.tally.examples
@@ -128,8 +154,28 @@ class Earlier:
         return Sheet(KINDS[ASKS[ask].kind], ask, self.name).filled()
 
 
-def _stored(folder: Folder, judges: Sequence[Judge]) -> Iterator[tuple[list[Example], Tables]]:
-    """A finished run's examples and judgements, block by block."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Says again what the finished run holds of a block, but for the failures."""
+
+    said: Mapping[str, Filled]
+    name: str = "known"
+    about: str = "the judgements of the run"
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """What has been judged."""
+        return frozenset(self.said)
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
+        """The same as before, under the name of the judge who said it."""
+        return self.said[ask]
+
+
+def _stored(
+    folder: Folder, judges: Sequence[Judge], further: Collection[str]
+) -> Iterator[tuple[list[Example], Tables, Known]]:
+    """A finished run's examples and judgements, block by block; what stays of further asks."""
     examples, ledgers = folder.finished("examples"), folder.finished("ledger")
     for number in examples.select("block").unique().collect()["block"].sort():
         here = pl.col("block") == number
@@ -137,10 +183,15 @@ def _stored(folder: Folder, judges: Sequence[Judge]) -> Iterator[tuple[list[Exam
         ids = frame.select(ROW, example_id="id")
         ledger = ledgers.filter(here).collect().join(ids, on="example_id").select(*LEDGER)
         tables = Tables(frame)
+        stays: dict[str, Filled] = {}
         for ask in (name for name in ASKS if name in set(ledger["ask"])):
             entries = ledger.filter(pl.col("ask") == ask)
-            tables = resolve(tables, ask, entries, _said(folder, ask, here), judges)
-        yield from_frame(frame), tables
+            said = _said(folder, ask, here)
+            if ask in further:
+                stays[ask] = Filled(said, entries.filter(pl.col("status") != "failed"))
+            else:
+                tables = resolve(tables, ask, entries, said, judges)
+        yield from_frame(frame), tables, Known(stays)
 
 
 def _said(folder: Folder, ask: str, here: pl.Expr) -> pl.DataFrame:
@@ -156,6 +207,27 @@ def _references(folder: Folder) -> Iterator[str]:
     """All references of the run."""
     column = pl.col("reference").explode().drop_nulls().unique(maintain_order=True)
     yield from folder.finished("examples").select(column).collect().to_series()
+
+
+def _unanswered(folder: Folder) -> dict[str, int]:
+    """How often a model did not answer, by ask."""
+    counted = folder.finished("ledger").filter(UNANSWERED).group_by("ask").len().collect()
+    return dict(counted.iter_rows())
+
+
+def _forget(tally: Tally, asks: Collection[str]) -> None:
+    """Take out what was counted of these similarities, for they are counted again."""
+    for said in [said for said in tally.said if said[0] in asks]:
+        del tally.said[said]
+    for measure in (ask.partition("/")[2] for ask in asks):
+        del tally.pairs[measure], tally.cut[measure]
+
+
+def _nothing_to_do(lacking: str | None) -> str:
+    words = "Name what to score: --metric, --suite, --metrics-from or --by."
+    if lacking:
+        return f"The similarities that are missing need an encoder. {lacking}\n{words}"
+    return f"No similarity is left to ask for. {words}"
 
 
 def _own_encoder(had: Opened, further: Collection[str], put: Collection[str]) -> str | None:
@@ -187,11 +259,13 @@ def _together(path: Path, had: Opened, now: Opened) -> Opened:
     ]
     if differing:
         lines = [f"{path} has similarities that were made otherwise.", *differing]
-        raise RunConflict("\n".join([*lines, "Evaluate the data anew, into another folder."]))
+        hint = "Name what the run was made with, or evaluate the data anew, into another folder."
+        raise RunConflict("\n".join([*lines, hint]))
     return Opened(
         encoder=now.encoder or had.encoder,
         reads=now.reads or had.reads,
         bertscore=now.bertscore or had.bertscore,
         cross_encoder=now.cross_encoder or had.cross_encoder,
         lacking=now.lacking,
+        strings=had.strings,
     )

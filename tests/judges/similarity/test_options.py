@@ -63,6 +63,16 @@ def test_a_baseline_is_of_the_layer_that_is_used(tmp_path: Path) -> None:
     assert found.f1[0] == pytest.approx((plain.f1[0] - 0.225) / 0.775)
 
 
+def test_two_baselines_are_never_told_alike() -> None:
+    encoder = ScriptedEncoder()
+    one, other = (
+        BertscoreSettings(layer=2, baseline=Baseline(0.5, 0.5, f1)).about(encoder)
+        for f1 in (0.5150192, 0.5150193)
+    )
+    assert one == "layer 2, rescaled by 0.5 0.5 0.5150192"
+    assert one != other
+
+
 def test_what_cannot_be_is_refused_before_anything_is_computed() -> None:
     with pytest.raises(ModelError, match="none is 7"):
         BertscoreOptions(layer=7).settle(ScriptedEncoder(), ())
@@ -89,3 +99,11 @@ def test_scores_of_a_pair_are_kept_to_the_last_bit(tmp_path: Path) -> None:
         assert np.array_equal(getattr(kept, name), getattr(computed, name))
     plain = BertscoreSettings().scores(ScriptedEncoder(), *pairs)
     assert np.array_equal(plain.f1, computed.f1)
+
+
+def test_pairs_that_read_alike_when_joined_have_scores_of_their_own(tmp_path: Path) -> None:
+    cached = CachedEncoder(ScriptedEncoder(), tmp_path / "cache.sqlite", note=print)
+    for pair in (("tin \0 ore", "a mine"), ("tin ", " ore\0a mine")):
+        texts = ([pair[0]], [pair[1]])
+        plain = BertscoreSettings().scores(ScriptedEncoder(), *texts)
+        assert np.array_equal(BertscoreSettings().scores(cached, *texts).f1, plain.f1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelError
-from ragstone.examples import Context, Example
+from ragstone.errors import ModelError, ModelFailure
+from ragstone.examples import Context, Example, to_frame
 from ragstone.judgements import MISSING, Probe, Tables
 from ragstone.judges import Block, Filled, Judge, RulesJudge, Sheet
 from ragstone.judges.similarity import (
@@ -19,6 +19,7 @@ from ragstone.judges.similarity import (
     bertscore,
 )
 from ragstone.metrics import Missing, Score, Undefined
+from ragstone.models import TokenVectors
 from ragstone.testing import ScriptedEncoder
 
 Judged = Callable[..., Tables]
@@ -194,6 +195,51 @@ def test_each_text_of_a_block_is_embedded_once(judged: Judged) -> None:
                                             "question_answer")]  # fmt: skip
     judged(asks, given, (SimilarityJudge(encoder),))
     assert sorted(encoder.asked) == ["East?", "It is east.", "It is north."]
+
+
+def test_without_a_known_limit_nobody_says_whether_a_text_was_cut(judged: Judged) -> None:
+    tables = judged(["similarity/question_context"], [example("half")], judge(max_tokens=0))
+    assert tables.of("similarity/question_context")["cut"].to_list() == [None]
+
+
+class Unmeasured(ScriptedEncoder):
+    """Its server is down when it is asked how long texts are."""
+
+    def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:  # noqa: ARG002
+        raise ModelFailure("lengths did not answer.")
+
+
+def test_windows_that_cannot_be_cut_have_failed_with_the_reason(scored: Scored) -> None:
+    judges = (SimilarityJudge(Unmeasured()),)
+    found = scored("embedding_hallucination(windows=True)", example("It is east."), judges)
+    assert found == Missing("lengths did not answer.")
+
+
+class Counting(ScriptedEncoder):
+    """Fails from the second time on that it is asked for tokens."""
+
+    times = 0
+
+    def tokens(
+        self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
+    ) -> list[TokenVectors]:
+        self.times += 1
+        if self.times > 1:
+            raise ModelFailure("tokens did not answer.")
+        return super().tokens(texts, layer=layer, limit=limit)
+
+
+def test_bertscores_that_fail_are_asked_for_once_and_the_known_ones_stay() -> None:
+    encoder = Counting()
+    one = SimilarityJudge(encoder, BertscoreSettings(layer=1))
+    examples = [example(id=name, answer=name, reference=("a bridge",)) for name in ("1", "2")]
+    block = Block(examples, to_frame(examples))
+    first = one.fill("similarity/bertscore_precision", block, [0])
+    assert first.ledger["status"].to_list() == ["ok"]
+    for measure in ("precision", "recall", "f1"):
+        both = one.fill(f"similarity/bertscore_{measure}", block, [0, 1])
+        assert both.ledger["status"].to_list() == ["ok", "failed"]
+    assert encoder.times == 2
 
 
 def test_the_next_block_begins_anew(judged: Judged) -> None:

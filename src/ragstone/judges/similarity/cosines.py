@@ -35,12 +35,15 @@ class Texts:
 
     def embed(self, texts: Iterable[str]) -> None:
         """Embed what has not been, together; behind a failure nothing more is tried."""
-        new = sorted({text for text in texts if text not in self._places}, key=len)
+        new = sorted(
+            {text for text in texts if text not in self._places},
+            key=lambda text: (len(text), text),
+        )
         gained: list[Vectors] = []
         for first in range(0, len(new), TEXTS_AT_ONCE):
             some = new[first : first + TEXTS_AT_ONCE]
             try:
-                vectors, cut = self.encoder.embed(some), self._longer(some)
+                vectors, cut = self._embedded(some), self._longer(some)
             except ModelFailure as error:
                 self._failed.update(dict.fromkeys(new[first:], str(error)))
                 break
@@ -95,9 +98,16 @@ class Texts:
         """Whether one of its texts was longer than the encoder reads; None: it does not say."""
         return any_known(self._cut.get(text) for text in unit.texts)
 
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        vectors = self.encoder.embed(texts)
+        if not np.isfinite(vectors).all():
+            raise ModelFailure(f"{self.encoder.name} gave numbers that are not finite")
+        return vectors
+
     def _longer(self, texts: Sequence[str]) -> list[bool | None]:
         lengths: NDArray[np.int32] = self.encoder.lengths(texts)
-        return [bool(length > self.encoder.max_tokens) if length else None for length in lengths]
+        limit = self.encoder.max_tokens
+        return [bool(length > limit) if length and limit else None for length in lengths]
 
 
 def any_known(facts: Iterable[bool | None]) -> bool | None:

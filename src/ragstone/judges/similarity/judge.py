@@ -81,7 +81,10 @@ class SimilarityJudge:
 
     def _compared(self, units: Sequence[Unit], *, windows: bool) -> dict[Unit, Told]:
         """The best cosine of each unit."""
-        read = self._texts.in_windows(units) if windows else units
+        try:
+            read = self._texts.in_windows(units) if windows else units
+        except ModelFailure as error:
+            return dict.fromkeys(units, Told(failure=str(error)))
         self._texts.embed(text for unit in read for text in unit.texts)
         return {
             unit: Told(value, self._texts.cut(one), self._texts.failure(one))
@@ -89,7 +92,7 @@ class SimilarityJudge:
         }
 
     def _matched(self, units: Sequence[Unit], measure: str) -> dict[Unit, Told]:
-        """BERTScore of each unit's one pair; all three are computed at once."""
+        """BERTScore of each unit's one pair; all three are computed, or have failed, at once."""
         new = [unit for unit in units if unit not in self._matches]
         try:
             scores = self.bertscore.scores(
@@ -98,13 +101,15 @@ class SimilarityJudge:
                 [reference for unit in new for _, reference in unit.pairs],
             )
         except (ModelError, ModelFailure) as error:
-            return dict.fromkeys(units, Told(failure=str(error)))
-        columns = zip(new, scores.precision, scores.recall, scores.f1, scores.cut, strict=True)
-        for unit, *values, cut in columns:
-            self._matches[unit] = {
-                name: Told(round(float(value), DECIMALS), bool(cut))
-                for name, value in zip(BERTSCORES, values, strict=True)
-            }
+            failed = Told(failure=str(error))
+            self._matches.update({unit: dict.fromkeys(BERTSCORES, failed) for unit in new})
+        else:
+            columns = zip(new, scores.precision, scores.recall, scores.f1, scores.cut, strict=True)
+            for unit, *values, cut in columns:
+                self._matches[unit] = {
+                    name: Told(round(float(value), DECIMALS), bool(cut))
+                    for name, value in zip(BERTSCORES, values, strict=True)
+                }
         return {unit: self._matches[unit][measure] for unit in units}
 
 

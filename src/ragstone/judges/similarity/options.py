@@ -129,8 +129,11 @@ class BertscoreSettings:
         )
 
     def _key(self, encoder: Encoder, pair: tuple[str, str]) -> bytes:
-        facts = "\0".join([VERSION, encoder.fingerprint, self.about(encoder), *pair])
-        return blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        digest = blake2b(digest_size=16)
+        for part in (VERSION, encoder.fingerprint, self.about(encoder), *pair):
+            written = part.encode("utf-8", "surrogatepass")
+            digest.update(len(written).to_bytes(8, "big") + written)
+        return digest.digest()
 
     def about(self, encoder: Encoder) -> str:
         """What stands in a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
@@ -139,7 +142,8 @@ class BertscoreSettings:
             words.append(f"idf of {self.idf.documents} references {self.idf.fingerprint[:12]}")
         if self.baseline is not None:
             one = self.baseline
-            words.append(f"rescaled by {one.precision:g} {one.recall:g} {one.f1:g}")
+            numbers = (repr(float(number)) for number in (one.precision, one.recall, one.f1))
+            words.append(f"rescaled by {' '.join(numbers)}")
         return ", ".join(words)
 
 

@@ -17,13 +17,13 @@ def windows(encoder: Encoder, texts: Sequence[str]) -> list[list[str]]:
 
     The windows begin and end between words, and in scripts without spaces
     between pieces of a few characters. Where the encoder does not say how long a
-    text is, the text is one window.
+    text is, or has no limit that is known, the text is one window.
     """
     lengths = encoder.lengths(texts)
     long = {
         text: [(piece.start(), piece.end()) for piece in _PIECE.finditer(text)]
         for text, length in zip(texts, lengths, strict=True)
-        if length > encoder.max_tokens
+        if 0 < encoder.max_tokens < length
     }
     words = list(
         dict.fromkeys(text[start:end].strip() for text in long for start, end in long[text])
