@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.models import bert
 from ragstone.models.onnx import load
-from ragstone.models.onnx_session import even_batches, side_by_side, threads
+from ragstone.models.onnx_session import even_batches
 from ragstone.models.reading import FolderEncoder
+from ragstone.models.side_by_side import side_by_side, threads
 from ragstone.testing import tiny_bert
 
 onnx = pytest.importorskip("onnx", reason="needs the extra onnx")

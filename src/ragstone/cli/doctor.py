@@ -8,7 +8,7 @@ from .output import print_json
 
 BASE = ("aiohttp", "numpy", "polars", "typer")
 EXTRAS = {
-    "local": ("huggingface-hub", "safetensors", "tokenizers"),
+    "local": ("huggingface-hub", "safetensors", "threadpoolctl", "tokenizers"),
     "onnx": ("huggingface-hub", "onnx", "onnxruntime", "safetensors", "tokenizers"),
     "pandas": ("pandas", "pyarrow"),
     "torch": ("sentence-transformers", "torch"),

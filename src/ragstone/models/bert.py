@@ -1,15 +1,21 @@
 """The NumPy back end: encoders of the BERT family without torch."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .batches import BATCH_TOKENS, batches
 from .bert_forward import Workspace, hidden_states
 from .bert_weights import FILE, Sizes, Weights, faults_of, read_weights, sizes_of
 from .folder import ModelFolder
 from .reading import FolderEncoder, Ids, Take, check_layer, token_counts
+from .side_by_side import one_blas_thread, side_by_side
+
+FEWEST_BATCHES = 4
+"""With fewer, a thread would wait for the other; both then work on the same batch."""
 
 
 def load(folder: Path, name: str) -> FolderEncoder:
@@ -46,8 +52,21 @@ class _NumpyStates:
 
     def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:
         lengths = token_counts(texts)
-        space = Workspace(self._sizes, max(BATCH_TOKENS, lengths.max(initial=0)))
-        for batch in batches(lengths):
+        waiting = list(batches(lengths))
+        room = max(BATCH_TOKENS, lengths.max(initial=0))
+        own = threading.local()
+
+        def run(batch: NDArray[np.intp]) -> None:
+            if not hasattr(own, "space"):
+                own.space = Workspace(self._sizes, room)
             some = [texts[number] for number in batch]
-            states = hidden_states(self._weights, self._sizes, some, layer, space)
+            states = hidden_states(self._weights, self._sizes, some, layer, own.space)
             take(batch, np.split(states, np.cumsum(lengths[batch])[:-1]))
+
+        if len(waiting) < FEWEST_BATCHES:
+            for batch in waiting:
+                run(batch)
+            return
+        with one_blas_thread():
+            for _ in side_by_side(run, waiting):
+                pass

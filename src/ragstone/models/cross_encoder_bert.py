@@ -21,8 +21,9 @@ from .bert_weights import FILE, Linear, Sizes, Weights, faults_of, read_weights,
 from .cross_encoder_folder import TOKENIZER, CrossEncoderFolder, refused
 from .encoder import Vectors
 from .onnx_graph import bert_graph, inputs_of
-from .onnx_session import even_batches, open_graph, side_by_side
+from .onnx_session import even_batches, open_graph
 from .pairs import Pair, TokenizedPair, lengths_of
+from .side_by_side import side_by_side
 
 HEADS = {
     "bert": ("bert.pooler.dense", "classifier"),

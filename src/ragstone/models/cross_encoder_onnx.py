@@ -11,8 +11,9 @@ from . import cross_encoder_bert, onnx_file
 from .cross_encoder_folder import CrossEncoderFolder
 from .encoder import Vectors
 from .onnx_file import OnnxFile
-from .onnx_session import even_batches, side_by_side
+from .onnx_session import even_batches
 from .pairs import Pair, TokenizedPair, lengths_of
+from .side_by_side import side_by_side
 
 LOGITS = {"logits": 2}
 

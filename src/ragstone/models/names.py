@@ -25,7 +25,7 @@ from .store import Note, Stored
 
 BackEnd = Literal["numpy", "onnx", "torch"]
 NEEDS: dict[BackEnd, tuple[str, tuple[str, ...]]] = {
-    "numpy": ("local", ("safetensors", "tokenizers")),
+    "numpy": ("local", ("safetensors", "threadpoolctl", "tokenizers")),
     "onnx": ("onnx", ("onnx", "onnxruntime", "safetensors", "tokenizers")),
     "torch": ("torch", ("sentence_transformers", "torch")),
 }

@@ -15,8 +15,9 @@ from .encoder import Vectors
 from .folder import ModelFolder, is_count
 from .onnx_file import OnnxFile
 from .onnx_graph import bert_graph, inputs_of
-from .onnx_session import Session, even_batches, open_graph, side_by_side
+from .onnx_session import Session, even_batches, open_graph
 from .reading import FolderEncoder, Ids, Take, check_layer, token_counts
+from .side_by_side import side_by_side
 
 TOKEN_OUTPUTS = {"last_hidden_state": 3, "token_embeddings": 3}
 OUTPUTS = TOKEN_OUTPUTS | {"sentence_embedding": 2}

@@ -4,12 +4,10 @@ That is quicker than several threads for one batch: nothing waits between the st
 lost where other programs want the processor too.
 """
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +22,6 @@ BATCH_TOKENS = 512
 
 MUCH_SHORTER = 0.6
 FATAL_ONLY = 4
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class Session:
@@ -104,27 +99,6 @@ def even_batches(lengths: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
         if full or end == order.size or lengths[order[end]] < MUCH_SHORTER * longest:
             yield order[start:end]
             start = end
-
-
-def side_by_side(work: Callable[[T], R], batches: Iterable[T]) -> Iterator[R]:
-    """The result of each batch, in their order, as many at a time as there are threads."""
-    waiting = list(batches)
-    workers = min(threads(), len(waiting))
-    if workers < 2:
-        yield from map(work, waiting)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(work, waiting)
-
-
-def threads() -> int:
-    """OMP_NUM_THREADS, or one for each processor that this process may use."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    if asked.isdecimal() and int(asked):
-        return int(asked)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _options(optimisations: str) -> Any:
