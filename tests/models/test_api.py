@@ -12,7 +12,9 @@ import pytest
 from aiohttp import web
 
 from ragstone.errors import ModelError, ModelFailure
+from ragstone.models import bert
 from ragstone.models.api import ApiEncoder, Patience, Server, server
+from ragstone.testing import tiny_bert
 
 Reply = Callable[[list[str]], web.StreamResponse]
 QUICK = Patience(reply=1.0, first=0.01, down=0.3)
@@ -124,6 +126,20 @@ def test_long_texts_go_in_smaller_requests(encoder: ApiEncoder, scripted: Script
     texts = ["a" * 150_000, "b" * 40_000, "c" * 20_000, "d" * 300_000]
     assert encoder.embed(texts)[:, 0].tolist() == [150_000, 40_000, 20_000, 300_000]
     assert sorted(len(body["input"]) for body in scripted.asked) == [1, 1, 2]
+
+
+def test_a_model_behind_a_server_gives_what_it_gives_here(
+    encoder: ApiEncoder, scripted: Scripted, tmp_path: Path
+) -> None:
+    model = bert.load(tiny_bert(tmp_path / "model"), "model")
+    scripted.otherwise = lambda texts: data(
+        [
+            {"index": place, "embedding": one.tolist()}
+            for place, one in enumerate(model.embed(texts))
+        ]
+    )
+    texts = ["the bridge opened in 1932", "", "a mine", "the old tower stands " * 20]
+    assert encoder.embed(texts) == pytest.approx(model.embed(texts), abs=1e-5)
 
 
 def test_no_text_asks_nobody(encoder: ApiEncoder, scripted: Scripted) -> None:
