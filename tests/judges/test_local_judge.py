@@ -9,6 +9,7 @@ from ragstone.examples import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
 from ragstone.judges import LocalJudge, RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
+from ragstone.testing import ScriptedEncoder
 
 Judged = Callable[..., Tables]
 Scored = Callable[..., Score]
@@ -142,3 +143,13 @@ def test_each_reference_is_held_against_the_answer(judged: Judged, scored: Score
 def test_relevance_without_a_question_is_a_failure(judged: Judged) -> None:
     tables = judged(["relevance"], [example(question=None)], LOCAL)
     assert tables.outcome("relevance").row(0) == (MISSING, "local: no_question")
+
+
+def test_where_its_encoder_does_not_answer_only_what_needs_it_is_missing(judged: Judged) -> None:
+    deaf = LocalJudge(ScriptedEncoder(silent_on=[BRIDGE.text or ""]))
+    tables = judged(ASKED, [example()], (deaf, RulesJudge()))
+    for ask in ("support/claim", "relevance"):
+        outcome = tables.outcome(ask)
+        assert outcome["status"].to_list() == [MISSING], ask
+        assert outcome["reason"].to_list()[0].startswith("local: "), ask
+    assert tables.outcome("claims")["status"].to_list() == [VALUE]

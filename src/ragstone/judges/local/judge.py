@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ragstone.errors import ModelFailure
 from ragstone.examples import Example
 from ragstone.judgements import (
     ASKS,
@@ -95,8 +96,19 @@ class LocalJudge:
     )
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        """Judge each example by rules over its strings."""
+        """Judge each example; where the encoder does not answer, it has failed, with the reason."""
         sheet = Sheet(KINDS[ASKS[ask].kind], ask, self.name)
+        try:
+            self._judge(sheet, block, rows)
+        except ModelFailure as error:
+            sheet = Sheet(sheet.kind, ask, self.name)
+            for row in rows:
+                subject = fingerprint(ask, block.examples[row].id)
+                sheet.done(row, subject, "failed", f"{self.name}: {error}")
+        return sheet.filled()
+
+    def _judge(self, sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+        ask = sheet.ask
         if ask == "response":
             _fill_response(sheet, block, rows)
         elif ask == "claims":
@@ -111,7 +123,6 @@ class LocalJudge:
             _fill_claim_agreement(sheet, block, rows)
         else:
             _fill_statement_agreement(sheet, block, rows, self._aligner)
-        return sheet.filled()
 
 
 def _fill_response(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
