@@ -6,20 +6,13 @@ OPENAI_API_KEY, and one server gets it: that of OPENAI_BASE_URL, or else api.ope
 
 import asyncio
 import json
-import math
-import os
 import random
-import re
 import time
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from hashlib import blake2b
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import SplitResult, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,53 +20,30 @@ from numpy.typing import NDArray
 from ragstone.errors import ModelError, ModelFailure
 
 from .encoder import TokenVectors, Vectors
+from .server import (
+    SURROGATE,
+    TRANSIENT,
+    Server,
+    one_line,
+    openai_server,
+    retry_after,
+    scrubbed,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
+    from aiohttp import ClientSession
 
-OPENAI = "https://api.openai.com/v1"
+__all__ = ["ApiEncoder", "Patience", "Server", "is_api", "server"]
+
 TEXTS, CHARACTERS = 256, 200_000
 IN_FLIGHT = 8
 ATTEMPTS = 4
 LONGEST_WAIT = 60.0
 TOO_MUCH = {400, 413, 422}
-TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
-SURROGATE = re.compile("[\ud800-\udfff]")
-SHOWN, SHOWN_TEXT = 200, 40
+SHOWN_TEXT = 40
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """Where to ask, and for which model.
-
-    Args:
-        url: Without a slash at the end: ``https://HOST/v1``.
-        model: As the server calls it.
-        key: Sent as a bearer token; None where the server gets none. Never shown.
-    """
-
-    url: str
-    model: str
-    key: str | None
-
-    @property
-    def host(self) -> str:
-        """Host and port, for messages."""
-        return urlsplit(self.url).netloc
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it is on this machine, so that no text leaves it."""
-        host = urlsplit(self.url).hostname or ""
-        try:
-            return ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost" or host.endswith(".localhost")
-
-    def __repr__(self) -> str:
-        return f"Server({self.url!r}, {self.model!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +72,7 @@ def server(name: str) -> Server:
     Raises:
         ModelError: The name is not of these forms, or api.openai.com is meant and no key is set.
     """
-    meant = os.environ.get("OPENAI_BASE_URL") or OPENAI
-    if name.startswith("openai:"):
-        url, model = meant, name.removeprefix("openai:")
-    else:
-        url, _, model = name.partition("#")
-    parts = _parts(url, name)
-    if not model.strip():
-        raise ModelError(f"{name!r} names no model. Write openai:MODEL or http://HOST/v1#MODEL")
-    url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
-    key = os.environ.get("OPENAI_API_KEY", "").strip() or None
-    if _origin(url) != _origin(meant):
-        key = None
-    if key and not (key.isascii() and key.isprintable()):
-        raise ModelError("OPENAI_API_KEY holds characters that no key has")
-    if key is None and _origin(url) == _origin(OPENAI):
-        raise ModelError(f"{name} needs a key: set OPENAI_API_KEY")
-    return Server(url, model.strip(), key)
+    return openai_server(name, "encoder")
 
 
 class _Refused(ModelFailure):
@@ -209,7 +163,7 @@ class ApiEncoder:
             connector=TCPConnector(limit=IN_FLIGHT),
             cookie_jar=DummyCookieJar(),
             trust_env=False,
-            proxy=_proxy(self._server),
+            proxy=self._server.proxy,
         ) as session:
 
             async def one(batch: Sequence[str]) -> Vectors:
@@ -281,7 +235,7 @@ class ApiEncoder:
             trouble = f"replied {response.status}{self._said(body)}"
             if response.status not in TRANSIENT:
                 raise self._refusal(response.status, trouble, texts)
-            wait = max(wait, _retry_after(response))
+            wait = max(wait, retry_after(response.headers))
             if wait > LONGEST_WAIT:
                 raise self._failure(f"{trouble}, and wants to be left alone for {wait:,.0f} s")
         raise self._failure(f"{trouble}, {ATTEMPTS} times in a row")
@@ -296,7 +250,9 @@ class ApiEncoder:
                 vectors = [np.asarray(row["embedding"], np.float32) for row in rows]
             widths = {vector.shape for vector in vectors}
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._failure(f"sent no embeddings: {self._shown(body) or 'nothing'}") from error
+            raise self._failure(
+                f"sent no embeddings: {self._shown(body.decode(errors='replace')) or 'nothing'}"
+            ) from error
         if order != list(range(count)):
             raise self._failure(
                 f"sent {len(order):,} vectors for {count:,} texts, or numbered them wrongly"
@@ -337,21 +293,12 @@ class ApiEncoder:
 
     def _said(self, body: bytes) -> str:
         """What the server says of its error."""
-        try:
-            reply: Any = json.loads(body)
-        except (ValueError, RecursionError):
-            return ""
-        error = reply.get("error", reply) if isinstance(reply, dict) else reply
-        words = error.get("message") if isinstance(error, dict) else error
-        shown = self._shown(words.encode(errors="replace")) if isinstance(words, str) else ""
+        shown = self._shown(words_of(body))
         return f": {shown}" if shown else ""
 
-    def _shown(self, words: bytes) -> str:
+    def _shown(self, words: str) -> str:
         """One short line of what a server sent, without the key."""
-        line = " ".join(words.decode(errors="replace").split())
-        if self._server.key:
-            line = line.replace(self._server.key, "…")
-        return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
+        return one_line(scrubbed(words, self._server.key))
 
 
 def _batches(texts: Sequence[str], at_once: int) -> Iterator[list[str]]:
@@ -375,51 +322,3 @@ def _run(asked: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(asked)
     with ThreadPoolExecutor(1) as beside:
         return beside.submit(asyncio.run, asked).result()
-
-
-def _parts(url: str, name: str) -> SplitResult:
-    try:
-        parts = urlsplit(url.strip())
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        (parts.hostname or "").encode("idna")
-    except ValueError:
-        usable = False
-    whole = usable and not (parts.query or parts.fragment)
-    if "@" in (parts.netloc if whole else url + name):
-        raise ModelError("An encoder's address must not hold a password: it would be kept in runs")
-    if not usable:
-        raise ModelError(f"{name!r} holds no usable address. Write http://HOST/v1#MODEL")
-    if not whole:
-        raise ModelError(f"{name!r}: an encoder's address has no ?… and one #MODEL at most")
-    return parts
-
-
-def _proxy(server: Server) -> str | None:
-    """This system's proxy on the way to the server; aiohttp's own look would read ~/.netrc too."""
-    parts = urlsplit(server.url)
-    if server.is_local or proxy_bypass(parts.netloc):
-        return None
-    proxy = getproxies().get(parts.scheme)
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    try:
-        parts = urlsplit(url)
-        port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    except ValueError:
-        return "", None, None
-    return parts.scheme, parts.hostname, port
-
-
-def _retry_after(response: "ClientResponse") -> float:
-    """Seconds the server asks for; 0 where it does not."""
-    asked = response.headers.get("Retry-After", "").strip()
-    try:
-        seconds = float(asked)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(asked).timestamp() - time.time()
-        except ValueError:
-            return 0.0
-    return max(0.0, seconds) if math.isfinite(seconds) else 0.0

@@ -1,5 +1,6 @@
-"""Builders for tests, yours too: rows and their scores, encoders by script, tiny models."""
+"""Builders for tests, yours too: rows and scores, models and encoders by script, tiny models."""
 
+from .chat import ScriptedModel
 from .encoder import ScriptedEncoder
 from .models import tiny_bert
 from .rows import (
@@ -18,6 +19,7 @@ __all__ = [
     "Given",
     "Rows",
     "ScriptedEncoder",
+    "ScriptedModel",
     "claims",
     "contexts",
     "known_contexts",

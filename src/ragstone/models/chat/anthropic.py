@@ -1,0 +1,145 @@
+"""Anthropic: the Messages format."""
+
+from collections.abc import Mapping
+
+from ragstone.models.server import Server
+
+from .model import ChatReply, ChatRequest, Finish, Usage
+from .refusal import refused
+from .settings import ALL, Settings, Takes
+from .wire import (
+    Body,
+    Wire,
+    count,
+    dumped,
+    given,
+    inside,
+    layout,
+    no_reply,
+    opened,
+    printed,
+    temperature,
+    together,
+    word,
+)
+
+VERSION = "2023-06-01"
+MAX_TOKENS, FEWER_TOKENS = 8192, 4096
+"""The format wants a length. Some old models do not write as much as that, and get the other."""
+
+FINISHES: dict[str, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]) -> Body:
+    """The request; what is cached ends behind the first part of several, else behind the system's.
+
+    Args:
+        request: The question.
+        model: As the server calls it.
+        settings: How it is to answer.
+        lacks: What the server is known not to take.
+    """
+    where = layout(settings, lacks)
+    first, rest = "", request.text
+    if len(request.parts) > 1:
+        first, rest = request.parts[0], "".join(request.parts[1:])
+    if not (first.strip() and rest.strip()):
+        first, rest = "", request.text
+    system = [_block(request.system)] if request.system.strip() else []
+    content = [_block(first)] if first else []
+    (content or system or [{}])[-1]["cache_control"] = {"type": "ephemeral"}
+    content.append(_block(rest + ("" if where == "strict" else printed(request))))
+    length = FEWER_TOKENS if "max_tokens" in lacks else MAX_TOKENS
+    made: Body = {
+        "model": model,
+        "max_tokens": settings.max_tokens or length,
+        "messages": [{"role": "user", "content": content}],
+    }
+    made |= given(
+        system=system or None,
+        temperature=temperature(settings, lacks),
+        top_p=settings.top_p,
+    )
+    schema = {"type": "json_schema", "schema": request.schema} if where == "strict" else None
+    config = given(format=schema, effort=settings.effort)
+    return made | ({"output_config": config} if config else {})
+
+
+def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
+    """The reply.
+
+    Raises:
+        ChatFailure: It is an error, or not of this format.
+    """
+    if not 200 <= status < 300:
+        raise refused(status, headers, body)
+    reply = opened(body)
+    if reply.get("type") == "error":
+        raise refused(500, headers, body)
+    content = reply.get("content")
+    if not isinstance(content, list):
+        raise no_reply("sent no content", body)
+    finish = FINISHES.get(word(reply.get("stop_reason")), "stop")
+    return ChatReply(
+        text="" if finish == "refusal" else _text(content),
+        finish=finish,
+        usage=_usage(reply.get("usage")),
+        model=word(reply.get("model")) or None,
+    )
+
+
+def _block(text: str) -> Body:
+    return {"type": "text", "text": text}
+
+
+def _text(content: list[object]) -> str:
+    """The text blocks together, or the input of a tool."""
+    blocks = [block for block in content if isinstance(block, dict)]
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    text = "".join(one for one in texts if isinstance(one, str))
+    inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
+    return text or (dumped(inputs[0]) if inputs else "")
+
+
+def _usage(usage: object) -> Usage:
+    """The format counts what is written to the cache and read from it apart."""
+    if not isinstance(usage, dict):
+        return Usage()
+    cached = count(usage.get("cache_read_input_tokens"))
+    fresh = count(usage.get("input_tokens"))
+    prompt = None
+    if fresh is not None:
+        prompt = together(fresh, cached, count(usage.get("cache_creation_input_tokens")))
+    return Usage(
+        prompt=prompt,
+        completion=count(usage.get("output_tokens")),
+        cached=cached,
+        reasoning=count(inside(usage, "output_tokens_details").get("thinking_tokens")),
+    )
+
+
+def _url(server: Server) -> str:
+    return f"{server.url.removesuffix('/v1')}/v1/messages"
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
+
+
+ANTHROPIC = Wire(
+    "anthropic",
+    "ANTHROPIC_API_KEY",
+    Takes(
+        ALL - {"seed"},
+        efforts=("low", "medium", "high", "xhigh", "max"),
+        layouts=("strict", "prompt"),
+    ),
+    _url,
+    _headers,
+    body,
+    read,
+)

@@ -1,0 +1,242 @@
+"""Bedrock: AWS's models by the Converse operation of botocore."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any, TypeVar
+
+from ragstone.errors import MissingDependency, ModelError
+from ragstone.models.server import scrubbed
+
+from .asking import AskingChat, Card
+from .failure import ChatFailure, Trouble
+from .model import ChatModel, ChatReply, ChatRequest, Finish, Usage
+from .openai import NAME_LENGTH
+from .refusal import Unsupported, refused
+from .settings import ALL, Settings, Takes, parse_settings
+from .wire import (
+    Body,
+    count,
+    dumped,
+    given,
+    inside,
+    layout,
+    no_reply,
+    printed,
+    temperature,
+    together,
+    word,
+)
+
+T = TypeVar("T")
+
+WINDOW = 128_000
+READ, CONNECT, AT_ONCE = 600, 30, 256
+TAKES = Takes(ALL - {"seed"}, layouts=("strict", "prompt"))
+TROUBLES: dict[str, tuple[int, Trouble]] = {
+    "ThrottlingException": (429, "rate_limit"),
+    "TooManyRequestsException": (429, "rate_limit"),
+    "ServiceQuotaExceededException": (429, "rate_limit"),
+    "ModelTimeoutException": (408, "server_error"),
+    "ModelNotReadyException": (429, "server_error"),
+    "ModelErrorException": (424, "server_error"),
+    "InternalServerException": (500, "server_error"),
+    "ServiceUnavailableException": (503, "server_error"),
+    "AccessDeniedException": (403, "not_allowed"),
+    "UnrecognizedClientException": (403, "not_allowed"),
+    "ExpiredTokenException": (403, "not_allowed"),
+    "InvalidSignatureException": (403, "not_allowed"),
+    "ResourceNotFoundException": (404, "not_found"),
+}
+"""AWS's errors; a ValidationException is told apart by its words."""
+
+FINISHES: dict[str, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "guardrail_intervened": "filter",
+    "content_filtered": "filter",
+}
+BROKEN = {"malformed_model_output", "malformed_tool_use"}
+
+
+def bedrock_chat(model: str, settings: str) -> ChatModel:
+    """A model of AWS; region and credentials are found as AWS's own tools find them.
+
+    Raises:
+        MissingDependency: botocore is not installed.
+        ModelError: There is no region, no credentials, or a setting is wrong.
+    """
+    read = parse_settings(settings, TAKES, f"bedrock:{model}")
+    client = _client(model)
+    card = Card(
+        name=f"bedrock:{model}{read}",
+        about=f"{model} at {client.meta.endpoint_url}",
+        identity=f"bedrock {client.meta.endpoint_url} {model}",
+        settings=read,
+        window=read.window or WINDOW,
+    )
+
+    async def send(made: Body) -> ChatReply:
+        return read_reply(await _beside(lambda: _converse(client, made)))
+
+    async def finish() -> None:
+        client.close()
+
+    return AskingChat(card, lambda request, lacks: body(request, model, read, lacks), send, finish)
+
+
+def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]) -> Body:
+    """The arguments of Converse."""
+    where = layout(settings, lacks)
+    text = request.text + ("" if where == "strict" else printed(request))
+    told = bool(request.system.strip())
+    if told and "system" in lacks:
+        text = f"{request.system}\n\n{text}"
+    inference = given(
+        temperature=temperature(settings, lacks),
+        topP=settings.top_p,
+        maxTokens=settings.max_tokens,
+    )
+    schema = {
+        "name": request.name[:NAME_LENGTH],
+        "schema": json.dumps(request.schema, separators=(",", ":"), ensure_ascii=False),
+    }
+    form = {"type": "json_schema", "structure": {"jsonSchema": schema}}
+    output = given(textFormat=form if where == "strict" else None, effort=settings.effort)
+    return given(
+        modelId=model,
+        messages=[{"role": "user", "content": [{"text": text}]}],
+        system=[{"text": request.system}] if told and "system" not in lacks else None,
+        inferenceConfig=inference or None,
+        outputConfig=output or None,
+    )
+
+
+def read_reply(reply: Body) -> ChatReply:
+    """The reply in what Converse returns.
+
+    Raises:
+        ChatFailure: It is not of this format.
+    """
+    shown = json.dumps(reply, default=str).encode()
+    content = inside(inside(reply, "output"), "message").get("content")
+    reason = word(reply.get("stopReason"))
+    if reason in BROKEN:
+        raise no_reply(f"Bedrock broke its reply off: {reason}", shown)
+    if not isinstance(content, list):
+        raise no_reply("Bedrock sent no message", shown)
+    finish = FINISHES.get(reason, "stop")
+    return ChatReply(
+        text="" if finish == "filter" else _text(content),
+        finish=finish,
+        usage=_usage(inside(reply, "usage")),
+    )
+
+
+def _text(content: list[object]) -> str:
+    text = "".join(word(block.get("text")) for block in content if isinstance(block, dict))
+    tools = [inside(block, "toolUse").get("input") for block in content]
+    inputs = [one for one in tools if one is not None]
+    return text or (dumped(inputs[0]) if inputs else "")
+
+
+def _usage(usage: Body) -> Usage:
+    cached = count(usage.get("cacheReadInputTokens"))
+    fresh = count(usage.get("inputTokens"))
+    written = count(usage.get("cacheWriteInputTokens"))
+    return Usage(
+        prompt=None if fresh is None else together(fresh, cached, written),
+        completion=count(usage.get("outputTokens")),
+        cached=cached,
+    )
+
+
+def _client(model: str) -> Any:
+    try:
+        from botocore.config import Config
+        from botocore.exceptions import BotoCoreError
+        from botocore.session import get_session
+    except ImportError as error:
+        raise MissingDependency(f"bedrock:{model}", "bedrock") from error
+    config = Config(
+        read_timeout=READ,
+        connect_timeout=CONNECT,
+        max_pool_connections=AT_ONCE,
+        retries={"total_max_attempts": 1},
+    )
+    session = get_session()
+    try:
+        if session.get_credentials() is None:
+            raise ModelError(
+                f"bedrock:{model} needs credentials of AWS: set AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+            )
+        return session.create_client("bedrock-runtime", config=config)
+    except BotoCoreError as error:
+        raise ModelError(f"bedrock:{model} cannot be opened: {error} Set AWS_REGION") from error
+
+
+def _converse(client: Any, made: Body) -> Body:
+    from botocore.exceptions import (
+        BotoCoreError,
+        ClientError,
+        ConnectTimeoutError,
+        NoCredentialsError,
+        ParamValidationError,
+        ReadTimeoutError,
+    )
+
+    try:
+        reply: Body = client.converse(**made)
+        return reply
+    except ClientError as error:
+        raise _failure(error.response) from error
+    except ParamValidationError as error:
+        words = f"botocore does not know all of the request: {error}"
+        features = ("schema",) if "outputConfig" in str(error) else ()
+        raise Unsupported(features, words, http=400, body="") from error
+    except (ReadTimeoutError, ConnectTimeoutError) as error:
+        raise ChatFailure("timeout", f"Bedrock: {error}") from error
+    except NoCredentialsError as error:
+        raise ChatFailure("not_allowed", f"Bedrock: {error}") from error
+    except BotoCoreError as error:
+        raise ChatFailure("connection", f"Bedrock: {scrubbed(str(error))}") from error
+
+
+def _failure(response: Body) -> ChatFailure:
+    """The failure that an error of AWS stands for."""
+    error, metadata = inside(response, "Error"), inside(response, "ResponseMetadata")
+    headers = metadata.get("HTTPHeaders")
+    code = word(error.get("Code"))
+    status = metadata.get("HTTPStatusCode")
+    status = status if isinstance(status, int) else 500
+    sent = json.dumps({"message": error.get("Message"), "type": code}).encode()
+    failure = refused(status, headers if isinstance(headers, dict) else {}, sent)
+    known = TROUBLES.get(code)
+    words = f"Bedrock {failure}"
+    if isinstance(failure, Unsupported) and known is None:
+        return Unsupported(failure.features, words, http=status, body=failure.body)
+    return ChatFailure(
+        known[1] if known else failure.trouble,
+        words,
+        after=failure.after,
+        http=status,
+        body=failure.body,
+    )
+
+
+async def _beside(call: Callable[[], T]) -> T:
+    """The result of what blocks, from a thread that the end of the program does not wait for."""
+    future: Future[T] = Future()
+
+    def work() -> None:
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(call())
+            except BaseException as error:  # whoever waits is given it
+                future.set_exception(error)
+
+    Thread(target=work, daemon=True, name="bedrock").start()
+    return await asyncio.wrap_future(future)

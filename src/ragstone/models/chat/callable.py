@@ -1,0 +1,93 @@
+"""Callable: any async function as a chat model."""
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+from ragstone.errors import ModelError
+
+from .failure import ChatFailure
+from .model import ChatReply, ChatRequest
+
+Answer = ChatReply | str | Mapping[str, Any]
+
+
+class CallableChat:
+    """A chat model that is a function of the user's.
+
+    The function is given the ``ChatRequest`` and gives the reply: a ``ChatReply``, its text, or the
+    object that fits ``request.schema``. To say that it has none it raises ``ChatFailure``; a
+    ``TimeoutError`` counts as ``timeout`` and any other ``OSError`` as ``connection``. Every other
+    error is taken for a fault of the function, and ends the run.
+
+    Args:
+        function: Asynchronous.
+        name: As it stands in every row.
+        version: To be changed when the function gives other replies although its source is the
+            same: what it was called with before is then not answered from a run's journal.
+        window: Tokens that question and reply may have together.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[ChatRequest], Awaitable[Answer]],
+        name: str = "callable",
+        *,
+        version: str = "",
+        window: int = 128_000,
+    ) -> None:
+        self._function = function
+        self.name = name
+        self.window = window
+        self.notes: tuple[str, ...] = ()
+        where, source = _source(function)
+        self.about = f"{name}, a function: {where}"
+        self.identity = " ".join(filter(None, ("callable", name, where, source, version)))
+
+    async def reply(self, request: ChatRequest) -> ChatReply:
+        """Call the function once.
+
+        Raises:
+            ChatFailure: It gave no reply.
+            ModelError: It is not asynchronous.
+        """
+        given = self._function(request)
+        if not inspect.isawaitable(given):
+            raise ModelError(f"The model {self.name} has to be an async function")
+        try:
+            answer = await given
+        except TimeoutError as error:
+            raise ChatFailure("timeout", f"{self.name} timed out: {error}") from error
+        except OSError as error:
+            raise ChatFailure("connection", f"{self.name} failed: {error}") from error
+        return self._read(answer)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _read(self, answer: object) -> ChatReply:
+        if isinstance(answer, ChatReply):
+            return answer
+        if isinstance(answer, str):
+            return ChatReply(answer)
+        if isinstance(answer, Mapping):
+            return ChatReply(json.dumps(dict(answer), ensure_ascii=False))
+        kind = type(answer).__name__
+        words = f"{self.name} gave a {kind}, and not a ChatReply, a text or an object"
+        raise ChatFailure("bad_reply", words)
+
+
+def _source(function: object) -> tuple[str, str]:
+    """Where a function is from, and the hash of its source; empty where that is not to be had."""
+    while isinstance(function, partial):
+        function = function.func
+    known = function if hasattr(function, "__qualname__") else type(function)
+    where = f"{getattr(known, '__module__', '')}.{getattr(known, '__qualname__', '')}"
+    try:
+        text = inspect.getsource(known)  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return where, ""
+    return where, blake2b(text.encode(), digest_size=8).hexdigest()

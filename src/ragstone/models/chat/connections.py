@@ -1,0 +1,72 @@
+"""Connections: the one pool of HTTP connections that all models of a run share."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from .failure import ChatFailure
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+
+KEPT = 60.0
+"""Seconds that an idle connection is kept."""
+
+CONNECT = 30.0
+"""Seconds until a server that does not even take a connection is given up."""
+
+
+class Connections:
+    """A pool of HTTP connections, made when the first request goes out, in the loop it goes out in.
+
+    Follows no redirect, keeps no cookie, reads no ~/.netrc, and limits neither how many requests
+    are open at once nor how long one takes: who asks does, by cancelling.
+    """
+
+    def __init__(self) -> None:
+        self._session: ClientSession | None = None
+
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None = None
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and body of the reply to a request.
+
+        Raises:
+            ChatFailure: The server was not reached, or broke off.
+        """
+        from aiohttp import ClientConnectorError, ClientError
+
+        session = self._session or self._opened()
+        try:
+            async with session.post(
+                url, data=body, headers=headers, proxy=proxy, allow_redirects=False
+            ) as response:
+                return response.status, response.headers, await response.read()
+        except ClientConnectorError as error:
+            reason = error.os_error.strerror or error
+            raise ChatFailure(
+                "connection", f"cannot be reached: {reason}. Is it running?"
+            ) from error
+        except TimeoutError as error:
+            words = f"took no connection within {CONNECT:g} s"
+            raise ChatFailure("timeout", words) from error
+        except (ClientError, OSError) as error:
+            words = f"broke off: {error or type(error).__name__}"
+            raise ChatFailure("connection", words) from error
+
+    async def close(self) -> None:
+        """Close them all; the next request would open new ones."""
+        session, self._session = self._session, None
+        if session:
+            await session.close()
+
+    def _opened(self) -> "ClientSession":
+        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
+        self._session = ClientSession(
+            headers={"User-Agent": "ragstone", "Accept-Encoding": "identity"},
+            timeout=ClientTimeout(total=None, sock_connect=CONNECT),
+            connector=TCPConnector(limit=0, keepalive_timeout=KEPT),
+            cookie_jar=DummyCookieJar(),
+            trust_env=False,
+        )
+        return self._session

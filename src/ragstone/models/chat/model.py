@@ -1,0 +1,94 @@
+"""Chat model: what every back end takes and gives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+Finish = Literal["stop", "length", "filter", "refusal"]
+"""Why a reply ended: by itself, at the length limit, by a content filter, by declining."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call, as the server counts them; None where it does not say.
+
+    ``prompt`` holds the cached ones, ``completion`` those of the reasoning.
+    """
+
+    prompt: int | None = None
+    completion: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One question to a model.
+
+    Args:
+        system: What the model is told first, the same for every question of a run.
+        parts: The user's message, to be joined; what sibling questions share comes first.
+        schema: The JSON schema that the reply has to fit.
+        name: Of the schema: letters, digits and underscores.
+    """
+
+    system: str
+    parts: tuple[str, ...]
+    schema: Mapping[str, Any]
+    name: str
+
+    @property
+    def text(self) -> str:
+        """The user's message."""
+        return "".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a model sent back.
+
+    Args:
+        text: Its words, as they came; empty where it declined or was filtered.
+        finish: Why they end.
+        usage: What it cost in tokens.
+        model: The model as the server names it, often with its date.
+    """
+
+    text: str
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    model: str | None = None
+
+
+class ChatModel(Protocol):
+    """A model that is asked one question at a time. It never retries, and keeps nothing."""
+
+    @property
+    def name(self) -> str:
+        """As the user wrote it and as it stands in every row: ``openai:gpt-5-mini?seed=7``."""
+
+    @property
+    def about(self) -> str:
+        """Model, server and sampling in one line; without any key."""
+
+    @property
+    def identity(self) -> str:
+        """What makes its replies its own: format, server, model, sampling. Holds no key."""
+
+    @property
+    def window(self) -> int:
+        """Tokens that a question may have, the reply's included."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its server did not take, so that it was left out, such as ``temperature``."""
+
+    async def reply(self, request: ChatRequest) -> ChatReply:
+        """Ask once.
+
+        Raises:
+            ChatFailure: There is no reply; says which trouble, and whether asking again may help.
+        """
+
+    async def close(self) -> None:
+        """Give back connections; nothing is asked after that."""

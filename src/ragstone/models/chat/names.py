@@ -1,0 +1,186 @@
+"""Chat names: what a user writes after ``--judge`` for a model, and the model it opens.
+
+    openai:MODEL                  api.openai.com, or the server of OPENAI_BASE_URL
+    azure:DEPLOYMENT              the resource of AZURE_OPENAI_ENDPOINT
+    anthropic:MODEL               api.anthropic.com, or the server of ANTHROPIC_BASE_URL
+    gemini:MODEL                  Google's server, or that of GOOGLE_GEMINI_BASE_URL
+    http(s)://HOST[/v1]#MODEL     any server that speaks OpenAI's format
+    bedrock:MODEL_ID              AWS, with botocore
+    litellm:MODEL                 what litellm knows
+    pydantic-ai:MODEL             what Pydantic AI knows
+
+Settings may follow: ``?temperature=0&seed=7``. Keys come from the environment alone, and each goes
+to one server alone.
+"""
+
+import os
+from collections.abc import Callable
+
+from ragstone.errors import ModelError, UnknownName
+from ragstone.models.server import OPENAI, Server, address, key_from, openai_server, origin
+
+from . import openai
+from .anthropic import ANTHROPIC
+from .connections import Connections
+from .gemini import GEMINI
+from .model import ChatModel
+from .openai import AZURE, COMPATIBLE
+from .over_http import http_chat
+from .settings import parse_settings
+from .wire import Wire
+
+FORMS = (
+    "openai:MODEL",
+    "azure:DEPLOYMENT",
+    "anthropic:MODEL",
+    "gemini:MODEL",
+    "http://HOST/v1#MODEL",
+    "bedrock:MODEL_ID",
+    "litellm:MODEL",
+    "pydantic-ai:MODEL",
+)
+WINDOWS = {"openai": 128_000, "azure": 128_000, "anthropic": 200_000, "gemini": 1_000_000}
+COMPATIBLE_WINDOW = 32_000
+"""Of a server whose models nobody knows."""
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+GEMINI_URL = "https://generativelanguage.googleapis.com"
+ADAPTERS = ("bedrock", "litellm", "pydantic-ai")
+
+
+def is_chat(name: str) -> bool:
+    """Whether the name is one of a chat model."""
+    return _kind(name) is not None
+
+
+def open_chat(
+    name: str, connections: Connections | None = None, *, offline: bool = False
+) -> ChatModel:
+    """The chat model of this name. Nothing is sent.
+
+    Args:
+        name: In one of the forms above.
+        connections: Of the run, which closes them; None: the model has its own.
+        offline: Open only what is on this machine.
+
+    Raises:
+        UnknownName: The name has none of the forms.
+        ModelError: It names no model, a setting is wrong, a key is missing, or it is not on this
+            machine and has to be.
+        MissingDependency: The adapter is not installed.
+    """
+    kind = _kind(name)
+    if kind is None:
+        raise UnknownName("model", name, FORMS, hint=f"Forms are: {', '.join(FORMS)}")
+    place, settings = _split(name)
+    if kind in ADAPTERS:
+        if offline:
+            raise ModelError(f"{name} may send texts elsewhere, which --offline forbids")
+        return _adapter(kind)(_model(place, kind), settings)
+    wire, server = SERVERS[kind](place)
+    if offline and not server.is_local:
+        raise ModelError(
+            f"{name} would send texts to {server.host}, which --offline forbids. "
+            "Name a server on this machine, such as http://localhost:11434/v1#MODEL"
+        )
+    return http_chat(
+        place,
+        wire,
+        server,
+        parse_settings(settings, wire.takes, name),
+        window=WINDOWS.get(kind, COMPATIBLE_WINDOW),
+        connections=connections,
+    )
+
+
+def _kind(name: str) -> str | None:
+    if name.startswith(("http://", "https://")):
+        return "http"
+    kind = name.partition(":")[0]
+    return kind if ":" in name and (kind in SERVERS or kind in ADAPTERS) else None
+
+
+def _split(name: str) -> tuple[str, str]:
+    """The name and the text of its settings; in an address a question mark is none of ours."""
+    before, mark, after = name.partition("#") if "://" in name else ("", "", name)
+    model, _, settings = after.partition("?")
+    return f"{before}{mark}{model}".strip(), settings.strip()
+
+
+def _model(place: str, kind: str) -> str:
+    model = place.removeprefix(f"{kind}:").strip()
+    if not model:
+        raise ModelError(f"{place!r} names no model. Write {_form(kind)}")
+    return model
+
+
+def _form(kind: str) -> str:
+    return next(form for form in FORMS if form.startswith(f"{kind}:"))
+
+
+def _openai(place: str) -> tuple[Wire, Server]:
+    """OpenAI's own server gets the newer names of fields first, others the older ones."""
+    server = openai_server(place)
+    return (openai.OPENAI if origin(server.url) == origin(OPENAI) else COMPATIBLE), server
+
+
+def _azure(place: str) -> tuple[Wire, Server]:
+    deployment = _model(place, "azure")
+    endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT", "")
+    if not endpoint:
+        raise ModelError(
+            f"{place} needs an address: set AZURE_OPENAI_ENDPOINT to https://NAME.openai.azure.com"
+        )
+    base = _base(endpoint, place)
+    for ending in ("/v1", "/openai"):
+        base = base.removesuffix(ending)
+    return AZURE, _keyed(Server(base, deployment, key_from(AZURE.variable)), place, AZURE.variable)
+
+
+def _anthropic(place: str) -> tuple[Wire, Server]:
+    model = _model(place, "anthropic")
+    base = _base(os.environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL, place)
+    server = Server(base, model, key_from(ANTHROPIC.variable))
+    return ANTHROPIC, _keyed(server, place, ANTHROPIC.variable)
+
+
+def _gemini(place: str) -> tuple[Wire, Server]:
+    model = _model(place, "gemini")
+    base = _base(os.environ.get("GOOGLE_GEMINI_BASE_URL") or GEMINI_URL, place)
+    key = key_from(GEMINI.variable) or key_from("GOOGLE_API_KEY")
+    return GEMINI, _keyed(Server(base, model, key), place, f"{GEMINI.variable} or GOOGLE_API_KEY")
+
+
+def _base(url: str, place: str) -> str:
+    parts = address(url, place, "model")
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+def _keyed(server: Server, place: str, variables: str) -> Server:
+    """The server, if there is a key for it or it is on this machine."""
+    if server.key is None and not server.is_local:
+        raise ModelError(f"{place} needs a key: set {variables}")
+    return server
+
+
+def _adapter(kind: str) -> Callable[[str, str], ChatModel]:
+    if kind == "bedrock":
+        from .bedrock import bedrock_chat
+
+        return bedrock_chat
+    if kind == "litellm":
+        from .litellm import litellm_chat
+
+        return litellm_chat
+    from .pydantic_ai import pydantic_ai_chat
+
+    return pydantic_ai_chat
+
+
+SERVERS: dict[str, Callable[[str], tuple[Wire, Server]]] = {
+    "openai": _openai,
+    "azure": _azure,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "http": _openai,
+}

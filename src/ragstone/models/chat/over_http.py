@@ -1,0 +1,100 @@
+"""Over HTTP: a chat model behind a server that speaks one of the three wire formats."""
+
+import json
+
+from ragstone.models.server import SURROGATE, Server, scrubbed
+
+from .asking import AskingChat, Card
+from .connections import Connections
+from .failure import ChatFailure
+from .model import ChatModel, ChatReply, ChatRequest
+from .refusal import Unsupported
+from .settings import Settings
+from .wire import Body, Wire
+
+
+def http_chat(
+    name: str,
+    wire: Wire,
+    server: Server,
+    settings: Settings,
+    *,
+    window: int,
+    connections: Connections | None = None,
+) -> ChatModel:
+    """A chat model behind a server.
+
+    Args:
+        name: As the user wrote it, without the settings.
+        wire: The server's format.
+        server: Where, which model, and the key.
+        settings: How it is to answer.
+        window: Tokens that question and reply may have together, where the settings do not say.
+        connections: Of the run, which closes them; None: its own.
+    """
+    pool = connections or Connections()
+    card = Card(
+        name=f"{name}{settings}",
+        about=f"{server.model} at {server.host}",
+        identity=f"{wire.format} {wire.url(server)} {server.model}",
+        settings=settings,
+        window=settings.window or window,
+    )
+
+    def body(request: ChatRequest, lacks: frozenset[str]) -> Body:
+        return wire.body(request, server.model, settings, lacks)
+
+    return AskingChat(card, body, _Sender(wire, server, pool), None if connections else pool.close)
+
+
+class _Sender:
+    """Sends a request to a server, and reads what comes back; shows its key to nobody else."""
+
+    def __init__(self, wire: Wire, server: Server, connections: Connections) -> None:
+        self._wire = wire
+        self._server = server
+        self._connections = connections
+        self._url = wire.url(server)
+        self._headers = {"Content-Type": "application/json", **wire.headers(server.key)}
+        self._proxy = server.proxy
+        self._key = (server.key or "").encode()
+
+    async def __call__(self, body: Body) -> ChatReply:
+        try:
+            status, headers, sent = await self._connections.post(
+                self._url, self._headers, encoded(body), self._proxy
+            )
+            if status != 200 or (self._key and self._key in sent):
+                sent = scrubbed(sent.decode(errors="replace"), self._server.key).encode()
+            return self._wire.read(status, headers, sent)
+        except Unsupported as refusal:
+            raise Unsupported(
+                refusal.features, self._said(refusal), http=refusal.http or 0, body=refusal.body
+            ) from refusal
+        except ChatFailure as failure:
+            raise ChatFailure(
+                failure.trouble,
+                self._said(failure),
+                after=failure.after,
+                http=failure.http,
+                body=failure.body,
+            ) from failure
+
+    def _said(self, failure: ChatFailure) -> str:
+        words = f"{self._server.host} {scrubbed(str(failure), self._server.key)}"
+        if failure.trouble == "not_allowed":
+            variable = self._wire.variable
+            sent = f"The key of {variable} was sent" if self._key else "No key was sent"
+            return f"{words}. {sent}"
+        if failure.trouble == "not_found":
+            return f"{words}. Is {self._url} the address, and {self._server.model} the model?"
+        return words
+
+
+def encoded(body: Body) -> bytes:
+    """A request as bytes; half characters, which have none, are replaced."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return SURROGATE.sub("\ufffd", text).encode()

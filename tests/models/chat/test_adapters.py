@@ -1,0 +1,308 @@
+"""Adapters of other libraries, against servers on this machine; skipped where they are missing."""
+
+import asyncio
+from importlib.util import find_spec
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ragstone.errors import MissingDependency, ModelError
+from ragstone.models.chat import (
+    ChatFailure,
+    ChatModel,
+    ChatReply,
+    ChatRequest,
+    Settings,
+    Usage,
+    bedrock,
+    open_chat,
+    pydantic_ai,
+)
+from ragstone.models.chat.secrets import secrets
+
+KEY = "sk-test-1234567890abcdef"
+NOTHING: frozenset[str] = frozenset()
+OPENAI: dict[str, Any] = {
+    "id": "1",
+    "object": "chat.completion",
+    "created": 1760000000,
+    "model": "small-1",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": '{"p01": "yes"}'},
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {
+        "prompt_tokens": 120,
+        "completion_tokens": 8,
+        "total_tokens": 128,
+        "prompt_tokens_details": {"cached_tokens": 100},
+        "completion_tokens_details": {"reasoning_tokens": 3},
+    },
+}
+CONVERSE: dict[str, Any] = {
+    "output": {"message": {"role": "assistant", "content": [{"text": '{"p01": "yes"}'}]}},
+    "stopReason": "end_turn",
+    "usage": {
+        "inputTokens": 20,
+        "outputTokens": 8,
+        "totalTokens": 128,
+        "cacheReadInputTokens": 100,
+        "cacheWriteInputTokens": 0,
+    },
+    "metrics": {"latencyMs": 5},
+}
+NO_SCHEMA = {"error": {"message": "response_format is not supported", "type": "x", "code": None}}
+
+
+def ask(model: ChatModel, request: ChatRequest) -> ChatReply:
+    async def once() -> ChatReply:
+        try:
+            return await model.reply(request)
+        finally:
+            await model.close()
+
+    return asyncio.run(once())
+
+
+def failed(model: ChatModel, request: ChatRequest) -> ChatFailure:
+    with pytest.raises(ChatFailure) as raised:
+        ask(model, request)
+    return raised.value
+
+
+def test_what_is_named_like_a_key_is_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINE_API_KEY", "abcdefabcdef")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "abcdefabcdefabcdef")
+    monkeypatch.setenv("MONKEY_BUSINESS", "bananas-bananas")
+    monkeypatch.setenv("SHORT_TOKEN", "yes")
+    found = secrets()
+    assert found.index("abcdefabcdefabcdef") < found.index("abcdefabcdef")
+    assert not {"bananas-bananas", "yes"} & set(found)
+
+
+@pytest.mark.parametrize(
+    ("package", "kind"),
+    [("botocore", "bedrock"), ("litellm", "litellm"), ("pydantic_ai", "pydantic-ai")],
+)
+def test_an_adapter_that_is_not_installed_is_named(package: str, kind: str) -> None:
+    if find_spec(package):
+        pytest.skip(f"{package} is installed")
+    with pytest.raises(MissingDependency) as raised:
+        open_chat(f"{kind}:m")
+    assert raised.value.extra == kind
+
+
+def test_a_wrong_setting_is_told_before_an_adapter_is_looked_for() -> None:
+    with pytest.raises(ModelError, match="seed"):
+        open_chat("bedrock:m?seed=1")
+    with pytest.raises(ModelError, match="schema"):
+        open_chat("pydantic-ai:openai:m?schema=json")
+
+
+@pytest.mark.filterwarnings("ignore")
+class TestLitellm:
+    @pytest.fixture
+    def model(self, scripted: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
+        monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        pytest.importorskip("litellm", reason="the litellm adapter needs litellm")
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{scripted.url}/v1")
+        scripted.otherwise = (200, {}, OPENAI)
+        return open_chat("litellm:openai/small?max_tokens=50")
+
+    def test_a_reply_is_read(
+        self, model: ChatModel, scripted: SimpleNamespace, question: ChatRequest
+    ) -> None:
+        reply = ask(model, question)
+        assert reply == ChatReply('{"p01": "yes"}', "stop", Usage(120, 8, 100, 3), "small-1")
+        (asked,) = scripted.asked
+        assert asked["body"]["response_format"]["json_schema"]["schema"] == question.schema
+        assert asked["body"]["temperature"] == 0
+        assert model.name == "litellm:openai/small?max_tokens=50"
+
+    @pytest.mark.parametrize(
+        ("status", "trouble"),
+        [(401, "not_allowed"), (404, "not_found"), (429, "rate_limit"), (500, "server_error"),
+         (503, "server_error")],
+    )  # fmt: skip
+    def test_errors_are_told_apart_and_not_asked_again(
+        self, status: int, trouble: str, model: ChatModel, scripted: SimpleNamespace,
+        question: ChatRequest,
+    ) -> None:  # fmt: skip
+        said = {"error": {"message": f"no, {KEY}", "type": "x", "code": None}}
+        scripted.otherwise = (status, {"Retry-After": "2"}, said)
+        failure = failed(model, question)
+        assert failure.trouble == trouble
+        assert KEY not in f"{failure} {failure.body}"
+        assert len(scripted.asked) == 1
+
+    def test_a_window_that_is_too_small_is_told(
+        self, model: ChatModel, scripted: SimpleNamespace, question: ChatRequest
+    ) -> None:
+        said = {"error": {"message": "This model's maximum context length is 8192 tokens."}}
+        scripted.otherwise = (400, {}, said)
+        assert failed(model, question).trouble == "too_long"
+
+    def test_a_schema_that_is_refused_is_printed(
+        self, model: ChatModel, scripted: SimpleNamespace, question: ChatRequest
+    ) -> None:
+        scripted.replies = [(400, {}, NO_SCHEMA)]
+        assert ask(model, question).text == '{"p01": "yes"}'
+        assert "response_format" not in scripted.asked[-1]["body"]
+        assert len(model.notes) == 1
+
+    def test_a_server_that_is_not_there_is_a_connection_failure(
+        self, model: ChatModel, question: ChatRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+        failure = failed(model, question)
+        assert failure.passing
+
+
+@pytest.mark.filterwarnings("ignore")
+class TestPydanticAI:
+    @pytest.fixture
+    def model(self, scripted: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
+        pytest.importorskip("pydantic_ai", reason="its adapter needs pydantic-ai-slim")
+        pytest.importorskip("openai", reason="Pydantic AI asks this format with openai")
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{scripted.url}/v1")
+        scripted.otherwise = (200, {}, OPENAI)
+        return open_chat("pydantic-ai:openai-chat:gpt-4o-mini?max_tokens=50")
+
+    def test_a_reply_is_read(
+        self, model: ChatModel, scripted: SimpleNamespace, question: ChatRequest
+    ) -> None:
+        reply = ask(model, question)
+        assert reply == ChatReply('{"p01": "yes"}', "stop", Usage(120, 8, 100, 3), "small-1")
+        (asked,) = scripted.asked
+        assert asked["body"]["response_format"]["type"] == "json_schema"
+        assert asked["body"]["temperature"] == 0
+        assert asked["body"]["messages"][0]["content"] == "You judge."
+
+    @pytest.mark.parametrize(
+        ("status", "trouble"),
+        [(401, "not_allowed"), (404, "not_found"), (429, "rate_limit"), (500, "server_error")],
+    )
+    def test_errors_are_told_apart_and_not_asked_again(
+        self, status: int, trouble: str, model: ChatModel, scripted: SimpleNamespace,
+        question: ChatRequest,
+    ) -> None:  # fmt: skip
+        said = {"error": {"message": f"no, {KEY}", "type": "x", "code": None}}
+        scripted.otherwise = (status, {"Retry-After": "2"}, said)
+        failure = failed(model, question)
+        assert (failure.trouble, failure.after) == (trouble, 2)
+        assert KEY not in f"{failure} {failure.body}"
+        assert len(scripted.asked) == 1
+
+    def test_a_schema_that_is_refused_is_printed(
+        self, model: ChatModel, scripted: SimpleNamespace, question: ChatRequest
+    ) -> None:
+        scripted.replies = [(400, {}, NO_SCHEMA)]
+        assert ask(model, question).text == '{"p01": "yes"}'
+        assert "response_format" not in scripted.asked[-1]["body"]
+
+    def test_a_model_that_is_not_known_is_refused(self, model: ChatModel) -> None:
+        assert model.notes == ()
+        with pytest.raises((ModelError, MissingDependency)):
+            open_chat("pydantic-ai:nobody:m")
+
+
+def test_pydantic_ai_is_given_what_was_asked(question: ChatRequest) -> None:
+    made = pydantic_ai.body(question, Settings(effort="none", seed=1), NOTHING)
+    assert made["settings"] == {"temperature": 0, "seed": 1, "thinking": False}
+    assert made["schema"] == question.schema
+    less = pydantic_ai.body(question, Settings(), frozenset({"schema", "temperature"}))
+    assert (less["schema"], less["settings"]) == (None, {})
+
+
+@pytest.mark.filterwarnings("ignore")
+class TestBedrock:
+    @pytest.fixture
+    def model(self, scripted: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
+        pytest.importorskip("botocore", reason="the bedrock adapter needs botocore")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIATEST12345678")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+        monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", scripted.url)
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        scripted.otherwise = (200, {}, CONVERSE)
+        return open_chat("bedrock:anthropic.claude-haiku-4-5-v1:0?max_tokens=50")
+
+    def test_a_reply_is_read(
+        self, model: ChatModel, scripted: SimpleNamespace, question: ChatRequest
+    ) -> None:
+        assert ask(model, question) == ChatReply('{"p01": "yes"}', "stop", Usage(120, 8, 100))
+        (asked,) = scripted.asked
+        assert asked["path"].endswith("/converse")
+        assert asked["body"]["inferenceConfig"] == {"temperature": 0, "maxTokens": 50}
+        assert asked["body"]["system"] == [{"text": "You judge."}]
+        assert asked["body"]["outputConfig"]["textFormat"]["type"] == "json_schema"
+        assert KEY not in f"{model.about} {model.identity} {model!r}"
+
+    @pytest.mark.parametrize(
+        ("status", "code", "words", "trouble"),
+        [
+            (429, "ThrottlingException", "Too many tokens, please wait", "rate_limit"),
+            (408, "ModelTimeoutException", "Model timed out", "server_error"),
+            (503, "ServiceUnavailableException", "Unavailable", "server_error"),
+            (424, "ModelErrorException", "The model failed", "server_error"),
+            (403, "AccessDeniedException", "No access to the model", "not_allowed"),
+            (404, "ResourceNotFoundException", "Could not resolve", "not_found"),
+            (400, "ValidationException", "Input is too long for requested model.", "too_long"),
+            (400, "ValidationException", "The provided model identifier is invalid.", "not_found"),
+            (400, "ValidationException", "Malformed", "rejected"),
+        ],
+    )
+    def test_errors_are_told_apart_and_not_asked_again(
+        self, status: int, code: str, words: str, trouble: str, model: ChatModel,
+        scripted: SimpleNamespace, question: ChatRequest,
+    ) -> None:  # fmt: skip
+        scripted.otherwise = (status, {"x-amzn-ErrorType": code}, {"message": words})
+        failure = failed(model, question)
+        assert (failure.trouble, failure.http) == (trouble, status)
+        assert words in str(failure)
+        assert len(scripted.asked) == 1
+
+    def test_a_schema_that_is_refused_is_printed(
+        self, model: ChatModel, scripted: SimpleNamespace, question: ChatRequest
+    ) -> None:
+        said = {"message": "This model does not support structured output (outputConfig)"}
+        scripted.replies = [(400, {"x-amzn-ErrorType": "ValidationException"}, said)]
+        assert ask(model, question).text == '{"p01": "yes"}'
+        assert "outputConfig" not in scripted.asked[-1]["body"]
+
+    def test_a_server_that_is_not_there_is_a_connection_failure(
+        self, model: ChatModel, question: ChatRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert model.notes == ()
+        monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:1")
+        assert failed(open_chat("bedrock:m"), question).trouble == "connection"
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("max_tokens", ChatReply("x", "length")),
+        ("model_context_window_exceeded", ChatReply("x", "length")),
+        ("guardrail_intervened", ChatReply("", "filter")),
+        ("content_filtered", ChatReply("", "filter")),
+        ("stop_sequence", ChatReply("x")),
+    ],
+)
+def test_every_end_of_bedrocks_replies_is_told_apart(reason: str, expected: ChatReply) -> None:
+    message = {"content": [{"text": "x"}]}
+    assert bedrock.read_reply({"output": {"message": message}, "stopReason": reason}) == expected
+
+
+@pytest.mark.parametrize(
+    "reply", [{}, {"output": []}, CONVERSE | {"stopReason": "malformed_model_output"}]
+)
+def test_what_is_not_of_bedrocks_format_is_a_bad_reply(reply: dict[str, Any]) -> None:
+    with pytest.raises(ChatFailure) as raised:
+        bedrock.read_reply(reply)
+    assert raised.value.trouble == "bad_reply"

@@ -1,0 +1,161 @@
+"""Gemini's format: what is sent, and what is read from what comes back."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
+from ragstone.models.chat.gemini import GEMINI, body, read
+from ragstone.models.chat.settings import Effort
+from ragstone.models.chat.wire import PRINTED
+from ragstone.models.server import Server
+
+NOTHING: frozenset[str] = frozenset()
+
+REPLY: dict[str, Any] = {
+    "candidates": [
+        {
+            "content": {
+                "role": "model",
+                "parts": [{"text": "hm", "thought": True}, {"text": '{"p01": "yes"}'}],
+            },
+            "finishReason": "STOP",
+            "index": 0,
+        }
+    ],
+    "usageMetadata": {
+        "promptTokenCount": 1200,
+        "cachedContentTokenCount": 1024,
+        "candidatesTokenCount": 30,
+        "thoughtsTokenCount": 70,
+        "totalTokenCount": 1300,
+    },
+    "modelVersion": "gemini-3-flash-001",
+    "responseId": "abc",
+}
+
+
+def got(reply: object) -> ChatReply:
+    return read(200, {}, json.dumps(reply).encode())
+
+
+def ended(reason: object, *parts: object) -> dict[str, Any]:
+    return {"candidates": [{"content": {"parts": list(parts)}, "finishReason": reason}]}
+
+
+def test_a_question_is_instruction_contents_and_schema(question: ChatRequest) -> None:
+    assert body(question, "gemini-3-flash", Settings(), NOTHING) == {
+        "systemInstruction": {"parts": [{"text": "You judge."}]},
+        "contents": [{"role": "user", "parts": [{"text": "CONTEXTS\nIs it so?"}]}],
+        "generationConfig": {
+            "temperature": 0,
+            "responseMimeType": "application/json",
+            "responseJsonSchema": question.schema,
+        },
+    }
+
+
+def test_settings_have_their_fields(question: ChatRequest) -> None:
+    settings = Settings(0.5, 0.9, 7, "low", 4096, "json")
+    made = body(question, "gemini-3-flash", settings, NOTHING)
+    assert made["generationConfig"] == {
+        "temperature": 0.5,
+        "topP": 0.9,
+        "seed": 7,
+        "maxOutputTokens": 4096,
+        "responseMimeType": "application/json",
+        "thinkingConfig": {"thinkingLevel": "LOW"},
+    }
+    assert PRINTED in made["contents"][0]["parts"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "expected"),
+    [
+        ("gemini-2.5-flash", "low", {"thinkingBudget": 1024}),
+        ("gemini-2.5-flash", "none", {"thinkingBudget": 0}),
+        ("gemini-3-pro", "high", {"thinkingLevel": "HIGH"}),
+        ("gemini-3-flash", "none", {"thinkingBudget": 0}),
+    ],
+)
+def test_older_models_have_budgets_for_thought(
+    question: ChatRequest, model: str, effort: Effort, expected: dict[str, Any]
+) -> None:
+    made = body(question, model, Settings(effort=effort), NOTHING)
+    assert made["generationConfig"]["thinkingConfig"] == expected
+
+
+def test_what_the_server_lacks_is_left_out(question: ChatRequest) -> None:
+    lacks = frozenset({"schema", "temperature", "system"})
+    made = body(question, "gemma-3-27b-it", Settings(), lacks)
+    assert made["generationConfig"] == {}
+    assert "systemInstruction" not in made
+    assert made["contents"][0]["parts"][0]["text"].startswith("You judge.\n\nCONTEXTS")
+
+
+@pytest.mark.parametrize(
+    ("base", "model", "url"),
+    [
+        ("https://g.example", "gemini-3", "https://g.example/v1beta/models/gemini-3"),
+        ("https://g.example/v1", "gemini-3", "https://g.example/v1/models/gemini-3"),
+        ("https://g.example", "tunedModels/x", "https://g.example/v1beta/tunedModels/x"),
+        ("https://g.example", "a b?c", "https://g.example/v1beta/models/a%20b%3Fc"),
+    ],
+)
+def test_the_model_is_in_the_address(base: str, model: str, url: str) -> None:
+    assert GEMINI.url(Server(base, model, "k")) == f"{url}:generateContent"
+
+
+def test_thoughts_count_into_the_reply_and_are_not_read() -> None:
+    assert got(REPLY) == ChatReply(
+        '{"p01": "yes"}', "stop", Usage(1200, 100, 1024, 70), "gemini-3-flash-001"
+    )
+
+
+def test_usage_that_is_absent_is_not_known() -> None:
+    assert got(ended("STOP", {"text": "x"})).usage == Usage()
+    counted = ended("STOP", {"text": "x"}) | {"usageMetadata": {"promptTokenCount": 4}}
+    assert got(counted).usage == Usage(prompt=4)
+
+
+@pytest.mark.parametrize(
+    "reason", ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]
+)
+def test_a_filtered_reply_is_empty(reason: str) -> None:
+    assert got(ended(reason, {"text": "half"})) == ChatReply("", "filter")
+
+
+def test_a_reply_at_the_limit_is_cut() -> None:
+    assert got(ended("MAX_TOKENS", {"text": '{"p'})) == ChatReply('{"p', "length")
+    empty = {"candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS"}]}
+    assert got(empty) == ChatReply("", "length")
+
+
+def test_a_function_call_is_read() -> None:
+    call = {"functionCall": {"name": "f", "args": {"a": 1}}}
+    assert got(ended("STOP", call)) == ChatReply('{"a": 1}')
+
+
+def test_a_blocked_question_is_filtered() -> None:
+    with pytest.raises(ChatFailure, match="PROHIBITED_CONTENT") as raised:
+        got({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {}})
+    assert raised.value.trouble == "filtered"
+    assert not raised.value.passing
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {},
+        [],
+        {"candidates": []},
+        {"candidates": ["x"]},
+        ended("MALFORMED_RESPONSE"),
+        ended("OTHER"),
+    ],
+)
+def test_what_is_not_of_the_format_is_a_bad_reply(reply: object) -> None:
+    with pytest.raises(ChatFailure) as raised:
+        got(reply)
+    assert raised.value.trouble == "bad_reply"

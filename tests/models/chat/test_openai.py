@@ -1,0 +1,163 @@
+"""OpenAI's format: what is sent, and what is read from what comes back."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
+from ragstone.models.chat.openai import COMPATIBLE, OPENAI, read
+from ragstone.models.chat.wire import PRINTED
+
+NOTHING: frozenset[str] = frozenset()
+
+REPLY: dict[str, Any] = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1760000000,
+    "model": "gpt-5-mini-2025-08-07",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": '{"p01": "yes"}', "refusal": None},
+            "logprobs": None,
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {
+        "prompt_tokens": 1200,
+        "completion_tokens": 80,
+        "total_tokens": 1280,
+        "prompt_tokens_details": {"cached_tokens": 1024, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 64, "audio_tokens": 0},
+    },
+}
+
+
+def got(reply: object, status: int = 200) -> ChatReply:
+    return read(status, {}, json.dumps(reply).encode())
+
+
+def choice(finish: object = "stop", **message: object) -> dict[str, Any]:
+    return {"choices": [{"message": {"role": "assistant", **message}, "finish_reason": finish}]}
+
+
+def test_a_question_is_system_user_schema_and_temperature(question: ChatRequest) -> None:
+    assert OPENAI.body(question, "gpt", Settings(), NOTHING) == {
+        "model": "gpt",
+        "messages": [
+            {"role": "system", "content": "You judge."},
+            {"role": "user", "content": "CONTEXTS\nIs it so?"},
+        ],
+        "temperature": 0,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "support", "strict": True, "schema": question.schema},
+        },
+    }
+
+
+def test_settings_have_their_fields(question: ChatRequest) -> None:
+    settings = Settings(0.5, 0.9, 7, "low", 4096, "json")
+    body = OPENAI.body(question, "gpt", settings, NOTHING)
+    assert body["temperature"] == 0.5
+    assert body["top_p"] == 0.9
+    assert body["seed"] == 7
+    assert body["reasoning_effort"] == "low"
+    assert body["max_completion_tokens"] == 4096
+    assert body["response_format"] == {"type": "json_object"}
+    assert COMPATIBLE.body(question, "m", settings, NOTHING)["max_tokens"] == 4096
+
+
+def test_a_printed_schema_stands_last(question: ChatRequest) -> None:
+    body = OPENAI.body(question, "gpt", Settings(schema="prompt"), NOTHING)
+    assert "response_format" not in body
+    text = body["messages"][1]["content"]
+    assert text.startswith("CONTEXTS\nIs it so?\n\n" + PRINTED)
+    assert json.loads(text.rpartition("\n")[2]) == question.schema
+    assert " " not in text.rpartition("\n")[2]
+
+
+def test_what_the_server_lacks_is_left_out(question: ChatRequest) -> None:
+    lacks = frozenset({"schema", "temperature", "system", "max_completion_tokens"})
+    body = OPENAI.body(question, "gpt", Settings(max_tokens=9), lacks)
+    assert set(body) == {"model", "messages", "max_tokens"}
+    (message,) = body["messages"]
+    assert message["content"].startswith("You judge.\n\nCONTEXTS\n")
+
+
+def test_what_the_user_set_is_never_left_out(question: ChatRequest) -> None:
+    settings = Settings(temperature=0.0, top_p=0.5, seed=1, effort="low", schema="strict")
+    names = frozenset({"schema", "temperature", "top_p", "seed", "effort"})
+    assert OPENAI.body(question, "gpt", settings, names) == OPENAI.body(
+        question, "gpt", settings, NOTHING
+    )
+
+
+def test_a_reply_is_its_words_usage_and_model() -> None:
+    assert got(REPLY) == ChatReply(
+        '{"p01": "yes"}', "stop", Usage(1200, 80, 1024, 64), "gpt-5-mini-2025-08-07"
+    )
+
+
+def test_usage_that_is_absent_is_not_known() -> None:
+    assert got(choice(content="x")).usage == Usage()
+    assert got(choice(content="x") | {"usage": {"prompt_tokens": 5}}).usage == Usage(prompt=5)
+    odd = {"prompt_tokens": "5", "completion_tokens": True, "prompt_tokens_details": None}
+    assert got(choice(content="x") | {"usage": odd}).usage == Usage()
+
+
+@pytest.mark.parametrize(
+    ("finish", "message", "expected"),
+    [
+        ("length", {"content": '{"p0'}, ChatReply('{"p0', "length")),
+        ("length", {"content": None}, ChatReply("", "length")),
+        ("content_filter", {"content": "half"}, ChatReply("", "filter")),
+        ("stop", {"content": None, "refusal": "I can't"}, ChatReply("", "refusal")),
+        (None, {"content": "x"}, ChatReply("x")),
+        (["odd"], {"content": "x"}, ChatReply("x")),
+        ("stop", {"content": "<think>a</think>{}"}, ChatReply("<think>a</think>{}")),
+        ("stop", {"content": "{}", "reasoning_content": "hm"}, ChatReply("{}")),
+        (
+            "stop",
+            {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, 1]},
+            ChatReply("ab"),
+        ),
+        (
+            "tool_calls",
+            {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": '{"a":1}'}}]},
+            ChatReply('{"a":1}'),
+        ),
+    ],
+)
+def test_every_end_of_a_reply_is_told_apart(
+    finish: object, message: dict[str, Any], expected: ChatReply
+) -> None:
+    assert got(choice(finish, **message)) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>hello</html>", b"[]", b"{}", b'{"choices": []}', b'{"choices": [{}]}', b"\xff{",
+     b'{"choices": [{"message": "x"}]}', b'{"choices"', b"[" * 100_000],
+)  # fmt: skip
+def test_what_is_not_of_the_format_is_a_bad_reply(body: bytes) -> None:
+    with pytest.raises(ChatFailure) as raised:
+        read(200, {}, body)
+    assert raised.value.trouble == "bad_reply"
+    assert raised.value.passing
+    assert len(raised.value.body) <= 501
+
+
+@pytest.mark.parametrize(
+    ("reply", "trouble"),
+    [
+        ({"error": {"message": "Rate limit exceeded", "code": 429}}, "rate_limit"),
+        ({"error": {"message": "upstream broke"}}, "server_error"),
+        ({"choices": [{"error": {"code": 502, "message": "x"}, "message": {}}]}, "server_error"),
+    ],
+)
+def test_an_error_within_a_good_status_is_an_error(reply: object, trouble: str) -> None:
+    with pytest.raises(ChatFailure) as raised:
+        got(reply)
+    assert raised.value.trouble == trouble
