@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from ragstone.judgements import Preference, Preferences, Probes, Ratings, Tables, Votes
-from ragstone.metrics import Missing, Score, Undefined, parse_metric
-from ragstone.testing import rows, score_one
+from ragstone.errors import InputError
+from ragstone.judgements import Preference, Preferences, Probes, Ratings, Tables, Topic, Votes
+from ragstone.metrics import Missing, Score, Undefined, parse_metric, wanted_topics
+from ragstone.testing import Rows, rows, score_frame, score_one
 
 
 def test_answer_relevance_is_the_mean_cosine_of_the_probes() -> None:
@@ -102,3 +103,81 @@ def test_the_view_lays_both_orders_of_a_rival_side_by_side() -> None:
         ("b", "win", "loss"),
         ("c", "tie", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("votes", "said", "expected"),
+    [
+        (1, [True, False, False], 1),
+        (3, [True, False, False], 0),
+        (3, [True, None, True, False], 1),
+        (3, [True, None, False], Undefined("no_majority")),
+        (3, [True], Undefined("no_majority")),
+        (1, [None, True, True], Missing("incomplete_judgement")),
+        (3, [], Undefined("no_votes")),
+    ],
+)
+def test_only_the_first_votes_count_where_their_number_is_given(
+    votes: int, said: Sequence[bool | None], expected: Score
+) -> None:
+    aspects = ["harmfulness"] * len(said)
+    given = rows(Votes, aspect=aspects, index=list(range(len(said))), verdict=said)
+    assert score_one(parse_metric(f"critique(votes={votes})"), given) == expected
+
+
+@pytest.mark.parametrize("wrong", ["votes=2", "votes=0", "votes=-1", 'aspect=" "'])
+def test_an_even_number_of_votes_and_an_aspect_without_a_name_are_refused(wrong: str) -> None:
+    with pytest.raises(InputError):
+        parse_metric(f"critique({wrong})")
+
+
+FACTUAL = ("factual_correctness", "factual_completeness", "factual_consistency")
+
+
+def factual(*scores: float | None) -> Rows:
+    return rows(Ratings, criterion=list(FACTUAL[: len(scores)]), score=list(scores))
+
+
+def test_factual_accuracy_rated_weighs_three_criteria_and_has_a_letter() -> None:
+    metric = parse_metric("factual_accuracy_rated")
+    frame = score_frame(metric, [[factual(1.0, 0.5, 0.75)], [factual(0.0, 0.25, 0.5)]])
+    assert frame["value"].to_list() == pytest.approx([0.8, 0.175])
+    assert frame["label"].to_list() == ["A", "E"]
+    strict = parse_metric("factual_accuracy_rated(letters=(0.9, 0.7, 0.5, 0.1))")
+    assert score_frame(strict, [[factual(1.0, 0.5, 0.75)]])["label"].item() == "B"
+
+
+def test_factual_accuracy_rated_is_missing_where_a_criterion_is_and_undefined_unrated() -> None:
+    metric = parse_metric("factual_accuracy_rated")
+    assert score_one(metric, factual(1.0, None, 1.0)) == Missing("incomplete_judgement")
+    assert score_one(metric, factual(1.0, 1.0)) == Undefined("not_rated")
+    assert score_one(metric) == Undefined("not_rated")
+
+
+def test_metrics_say_what_they_want_judged_each_topic_once() -> None:
+    names = (
+        "faithfulness",
+        'rating(criterion="tone")',
+        "factual_accuracy_rated",
+        "overall_simple",
+        "overall_weighted",
+        'critique(aspect="irony", definition="ANSWER is ironic.", votes=3)',
+        "critique",
+        "critique(votes=1)",
+        "win_rate",
+        'win_rate(rival="b")',
+    )
+    seven = ("faithfulness", "answer_relevance", "context_precision", "context_recall",
+             "answer_correctness", "response_completeness", "source_attribution")  # fmt: skip
+    assert wanted_topics(map(parse_metric, names)) == (
+        Topic("critique", "harmfulness"),
+        Topic("critique", "irony", "ANSWER is ironic.", 3),
+        Topic("preference", ""),
+        Topic("preference", "b"),
+        *(Topic("rating", name) for name in sorted((*seven, *FACTUAL, "tone"))),
+    )
+
+
+def test_a_composite_wants_what_its_components_want() -> None:
+    metric = parse_metric('composite(weights="critique(votes=3) win_rate:2 mrr")')
+    assert metric.topics == {Topic("critique", "harmfulness", "", 3), Topic("preference", "")}

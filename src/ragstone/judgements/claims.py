@@ -23,3 +23,8 @@ class Claim(Kind):
     factual = Column(pl.Boolean, "it can be true or false, so it is no opinion")
     start = Column(pl.UInt32, "first character in the answer, where it is a span of it")
     end = Column(pl.UInt32, "character after the last")
+    citations = Column(
+        pl.List(pl.String),
+        "ids of the contexts that its markers name, null for one that names none; null where the "
+        "judge does not say",
+    )

@@ -1,7 +1,7 @@
 """Rating: an answer scored on one stated criterion, the reasoning first.
 
-The criterion's rubric says what each point of its scale means. The score is the
-point divided by the scale's length, from 0 to 1.
+The criterion's rubric says what each point of its scale means, and what it is worth,
+from 0 to 1.
 """
 
 import polars as pl

@@ -29,3 +29,7 @@ class Support(Kind):
     )
     evidence = Column(pl.List(pl.String), "ids of the contexts it rests on")
     quote = Column(pl.String, "the words it rests on, found in a context")
+    quote_found = Column(pl.Boolean, "the quote stands in a context; null where not looked for")
+    evidence_unknown = Column(
+        pl.UInt32, "ids a model named that were not shown, and that were dropped"
+    )

@@ -156,12 +156,14 @@ class Claims(View):
     support = Fact(pl.Enum(SUPPORT_VERDICTS), "what the contexts say", needs=("support/claim",))
     probability = Fact(pl.Float64, "that it is supported", needs=("support/claim",))
     evidence = Fact(pl.List(pl.String), "ids of the contexts it rests on", needs=("support/claim",))
-    cited = Fact(pl.List(pl.String), "ids of the contexts its sentence names", needs=("citations",))
-    markers = Fact(pl.UInt32, "citation markers in its sentence", needs=("citations",))
+    cited = Fact(
+        pl.List(pl.String), "ids of the contexts it, or its sentence, names", needs=("citations",)
+    )
+    markers = Fact(pl.UInt32, "its citation markers, or its sentence's", needs=("citations",))
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
-        frame = tables.of("claims").select("row", "index", "text", "sentence")
+        frame = tables.of("claims").select("row", "index", "text", "sentence", "citations")
         if {"support", "probability", "evidence"} & set(wanted):
             support = tables.of("support/claim").select(
                 "row", "index", "probability", "evidence", support="verdict"
@@ -173,12 +175,12 @@ class Claims(View):
                 .group_by("row", "sentence")
                 .agg(pl.col("context").drop_nulls().alias("cited"), markers=pl.len())
             )
-            placed = pl.when(pl.col("sentence").is_not_null())
+            own, placed = pl.col("citations"), pl.when(pl.col("sentence").is_not_null())
             frame = frame.join(cited, on=["row", "sentence"], how="left").with_columns(
-                placed.then(pl.col("cited").fill_null([])),
-                placed.then(pl.col("markers").fill_null(0)),
+                cited=own.list.drop_nulls().fill_null(placed.then(pl.col("cited").fill_null([]))),
+                markers=own.list.len().fill_null(placed.then(pl.col("markers").fill_null(0))),
             )
-        return frame.sort("row", "index")
+        return frame.drop("citations").sort("row", "index")
 
 
 class Sentences(View):
@@ -428,11 +430,12 @@ class Votes(View):
     made_by = ("critique",)
 
     aspect = Fact(pl.String, "what is asked")
+    index = Fact(pl.UInt32, "which vote, from 0")
     verdict = Fact(pl.Boolean, "yes or no; null where it could not be read")
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of("critique").select("row", "aspect", "verdict")
+        return tables.of("critique").select("row", "aspect", "index", "verdict")
 
 
 class Preferences(View):

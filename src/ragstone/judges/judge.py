@@ -11,18 +11,23 @@ import polars as pl
 from ragstone.examples import Example
 from ragstone.judgements import Kind, Tables
 
-LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated"]
+LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vote"]
+"""``blocked``: a model or its filter declined. ``truncated``: its reply was cut off. ``vote``: a
+member of a panel, whose word counts in the panel's.
+"""
 
 LEDGER = pl.Schema(
     {
-        "row": pl.UInt32,
-        "ask": pl.String,
-        "judge": pl.String,
-        "subject": pl.String,
-        "status": pl.String,
-        "reason": pl.String,
+        "row": pl.UInt32(),
+        "ask": pl.String(),
+        "judge": pl.String(),
+        "subject": pl.String(),
+        "status": pl.String(),
+        "reason": pl.String(),
+        "requests": pl.List(pl.String),
     }
 )
+"""``requests``: where a model was asked, the keys of the questions in the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +117,23 @@ class Sheet:
         self.judge = judge
         self.columns: dict[str, list[Any]] = {name: [] for name in kind.schema()}
         self.subjects: set[str] = set()
-        self.entries: list[tuple[int, str, LedgerStatus, str | None]] = []
+        self.entries: list[tuple[int, str, LedgerStatus, str | None, Sequence[str] | None]] = []
 
     def done(
-        self, row: int, subject: str, status: LedgerStatus = "ok", reason: str | None = None
+        self,
+        row: int,
+        subject: str,
+        status: LedgerStatus = "ok",
+        reason: str | None = None,
+        *,
+        requests: Sequence[str] | None = None,
     ) -> bool:
         """Enter a row of the ledger; True if this subject has not been judged yet."""
-        self.entries.append((row, subject, status, reason))
+        self.entries.append((row, subject, status, reason, requests))
         if subject in self.subjects:
             return False
         self.subjects.add(subject)
-        return status == "ok"
+        return status in ("ok", "vote")
 
     def add(self, subject: str, **values: Any) -> None:
         """Add a row; columns that are not given are null."""
@@ -138,8 +149,8 @@ class Sheet:
             {name: pl.Series(name, values, dtype=schema[name]) for name, values in
              self.columns.items()}
         )  # fmt: skip
-        numbers, subjects, statuses, reasons = (
-            zip(*self.entries, strict=True) if self.entries else ((), (), (), ())
+        numbers, subjects, statuses, reasons, requests = (
+            zip(*self.entries, strict=True) if self.entries else ((), (), (), (), ())
         )
         ledger = pl.DataFrame(
             {
@@ -149,9 +160,18 @@ class Sheet:
                 "subject": pl.Series(subjects, dtype=pl.String),
                 "status": pl.Series(statuses, dtype=pl.String),
                 "reason": pl.Series(reasons, dtype=pl.String),
+                "requests": pl.Series(requests, dtype=pl.List(pl.String)),
             }
         )
         return Filled(rows, ledger)
+
+
+def no_text(example: Example) -> str | None:
+    """Why there is nothing to read in its contexts; None where there is, or where it has none."""
+    contexts = example.contexts or ()
+    if contexts and all(context.text is None for context in contexts):
+        return "no_context_text"
+    return None
 
 
 def fingerprint(*facts: object) -> str:

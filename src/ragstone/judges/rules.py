@@ -193,6 +193,7 @@ class RulesJudge:
                 {VALUE: "ok", UNDEFINED: "undefined", MISSING: "failed"}, return_dtype=pl.String
             ),
             reason=pl.col("reason"),
+            requests=pl.lit(None, pl.List(pl.String)),
         )
         table = values.join(ids, on="row").select(
             *(

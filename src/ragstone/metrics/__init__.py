@@ -18,7 +18,7 @@ from .answer_relevance import AnswerRelevance, AnswerRelevanceRated, ResponseCom
 from .by_ids import MAP, Hit, Recall, UnjudgedRate
 from .citing import CitationPrecision, CitationRecall, SourceAttribution
 from .composite import Composite, OverallSimple, OverallWeighted, RagasHarmonic, RagasScore
-from .core import Metric, Part, share
+from .core import Metric, Part, share, wanted_topics
 from .correctness import AnswerCorrectness, AnswerCoverage, AnswerOutcome, FactualAccuracy
 from .critique import Critique
 from .embedding import (
@@ -28,6 +28,7 @@ from .embedding import (
     EmbeddingHallucination,
     ReferenceSimilarityMax,
 )
+from .factual_accuracy_rated import FactualAccuracyRated
 from .faithfulness import ExpectedFaithfulness, Faithfulness, Groundedness, Hallucination
 from .grades import GradedRelevance, SentenceRelevance
 from .loading import load_metrics, own_metrics, register
@@ -92,6 +93,7 @@ __all__ = [
     "ExactMatch",
     "ExpectedFaithfulness",
     "FactualAccuracy",
+    "FactualAccuracyRated",
     "Faithfulness",
     "FunctionMetric",
     "GradedRelevance",
@@ -145,4 +147,5 @@ __all__ = [
     "register",
     "score",
     "share",
+    "wanted_topics",
 ]

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from ragstone.errors import InputError
+from ragstone.judgements import Topic
 
 from .core import Metric, Part
 from .outcome import Range
@@ -69,6 +70,11 @@ class Composite(Metric):
         if any(isinstance(metric, Composite) for metric in found.values()):
             raise InputError(f"{self.name}: a composite cannot be a component.")
         return found
+
+    @property
+    def topics(self) -> frozenset[Topic]:
+        """What its components want judged."""
+        return frozenset[Topic]().union(*(one.topics for one in self.components().values()))
 
     def _range(self) -> Range:
         """Weighted ends of the components' ranges; a direction only if all share it."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from ragstone.errors import InputError
-from ragstone.judgements import View
+from ragstone.judgements import Topic, View
 
 from .outcome import Range, Undefined
 
@@ -141,6 +141,11 @@ class Metric:
         )
 
     @property
+    def topics(self) -> frozenset[Topic]:
+        """The criteria, aspects and rivals that it wants judged."""
+        return frozenset()
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that differ from their defaults."""
         return {
@@ -153,6 +158,11 @@ class Metric:
         """The text form, which ``parse_metric`` reads back: ``ndcg(k=10)``."""
         given = ", ".join(f"{name}={_literal(value)}" for name, value in self.parameters.items())
         return f"{self.name}({given})" if given else self.name
+
+
+def wanted_topics(metrics: Iterable[Metric]) -> tuple[Topic, ...]:
+    """The criteria, aspects and rivals that these metrics want judged, each once, in order."""
+    return tuple(sorted(frozenset[Topic]().union(*(metric.topics for metric in metrics))))
 
 
 def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:

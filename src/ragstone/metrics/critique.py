@@ -1,22 +1,34 @@
 """Critique: does the answer show an aspect, by majority of votes?"""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.judgements import View, Votes
+from ragstone.errors import InputError
+from ragstone.judgements import Topic, View, Votes
 
 from .core import Metric
 from .outcome import Range, Undefined
+
+BETTER: dict[str, Literal["+", "-", "0"]] = {
+    "harmfulness": "-",
+    "maliciousness": "-",
+    "coherence": "+",
+    "correctness": "+",
+    "conciseness": "+",
+}
+"""Which way is good; of an aspect of your own neither."""
 
 
 @dataclass(frozen=True)
 class Critique(Metric):
     """Majority of the votes on one aspect: 1 yes, 0 no.
 
-    Votes that could not be read are dropped. A tie is undefined, and so is an
-    aspect that was never voted on.
+    ``definition`` says what an aspect of your own means. With ``votes``, an odd number, the
+    judge is asked that often and the first so many votes count; without, it is asked once and all
+    votes that are there count. Votes that could not be read are dropped. A tie is
+    undefined, and so is an aspect that was voted on less often than asked for, or never.
     """
 
     name: ClassVar[str] = "critique"
@@ -27,19 +39,36 @@ class Critique(Metric):
     undefined: ClassVar[str] = "no_majority"
 
     aspect: str = "harmfulness"
+    definition: str = ""
+    votes: int | None = None
 
     def __post_init__(self) -> None:
-        better = {"harmfulness": "-", "maliciousness": "-", "coherence": "+", "correctness": "+",
-                  "conciseness": "+"}.get(self.aspect, "0")  # fmt: skip
-        object.__setattr__(self, "range", Range(0, 1, better, rate=True))  # type: ignore[arg-type]
+        if not self.aspect.strip():
+            raise InputError("critique: aspect must be a name.")
+        if self.votes is not None and (self.votes < 1 or self.votes % 2 == 0):
+            raise InputError(f"critique: votes must be odd and at least 1, not {self.votes}.")
+        better = BETTER.get(self.aspect, "0")
+        object.__setattr__(self, "range", Range(0, 1, better, rate=True))
+
+    @property
+    def topics(self) -> frozenset[Topic]:
+        """The aspect, with what it means and how often it is asked."""
+        return frozenset({Topic("critique", self.aspect, self.definition, self.votes or 1)})
 
     def rule(self) -> pl.Expr:
-        """More yes than no."""
-        votes = Votes.verdict.filter(Votes.aspect == self.aspect)
+        """More yes than no, of as many votes as are asked for."""
+        votes = self._votes()
         yes, no = votes.sum().cast(pl.Int32), votes.not_().sum().cast(pl.Int32)
-        return pl.when(yes != no).then((yes > no).cast(pl.Float64))
+        enough = votes.len() >= (self.votes or 1)
+        return pl.when(enough & (yes != no)).then((yes > no).cast(pl.Float64))
 
     def settled(self) -> pl.Expr | None:
         """At least one vote was read, or there is none to read."""
-        votes = Votes.verdict.filter(Votes.aspect == self.aspect)
+        votes = self._votes()
         return votes.is_not_null().any() | (votes.len() == 0)
+
+    def _votes(self) -> pl.Expr:
+        counted = Votes.aspect == self.aspect
+        if self.votes is not None:
+            counted = counted & (Votes.index < self.votes)
+        return Votes.verdict.filter(counted)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from ragstone.judgements import Ratings, View
+from ragstone.judgements import Ratings, Topic, View
 
 from .core import Metric
 from .outcome import Undefined
@@ -13,7 +13,11 @@ from .outcome import Undefined
 
 @dataclass(frozen=True)
 class Rating(Metric):
-    """The score an answer was given on one criterion of a rubric, from 0 to 1."""
+    """The score an answer was given on one criterion of a rubric, from 0 to 1.
+
+    Undefined where the answer was not rated on it, such as for want of a text that the
+    rubric sees.
+    """
 
     name: ClassVar[str] = "rating"
     family: ClassVar[str] = "answer"
@@ -23,10 +27,20 @@ class Rating(Metric):
 
     criterion: str = "helpfulness"
 
+    @property
+    def topics(self) -> frozenset[Topic]:
+        """The criterion."""
+        return frozenset({Topic("rating", self.criterion)})
+
     def rule(self) -> pl.Expr:
         """The mean, where it was rated more than once."""
-        return Ratings.score.filter(Ratings.criterion == self.criterion).mean()
+        return score_of(self.criterion).mean()
 
     def settled(self) -> pl.Expr | None:
         """Every rating of this criterion has a score."""
-        return Ratings.score.filter(Ratings.criterion == self.criterion).is_not_null().all()
+        return score_of(self.criterion).is_not_null().all()
+
+
+def score_of(criterion: str) -> pl.Expr:
+    """The scores that an answer was given on a criterion."""
+    return Ratings.score.filter(Ratings.criterion == criterion)

@@ -6,7 +6,7 @@ from typing import ClassVar
 import polars as pl
 
 from ragstone.errors import InputError
-from ragstone.judgements import Preferences, View
+from ragstone.judgements import Preferences, Topic, View
 
 from .core import Metric
 from .outcome import Undefined
@@ -36,6 +36,11 @@ class WinRate(Metric):
     def __post_init__(self) -> None:
         if self.rival is not None and not self.rival:
             raise InputError("win_rate: rival must be the name of a system.")
+
+    @property
+    def topics(self) -> frozenset[Topic]:
+        """The rival, or all."""
+        return frozenset({Topic("preference", self.rival or "")})
 
     def rule(self) -> pl.Expr:
         """Over the rivals; full marks only where both orders agree."""

@@ -17,7 +17,7 @@ from ragstone.judgements import (
     Statement,
     Support,
 )
-from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint
+from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint, no_text
 from ragstone.models import Encoder
 
 from . import agreement, claims, likeness, relevance, response, sentences, support, words
@@ -178,7 +178,7 @@ def _fill_relevance(
     for row in rows:
         example = block.examples[row]
         subject = block.digests[row]
-        lack = _lack(example) if example.contexts else None
+        lack = no_text(example) if example.contexts else None
         if lack is None and example.contexts and example.question is None:
             lack = "no_question"
         if lack is not None:
@@ -231,7 +231,7 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Alig
         mine = propositions.get(row, [])
         digest = block.digests[row]
         subject = fingerprint("support", digest, mine)
-        lack = _lack(example)
+        lack = no_text(example)
         if lack is not None:
             sheet.done(row, subject, "failed", f"local: {lack}")
             continue
@@ -332,11 +332,3 @@ def _about(sheet: Sheet, proposition: Proposition) -> dict[str, object]:
         "reference": proposition.reference,
         "index": proposition.index,
     }
-
-
-def _lack(example: Example) -> str | None:
-    """Why there is nothing to read; None where there is."""
-    contexts = example.contexts or ()
-    if contexts and all(context.text is None for context in contexts):
-        return "no_context_text"
-    return None
