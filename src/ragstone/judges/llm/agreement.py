@@ -1,0 +1,131 @@
+"""Agreement by model: do the answer and a reference say the same?"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ragstone.judges.judge import Proposition
+
+from .blocks import block, listing
+from .parts import balanced, said, why_lacking
+from .prompts import Prompts
+from .question import Item, Piece
+from .sees import told_first
+from .task import Matter, Row, Told
+
+
+class ClaimAgreement(Item):
+    """What a model says about one claim of the answer."""
+
+    reason: str
+    verdict: Literal["matches", "contradicts", "extra"]
+
+
+class StatementAgreement(Item):
+    """What a model says about one statement of the reference."""
+
+    reason: str
+    verdict: Literal["full", "partial", "missing", "contradicted"]
+
+
+SORTS: dict[str, type[ClaimAgreement | StatementAgreement]] = {
+    "claim": ClaimAgreement,
+    "statement": StatementAgreement,
+}
+LISTS = {"claim": "CLAIMS", "statement": "STATEMENTS"}
+
+
+class Asked(NamedTuple):
+    """A text that is held against the other side; equal ones of a reference are asked once."""
+
+    reference: int
+    origin: str
+    text: str
+
+
+@dataclass(frozen=True)
+class AgreementTask:
+    """Asks about claims and statements at once, one question for each reference."""
+
+    name: str = "agreement"
+    asks: tuple[str, ...] = ("agreement/claim", "agreement/statement")
+    after: tuple[str, ...] = ("claims", "statements")
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """One for each reference; more where there are over 20 claims and statements."""
+        example = matter.example
+        ids = _ids(matter)
+        instructions = told_first(prompts, self.name)
+
+        def piece(reference: int, asked: Collection[str]) -> Piece:
+            wanted = {name: one for one, name in ids.items() if name in asked}
+            blocks = (
+                *([block("QUESTION", example.question)] if example.question else []),
+                block("REFERENCE", example.reference[reference]),
+                block("ANSWER", example.answer or ""),
+                *(
+                    listing(title, texts)
+                    for origin, title in LISTS.items()
+                    if (texts := {n: one.text for n, one in wanted.items() if one.origin == origin})
+                ),
+            )
+            items: dict[str, type[Item]] = {name: SORTS[one.origin] for name, one in wanted.items()}
+            return Piece(
+                self.name, instructions, blocks, items, lambda missing: piece(reference, missing)
+            )
+
+        return [
+            piece(reference, part)
+            for reference in range(len(example.reference))
+            for part in balanced([name for one, name in ids.items() if one.reference == reference])
+        ]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+        """One for each claim and reference, or one for each statement."""
+        origin = ask.split("/")[1]
+        ids = _ids(matter)
+        return [
+            {
+                "origin": origin,
+                "author": proposition.author,
+                "reference": reference,
+                "index": proposition.index,
+            }
+            | _verdict(told, ids.get(Asked(reference, origin, proposition.text)), origin)
+            for proposition, reference in _held(matter, origin)
+        ]
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+        """Question, answer, references, and what the asks are about."""
+        example = matter.example
+        yield from (example.question, example.answer, example.reference)
+        for ask in sorted(asks):
+            origin = ask.split("/")[1]
+            yield origin, list(matter.propositions.get(origin, ()))
+
+
+def _held(matter: Matter, origin: str) -> Iterator[tuple[Proposition, int]]:
+    """Each claim with every reference, each statement with its own."""
+    for proposition in matter.propositions.get(origin, ()):
+        if origin == "statement":
+            yield proposition, proposition.reference
+        else:
+            for reference in range(len(matter.example.reference)):
+                yield proposition, reference
+
+
+def _ids(matter: Matter) -> dict[Asked, str]:
+    """``k01``, … for claims and ``s01``, … for statements, counted on over the references."""
+    ids: dict[Asked, str] = {}
+    for origin, letter in (("claim", "k"), ("statement", "s")):
+        asked = {Asked(one, origin, held.text): None for held, one in _held(matter, origin)}
+        order = sorted(asked, key=lambda one: one.reference)
+        ids |= {one: f"{letter}{number:02d}" for number, one in enumerate(order, 1)}
+    return ids
+
+
+def _verdict(told: Told, name: str | None, origin: str) -> Row:
+    found = said(told, name, SORTS[origin])
+    if not found:
+        return {"verdict": None, "probability": None, "reason": why_lacking(told, name)}
+    return {"verdict": found[0].verdict, "probability": None, "reason": found[0].reason}

@@ -1,0 +1,90 @@
+"""Critique: one aspect of an answer, yes or no, asked as often as there are votes."""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Literal
+
+from ragstone.judgements import Topic
+
+from .aspects import aspects, definition
+from .parts import said, why_lacking
+from .prompts import Prompts
+from .question import Item, Piece
+from .sees import facts_of, shown, told_first
+from .task import Matter, Row, Told
+
+PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
+"""An aspect that can stand in an id as it is."""
+
+
+class CritiqueVerdict(Item):
+    """One vote on one aspect."""
+
+    reason: str
+    verdict: Literal["yes", "no"]
+
+
+@dataclass(frozen=True)
+class CritiqueTask:
+    """Shows question and answer, and behind them what the aspect means."""
+
+    name: str = "critique"
+    asks: tuple[str, ...] = ("critique",)
+    after: tuple[str, ...] = ()
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """One an aspect and vote. An answer is never split."""
+        if matter.example.answer is None:
+            return []
+        return [
+            self._piece(matter, prompts, aspect, vote)
+            for aspect in aspects(matter.about(self.name))
+            for vote in range(aspect.votes)
+        ]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+        """One row an aspect and vote; those that are lacking come last and have no verdict."""
+        return [row for aspect in aspects(matter.about(ask)) for row in _votes(aspect, told)]
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Question, turns and answer, and the aspects with their meanings and votes."""
+        wanted = [
+            (one.name, definition(one), one.votes) for one in aspects(matter.about(self.name))
+        ]
+        return (*facts_of(matter.example, "question", "answer"), wanted)
+
+    def _piece(self, matter: Matter, prompts: Prompts, aspect: Topic, vote: int) -> Piece:
+        name = item_id(aspect.name)
+        return Piece(
+            self.name,
+            told_first(prompts, self.name),
+            (
+                *shown(matter.example, "question", "sentences"),
+                f"ASPECT of item {name}, {aspect.name}: {definition(aspect)}\n\n",
+            ),
+            {name: CritiqueVerdict},
+            lambda _: self._piece(matter, prompts, aspect, vote),
+            vote=vote,
+        )
+
+
+def item_id(aspect: str) -> str:
+    """``critique_ASPECT``, with a hash in place of letters that an id cannot have."""
+    if PLAIN.fullmatch(aspect):
+        return f"critique_{aspect}"
+    digest = blake2b(aspect.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    words = re.sub(r"[^a-z0-9]+", "_", aspect.lower()).strip("_")[:30]
+    return f"critique_{words}_{digest}" if words else f"critique_{digest}"
+
+
+def _votes(aspect: Topic, told: Told) -> list[Row]:
+    name = item_id(aspect.name)
+    given = said(told, name, CritiqueVerdict)[: aspect.votes]
+    verdicts = [(one.verdict == "yes", one.reason) for one in given]
+    unread = [(None, why_lacking(told, name))] * (aspect.votes - len(given))
+    return [
+        {"aspect": aspect.name, "index": index, "verdict": verdict, "reason": reason}
+        for index, (verdict, reason) in enumerate([*verdicts, *unread])
+    ]

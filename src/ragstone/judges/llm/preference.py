@@ -1,0 +1,98 @@
+"""Preference: which of two answers is better, asked in both orders."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from .blocks import block
+from .parts import said, why_lacking
+from .prompts import Prompts
+from .question import Item, Piece
+from .sees import facts_of, shown, told_first
+from .task import Matter, Row, Told
+
+VERDICTS = {
+    ("A", 0): "win",
+    ("B", 0): "loss",
+    ("A", 1): "loss",
+    ("B", 1): "win",
+    ("tie", 0): "tie",
+    ("tie", 1): "tie",
+}
+"""For this answer, by what was said and the place it was shown in."""
+
+
+class PreferenceVerdict(Item):
+    """Which of the two that were shown."""
+
+    reason: str
+    verdict: Literal["A", "B", "tie"]
+
+
+@dataclass(frozen=True)
+class PreferenceTask:
+    """Shows question, reference and the two answers, without the names of their systems.
+
+    An item is called by the places of its two answers among all answers to the question, in the
+    order of their text: whichever of two systems a question is put for, it is the same question.
+    """
+
+    name: str = "preference"
+    asks: tuple[str, ...] = ("preference",)
+    after: tuple[str, ...] = ()
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """Two a rival, one an order; equal answers are asked about once. None is ever split."""
+        shows = {name: pair for _, _, name, pair in _orders(matter)}
+        return [self._piece(matter, prompts, name, *shows[name]) for name in shows]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+        """One row a rival and order."""
+        return [
+            {"rival": rival, "order": order, **_verdict(told, name, order)}
+            for rival, order, name, _ in _orders(matter)
+        ]
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Question, turns, reference and both answers of each pair."""
+        pairs = [(rival, pair) for rival, order, _, pair in _orders(matter) if order == 0]
+        return (*facts_of(matter.example, "question", "answer", "reference"), pairs)
+
+    def _piece(self, matter: Matter, prompts: Prompts, name: str, first: str, second: str) -> Piece:
+        return Piece(
+            self.name,
+            told_first(prompts, self.name),
+            (
+                *shown(matter.example, "question", "reference"),
+                block("ANSWER A", first),
+                block("ANSWER B", second),
+            ),
+            {name: PreferenceVerdict},
+            lambda _: self._piece(matter, prompts, name, first, second),
+        )
+
+
+def _orders(matter: Matter) -> Iterator[tuple[str, int, str, tuple[str, str]]]:
+    """Rival, order, id of the item, and the answers as shown; 0 if this answer comes first."""
+    mine = matter.example.answer
+    if mine is None:
+        return
+    texts = sorted({mine, *matter.rivals.values()})
+    places = {text: number for number, text in enumerate(texts, 1)}
+    for rival in _wanted(matter):
+        theirs = matter.rivals[rival]
+        for order, (first, second) in enumerate([(mine, theirs), (theirs, mine)]):
+            name = f"preference_{places[first]}_{places[second]}"
+            yield rival, order, name, (first, second)
+
+
+def _wanted(matter: Matter) -> list[str]:
+    names = {topic.name for topic in matter.about("preference")}
+    return sorted(rival for rival in matter.rivals if rival in names or "" in names)
+
+
+def _verdict(told: Told, name: str, order: int) -> Row:
+    verdicts = said(told, name, PreferenceVerdict)
+    if not verdicts:
+        return {"verdict": None, "reason": why_lacking(told, name)}
+    return {"verdict": VERDICTS[verdicts[0].verdict, order], "reason": verdicts[0].reason}

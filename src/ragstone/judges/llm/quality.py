@@ -1,0 +1,93 @@
+"""Quality: one question about an answer as a whole, its parts, its manner and its labels."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from .blocks import block
+from .parts import said, why_lacking
+from .prompts import Prompts
+from .question import Item, Piece
+from .scale import WHOLE
+from .sees import facts_of, shown, told_first
+from .task import Matter, Row, Told
+
+Step = Annotated[Literal[0, 1, 2, 3, 4], WHOLE]
+HIGHEST = 4
+ITEM = "quality"
+
+
+class QuestionPart(Item):
+    """One thing that the question asks for."""
+
+    part: str
+    answered: bool
+
+
+class QualityVerdict(Item):
+    """What a model says of an answer."""
+
+    reason: str
+    parts: list[QuestionPart]
+    directness: Step
+    focus: Step
+    consistency: Step
+    on_topic: bool
+    helpful: bool
+    proper_action: bool
+    incomplete: bool
+    unsafe_content: bool
+
+
+@dataclass(frozen=True)
+class QualityTask:
+    """Shows question, earlier turns, answer and policy, never the contexts.
+
+    Without a question there are no parts, and whether the answer is on topic stays open.
+    """
+
+    name: str = "quality"
+    asks: tuple[str, ...] = ("quality",)
+    after: tuple[str, ...] = ()
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+        """One, for an example with an answer. An answer is never split."""
+        return [] if matter.example.answer is None else [self._piece(matter, prompts, room)]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+        """One row, of nulls where the verdict is lacking."""
+        verdicts = said(told, ITEM, QualityVerdict)
+        if not verdicts:
+            return [{"reason": why_lacking(told, ITEM)}]
+        return [_row(verdicts[0], asked=matter.example.question is not None)]
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Question, turns, answer and policy."""
+        return facts_of(matter.example, "question", "answer", "policy")
+
+    def _piece(self, matter: Matter, prompts: Prompts, room: int) -> Piece:
+        example = matter.example
+        policy = () if example.policy is None else (block("POLICY", example.policy),)
+        return Piece(
+            self.name,
+            told_first(prompts, self.name),
+            (*shown(example, "question", "sentences"), *policy),
+            {ITEM: QualityVerdict},
+            lambda _: self._piece(matter, prompts, room),
+        )
+
+
+def _row(verdict: QualityVerdict, *, asked: bool) -> Row:
+    return {
+        "parts": len(verdict.parts) if asked else 0,
+        "parts_answered": sum(part.answered for part in verdict.parts) if asked else 0,
+        "directness": verdict.directness / HIGHEST,
+        "focus": verdict.focus / HIGHEST,
+        "consistency": verdict.consistency / HIGHEST,
+        "proper_action": verdict.proper_action,
+        "response_on_topic": verdict.on_topic if asked else None,
+        "helpful": verdict.helpful,
+        "incomplete": verdict.incomplete,
+        "unsafe_content": verdict.unsafe_content,
+        "reason": verdict.reason,
+    }

@@ -1,0 +1,127 @@
+"""Rating: an answer scored on the criteria of rubrics, the reasoning before the score."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import create_model
+
+from .blocks import Passage, contexts_block, passages
+from .parts import said, why_lacking
+from .prompts import Prompts
+from .question import Item, Piece
+from .rubrics import Rubric, load_rubrics
+from .scale import WHOLE
+from .sees import facts_of, has, shown, told_first
+from .task import Matter, Row, Told
+
+AT_ONCE = 1_000
+"""Passages of one rating, at the most; it is one item, so there may be many."""
+FOR_THE_REST = 4
+"""One part in so many of a question's room is for what is not contexts."""
+
+
+class Rating(Item):
+    """One criterion; each length of scale has a sort of its own."""
+
+    reasoning: str
+    score: int
+
+
+@dataclass(frozen=True)
+class RatingTask:
+    """Shows what the rubric of a criterion sees. A criterion whose texts are lacking is not rated.
+
+    Where the contexts do not fit, each part of them is rated, and the best or the mean of these
+    ratings, by the number of passages, counts, as the rubric says.
+    """
+
+    rubrics: Mapping[str, Rubric] = field(default_factory=load_rubrics)
+    name: str = "rating"
+    asks: tuple[str, ...] = ("rating",)
+    after: tuple[str, ...] = ()
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+        """One a criterion, or several where its contexts do not fit."""
+        return [
+            piece
+            for rubric in self._rubrics(matter)
+            for piece in self._pieces(rubric, matter, prompts, room)
+        ]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+        """One row a criterion whose texts are there."""
+        return [_row(rubric, matter, told) for rubric in self._rubrics(matter)]
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """The rubrics, and what they see."""
+        rubrics = self._rubrics(matter)
+        seen = sorted({text for rubric in rubrics for text in rubric.sees})
+        return (*facts_of(matter.example, *seen), rubrics)
+
+    def _rubrics(self, matter: Matter) -> list[Rubric]:
+        """Of the criteria wanted, those whose texts the example has."""
+        if matter.example.answer is None:
+            return []
+        wanted = sorted({topic.name for topic in matter.about(self.name)})
+        return [
+            self.rubrics[name]
+            for name in wanted
+            if all(has(matter.example, text) for text in self.rubrics[name].sees)
+        ]
+
+    def _pieces(self, rubric: Rubric, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+        blocks = shown(matter.example, *rubric.sees)
+        groups: list[str | None] = [None]
+        if "contexts" in rubric.sees:
+            groups = [contexts_block(group) for group in _groups(matter, room)]
+        return [self._piece(rubric, prompts, blocks, group) for group in groups]
+
+    def _piece(
+        self, rubric: Rubric, prompts: Prompts, blocks: tuple[str, ...], group: str | None
+    ) -> Piece:
+        return Piece(
+            self.name,
+            f"{told_first(prompts, self.name)}{rubric.text}\n",
+            blocks,
+            {item_id(rubric.name): rating_item(len(rubric.points))},
+            lambda _: self._piece(rubric, prompts, blocks, group),
+            contexts=group,
+        )
+
+
+def item_id(criterion: str) -> str:
+    """``rating_CRITERION``."""
+    return f"rating_{criterion}"
+
+
+@lru_cache(maxsize=32)
+def rating_item(points: int) -> type[Rating]:
+    """The item of a scale of so many points."""
+    scores: Any = Annotated[Literal[tuple(range(1, points + 1))], WHOLE]
+    return create_model(f"Rating{points}", __base__=Rating, score=(scores, ...))
+
+
+def _groups(matter: Matter, room: int) -> list[list[Passage]]:
+    """The contexts as they are shown together; nearly always in one group."""
+    return passages(matter.example.contexts or (), room - room // FOR_THE_REST, AT_ONCE)
+
+
+def _row(rubric: Rubric, matter: Matter, told: Told) -> Row:
+    name = item_id(rubric.name)
+    given = said(told, name, Rating)
+    if name in told.lacking or not given:
+        return {"criterion": rubric.name, "score": None, "reason": why_lacking(told, name)}
+    values = [rubric.points[one.score - 1].value for one in given]
+    words = [one.reasoning for one in given]
+    if len(given) == 1:
+        return {"criterion": rubric.name, "score": values[0], "reason": words[0]}
+    if rubric.merge == "best":
+        score = max(values)
+        words = [words[values.index(score)]]
+    else:
+        sizes = [len(group) for group in _groups(matter, told.room)]
+        score = sum(value * size for value, size in zip(values, sizes, strict=True)) / sum(sizes)
+    reason = f"{rubric.merge} of {len(given)} parts of the contexts: {' '.join(words)}"
+    return {"criterion": rubric.name, "score": score, "reason": reason}

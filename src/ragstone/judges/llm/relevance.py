@@ -1,0 +1,118 @@
+"""Relevance by model: how far each retrieved context helps to answer the question."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
+
+from .blocks import Passage, contexts_block
+from .parts import groups, said, why_lacking
+from .prompts import Prompts
+from .question import Item, Piece
+from .sees import shown, told_first
+from .task import Matter, Row, Told
+
+SUFFICIENT = 3
+
+
+def _no_truth_value(value: object) -> object:
+    """Python takes true for 1, and so would a grade."""
+    if isinstance(value, bool):
+        raise ValueError("a grade is a number")
+    return value
+
+
+Grade = Annotated[Literal[0, 1, 2, 3], BeforeValidator(_no_truth_value)]
+
+
+class PassageRelevance(Item):
+    """What a model says about one passage."""
+
+    reason: str
+    grade: Grade
+    misleading: bool
+    sentences: list[int]
+
+
+@dataclass(frozen=True)
+class RelevanceTask:
+    """Asks about all contexts of a list at once. It never sees an answer or a reference."""
+
+    name: str = "relevance"
+    asks: tuple[str, ...] = ("relevance",)
+    after: tuple[str, ...] = ()
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+        """One, or as many as the contexts need; none without a question."""
+        example = matter.example
+        if not (example.question or "").strip():
+            return []
+        blocks = shown(example, "question")
+        instructions = told_first(prompts, self.name)
+
+        def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
+            wanted = [passage.id for passage in group if passage.id in ids]
+            return Piece(
+                self.name,
+                instructions,
+                blocks,
+                dict.fromkeys(wanted, PassageRelevance),
+                lambda missing: piece(group, missing),
+                contexts_block(group),
+                tuple(passage.id for passage in group),
+            )
+
+        return [piece(group, [passage.id for passage in group]) for group in groups(example, room)]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+        """One for each context with text; a context that was split is put together again."""
+        by_rank: dict[int, list[Passage]] = {}
+        for passage in chain.from_iterable(groups(matter.example, told.room)):
+            by_rank.setdefault(passage.rank, []).append(passage)
+        return [_row(rank, split, told) for rank, split in by_rank.items()]
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Earlier turns, question and the texts by rank, whatever their ids."""
+        example = matter.example
+        texts = [(context.rank, context.text) for context in example.contexts or ()]
+        return (example.history, example.question, texts)
+
+
+def _row(rank: int, split: Sequence[Passage], told: Told) -> Row:
+    """The highest grade; misleading if any passage is. What a lacking one could change is null."""
+    verdicts = [
+        (passage, item) for passage in split for item in said(told, passage.id, PassageRelevance)
+    ]
+    lacking = [passage.id for passage in split if not said(told, passage.id, PassageRelevance)]
+    best = max((item for _, item in verdicts), key=lambda item: item.grade, default=None)
+    grade = best.grade if best else 0
+    settled = not lacking or grade == SUFFICIENT
+    return {
+        "rank": rank,
+        "grade": grade if settled else None,
+        "probability": None,
+        "relevant": grade >= 1 if settled or grade else None,
+        "sufficient": grade == SUFFICIENT if settled else None,
+        "misleading": True
+        if any(item.misleading for _, item in verdicts)
+        else None
+        if lacking
+        else False,
+        "sentences": max(passage.first + passage.sentences for passage in split),
+        "relevant_sentences": None if lacking else _helping(verdicts),
+        "reason": best.reason if best and settled else why_lacking(told, lacking[0]),
+    }
+
+
+def _helping(verdicts: Iterable[tuple[Passage, PassageRelevance]]) -> list[int]:
+    """The sentences that help, from 0; numbers that were not shown are dropped."""
+    return sorted(
+        {
+            number - 1
+            for passage, item in verdicts
+            for number in item.sentences
+            if passage.first < number <= passage.first + passage.sentences
+        }
+    )

@@ -1,0 +1,104 @@
+"""Rounds: which tasks share a question, by the plan of the run.
+
+The isolated plan asks each task by itself. The lean plan merges claims, quality and critiques of
+one vote, and relevance and support: fewer calls, but each task is read beside the others.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ragstone.errors import UnknownName
+
+from .question import Piece
+
+ORIGINS = {
+    "support/claim": "claim",
+    "support/statement": "statement",
+    "support/evidence": "evidence",
+    "agreement/claim": "claim",
+    "agreement/statement": "statement",
+}
+"""The propositions that an ask is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which tasks are asked together."""
+
+    name: str
+    together: tuple[tuple[str, ...], ...] = ()
+
+    def rounds(self, tasks: Sequence[str]) -> list[tuple[str, ...]]:
+        """The tasks in groups that are asked together, in the order of their first."""
+        left = dict.fromkeys(tasks)
+        rounds: list[tuple[str, ...]] = []
+        for name in tasks:
+            if name in left:
+                group = next((group for group in self.together if name in group), (name,))
+                rounds.append(tuple(one for one in group if one in left))
+                for one in rounds[-1]:
+                    del left[one]
+        return rounds
+
+
+ISOLATED = Plan("isolated")
+LEAN = Plan("lean", (("claims", "quality", "critique"), ("relevance", "support")))
+PLANS = {plan.name: plan for plan in (ISOLATED, LEAN)}
+
+
+def plan_named(name: str) -> Plan:
+    """The plan of that name.
+
+    Raises:
+        UnknownName: There is none.
+    """
+    if name not in PLANS:
+        raise UnknownName("plan", name, PLANS, hint=f"There are: {', '.join(PLANS)}.")
+    return PLANS[name]
+
+
+def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
+    """Pieces of several tasks as the questions they make up.
+
+    Pieces of a task stand in questions of their own, but for those of further tasks, which join
+    the first that shows the same contexts. What is asked in several votes is asked by itself.
+    """
+    questions: list[list[Piece]] = []
+    for pieces in tasks:
+        if not questions:
+            questions = [[piece] for piece in pieces]
+            continue
+        joined: set[int] = set()
+        repeated = {name for piece in pieces if piece.vote for name in piece.items}
+        for piece in pieces:
+            place = next(
+                (
+                    at
+                    for at, question in enumerate(questions)
+                    if at not in joined
+                    and repeated.isdisjoint(piece.items)
+                    and _fits(piece, question)
+                ),
+                None,
+            )
+            if place is None:
+                questions.append([piece])
+                place = len(questions) - 1
+            else:
+                questions[place].append(piece)
+            if piece.task != "critique":
+                joined.add(place)
+    return questions
+
+
+def _fits(piece: Piece, question: Sequence[Piece]) -> bool:
+    """Another task's question, which shows the same and holds none of its items."""
+    shown = {one.contexts for one in question if one.contexts}
+    others = all(one.task != piece.task or piece.task == "critique" for one in question)
+    alone = {one.task for one in question} == {piece.task}
+    return (
+        others
+        and not alone
+        and (piece.contexts in shown if piece.contexts else not shown)
+        and all(name not in one.items for one in question for name in piece.items)
+    )

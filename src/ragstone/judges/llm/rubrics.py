@@ -1,0 +1,185 @@
+"""Rubrics: what each step of a criterion's scale means, ours and the user's."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.judgements import Topic
+
+from .aspects import check_aspects
+from .sees import TEXTS
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+MOST_POINTS = 11
+FIELDS = ("about", "sees", "points", "steps", "merge")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One step of a scale.
+
+    Args:
+        value: What it is worth, from 0 to 1.
+        means: When it is given.
+    """
+
+    value: float
+    means: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """One criterion.
+
+    Args:
+        name: The criterion.
+        about: What is rated.
+        sees: The texts that a model is shown, of ``TEXTS``; an example without one is not rated.
+        points: The scale, from the lowest step up; a model names a step by its place, from 1.
+        steps: What to do before the score is given.
+        merge: What counts where contexts are too long to be shown together, and each part of them
+            is rated: the best rating or their mean.
+    """
+
+    name: str
+    about: str
+    sees: tuple[str, ...]
+    points: tuple[Point, ...]
+    steps: tuple[str, ...] = ()
+    merge: Literal["best", "mean"] = "best"
+
+    @property
+    def text(self) -> str:
+        """As a model reads it."""
+        steps = [f"{place}. {step}" for place, step in enumerate(self.steps, 1)]
+        points = [f"- {place}: {point.means}" for place, point in enumerate(self.points, 1)]
+        return "\n".join(
+            [
+                f"## Rubric of item `rating_{self.name}`",
+                "",
+                self.about,
+                "",
+                *(["Steps:", *steps, ""] if steps else []),
+                "Points:",
+                *points,
+                "",
+            ]
+        )
+
+
+def load_rubrics(file: Path | None = None) -> dict[str, Rubric]:
+    """The rubrics of the package and those of a TOML file, by criterion.
+
+    Raises:
+        InputError: The file is not there, is no TOML, or has faults; says all of them. A rubric of
+            the package is not replaced: one of the same name is a fault.
+    """
+    return _own() | ({} if file is None else _of_user(file))
+
+
+def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None:
+    """Check that everything a run wants rated or criticised has a meaning.
+
+    Raises:
+        UnknownName: A criterion without a rubric, or an aspect that nobody defines.
+        InputError: An aspect with two meanings.
+    """
+    known = list(topics)
+    for topic in known:
+        if topic.ask == "rating" and topic.name not in rubrics:
+            hint = "A criterion of your own comes with a rubric, in a TOML file: --rubrics FILE."
+            raise UnknownName("criterion", topic.name, rubrics, hint=hint)
+    check_aspects(topic for topic in known if topic.ask == "critique")
+
+
+@cache
+def _own() -> dict[str, Rubric]:
+    file = resources.files("ragstone.judges.llm") / "rubrics.toml"
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {name: _rubric(name, table) for name, table in tables.items()}
+
+
+def _of_user(file: Path) -> dict[str, Rubric]:
+    tables = _tables(file)
+    faults = [] if tables else ["it holds no rubric"]
+    for name, table in tables.items():
+        faults += [f"[{name}] {fault}" for fault in _faults(name, table)]
+    if faults:
+        listed = "\n".join(f"  {fault}" for fault in faults)
+        raise InputError(f"The rubrics in {file} cannot be used as they are.\n{listed}")
+    return {name: _rubric(name, table) for name, table in tables.items()}
+
+
+def _tables(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"The rubrics in {file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"The rubrics in {file} cannot be read: it is not UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"The rubrics in {file} are no TOML: {error}.") from error
+
+
+def _rubric(name: str, table: Mapping[str, Any]) -> Rubric:
+    return Rubric(
+        name,
+        table["about"].strip(),
+        tuple(text for text in TEXTS if text in table["sees"]),
+        tuple(Point(float(one["value"]), one["means"].strip()) for one in table["points"]),
+        tuple(step.strip() for step in table.get("steps", ())),
+        table.get("merge", "best"),
+    )
+
+
+def _faults(name: str, table: object) -> list[str]:
+    if not isinstance(table, dict):
+        return ["must be a table, with about, sees and points"]
+    faults = [f"has no field {field}" for field in table if field not in FIELDS]
+    if not NAME.fullmatch(name):
+        faults.append("a name is made of a-z, 0-9 and _, begins with a letter, and has 40 at most")
+    if name in _own():
+        faults.append("is a rubric of Ragstone's; choose another name")
+    if not _is_text(table.get("about")):
+        faults.append("about must say what is rated")
+    sees = table.get("sees")
+    if not isinstance(sees, list) or not sees or any(one not in TEXTS for one in sees):
+        faults.append(f"sees must list one or more of {', '.join(TEXTS)}")
+    steps = table.get("steps", [])
+    if not isinstance(steps, list) or not all(map(_is_text, steps)):
+        faults.append("steps must be a list of texts")
+    if table.get("merge", "best") not in ("best", "mean"):
+        faults.append("merge must be best or mean")
+    return [*faults, *_faults_of_points(table.get("points"))]
+
+
+def _faults_of_points(points: object) -> list[str]:
+    if not isinstance(points, list) or not 2 <= len(points) <= MOST_POINTS:
+        return [f"points must list 2 to {MOST_POINTS} steps, from the lowest up"]
+    faults = []
+    values: list[float] = []
+    for place, point in enumerate(points, 1):
+        if not isinstance(point, dict) or set(point) != {"value", "means"}:
+            faults.append(f"point {place} must have value and means, and nothing else")
+            continue
+        value = point["value"]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            faults.append(f"point {place}: value must be a number from 0 to 1, not {value!r}")
+        else:
+            values.append(value)
+        if not _is_text(point["means"]):
+            faults.append(f"point {place}: means must say when it is given")
+    if len(values) == len(points) and any(a >= b for a, b in pairwise(values)):
+        faults.append("points must rise in value")
+    return faults
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

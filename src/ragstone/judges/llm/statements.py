@@ -1,0 +1,82 @@
+"""Statements by model: what the references require, made once per question for all systems."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .blocks import listing
+from .parts import balanced, said
+from .prompts import Prompts
+from .question import Item, Piece
+from .sees import shown, told_first
+from .task import Matter, Row, Told
+
+IMPORTANCE = {"essential": 1.0, "secondary": 0.5}
+"""The weight of a statement, by what a model calls it."""
+
+
+class ReferenceStatement(Item):
+    """One statement as a model lists it."""
+
+    text: str
+    importance: Literal["essential", "secondary"]
+
+
+class ReferenceStatements(Item):
+    """The statements of one reference."""
+
+    statements: list[ReferenceStatement]
+
+
+@dataclass(frozen=True)
+class StatementsTask:
+    """Asks what the references say. It never sees an answer, so all systems share its rows."""
+
+    name: str = "statements"
+    asks: tuple[str, ...] = ("statements",)
+    after: tuple[str, ...] = ()
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """One, with an item for each reference; several where there are more than 20."""
+        example = matter.example
+        references = {
+            f"r{number:02d}": text
+            for number, text in enumerate(example.reference, 1)
+            if text.strip()
+        }
+        before = shown(example, "question")
+        instructions = told_first(prompts, self.name)
+
+        def piece(ids: Collection[str]) -> Piece:
+            texts = {name: references[name] for name in references if name in ids}
+            blocks = (*before, listing("REFERENCES", texts))
+            items = dict.fromkeys(texts, ReferenceStatements)
+            return Piece(self.name, instructions, blocks, items, piece)
+
+        return [piece(ids) for ids in balanced(list(references))]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+        """The statements of every reference; none of one that the replies leave out."""
+        rows: list[Row] = []
+        for number in range(len(matter.example.reference)):
+            for found in said(told, f"r{number + 1:02d}", ReferenceStatements):
+                rows += _rows(number, found.statements)
+        return rows
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Earlier turns, question and references."""
+        example = matter.example
+        return (example.history, example.question, example.reference)
+
+
+def _rows(reference: int, statements: Sequence[ReferenceStatement]) -> list[Row]:
+    there = [one for one in statements if one.text.strip()]
+    return [
+        {
+            "reference": reference,
+            "index": index,
+            "text": one.text.strip(),
+            "importance": IMPORTANCE[one.importance],
+        }
+        for index, one in enumerate(there)
+    ]

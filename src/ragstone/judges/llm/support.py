@@ -1,0 +1,134 @@
+"""Support by model: do the contexts back up claims, statements and gold evidence?"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain
+from typing import Literal
+
+from ragstone.judgements import SUPPORT_VERDICTS
+from ragstone.judges.judge import Proposition
+
+from .blocks import Passage, contexts_block, found, listing
+from .parts import balanced, groups, numbered, said, why_lacking
+from .prompts import Prompts
+from .question import Item, Piece
+from .sees import told_first
+from .task import Matter, Row, Told
+
+SUPPORTED, _, ABSENT = SUPPORT_VERDICTS
+ORIGINS = ("claim", "statement", "evidence")
+
+
+class PropositionSupport(Item):
+    """What a model says about one proposition."""
+
+    reason: str
+    verdict: Literal["supported", "contradicted", "absent"]
+    evidence: list[str]
+    quote: str
+
+
+@dataclass(frozen=True)
+class SupportTask:
+    """Asks about all propositions of an example at once, whatever they come from.
+
+    Where they come from is not shown and does not show in their order. Equal texts are asked
+    once. Where the contexts need several questions, each proposition is asked of every part.
+    """
+
+    name: str = "support"
+    asks: tuple[str, ...] = ("support/claim", "support/statement", "support/evidence")
+    after: tuple[str, ...] = ("claims", "statements")
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+        """One; more where there are over 20 propositions, or contexts that do not fit."""
+        texts = _asked(matter)
+        instructions = told_first(prompts, self.name)
+
+        def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
+            wanted = {name: text for name, text in texts.items() if name in ids}
+            return Piece(
+                self.name,
+                instructions,
+                (listing("PROPOSITIONS", wanted),),
+                dict.fromkeys(wanted, PropositionSupport),
+                lambda missing: piece(group, missing),
+                contexts_block(group),
+                tuple(passage.id for passage in group),
+            )
+
+        return [
+            piece(group, ids)
+            for group in groups(matter.example, room)
+            for ids in balanced(list(texts))
+        ]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+        """One for each proposition of the ask's origin."""
+        origin = ask.split("/")[1]
+        places = {
+            passage.id: passage.context
+            for passage in chain.from_iterable(groups(matter.example, told.room))
+        }
+        contexts = [context.text for context in matter.example.contexts or () if context.text]
+        names = {text: name for name, text in _asked(matter).items()}
+        verdicts = {
+            name: _verdict(name, told, places, contexts) for name in dict.fromkeys(names.values())
+        }
+        return [
+            _about(origin, proposition) | verdicts[names[proposition.text]]
+            for proposition in matter.propositions.get(origin, ())
+        ]
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+        """The contexts with their ids, and the propositions that the asks are about."""
+        yield [(context.id, context.text) for context in matter.example.contexts or ()]
+        for ask in sorted(asks):
+            origin = ask.split("/")[1]
+            yield origin, list(matter.propositions.get(origin, ()))
+
+
+def _asked(matter: Matter) -> dict[str, str]:
+    """The texts of all propositions by id: each once, in an order that follows from all of them."""
+    propositions = chain.from_iterable(matter.propositions.get(origin, ()) for origin in ORIGINS)
+    texts = sorted({proposition.text for proposition in propositions})
+    seed = _hash("\0".join(texts))
+    return numbered("p", sorted(texts, key=lambda text: (_hash(text, seed), text)))
+
+
+def _hash(text: str, seed: bytes = b"") -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), key=seed, digest_size=16).digest()
+
+
+def _about(origin: str, proposition: Proposition) -> Row:
+    return {
+        "origin": origin,
+        "author": proposition.author,
+        "reference": proposition.reference,
+        "index": proposition.index,
+    }
+
+
+def _verdict(name: str, told: Told, places: Mapping[str, str], contexts: Iterable[str]) -> Row:
+    """Supported if any part of the contexts supports it, else contradicted if any contradicts it.
+
+    Null where a part is lacking that could still support it.
+    """
+    items = said(told, name, PropositionSupport)
+    verdict = min((item.verdict for item in items), key=SUPPORT_VERDICTS.index, default=None)
+    if verdict is None or (name in told.lacking and verdict != SUPPORTED):
+        return {"verdict": None, "probability": None, "reason": why_lacking(told, name)}
+    speaking = [item for item in items if item.verdict == verdict]
+    named = [one for item in speaking for one in item.evidence if verdict != ABSENT]
+    quotes = [item.quote.strip() for item in speaking if verdict != ABSENT and item.quote.strip()]
+    standing = [quote for quote in quotes if found(quote, contexts)]
+    return {
+        "verdict": verdict,
+        "probability": float(verdict == SUPPORTED),
+        "evidence": list(dict.fromkeys(places[one] for one in named if one in places)),
+        "evidence_unknown": sum(one not in places for item in items for one in item.evidence),
+        "quote": next(iter(standing or quotes), None),
+        "quote_found": bool(standing) if quotes else None,
+        "reason": speaking[0].reason,
+    }

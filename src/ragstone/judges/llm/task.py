@@ -1,0 +1,92 @@
+"""Task: one sort of question to a model, and how rows are read from the items of its reply."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ragstone.examples import Example
+from ragstone.judgements import Topic
+from ragstone.judges.judge import Proposition
+
+from .prompts import Prompts
+from .question import Item, Piece
+
+Row = dict[str, Any]
+"""A row of the ask's kind, without ``subject`` and ``judge``."""
+
+UNSPLIT = 2**62
+"""Room for everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """What is to be judged of one example.
+
+    Args:
+        example: The example.
+        propositions: Claims, statements and gold evidence, by their origin; only those
+            that the run wants to have judged.
+        topics: Criteria, aspects and rivals, of every ask.
+        rivals: The answers of other systems to the same question.
+    """
+
+    example: Example
+    propositions: Mapping[str, Sequence[Proposition]] = field(default_factory=dict)
+    topics: tuple[Topic, ...] = ()
+    rivals: Mapping[str, str] = field(default_factory=dict)
+
+    def about(self, ask: str) -> list[Topic]:
+        """The topics of an ask."""
+        return [topic for topic in self.topics if topic.ask == ask]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a model said about one matter: the items of all its replies.
+
+    Args:
+        items: By id; several where the question was split, or was put in several votes.
+        lacking: Ids without an item, and why.
+        room: Characters that the texts of one question could have.
+    """
+
+    items: Mapping[str, Sequence[Item]]
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    room: int = UNSPLIT
+
+
+class Task(Protocol):
+    """Makes pieces of questions and reads what comes back. It never asks.
+
+    ``pieces`` is a pure function of matter and prompts: the same question is the same bytes in
+    every run. Ids of items are unique within the matter; where a piece is split because the
+    contexts do not fit, each part asks for the same ids and ``rows`` merges them.
+    """
+
+    @property
+    def name(self) -> str:
+        """Of the task and of its prompt."""
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The asks that one reply fills."""
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        """The tasks whose rows it is about."""
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+        """What is to be asked about the matter; none where there is nothing to ask.
+
+        Args:
+            matter: What is judged.
+            prompts: The instructions.
+            room: Characters that the texts of one piece may have; longer ones are split.
+        """
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+        """The rows of an ask, one for every unit asked about; the verdict of one that is lacking is
+        null, and its reason says why."""
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+        """What the rows rest on, for the fingerprint of the subject: equal facts, equal rows."""

@@ -1,0 +1,224 @@
+"""What is asked about an answer's claims, and what is read from the reply."""
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import polars as pl
+import pytest
+
+from ragstone.examples import Context, Example, Turn, to_frame
+from ragstone.judgements import ASKS, KINDS, RESPONSE_TYPES, Claims, Tables
+from ragstone.judges import RulesJudge, Sheet
+from ragstone.judges.judge import Block
+from ragstone.judges.llm.claims import AnswerClaims, ClaimsTask
+from ragstone.judges.llm.prompts import Prompts
+from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.task import Matter, Row, Told
+
+PROMPTS = Prompts({"system": "Judge.", "claims": "List the claims."})
+TWO = (Context("tin", "Tin was mined.", 1), Context("copper", "Copper was mined.", 2))
+TASK = ClaimsTask()
+
+
+def example(answer: str | None, **fields: Any) -> Example:
+    return Example("1", "q", "s", **{"question": "What was mined?", "answer": answer} | fields)
+
+
+def claim(text: str, sentence: int = 1, *, factual: bool = True, citations: Any = ()) -> Row:
+    return {"text": text, "sentence": sentence, "factual": factual, "citations": [*citations]}
+
+
+def told(*claims: Row, response_type: str = "answer") -> Told:
+    said = {"response_reason": "so", "response_type": response_type, "claims": list(claims)}
+    return Told({"claims": [AnswerClaims.model_validate_json(json.dumps(said))]})
+
+
+def rows(answer: str, *claims: Row, **fields: Any) -> list[Row]:
+    return TASK.rows("claims", Matter(example(answer, **fields)), told(*claims))
+
+
+def test_equal_matter_is_the_same_question_to_the_byte() -> None:
+    history = (Turn("user", "Tell me of the mine."), Turn("assistant", "It lies in Cornwall."))
+    asked = [
+        Question(tuple(TASK.pieces(Matter(example("Tin.", history=history)), PROMPTS, 9_000)), "S")
+        for _ in range(2)
+    ]
+    assert asked[0].request() == asked[1].request()
+    assert "It lies in Cornwall." in asked[0].request().text
+    assert list(asked[0].items) == ["claims"]
+    assert asked[0].only(["claims"]).request() == asked[0].request()
+
+
+def test_sentences_of_the_answer_are_numbered_behind_the_instructions() -> None:
+    (piece,) = TASK.pieces(Matter(example("Tin. Copper too.")), PROMPTS, 9_000)
+    text = Question((piece,), "S").request().text
+    assert text.index("List the claims.") < text.index("What was mined?") < text.index("[s1] Tin.")
+    assert "[s2] Copper too." in text
+
+
+def test_contexts_and_references_are_not_shown() -> None:
+    given = example("Tin.", contexts=TWO, reference=("Arsenic.",))
+    (piece,) = TASK.pieces(Matter(given), PROMPTS, 9_000)
+    text = Question((piece,), "S").request().text
+    assert "Copper" not in text
+    assert "Arsenic" not in text
+
+
+@pytest.mark.parametrize("answer", ["", "  \n", None])
+def test_blank_answer_is_not_asked_about_and_abstains(answer: str | None) -> None:
+    matter = Matter(example(answer))
+    assert TASK.pieces(matter, PROMPTS, 9_000) == []
+    assert TASK.rows("response", matter, Told({})) == [
+        {"response_type": "abstain", "reason": "the answer is empty"}
+    ]
+    assert TASK.rows("claims", matter, Told({})) == []
+
+
+def test_claims_keep_text_place_and_order() -> None:
+    found = rows("Tin. Copper.", claim("Tin was mined."), claim(" Copper was mined. ", 2))
+    assert [(one["index"], one["text"], one["sentence"]) for one in found] == [
+        (0, "Tin was mined.", 0),
+        (1, "Copper was mined.", 1),
+    ]
+
+
+@pytest.mark.parametrize("number", [0, -1, 3, 10**12])
+def test_sentence_that_is_not_there_is_unknown(number: int) -> None:
+    assert rows("Tin. Copper.", claim("Tin was mined.", number))[0]["sentence"] is None
+
+
+def test_opinions_and_blank_claims_are_left_out() -> None:
+    found = rows("Tin.", claim("It is lovely.", factual=False), claim(" "), claim("Tin was mined."))
+    assert [(one["index"], one["text"]) for one in found] == [(0, "Tin was mined.")]
+
+
+@pytest.mark.parametrize("silent", ["abstain", "refuse"])
+def test_abstention_and_refusal_make_no_claim(silent: str) -> None:
+    matter, said = Matter(example("No.")), told(claim("Tin."), response_type=silent)
+    assert TASK.rows("claims", matter, said) == []
+    assert TASK.rows("response", matter, said) == [{"response_type": silent, "reason": "so"}]
+
+
+@pytest.mark.parametrize("speaking", ["answer", "partial", "clarify"])
+def test_other_replies_may_make_claims(speaking: str) -> None:
+    said = told(claim("Tin."), response_type=speaking)
+    assert len(TASK.rows("claims", Matter(example("Tin.")), said)) == 1
+
+
+def test_reply_that_is_lacking_has_no_type_and_says_why() -> None:
+    said = Told({}, {"claims": "cut off"})
+    assert TASK.rows("response", Matter(example("Tin.")), said) == [
+        {"response_type": None, "reason": "cut off"}
+    ]
+    assert TASK.rows("claims", Matter(example("Tin.")), said) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "citations", "contexts"),
+    [
+        ("Tin [1].", ["[1]"], ["tin"]),
+        ("Tin [1].", ["1"], ["tin"]),
+        ("Tin [tin].", ["[tin]"], ["tin"]),
+        ("Tin 【2】.", ["【2】"], ["copper"]),
+        ("Tin [1, 2].", ["[1, 2]"], ["tin", "copper"]),
+        ("Tin [1][1].", ["[1]", "[1]"], ["tin"]),
+        ("Tin [1].", [], []),
+        ("Tin [9].", ["[9]"], [None]),
+        ("Tin [1][9].", ["[1]", "[9]"], ["tin", None]),
+        ("Tin [1].", ["[2]"], []),
+        ("Tin [1].", ["[9]"], []),
+        ("Tin [1].", ["Smith 1903"], []),
+        ("Tin.", ["[1]"], None),
+        ("Tin.", [], None),
+    ],
+)
+def test_citations_are_those_markers_that_the_answer_has(
+    answer: str, citations: list[str], contexts: list[str | None] | None
+) -> None:
+    (found,) = rows(answer, claim("Tin was mined.", citations=citations), contexts=TWO)
+    assert found["citations"] == contexts
+
+
+def test_rows_rest_on_answer_question_turns_and_ids_alone() -> None:
+    def facts(ask: str, **fields: Any) -> list[object]:
+        return list(TASK.facts(Matter(example(**{"answer": "Tin."} | fields)), (ask,)))
+
+    for ask in TASK.asks:
+        assert facts(ask) == facts(ask, reference=("Tin.",), meta={"page": 2})
+        assert facts(ask) != facts(ask, answer="Copper.")
+        assert facts(ask) != facts(ask, history=(Turn("user", "Hello"),))
+    assert facts("response") == facts("response", contexts=TWO)
+    assert facts("claims") != facts("claims", contexts=TWO)
+
+
+def view(answer: str, *claims: Row) -> pl.DataFrame:
+    """The claims view of an answer, with the citations that counting finds."""
+    given = example(answer, contexts=TWO)
+    block = Block([given], to_frame([given]))
+    sheet = Sheet(KINDS[ASKS["claims"].kind], "claims", "model")
+    for row in TASK.rows("claims", Matter(given), told(*claims)):
+        sheet.add("subject", **row)
+    counted = RulesJudge().fill("citations", block, [0]).rows
+    number = pl.lit(0, pl.UInt32).alias("row")
+    tables = Tables(
+        block.frame,
+        {
+            "claims": sheet.filled().rows.with_columns(number),
+            "citations": counted.with_columns(number),
+        },
+    )
+    return Claims.frame(tables, ("cited", "markers")).select("cited", "markers")
+
+
+def test_claim_is_cited_by_its_own_markers_and_not_by_its_sentence() -> None:
+    answer = "It has tin [1], copper [2] and lead."
+    claims = [
+        claim("It has tin.", citations=["[1]"]),
+        claim("It has copper.", citations=["[2]"]),
+        claim("It has lead."),
+    ]
+    assert view(answer, *claims).rows() == [(["tin"], 1), (["copper"], 1), ([], 0)]
+
+
+def test_fabricated_marker_counts_as_a_marker_that_cites_nothing() -> None:
+    found = view("It has tin [1][7].", claim("It has tin.", citations=["[1]", "[7]"]))
+    assert found.rows() == [(["tin"], 2)]
+
+
+def test_claims_without_citations_of_their_own_are_cited_by_their_sentence() -> None:
+    given = example("Tin [1]. Copper.", contexts=TWO)
+    sheet = Sheet(KINDS["claims"], "claims", "other")
+    for index in (0, 1):
+        sheet.add("subject", index=index, text="…", sentence=index, factual=True)
+    number = pl.lit(0, pl.UInt32).alias("row")
+    counted = RulesJudge().fill("citations", Block([given], to_frame([given])), [0]).rows
+    tables = Tables(
+        to_frame([given]),
+        {
+            "claims": sheet.filled().rows.with_columns(number),
+            "citations": counted.with_columns(number),
+        },
+    )
+    found = Claims.frame(tables, ("cited", "markers"))
+    assert found.select("cited", "markers").rows() == [(["tin"], 1), ([], 0)]
+
+
+def test_types_are_those_of_the_guideline() -> None:
+    types = get_args(AnswerClaims.model_fields["response_type"].annotation)
+    assert types == RESPONSE_TYPES
+
+
+def test_abstentions_of_the_seed_vectors_are_rows_as_expected(shared: Path) -> None:
+    vectors = json.loads((shared / "golden" / "seed_vectors.json").read_text("utf-8"))["vectors"]
+    targets = [one for one in vectors if one["id"].startswith("abstention.")]
+    assert len(targets) == 13
+    for vector in targets:
+        answer = vector["input"]["answer"]
+        abstained = vector["expected"]["abstained"]
+        said = told(claim(answer), response_type="abstain" if abstained else "answer")
+        matter = Matter(example(answer))
+        assert len(TASK.pieces(matter, PROMPTS, 9_000)) == 1
+        (response,) = TASK.rows("response", matter, said)
+        assert (response["response_type"] == "abstain") is abstained
+        assert (TASK.rows("claims", matter, said) == []) is abstained

@@ -1,0 +1,67 @@
+"""Questions that an answer would answer: what is asked, and what is read."""
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from ragstone.examples import Example
+from ragstone.judges.llm.probes import ProbesMade, ProbesTask
+from ragstone.judges.llm.prompts import Prompts, load_prompts
+from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.task import Matter, Told
+
+PROMPTS = Prompts({"system": "Judge.", "probes": "Write questions."})
+TASK = ProbesTask()
+MADE = {"q1": "Who?", "q2": " Which one? ", "q3": "What name?", "noncommittal": False}
+
+
+def matter(answer: str | None = "She did.", **fields: Any) -> Matter:
+    return Matter(Example("1", "q", "s", question="Who did it?", answer=answer, **fields))
+
+
+def made(**changed: Any) -> ProbesMade:
+    return ProbesMade.model_validate_json(json.dumps(MADE | changed))
+
+
+def test_the_answer_is_shown_alone() -> None:
+    (piece,) = TASK.pieces(matter(reference=("He did.",)), PROMPTS, 10_000)
+    text = Question((piece,), "S").request().text
+    assert "She did." in text
+    assert "Who did it?" not in text
+    assert "He did." not in text
+
+
+def test_an_empty_answer_has_no_probes() -> None:
+    for answer in (None, "", " \n"):
+        assert TASK.pieces(matter(answer), PROMPTS, 10_000) == []
+        assert TASK.rows("probes", matter(answer), Told({})) == []
+
+
+def test_a_reply_makes_three_rows() -> None:
+    said = Told({"probes": [made(noncommittal=True)]})
+    assert TASK.rows("probes", matter(), said) == [
+        {"index": 0, "text": "Who?", "noncommittal": True},
+        {"index": 1, "text": "Which one?", "noncommittal": True},
+        {"index": 2, "text": "What name?", "noncommittal": True},
+    ]
+
+
+def test_a_reply_that_is_lacking_makes_none() -> None:
+    assert TASK.rows("probes", matter(), Told({}, {"probes": "cut off"})) == []
+
+
+@pytest.mark.parametrize("changed", [{"q2": " "}, {"q2": ""}, {"noncommittal": "no"}])
+def test_a_reply_with_a_blank_question_is_none(changed: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        made(**changed)
+
+
+def test_the_same_answer_to_another_question_is_the_same_subject() -> None:
+    other = Matter(Example("2", "r", "t", question="Why?", answer="She did."))
+    assert list(TASK.facts(matter(), ("probes",))) == list(TASK.facts(other, ("probes",)))
+
+
+def test_the_prompt_is_short() -> None:
+    assert len(load_prompts().instructions("probes")) <= 1_400

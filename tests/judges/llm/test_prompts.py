@@ -1,0 +1,130 @@
+"""The prompts of the package, and those a user puts in their place."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ragstone.errors import InputError
+from ragstone.judgements import (
+    CLAIM_VERDICTS,
+    RESPONSE_TYPES,
+    STATEMENT_VERDICTS,
+    SUPPORT_VERDICTS,
+)
+from ragstone.judges.llm.agreement import ClaimAgreement, StatementAgreement
+from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
+from ragstone.judges.llm.prompts import TASKS, load_prompts
+from ragstone.judges.llm.question import Item
+from ragstone.judges.llm.relevance import PassageRelevance
+from ragstone.judges.llm.statements import IMPORTANCE, ReferenceStatement, ReferenceStatements
+from ragstone.judges.llm.support import PropositionSupport
+
+OWN = load_prompts()
+CORE = ("claims", "statements", "relevance", "support", "agreement")
+WORDS = {
+    "claims": RESPONSE_TYPES,
+    "statements": tuple(IMPORTANCE),
+    "support": SUPPORT_VERDICTS,
+    "agreement": (*CLAIM_VERDICTS, *STATEMENT_VERDICTS),
+    "relevance": ("misleading", "sentences", "grade"),
+}
+SORTS: dict[str, tuple[type[Item], ...]] = {
+    "claims": (AnswerClaims,),
+    "statements": (ReferenceStatements,),
+    "relevance": (PassageRelevance,),
+    "support": (PropositionSupport,),
+    "agreement": (ClaimAgreement, StatementAgreement),
+}
+FIELDS_WITHIN: dict[type[Item], tuple[type[Item], ...]] = {
+    AnswerClaims: (AnswerClaim,),
+    ReferenceStatements: (ReferenceStatement,),
+}
+LONGEST = 2_200
+
+
+def test_every_task_has_a_prompt() -> None:
+    assert set(OWN.texts) == {"system", *TASKS}
+    assert all(text.strip() for text in OWN.texts.values())
+
+
+@pytest.mark.parametrize("task", CORE)
+def test_prompt_is_short(task: str) -> None:
+    assert len(OWN.instructions(task)) <= LONGEST
+
+
+@pytest.mark.parametrize("task", CORE)
+def test_prompt_says_what_each_verdict_of_the_guideline_means(task: str) -> None:
+    said = set(re.findall(r"`([^`]+)`", OWN.instructions(task)))
+    assert said >= set(WORDS[task])
+
+
+def test_prompt_of_relevance_says_what_each_grade_means() -> None:
+    assert re.findall(r"^- (\d):", OWN.instructions("relevance"), re.MULTILINE) == [*"0123"]
+
+
+@pytest.mark.parametrize("task", CORE)
+def test_prompt_explains_every_field_of_its_items(task: str) -> None:
+    said = set(re.findall(r"`([^`]+)`", OWN.instructions(task)))
+    fields = {
+        name
+        for sort in SORTS[task]
+        for made in (sort, *FIELDS_WITHIN.get(sort, ()))
+        for name in made.model_fields
+    }
+    assert said >= fields - {"reason", "response_reason", "text"} - {task}
+
+
+@pytest.mark.parametrize("task", CORE)
+def test_prompt_has_four_to_ten_hard_cases(task: str) -> None:
+    cases = OWN.instructions(task).partition("Hard cases")[2]
+    assert 4 <= len(re.findall(r"^- ", cases, re.MULTILINE)) <= 10
+
+
+def test_file_of_a_folder_stands_in_for_a_prompt(tmp_path: Path) -> None:
+    (tmp_path / "support.md").write_text("Be strict.", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("no prompt", encoding="utf-8")
+    replaced = load_prompts(tmp_path)
+    assert replaced.instructions("support") == "Be strict."
+    assert replaced.instructions("claims") == OWN.instructions("claims")
+
+
+def test_version_is_that_of_the_text(tmp_path: Path) -> None:
+    (tmp_path / "support.md").write_text("Be strict.", encoding="utf-8")
+    replaced = load_prompts(tmp_path)
+    changed = {
+        name for name, version in replaced.versions().items() if version != OWN.versions()[name]
+    }
+    assert changed == {"support"}
+    assert all(re.fullmatch("[0-9a-f]{8}", version) for version in OWN.versions().values())
+
+
+def test_language_is_asked_for_and_part_of_the_version() -> None:
+    german = load_prompts(language="German")
+    assert "German" in german.system
+    assert german.versions() == OWN.versions() | {"language": "German"}
+    assert "language of the texts" in OWN.system
+
+
+def test_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such folder"):
+        load_prompts(tmp_path / "gone")
+
+
+def test_folder_without_prompts_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds no prompt.*Prompts are: system\.md, claims\.md"):
+        load_prompts(tmp_path)
+
+
+def test_every_fault_of_a_folder_is_said(tmp_path: Path) -> None:
+    (tmp_path / "suport.md").write_text("Be strict.", encoding="utf-8")
+    (tmp_path / "claims.md").write_text(" \n", encoding="utf-8")
+    (tmp_path / "quality.md").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError) as caught:
+        load_prompts(tmp_path)
+    for fault in (
+        "suport.md is the prompt of no task",
+        "claims.md is empty",
+        "quality.md is not UTF-8",
+    ):
+        assert fault in str(caught.value)

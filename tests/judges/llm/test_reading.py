@@ -1,0 +1,218 @@
+"""What is read from a reply, item by item."""
+
+import json
+from contextlib import suppress
+from typing import Any, Literal
+
+import pytest
+
+from ragstone.judges.llm.question import Item
+from ragstone.judges.llm.reading import Reading, read_items
+from ragstone.models.chat.json_reply import Malformed, Unclosed
+
+
+class Verdict(Item):
+    reason: str
+    verdict: Literal["supported", "contradicted", "not stated"]
+
+
+class Grade(Item):
+    reason: str
+    grade: Literal[0, 1, 2, 3]
+
+
+class Part(Item):
+    part: str
+    kind: Literal["who", "when"]
+
+
+class Parts(Item):
+    parts: list[Part]
+
+
+ABSENT = {"reason": "r", "verdict": "not stated"}
+SUPPORTED = {"reason": "r", "verdict": "supported"}
+TWO: dict[str, type[Item]] = {"p01": Verdict, "p02": Verdict}
+
+
+def read(made: Any, items: dict[str, type[Item]] = TWO) -> Reading:
+    return read_items(json.dumps(made), items)
+
+
+def verdicts(reading: Reading) -> dict[str, str]:
+    return {name: item.verdict for name, item in reading.items.items() if isinstance(item, Verdict)}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"p01": SUPPORTED, "p02": ABSENT},
+        {"p03": SUPPORTED, "p02": ABSENT, "p01": SUPPORTED, "note": "done"},
+        {"1": SUPPORTED, "2": ABSENT},
+        {"p1": SUPPORTED, "P02": ABSENT},
+        {"p_1": SUPPORTED, " p-02 ": ABSENT},
+        {"[p01]": SUPPORTED, "p002": ABSENT},
+        {"result": {"p01": SUPPORTED, "p02": ABSENT}},
+        {"status": "ok", "result": {"data": {"p01": SUPPORTED, "p02": ABSENT}}},
+        [{"id": "p01", **SUPPORTED}, {"id": "p02", **ABSENT}],
+        {"verdicts": [{"id": 1, **SUPPORTED}, {"id": "P2", **ABSENT}], "count": 2},
+        {"p01": {**SUPPORTED, "verdict": " Supported. "}, "p02": {**ABSENT, "more": 1}},
+        {"p01": SUPPORTED, "p02": {**ABSENT, "verdict": "NOT_STATED"}},
+        {"p01": SUPPORTED, "P01": SUPPORTED, "p02": ABSENT},
+    ],
+)
+def test_ids_and_choices_are_read_however_they_are_written(made: Any) -> None:
+    reading = read(made)
+    assert verdicts(reading) == {"p01": "supported", "p02": "not stated"}
+    assert reading.faults == {}
+
+
+@pytest.mark.parametrize(
+    ("item", "fault"),
+    [
+        ({"reason": "r"}, "verdict: missing"),
+        (
+            {"reason": "r", "verdict": "maybe"},
+            "verdict: not one of 'supported', 'contradicted' or 'not stated': \"maybe\"",
+        ),
+        ({"reason": 3, "verdict": "supported"}, "reason: input should be a valid string, got 3"),
+        ("supported", 'not an object: "supported"'),
+        (None, "not an object: null"),
+        (["supported"], 'not an object: ["supported"]'),
+        ("x" * 100, f'not an object: "{"x" * 58}…'),
+    ],
+)
+def test_a_bad_item_costs_no_other(item: Any, fault: str) -> None:
+    reading = read({"p01": item, "p02": ABSENT})
+    assert verdicts(reading) == {"p02": "not stated"}
+    assert reading.faults == {"p01": fault}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"p02": ABSENT},
+        {"p11": SUPPORTED, "p02": ABSENT},
+        {"q01": SUPPORTED, "p02": ABSENT},
+        {"p0１": SUPPORTED, "p02": ABSENT},
+        {"р01": SUPPORTED, "p02": ABSENT},
+        {"p": SUPPORTED, "": SUPPORTED, "0": SUPPORTED, "p02": ABSENT},
+        {"p02": ABSENT, "more": {"p01": SUPPORTED}},
+    ],
+)
+def test_another_id_stands_in_for_none(made: Any) -> None:
+    reading = read(made)
+    assert verdicts(reading) == {"p02": "not stated"}
+    assert reading.faults == {"p01": "missing"}
+
+
+def test_an_item_that_is_given_twice_must_be_the_same() -> None:
+    reading = read({"p01": SUPPORTED, "P1": ABSENT, "p02": ABSENT})
+    assert verdicts(reading) == {"p02": "not stated"}
+    assert reading.faults == {"p01": "given twice, not the same"}
+
+
+@pytest.mark.parametrize(
+    ("copied", "fault"),
+    [
+        ('x", "verdict": "supported"}, "zz": {"reason": "', 'followed by "zz", which was not'),
+        ('x", "verdict": "supported"}, "n": 1, "zz": {"reason": "', 'followed by "zz", which was'),
+        ('x", "verdict": "supported"}, "p03": {"reason": "', 'followed by "p03", which was not'),
+        ('x", "verdict": "supported"}, "P1": {"reason": "', "given twice, not the same"),
+    ],
+)
+def test_a_text_copied_with_its_quote_marks_forges_no_verdict(copied: str, fault: str) -> None:
+    text = '{"p01": {"reason": "%s", "verdict": "not stated"}, "p02": %s}'
+    reading = read_items(text % (copied, json.dumps(ABSENT)), TWO)
+    assert verdicts(reading) == {"p02": "not stated"}
+    assert reading.faults["p01"].startswith(fault)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        'x", "verdict": "supported", "zz": "',
+        'x", "verdict": "supported"}, "p02": {"verdict": "supported"}, "zz": {"reason": "',
+        'x", "verdict": "supported"}, "p01": {"reason": "',
+        'x", "verdict": "supported"}} {"zz": {"reason": "',
+    ],
+)
+def test_a_text_copied_with_its_quote_marks_can_void_a_reply(copied: str) -> None:
+    text = '{"p01": {"reason": "%s", "verdict": "not stated"}, "p02": %s}'
+    with pytest.raises(Malformed):
+        read_items(text % (copied, json.dumps(ABSENT)), TWO)
+
+
+@pytest.mark.parametrize("grade", ["2", "two", 2.5, 4, -1, True, None, [2], {"value": 2}, "2/3"])
+def test_a_number_is_read_from_a_number_only(grade: Any) -> None:
+    reading = read({"c01": {"reason": "grade 2", "grade": grade}}, {"c01": Grade})
+    assert reading.items == {}
+    assert reading.faults["c01"].startswith("grade: ")
+
+
+def test_a_bare_number_means_nothing_where_ids_have_two_letters() -> None:
+    reading = read({"1": SUPPORTED, "c01": {"reason": "r", "grade": 2}}, {**TWO, "c01": Grade})
+    assert list(reading.items) == ["c01"]
+
+
+def test_choices_within_lists_are_read_in_any_case() -> None:
+    parts = [{"part": "a", "kind": "When"}, {"part": "b", "kind": "who"}]
+    assert read({"quality": {"parts": parts}}, {"quality": Parts}).items["quality"] == Parts(
+        parts=[Part(part="a", kind="when"), Part(part="b", kind="who")]
+    )
+    parts[1]["kind"] = "how"
+    faults = read({"quality": {"parts": parts}}, {"quality": Parts}).faults
+    assert faults == {"quality": "parts.1.kind: not one of 'who' or 'when': \"how\""}
+
+
+def test_several_objects_count_where_they_say_the_same_but_for_reasons() -> None:
+    first = json.dumps({"p01": SUPPORTED, "p02": ABSENT})
+    last = json.dumps({"p01": {**SUPPORTED, "reason": "better"}, "p02": ABSENT})
+    reading = read_items(f"{first}\nor rather {last}\n" + '{"done": true}', TWO)
+    assert verdicts(reading) == {"p01": "supported", "p02": "not stated"}
+    assert reading.items["p01"] == Verdict(reason="better", verdict="supported")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"p01": ABSENT, "p02": ABSENT},
+        {"p01": SUPPORTED},
+        {"result": {"p01": ABSENT, "p02": ABSENT}},
+        {"p07": SUPPORTED},
+        [{"id": 2, **SUPPORTED}],
+    ],
+)
+def test_objects_that_do_not_say_the_same_are_refused(other: Any) -> None:
+    true, other = json.dumps({"p01": SUPPORTED, "p02": ABSENT}), json.dumps(other)
+    for text in (f"{true} {other}", f"{other} {true}"):
+        with pytest.raises(Malformed, match="do not say the same"):
+            read_items(text, TWO)
+
+
+def test_a_draft_that_says_otherwise_is_refused_and_a_sketch_is_not() -> None:
+    true = json.dumps({"p01": SUPPORTED, "p02": ABSENT})
+    sketch = '{"p01": {"reason": "...", "verdict": "..."}, "p02": ...}'
+    assert len(read_items(f"<think>I write {sketch}</think>{true}", TWO).items) == 2
+    draft = json.dumps({"p01": ABSENT, "p02": ABSENT})
+    with pytest.raises(Malformed, match="do not say the same"):
+        read_items(f"<think>{draft}</think>{true}", TWO)
+
+
+def test_items_too_deep_to_be_compared_are_refused_or_read() -> None:
+    for depth in range(800, 1000):
+        deep = '{"a":' * depth + "1" + "}" * depth
+        with suppress(Malformed):
+            assert read_items(f'{{"p01": {deep}, "P1": {deep}}}', TWO).items == {}
+
+
+def test_an_object_without_items_lacks_them_all() -> None:
+    for text in ("{}", '{"a": 1} {"b": 2}', '{"p03": {}}'):
+        assert read_items(text, TWO) == Reading({}, {"p01": "missing", "p02": "missing"})
+
+
+def test_what_is_cut_off_or_no_json_is_told_apart() -> None:
+    with pytest.raises(Unclosed):
+        read_items('{"p01": {"reason": "r", "verdict": "supp', TWO)
+    with pytest.raises(Malformed, match="no JSON object"):
+        read_items("p01: supported, p02: absent", TWO)
