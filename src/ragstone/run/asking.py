@@ -1,0 +1,317 @@
+"""Asking: puts the questions of a run to models, paced, retried, journaled, within the budget.
+
+It has a thread and an event loop of its own.
+"""
+
+import asyncio
+import concurrent.futures
+import threading
+import time
+from collections.abc import Coroutine
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+
+from ragstone.errors import RagstoneError
+from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.question import Question, key
+from ragstone.judges.llm.reading import Reading, read_items
+from ragstone.models.chat import ChatModel
+from ragstone.models.chat.json_reply import Malformed
+
+from .attempting import Answer, Asked
+from .budget import Budget
+from .counts import Counts, Tally
+from .entries import Attempt
+from .journal import Journal
+from .lane import Lane, OnReply, Terms, told
+from .outcomes import Remembered, alone, completed, halves, rejoined
+from .prices import Prices, no_price
+from .replies import Replies
+
+Result = TypeVar("Result")
+
+
+class Closable(Protocol):
+    """What is given back at the end."""
+
+    async def close(self) -> None:
+        """Nothing is asked after that."""
+
+
+REMEMBERED = 512
+"""Outcomes at hand for those who ask the same; older ones are read from the journal."""
+
+LOOK = 1.0
+WINDING_UP, CLOSING, STOPPING, FLUSHING = 0.6, 0.3, 0.1, 0.4
+"""Seconds that Ctrl-C waits, for files twice; together below two."""
+
+
+class Asking:
+    """The asker of a run. Close it: what arrived is then in the journal, and models are closed.
+
+    Args:
+        journal: Keeps every attempt; closed at the end.
+        limits: How each model may be asked.
+        prices: What models cost.
+        budget: What is left to spend; None: what the journal holds counts, nothing is limited.
+        cache: Replies of earlier runs; closed at the end.
+        on_reply: Called with every reply, once it is kept.
+        pool: The connections that the models share; closed at the end.
+        loop: Runs in the thread; for tests whose time is not the clock's.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        limits: Terms = Terms(),  # noqa: B008
+        prices: Prices = Prices(),  # noqa: B008
+        budget: Budget | None = None,
+        cache: Replies | None = None,
+        on_reply: OnReply | None = None,
+        pool: Closable | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self._journal, self._limits, self._prices = journal, limits, prices
+        self._budget = Budget() if budget is None else budget
+        self._cache, self._on_reply, self._pool = cache, on_reply, pool
+        self._tally = Tally()
+        self._lanes: dict[str, Lane] = {}
+        self._under_way: dict[str, asyncio.Future[Outcome]] = {}
+        self._outcomes = Remembered(REMEMBERED)
+        self._fault: RagstoneError | None = None
+        self._closed = False
+        self._loop = asyncio.new_event_loop() if loop is None else loop
+        self._thread = threading.Thread(target=self._run, name="asking", daemon=True)
+        self._thread.start()
+
+    def expect(self, model: ChatModel) -> None:
+        """Make ready for a model, before anything is asked.
+
+        Raises:
+            InputError: There is a budget in USD, and what the model costs is not known.
+        """
+        self._lane(model)
+
+    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
+        """Put a question; one that was put before is answered from the journal.
+
+        What a reply lacks is asked for once alone. One that is longer than the model may write is
+        asked for in two halves.
+
+        Raises:
+            ModelError: No question will be answered: the key, the model's name, the account.
+            InputError: The journal cannot be written, or a price is lacking.
+        """
+        return await self._ask(model, question, turn, again=True)
+
+    def submit(self, work: Coroutine[Any, Any, Result]) -> "concurrent.futures.Future[Result]":
+        """Begin what asks; from any thread."""
+        if self._closed:
+            work.close()
+            raise RuntimeError("Asking is closed.")
+        return asyncio.run_coroutine_threadsafe(self._watched(work), self._loop)
+
+    def settled(self, work: "concurrent.futures.Future[Any]", seconds: float) -> bool:
+        """Wait so long for what was begun; whether it is at its end.
+
+        Raises:
+            KeyboardInterrupt: All work is ended, and what had arrived is in the journal.
+            Exception: What the work raised.
+        """
+        try:
+            concurrent.futures.wait([work], seconds)
+        except KeyboardInterrupt:
+            self._end(FLUSHING)
+            raise
+        if not work.done():
+            return False
+        work.result()
+        return True
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run what asks to its end, from a thread that does not.
+
+        Raises:
+            KeyboardInterrupt: All work is ended, and what had arrived is in the journal.
+            Exception: What the work raised.
+        """
+        begun = self.submit(work)
+        while not self.settled(begun, LOOK):
+            pass
+        return begun.result()
+
+    def counts(self) -> Counts:
+        """How the questions stand; from any thread."""
+        paces = [lane.pace for lane in list(self._lanes.values())]
+        return self._tally.read(
+            sum(pace.in_flight for pace in paces), sum(pace.waiting for pace in paces)
+        )
+
+    def close(self) -> None:
+        """End all work, keep what arrived, close journal, cache and models."""
+        self._end(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def _ask(
+        self, model: ChatModel, question: Question, turn: int, *, again: bool
+    ) -> Outcome:
+        if self._fault is not None:
+            raise self._fault
+        request = question.request()
+        name = key(request, model.identity, question.vote)
+        known = self._outcomes.get(name)
+        if known is not None:
+            return known
+        same = self._under_way.get(name)
+        if same is not None:
+            return await asyncio.shield(same)
+        shared = self._under_way[name] = asyncio.get_running_loop().create_future()
+        try:
+            asked = Asked(name, question, request, question.items, turn, alone=not again)
+            outcome = await self._outcome(self._lane(model), asked, again=again)
+            shared.set_result(outcome)
+        except RagstoneError as error:
+            self._stop(error)
+            raise
+        finally:
+            del self._under_way[name]
+            shared.cancel()
+        self._outcomes.put(name, outcome)
+        return outcome
+
+    async def _outcome(self, lane: Lane, asked: Asked, *, again: bool) -> Outcome:
+        reading = await self._read_before(lane, asked)
+        answer = await lane.put(asked) if reading is None else Answer(reading)
+        if answer.status == "too_big":
+            return await self._in_halves(lane, asked)
+        self._tally.answered += 1
+        if answer.reading is None:
+            self._tally.failed += 1
+            return Outcome(answer.status, reason=answer.reason, requests=(asked.key,))
+        items = answer.reading.items
+        missing = [name for name in asked.items if name not in items]
+        if not missing:
+            return Outcome("ok", items, requests=(asked.key,))
+        outcome = alone(answer.reading, missing, asked.key)
+        if not again:
+            return outcome
+        question = asked.question.only(missing)
+        return completed(outcome, await self._ask(lane.model, question, asked.turn, again=False))
+
+    async def _in_halves(self, lane: Lane, asked: Asked) -> Outcome:
+        parts = [tuple(half) for half in halves(list(asked.items))]
+        outcomes = await asyncio.gather(
+            *(
+                self._ask(lane.model, asked.question.only(part), asked.turn, again=True)
+                for part in parts
+            )
+        )
+        return rejoined(dict(zip(parts, outcomes, strict=True)), asked.key)
+
+    async def _read_before(self, lane: Lane, asked: Asked) -> Reading | None:
+        """What the journal, else the cache, has of a question."""
+        kept = self._journal.reply(asked.key)
+        if kept is not None:
+            reading = _read(kept.reply, asked)
+            self._tally.from_journal += reading is not None
+            return reading
+        reply = None if self._cache is None else self._cache.get(asked.key)
+        if reply is None or (reading := _read(reply.text, asked)) is None:
+            return None
+        attempt = Attempt(
+            asked.key,
+            len(self._journal.troubles(asked.key)) + 1,
+            "cache",
+            time.time(),
+            0.0,
+            reply=reply.text,
+            finish=reply.finish,
+            model=reply.model,
+            usd=0.0,
+        )
+        await self._journal.record(attempt, told(lane.model, asked))
+        self._tally.from_cache += 1
+        return reading
+
+    def _lane(self, model: ChatModel) -> Lane:
+        lane = self._lanes.get(model.identity)
+        if lane is None:
+            price = self._prices.of(model.name)
+            if price is None and self._budget.usd is not None:
+                raise no_price(model.name)
+            lane = Lane(
+                model,
+                self._limits,
+                price,
+                self._budget,
+                self._journal,
+                self._tally,
+                self._cache,
+                self._on_reply,
+            )
+            self._lanes[model.identity] = lane
+        return lane
+
+    def _stop(self, fault: RagstoneError) -> None:
+        """No further question can be answered: end all that asks."""
+        if self._fault is None:
+            self._fault = fault
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+
+    async def _watched(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """What ended everything is what everyone is told."""
+        try:
+            return await work
+        finally:
+            if self._fault is not None:
+                raise self._fault from None
+
+    def _end(self, flushing: float | None) -> None:
+        """Close everything; the files may take so many seconds for that."""
+        if self._closed:
+            return
+        self._closed = True
+        wound_up = asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop)
+        concurrent.futures.wait([wound_up], WINDING_UP + CLOSING)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(STOPPING)
+        self._journal.close(flushing)
+        if self._cache is not None:
+            self._cache.close(flushing)
+
+    async def _wind_up(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=WINDING_UP)
+        models: list[Closable] = [lane.model for lane in self._lanes.values()]
+        pools = [] if self._pool is None else [self._pool]
+        closing = [asyncio.create_task(one.close()) for one in (*models, *pools)]
+        if closing:
+            await asyncio.wait(closing, timeout=CLOSING)
+
+    def _run(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
+
+
+def _read(text: str, asked: Asked) -> Reading | None:
+    """What a kept reply holds; None where it does not read, or holds nothing that is asked."""
+    try:
+        reading = read_items(text, asked.items)
+    except Malformed:
+        return None
+    return reading if reading.items or not asked.items else None

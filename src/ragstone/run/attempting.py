@@ -1,0 +1,148 @@
+"""One attempt: a question put to a model once, and what is to be made of what comes back."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragstone.judges.llm.question import Item, Question
+from ragstone.judges.llm.reading import Reading, read_items
+from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
+from ragstone.models.chat.json_reply import Malformed, Unclosed
+
+FINISHES = {
+    "length": ("length", "the reply was longer than the model may write"),
+    "filter": ("filtered", "a content filter stopped the reply"),
+    "refusal": ("refusal", "the model declined to answer"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question on its way.
+
+    Args:
+        key: Under which the journal has it.
+        question: The question.
+        request: The same as the model sees it.
+        items: What the reply must hold.
+        turn: Its place in line.
+        alone: Whether it is about what an earlier reply lacked; once is then enough.
+    """
+
+    key: str
+    question: Question
+    request: ChatRequest
+    items: Mapping[str, type[Item]]
+    turn: int
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a question.
+
+    Args:
+        reading: What the reply holds; None where none reads.
+        status: ``too_big``: the reply did not fit, the question can be split.
+        reason: Why there is nothing.
+    """
+
+    reading: Reading | None = None
+    status: Literal["ok", "failed", "blocked", "truncated", "too_big"] = "ok"
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class Sent:
+    """What came back, or what went wrong."""
+
+    reply: ChatReply | None = None
+    reading: Reading | None = None
+    trouble: str | None = None
+    words: str | None = None
+    http: int | None = None
+    after: float = 0.0
+    body: str = ""
+    final: bool = False
+
+
+async def attempted(model: ChatModel, asked: Asked, seconds: float) -> Sent:
+    """Put a question once, and read the reply.
+
+    Args:
+        model: Whom.
+        asked: What.
+        seconds: How long it may take.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            reply = await model.reply(asked.request)
+    except ChatFailure as failure:
+        return Sent(
+            trouble=failure.trouble,
+            words=str(failure).rstrip("."),
+            http=failure.http,
+            after=failure.after,
+            body=failure.body,
+            final=failure.final,
+        )
+    except TimeoutError:
+        return Sent(trouble="timeout", words=f"no reply within {seconds:g} s")
+    sent = Sent(reply)
+    if reply.finish == "stop":
+        _read(sent, reply.text, asked.items)
+    else:
+        sent.trouble, sent.words = FINISHES[reply.finish]
+    return sent
+
+
+def no_use(sent: Sent, refusals: int, asked: Asked) -> Answer | None:
+    """The answer where asking again is of no use."""
+    match sent.trouble:
+        case "length" if len(asked.items) > 1:
+            return Answer(status="too_big")
+        case "too_long":
+            return Answer(status="failed", reason=sent.trouble)
+        case "filtered":
+            return Answer(status="blocked", reason=sent.words)
+        case "refusal" if refusals > 1:
+            return Answer(status="blocked", reason=sent.words)
+        case "incomplete" if asked.alone:
+            return Answer(status="failed", reason=sent.words)
+        case "rejected":
+            return Answer(status="failed", reason=sent.words)
+    return None
+
+
+def settled(before: Sequence[str | None], asked: Asked) -> Answer | None:
+    """What the journal knows to be of no use."""
+    sent = Sent(trouble=before[-1])
+    if sent.trouble == "rejected":
+        return None
+    for trouble, words in FINISHES.values():
+        if trouble == sent.trouble:
+            sent.words = words
+    return no_use(sent, before.count("refusal"), asked)
+
+
+def _read(sent: Sent, text: str, items: Mapping[str, type[Item]]) -> None:
+    """Read a reply; one without a single good item is as bad as one that does not read."""
+    try:
+        reading = read_items(text, items)
+    except Unclosed:
+        sent.trouble, sent.words = "truncated", "the reply was cut off"
+        return
+    except Malformed as error:
+        sent.trouble, sent.words = "malformed", f"the reply cannot be read: {error}".rstrip(".")
+        return
+    if items and not reading.items:
+        sent.trouble = "incomplete"
+        why = next(iter(reading.faults.items()), None)
+        sent.words = "the reply holds nothing that was asked" + (
+            f": {why[0]} {why[1]}" if why else ""
+        )
+        return
+    sent.reading = reading
+    if reading.faults:
+        sent.words = "; ".join(f"{name}: {fault}" for name, fault in reading.faults.items())

@@ -1,0 +1,112 @@
+"""Commits: a thread that writes what it is given, many entries in one transaction."""
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
+
+Entry = TypeVar("Entry")
+
+AT_ONCE = 64
+GATHERING = 0.001
+"""Seconds that a first entry waits for others."""
+
+
+class Commits(Generic[Entry]):
+    """One writer of one file. After a fault it writes nothing more.
+
+    Args:
+        connection: Written by this alone, and closed at the end.
+        write: Writes a batch, inside a transaction.
+        explain: What is raised where SQLite fails.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        write: Callable[[sqlite3.Connection, Sequence[Entry]], None],
+        explain: Callable[[sqlite3.Error], Exception],
+    ) -> None:
+        self._connection, self._write, self._explain = connection, write, explain
+        self._queue: SimpleQueue[tuple[Entry, asyncio.Future[None] | None] | None] = SimpleQueue()
+        self.fault: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="commits", daemon=True)
+        self._thread.start()
+
+    def put(self, entry: Entry) -> None:
+        """Have it written some time; nobody waits for it."""
+        self._queue.put((entry, None))
+
+    async def commit(self, entry: Entry) -> None:
+        """Have it written, and wait until it is.
+
+        Raises:
+            Exception: What ``explain`` makes of the fault; the entry is not written.
+        """
+        done = asyncio.get_running_loop().create_future()
+        self._queue.put((entry, done))
+        await done
+
+    def close(self, seconds: float | None = None) -> bool:
+        """Write what was given so far and end; False if that took longer than it may."""
+        self._queue.put(None)
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        queue, more = self._queue, True
+        while more and (first := queue.get()) is not None:
+            if queue.qsize() < AT_ONCE:
+                time.sleep(GATHERING)
+            batch = [first]
+            while len(batch) < AT_ONCE:
+                try:
+                    following = queue.get_nowait()
+                except Empty:
+                    break
+                if following is None:
+                    more = False
+                    break
+                batch.append(following)
+            self._commit([entry for entry, _ in batch])
+            _settle([done for _, done in batch if done is not None], self.fault)
+        self._connection.close()
+
+    def _commit(self, entries: Sequence[Entry]) -> None:
+        if self.fault is not None:
+            return
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            self._write(connection, entries)
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self.fault = self._explain(error)
+            if connection.in_transaction:
+                connection.rollback()
+
+
+def _settle(waiting: list["asyncio.Future[None]"], fault: Exception | None) -> None:
+    """Tell those who wait, in their own loop; one that has ended no longer waits."""
+    if not waiting:
+        return
+
+    def tell() -> None:
+        for done in waiting:
+            if done.done():
+                continue
+            if fault is None:
+                done.set_result(None)
+            else:
+                done.set_exception(fault)
+
+    loop = waiting[0].get_loop()
+    if not loop.is_closed():
+        try:
+            loop.call_soon_threadsafe(tell)
+        except RuntimeError:
+            if not loop.is_closed():
+                raise

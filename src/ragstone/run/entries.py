@@ -1,0 +1,233 @@
+"""Entries: what the journal of a run holds, for those who read it: questions, replies, totals."""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ragstone.models.chat import Usage
+
+from .sqlite_file import Layout, as_text, explained, open_to_read
+
+FILE = "journal.sqlite"
+
+LAYOUT = Layout(
+    owner=0x5261_674A,
+    version=1,
+    tables=(
+        "CREATE TABLE parts (digest TEXT PRIMARY KEY, text TEXT NOT NULL)",
+        """CREATE TABLE requests (
+            key TEXT PRIMARY KEY, judge TEXT NOT NULL, task TEXT NOT NULL, example TEXT NOT NULL,
+            vote INTEGER NOT NULL, name TEXT NOT NULL, parts TEXT NOT NULL, schema TEXT NOT NULL)
+        """,
+        """CREATE TABLE attempts (
+            key TEXT NOT NULL, attempt INTEGER NOT NULL, source TEXT NOT NULL, at REAL NOT NULL,
+            seconds REAL NOT NULL, trouble TEXT, words TEXT, http INTEGER, reply TEXT NOT NULL,
+            finish TEXT, model TEXT, prompt_tokens INTEGER, completion_tokens INTEGER,
+            cached_tokens INTEGER, reasoning_tokens INTEGER, usd REAL,
+            PRIMARY KEY (key, attempt))
+        """,
+    ),
+    synchronous="FULL",
+)
+
+ATTEMPT = (
+    "key, attempt, source, at, seconds, trouble, words, http, reply, finish, model, "
+    "prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, usd"
+)
+
+UNKNOWN = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One time that a question was put.
+
+    Args:
+        key: Of the question.
+        number: From 1.
+        source: ``model``, or ``cache`` where the reply is that of an earlier run.
+        at: Seconds since 1970.
+        seconds: How long it took.
+        trouble: What went wrong; None where the reply can be read.
+        words: More about that.
+        http: The status, where the reply was no success.
+        reply: What came back, as it came.
+        finish: Why it ended.
+        model: As the server names it.
+        usage: Tokens.
+        usd: What it cost; None where that is not known.
+    """
+
+    key: str
+    number: int
+    source: Literal["model", "cache"]
+    at: float
+    seconds: float
+    trouble: str | None = None
+    words: str | None = None
+    http: int | None = None
+    reply: str = ""
+    finish: str | None = None
+    model: str | None = None
+    usage: Usage = UNKNOWN
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A question that was put, and all attempts.
+
+    Args:
+        key: Of the question.
+        judge: The model's name.
+        task: What was asked.
+        example: The first example that it was asked for.
+        vote: Which of several times that the same is asked.
+        system: What the model was told first.
+        parts: The message.
+        schema: The JSON schema of the reply.
+        attempts: In order.
+    """
+
+    key: str
+    judge: str
+    task: str
+    example: str
+    vote: int
+    system: str
+    parts: tuple[str, ...]
+    schema: str
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a run took.
+
+    Args:
+        calls: Requests sent to models, each attempt one.
+        from_cache: Replies of earlier runs.
+        prompt: Tokens sent, those from the server's cache too; of calls that say so.
+        completion: Tokens that came back.
+        cached: Of those sent, from the server's cache.
+        reasoning: Of those that came back, never seen.
+        usd: The cost of the calls whose cost is known; None if there are none.
+        unpriced: Replies whose cost is not known.
+        troubles: What went wrong, and how often.
+    """
+
+    calls: int = 0
+    from_cache: int = 0
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    usd: float | None = None
+    unpriced: int = 0
+    troubles: dict[str, int] = field(default_factory=dict)
+
+
+def entries(file: Path, keys: Sequence[str]) -> list[Entry]:
+    """The questions under these keys, in that order; keys may be cut, unknown ones are left out.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with closing(open_to_read(file, LAYOUT)) as connection:
+            return [entry for key in keys for entry in _entries(connection, key)]
+    except sqlite3.Error as error:
+        raise explained(error, file) from error
+
+
+def answered(file: Path) -> set[str]:
+    """The keys of the questions that were answered.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with closing(open_to_read(file, LAYOUT)) as connection:
+            found = connection.execute("SELECT key FROM attempts WHERE trouble IS NULL")
+            return {key for (key,) in found}
+    except sqlite3.Error as error:
+        raise explained(error, file) from error
+
+
+def totals(file: Path) -> Totals:
+    """What the run took so far.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with closing(open_to_read(file, LAYOUT)) as connection:
+            return count(connection)
+    except sqlite3.Error as error:
+        raise explained(error, file) from error
+
+
+def count(connection: sqlite3.Connection) -> Totals:
+    """The totals of an open journal."""
+    ((calls, from_cache, prompt, completion, cached, reasoning, usd, unpriced),) = (
+        connection.execute(
+            """SELECT coalesce(sum(source = 'model'), 0), coalesce(sum(source = 'cache'), 0),
+                coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0),
+                coalesce(sum(cached_tokens), 0), coalesce(sum(reasoning_tokens), 0), sum(usd),
+                coalesce(sum(usd IS NULL AND finish IS NOT NULL), 0)
+            FROM attempts"""
+        )
+    )
+    troubles = connection.execute(
+        "SELECT trouble, count(*) FROM attempts WHERE trouble IS NOT NULL GROUP BY 1 ORDER BY 1"
+    )
+    return Totals(
+        calls, from_cache, prompt, completion, cached, reasoning, usd, unpriced, dict(troubles)
+    )
+
+
+def attempt_of(row: Sequence[object]) -> Attempt:
+    """An attempt from the columns ``ATTEMPT``."""
+    key, number, source, at, seconds, trouble, words, http, reply, finish, model, *rest = row
+    *tokens, usd = rest
+    return Attempt(
+        key, number, source, at, seconds, trouble, _maybe(words), http, as_text(reply),  # type: ignore[arg-type]
+        finish, _maybe(model), Usage(*tokens), usd,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def _entries(connection: sqlite3.Connection, key: str) -> Iterator[Entry]:
+    asked = connection.execute(
+        "SELECT key, judge, task, example, vote, parts, schema FROM requests "
+        "WHERE key >= ? AND key < ? ORDER BY key",
+        (key, key + "g"),
+    )
+    for found, judge, task, example, vote, digests, schema in asked.fetchall():
+        system, *parts = (_part(connection, digest) for digest in json.loads(digests))
+        attempts = connection.execute(
+            f"SELECT {ATTEMPT} FROM attempts WHERE key = ? ORDER BY attempt", (found,)
+        )
+        yield Entry(
+            found,
+            as_text(judge),
+            task,
+            as_text(example),
+            vote,
+            system,
+            tuple(parts),
+            _part(connection, schema),
+            tuple(attempt_of(row) for row in attempts),
+        )
+
+
+def _part(connection: sqlite3.Connection, digest: str) -> str:
+    ((text,),) = connection.execute("SELECT text FROM parts WHERE digest = ?", (digest,))
+    return as_text(text)
+
+
+def _maybe(value: object) -> str | None:
+    return as_text(value) if isinstance(value, str | bytes) else None

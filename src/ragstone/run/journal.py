@@ -1,0 +1,202 @@
+"""The journal of a run: every question put to a model and every reply, kept before it counts."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from ragstone.models.chat import ChatRequest
+
+from .commits import Commits
+from .entries import ATTEMPT, LAYOUT, Attempt, Totals, attempt_of, count
+from .sqlite_file import explained, open_file, storable
+
+PARTS_KNOWN = 65_536
+SCHEMAS_KNOWN = 512
+INSERT = f"INSERT OR IGNORE INTO attempts ({ATTEMPT}) VALUES ({', '.join('?' * 16)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A question as the journal keeps it, once, with its first attempt."""
+
+    judge: str
+    task: str
+    example: str
+    vote: int
+    request: ChatRequest
+
+
+class Journal:
+    """An SQLite file with all attempts of a run; WAL, fully synchronous, one writer thread.
+
+    Written from one event loop; read from any thread. Holds no key of a server.
+    """
+
+    def __init__(
+        self, file: Path, connection: sqlite3.Connection, reader: sqlite3.Connection
+    ) -> None:
+        self.file = file
+        self._reader = reader
+        self._mutex = threading.Lock()
+        self._parts = _Parts()
+        self._answered: dict[str, int] = {}
+        self._tried: set[str] = set()
+        for key, number, trouble in reader.execute("SELECT key, attempt, trouble FROM attempts"):
+            self._note(key, number, trouble)
+        self.before = count(reader)
+        self._commits = Commits(connection, self._write, lambda error: explained(error, file))
+
+    @classmethod
+    def open(cls, file: Path) -> "Journal":
+        """The journal in that file, made where there is none.
+
+        Raises:
+            InputError: It cannot be written, is damaged or not ours.
+        """
+        opened: list[sqlite3.Connection] = []
+        try:
+            opened.extend(open_file(file, LAYOUT) for _ in range(2))
+            return cls(file, *opened)
+        except sqlite3.Error as error:
+            for connection in opened:
+                connection.close()
+            raise explained(error, file) from error
+
+    async def record(self, attempt: Attempt, told: Told) -> None:
+        """Keep an attempt; when this returns, it is on the disk.
+
+        Raises:
+            InputError: It cannot be kept; says what to do.
+        """
+        await self._commits.commit((attempt, told))
+        self._note(attempt.key, attempt.number, attempt.trouble)
+
+    def reply(self, key: str) -> Attempt | None:
+        """The attempt that answered a question; None where none has.
+
+        Raises:
+            InputError: The file cannot be read.
+        """
+        number = self._answered.get(key)
+        if number is None:
+            return None
+        query = f"SELECT {ATTEMPT} FROM attempts WHERE key = ? AND attempt = ?"
+        ((row),) = self._read(query, (key, number))
+        return attempt_of(row)
+
+    def troubles(self, key: str) -> list[str | None]:
+        """What went wrong with a question so far, attempt by attempt; None: it was answered.
+
+        Raises:
+            InputError: The file cannot be read.
+        """
+        if key not in self._tried and key not in self._answered:
+            return []
+        query = "SELECT trouble FROM attempts WHERE key = ? ORDER BY attempt"
+        return [trouble for (trouble,) in self._read(query, (key,))]
+
+    def totals(self) -> Totals:
+        """What the run took so far, its earlier parts too."""
+        with self._mutex:
+            return count(self._reader)
+
+    def close(self, seconds: float | None = None) -> bool:
+        """Write what was given so far and close; False if that took longer than it may."""
+        with self._mutex:
+            self._reader.close()
+        return self._commits.close(seconds)
+
+    def _note(self, key: str, number: int, trouble: str | None) -> None:
+        if trouble is None:
+            self._answered[key] = number
+            self._tried.discard(key)
+        elif key not in self._answered:
+            self._tried.add(key)
+
+    def _read(self, query: str, values: tuple[object, ...]) -> list[Any]:
+        try:
+            with self._mutex:
+                return self._reader.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise explained(error, self.file) from error
+
+    def _write(self, connection: sqlite3.Connection, batch: Sequence[tuple[Attempt, Told]]) -> None:
+        new = [(attempt.key, told) for attempt, told in batch if attempt.number == 1]
+        requests = [self._parts.row(key, told) for key, told in new]
+        _insert(connection, "INSERT OR IGNORE INTO parts VALUES (?, ?)", self._parts.taken())
+        _insert(
+            connection, "INSERT OR IGNORE INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?)", requests
+        )
+        _insert(connection, INSERT, [_row(attempt) for attempt, _ in batch])
+
+
+class _Parts:
+    """Texts that many questions share, each written once."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._new: dict[str, str] = {}
+        self._schemas: dict[int, tuple[object, str]] = {}
+
+    def row(self, key: str, told: Told) -> tuple[object, ...]:
+        request = told.request
+        digests = [self._digest(text) for text in (request.system, *request.parts)]
+        return (
+            key, told.judge, told.task, told.example, told.vote, request.name,
+            json.dumps(digests), self._schema(request.schema),
+        )  # fmt: skip
+
+    def taken(self) -> list[tuple[object, ...]]:
+        """What has not been written yet; once taken, it counts as written."""
+        rows: list[tuple[object, ...]] = list(self._new.items())
+        if len(self._known) > PARTS_KNOWN:
+            self._known.clear()
+        self._known.update(self._new)
+        self._new = {}
+        return rows
+
+    def _digest(self, text: str) -> str:
+        digest = _digest(text)
+        if digest not in self._known:
+            self._new[digest] = text
+        return digest
+
+    def _schema(self, schema: object) -> str:
+        known = self._schemas.get(id(schema))
+        if known is None:
+            if len(self._schemas) >= SCHEMAS_KNOWN:
+                self._schemas.clear()
+            known = schema, json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
+            self._schemas[id(schema)] = known
+        return self._digest(known[1])
+
+
+@lru_cache(maxsize=256)
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _row(attempt: Attempt) -> tuple[object, ...]:
+    usage = attempt.usage
+    return (
+        attempt.key, attempt.number, attempt.source, attempt.at, attempt.seconds, attempt.trouble,
+        attempt.words, attempt.http, attempt.reply, attempt.finish, attempt.model, usage.prompt,
+        usage.completion, usage.cached, usage.reasoning, attempt.usd,
+    )  # fmt: skip
+
+
+def _insert(
+    connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]
+) -> None:
+    if not rows:
+        return
+    try:
+        connection.executemany(statement, rows)
+    except UnicodeEncodeError:
+        connection.executemany(statement, [storable(row) for row in rows])

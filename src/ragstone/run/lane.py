@@ -1,0 +1,260 @@
+"""Lane: one model as it is asked: its pace, its price, its health, and each question's attempts."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ragstone.errors import ModelError
+from ragstone.judges.llm.question import Question
+from ragstone.models.chat import ChatModel, ChatReply, ChatRequest, Usage
+
+from .attempting import Answer, Asked, Sent, attempted, no_use, settled
+from .budget import Budget
+from .counts import Tally
+from .entries import Attempt
+from .journal import Journal, Told
+from .pacing import Pace
+from .prices import Price, cost
+from .replies import Replies
+
+LONGEST_PAUSE = 600.0
+"""Seconds that a server may want to be left alone; after that it is asked nothing more."""
+
+OVERLOADED = frozenset({429, 503, 529})
+DEAD = frozenset({"connection", "timeout", "server_error"})
+IN_A_ROW = 8
+"""Attempts without a reply before all wait, questions given up before no more are asked."""
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+CHARACTERS_A_TOKEN = 4
+EXPECTED_TOKENS = 400
+"""Tokens of a reply, before one came."""
+
+NEXT = "the same command asks again"
+HINTS = {
+    "not_allowed": "Check the key in the environment",
+    "not_found": "Check the model's name and the address",
+    "no_credit": "Top up the account",
+    "parameter": "Leave the parameter out of the judge's name",
+}
+
+OnReply = Callable[[Question, ChatReply, Attempt], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a model may be asked.
+
+    Args:
+        concurrency: Calls in flight at once, at the most.
+        timeout: Seconds that an attempt may take, from when it is sent.
+        attempts: How often a question is put before it is given up; 429 does not count.
+        patience: Seconds that a question is held back by 429 before it is given up.
+        requests_a_minute: The server's limit; None: none that is known.
+        tokens_a_minute: The same for tokens.
+    """
+
+    concurrency: int = 64
+    timeout: float = 120.0
+    attempts: int = 6
+    patience: float = 900.0
+    requests_a_minute: float | None = None
+    tokens_a_minute: float | None = None
+
+
+@dataclass(slots=True)
+class Lane:
+    """Puts questions to one model until they are answered or given up."""
+
+    model: ChatModel
+    limits: Terms
+    price: Price | None
+    budget: Budget
+    journal: Journal
+    tally: Tally
+    cache: Replies | None = None
+    on_reply: OnReply | None = None
+    pace: Pace = field(init=False)
+    closed: str | None = None
+    """Why nothing more is sent."""
+    _given_up: int = 0
+    _dead: int = 0
+    _expected: float = EXPECTED_TOKENS
+
+    def __post_init__(self) -> None:
+        limits = self.limits
+        self.pace = Pace(
+            limits.concurrency,
+            requests_a_minute=limits.requests_a_minute,
+            tokens_a_minute=limits.tokens_a_minute,
+        )
+
+    async def put(self, asked: Asked) -> Answer:
+        """Put a question until it is answered, settled otherwise or given up.
+
+        Raises:
+            ModelError: No question will be answered.
+            InputError: The journal cannot be written.
+        """
+        before = self.journal.troubles(asked.key)
+        if before and (answer := settled(before, asked)) is not None:
+            return answer
+        refusals, failures, pushed_back = before.count("refusal"), 0, 0
+        waiting_since = 0.0
+        number = len(before)
+        while True:
+            number += 1
+            sent = await self._attempt(asked, number)
+            if sent is None:
+                return Answer(status="failed", reason=self.closed)
+            if sent.trouble is None:
+                self._given_up = 0
+                return Answer(sent.reading)
+            refusals += sent.trouble == "refusal"
+            answer = no_use(sent, refusals, asked)
+            if answer is not None:
+                return answer
+            now = asyncio.get_running_loop().time()
+            if sent.trouble == "rate_limit":
+                pushed_back += 1
+                waiting_since = waiting_since or now
+                if now - waiting_since > self.limits.patience:
+                    return self._give_up(sent, number)
+                wait = 0.0 if sent.after else _wait(pushed_back)
+            else:
+                failures += 1
+                if failures >= self.limits.attempts:
+                    return self._give_up(sent, number)
+                wait = max(sent.after, _wait(failures)) if sent.trouble in DEAD else 0.0
+            if wait:
+                await asyncio.sleep(wait)
+
+    async def _attempt(self, asked: Asked, number: int) -> Sent | None:
+        """Put it once, and keep what comes of it; None where nothing is sent any more."""
+        prompt = _tokens(asked.request)
+        expected = int(self._expected)
+        started = await self.pace.enter(asked.turn, prompt + expected)
+        unused = 0
+        try:
+            estimate = cost(Usage(prompt, expected), self.price) or 0.0
+            if self.closed is None and not self.budget.reserve(estimate):
+                self._close(self.budget.reached)
+            if self.closed is not None:
+                return None
+            self.tally.calls += 1
+            self.tally.retries += number > 1
+            at = time.time()
+            clock = time.perf_counter()
+            sent = await attempted(self.model, asked, self.limits.timeout)
+            seconds = time.perf_counter() - clock
+            usage = Usage() if sent.reply is None else sent.reply.usage
+            usd = cost(usage, self.price)
+            unused = self._account(sent, usage, usd, estimate, prompt + expected)
+            self._feel(sent, started)
+            attempt = _attempt(asked.key, number, at, seconds, sent, usage, usd)
+            await self.journal.record(attempt, told(self.model, asked))
+        finally:
+            self.pace.leave(unused)
+        if sent.reply is not None:
+            if self.cache is not None and sent.reading is not None and not sent.reading.faults:
+                self.cache.put(asked.key, sent.reply)
+            if self.on_reply is not None:
+                self.on_reply(asked.question, sent.reply, attempt)
+        if sent.final:
+            hint = HINTS.get(sent.trouble or "", "Mend that")
+            raise ModelError(
+                f"{self.model.name}: {sent.words}. {hint}; then the same command goes on."
+            )
+        return sent
+
+    def _account(
+        self, sent: Sent, usage: Usage, usd: float | None, estimate: float, tokens: int
+    ) -> int:
+        """Count what it took; the tokens that it did not take after all."""
+        if sent.trouble is not None:
+            self.tally.troubles[sent.trouble] += 1
+        if sent.reply is None:
+            lost = sent.trouble in ("timeout", "connection")
+            self.budget.settle(estimate, None if lost else 0.0)
+            return 0 if lost else tokens
+        self.tally.took(usage, usd)
+        self.budget.settle(estimate, usd)
+        if usage.completion is not None:
+            self._expected += (usage.completion - self._expected) / 16
+        if usage.prompt is None or usage.completion is None:
+            return 0
+        return tokens - usage.prompt - usage.completion
+
+    def _feel(self, sent: Sent, started: float) -> None:
+        """What the reply says of the server."""
+        if sent.reply is not None:
+            self._dead = 0
+            self.pace.went_well()
+        elif sent.after > LONGEST_PAUSE:
+            self._close(
+                f"{self.model.name} wants to be left alone for {_duration(sent.after)}; "
+                f"after that {NEXT}"
+            )
+        elif sent.trouble == "rate_limit" or sent.http in OVERLOADED:
+            self.pace.congested(started, sent.after)
+        elif sent.trouble in DEAD:
+            self._dead += 1
+            if self._dead >= IN_A_ROW:
+                self.pace.congested(started, _wait(1 + self._dead // IN_A_ROW))
+
+    def _give_up(self, sent: Sent, number: int) -> Answer:
+        if sent.reply is not None:
+            self._given_up = 0
+        elif sent.trouble in DEAD:
+            self._given_up += 1
+            if self._given_up >= IN_A_ROW:
+                self._close(
+                    f"the server of {self.model.name} stopped answering ({sent.words}); {NEXT}"
+                )
+        reason = f"{self.model.name}: {sent.words}; asked {number} times"
+        return Answer(
+            status="truncated" if sent.trouble in ("truncated", "length") else "failed",
+            reason=reason,
+        )
+
+    def _close(self, reason: str | None) -> None:
+        if self.closed is None:
+            self.closed = reason
+            self.pace.lift()
+
+
+def told(model: ChatModel, asked: Asked) -> Told:
+    """What the journal keeps of a question."""
+    question = asked.question
+    return Told(model.name, question.task, question.example, question.vote, asked.request)
+
+
+def _attempt(
+    key: str, number: int, at: float, seconds: float, sent: Sent, usage: Usage, usd: float | None
+) -> Attempt:
+    reply = sent.reply
+    if reply is None:
+        return Attempt(
+            key, number, "model", at, seconds, sent.trouble, sent.words, sent.http, sent.body
+        )
+    return Attempt(
+        key, number, "model", at, seconds, sent.trouble, sent.words, None,
+        reply.text, reply.finish, reply.model, usage, usd,
+    )  # fmt: skip
+
+
+def _tokens(request: ChatRequest) -> int:
+    characters = len(request.system) + sum(map(len, request.parts))
+    return -(-characters // CHARACTERS_A_TOKEN)
+
+
+def _wait(times: int) -> float:
+    """Seconds before the next attempt: twice as long each time, with chance in it."""
+    return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (times - 1)) * (1 + random.random()) / 2
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.1f} hours"

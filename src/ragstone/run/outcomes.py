@@ -1,0 +1,80 @@
+"""Outcomes: what several replies to one question come to."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.reading import Reading
+
+NOT_THERE = "not in the reply"
+
+
+def alone(reading: Reading, missing: Sequence[str], key: str) -> Outcome:
+    """One reply, which may lack something."""
+    lacking = {name: reading.faults.get(name, NOT_THERE) for name in missing}
+    return Outcome("ok", reading.items, lacking, None, (key,))
+
+
+def completed(first: Outcome, rest: Outcome) -> Outcome:
+    """A reply, and what came of asking alone for what it lacked."""
+    lacking = {
+        name: _why(rest, name, fault)
+        for name, fault in first.lacking.items()
+        if name not in rest.items
+    }
+    items = {**first.items, **rest.items}
+    return Outcome("ok", items, lacking, None, (*first.requests, *rest.requests))
+
+
+def halves(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Two parts of about the same size, none empty where there are two names."""
+    middle = len(names) // 2
+    return names[:middle], names[middle:]
+
+
+def rejoined(parts: Mapping[tuple[str, ...], Outcome], key: str) -> Outcome:
+    """What came of the parts of a question, by the names that each was asked for."""
+    requests = (key, *(one for part in parts.values() for one in part.requests))
+    items = {name: item for part in parts.values() for name, item in part.items.items()}
+    if not items:
+        worst = next(part for part in parts.values() if part.status != "ok")
+        return Outcome(worst.status, reason=worst.reason, requests=requests)
+    lacking = {
+        name: _why(part, name, NOT_THERE)
+        for names, part in parts.items()
+        for name in names
+        if name not in part.items
+    }
+    return Outcome("ok", items, lacking, None, requests)
+
+
+class Remembered:
+    """The last outcomes, by the key of their question.
+
+    Args:
+        most: How many.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, Outcome] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: str) -> Outcome | None:
+        """The outcome, if it is still at hand."""
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+        return found
+
+    def put(self, key: str, outcome: Outcome) -> None:
+        """Keep it, and forget what was not wanted for the longest time."""
+        self._kept[key] = outcome
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+
+def _why(outcome: Outcome, name: str, otherwise: str) -> str:
+    return outcome.lacking.get(name) or outcome.reason or otherwise

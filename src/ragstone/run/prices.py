@@ -1,0 +1,158 @@
+"""Prices: what a model's tokens cost, from a file of the user's or from genai-prices."""
+
+import importlib
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragstone.errors import InputError
+from ragstone.models.chat import Usage
+
+MILLION = 1_000_000
+FIELDS = ("input", "cached", "output")
+PROVIDERS = {
+    "openai": "openai",
+    "azure": "azure",
+    "anthropic": "anthropic",
+    "gemini": "google",
+    "bedrock": "aws",
+}
+"""What genai-prices calls them."""
+
+EXAMPLE = '["openai:gpt-5-mini"]\ninput = 0.25\ncached = 0.025\noutput = 2.0'
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens; ``cached`` is for those of ``input`` that were cached."""
+
+    input: float
+    cached: float
+    output: float
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What models cost: those of the file, and of others what genai-prices says, if it is there."""
+
+    file: Mapping[str, Price] = field(default_factory=dict)
+
+    def of(self, name: str) -> Price | None:
+        """The price of a model; None where it is not known.
+
+        Args:
+            name: Such as ``openai:gpt-5-mini?seed=7``; with or without its parameters.
+        """
+        bare = name.split("?")[0]
+        return self.file.get(name) or self.file.get(bare) or _from_package(bare)
+
+
+def load_prices(file: Path | None = None) -> Prices:
+    """The prices of a TOML file: a table a model, in US dollars per million tokens.
+
+        ["openai:gpt-5-mini"]
+        input = 0.25
+        cached = 0.025      # absent: as input
+        output = 2.0
+
+    Raises:
+        InputError: The file is not there, is no TOML or holds no prices; says every fault.
+    """
+    if file is None:
+        return Prices()
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"--prices {file}: {error.strerror}.") from error
+    except ValueError as error:
+        raise InputError(f"--prices {file} is no TOML: {error}.") from error
+    faults = [fault for name, table in tables.items() for fault in _faults(name, table)]
+    if not tables:
+        faults = ["it holds no model"]
+    if faults:
+        raise InputError(
+            f"--prices {file}: {'; '.join(faults)}. A model's prices, in US dollars per million "
+            f"tokens, are written so:\n{EXAMPLE}"
+        )
+    return Prices(
+        {
+            name: Price(
+                float(table["input"]),
+                float(table.get("cached", table["input"])),
+                float(table["output"]),
+            )
+            for name, table in tables.items()
+        }
+    )
+
+
+def cost(usage: Usage, price: Price | None) -> float | None:
+    """US dollars of a call; None where price or usage is not known, never 0 in their place.
+
+    A server that does not say how much was cached is taken to have cached nothing.
+    """
+    if price is None or usage.prompt is None or usage.completion is None:
+        return None
+    cached = min(usage.cached or 0, usage.prompt)
+    return (
+        (usage.prompt - cached) * price.input
+        + cached * price.cached
+        + usage.completion * price.output
+    ) / MILLION
+
+
+def no_price(name: str) -> InputError:
+    """What is to be done where a budget is set and a model has no price."""
+    example = EXAMPLE.replace("openai:gpt-5-mini", name.split("?")[0])
+    return InputError(
+        f"--budget: what {name} costs is not known. Give its prices, in US dollars per million "
+        f"tokens, in a file with --prices FILE:\n{example}\n"
+        "or install those of many models: pip install 'ragstone[prices]'. "
+        "--max-calls needs no prices."
+    )
+
+
+def _faults(name: str, table: object) -> list[str]:
+    if not isinstance(table, dict):
+        return [f"{name!r} is no table, but {table!r}"]
+    faults = [
+        f"[{name!r}] {field}: expected a number from 0, got {value!r}"
+        for field, value in table.items()
+        if field in FIELDS and not _is_price(value)
+    ]
+    faults += [f"[{name!r}] has no {field}" for field in ("input", "output") if field not in table]
+    unknown = [field for field in table if field not in FIELDS]
+    return faults + [f"[{name!r}] {field} is not known" for field in unknown]
+
+
+def _is_price(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
+
+
+def _from_package(name: str) -> Price | None:
+    provider, _, model = name.partition(":")
+    if provider not in PROVIDERS:
+        return None
+    try:
+        package: Any = importlib.import_module("genai_prices")
+    except ImportError:
+        return None
+
+    def thousand(**usage: int) -> float:
+        found = package.calc_price(
+            package.Usage(**usage), model_ref=model, provider_id=PROVIDERS[provider]
+        )
+        return float(found.total_price) * MILLION / 1000
+
+    try:
+        return Price(
+            thousand(input_tokens=1000),
+            thousand(input_tokens=1000, cache_read_tokens=1000),
+            thousand(output_tokens=1000),
+        )
+    except LookupError:
+        return None

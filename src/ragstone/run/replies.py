@@ -1,0 +1,107 @@
+"""Replies kept across runs: a question that was answered once is not paid again."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ragstone.models.chat import ChatReply, Usage
+
+from .commits import Commits
+from .sqlite_file import Layout, as_text, explained, open_file, storable
+
+FILE = "replies.sqlite"
+
+LAYOUT = Layout(
+    owner=0x5261_6752,
+    version=1,
+    tables=(
+        """CREATE TABLE replies (
+            key TEXT PRIMARY KEY, reply TEXT NOT NULL, model TEXT, prompt_tokens INTEGER,
+            completion_tokens INTEGER, cached_tokens INTEGER, reasoning_tokens INTEGER)
+        """,
+    ),
+    synchronous="NORMAL",
+)
+
+Row = tuple[object, ...]
+
+
+class Replies:
+    """An SQLite file of replies that read well, by the key of their question.
+
+    Several processes may use it at once. Where it fails the run goes on without it, with one line.
+
+    Args:
+        folder: Made where it is not there.
+        note: Takes that line.
+    """
+
+    def __init__(self, folder: Path, note: Callable[[str], None]) -> None:
+        self._file = folder / FILE
+        self._note = note
+        self._mutex = threading.Lock()
+        self._reader: sqlite3.Connection | None = None
+        self._commits: Commits[Row] | None = None
+        self._noted = False
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._reader = open_file(self._file, LAYOUT)
+            self._commits = Commits(open_file(self._file, LAYOUT), _write, self._failed)
+        except sqlite3.Error as error:
+            self._failed(error)
+        except OSError as error:
+            self._tell(f"Replies are not kept in {self._file}: {error}.")
+
+    def get(self, key: str) -> ChatReply | None:
+        """The reply to a question; None where it is not there."""
+        if self._reader is None:
+            return None
+        try:
+            with self._mutex:
+                row = self._reader.execute(
+                    "SELECT reply, model, prompt_tokens, completion_tokens, cached_tokens, "
+                    "reasoning_tokens FROM replies WHERE key = ?",
+                    (key,),
+                ).fetchone()
+        except sqlite3.Error as error:
+            self._failed(error)
+            self._reader.close()
+            self._reader = None
+            return None
+        if row is None:
+            return None
+        text, model, *tokens = row
+        return ChatReply(as_text(text), "stop", Usage(*tokens), model and as_text(model))
+
+    def put(self, key: str, reply: ChatReply) -> None:
+        """Keep a reply; it is written some time soon."""
+        if self._commits is not None and self._commits.fault is None:
+            usage = reply.usage
+            tokens = usage.prompt, usage.completion, usage.cached, usage.reasoning
+            self._commits.put((key, reply.text, reply.model, *tokens))
+
+    def close(self, seconds: float | None = None) -> bool:
+        """Write what was given so far and close; False if that took longer than it may."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        return self._commits is None or self._commits.close(seconds)
+
+    def _failed(self, error: sqlite3.Error) -> Exception:
+        explanation = explained(error, self._file)
+        self._tell(f"Replies are not kept across runs. {explanation}")
+        return explanation
+
+    def _tell(self, words: str) -> None:
+        if not self._noted:
+            self._noted = True
+            self._note(words)
+
+
+def _write(connection: sqlite3.Connection, batch: Sequence[Row]) -> None:
+    statement = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)"
+    try:
+        connection.executemany(statement, batch)
+    except UnicodeEncodeError:
+        connection.executemany(statement, [storable(row) for row in batch])

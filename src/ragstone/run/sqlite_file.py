@@ -1,0 +1,139 @@
+"""SQLite files of a run: opened, recognised as ours, and their faults put into words."""
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragstone.errors import InputError
+
+BUSY = 30.0
+"""Seconds to wait for another program that is writing."""
+
+FAULTS = {
+    sqlite3.SQLITE_FULL: "the disk is full. Make room",
+    sqlite3.SQLITE_IOERR: "the disk could not be written, it may be full. Make room",
+    sqlite3.SQLITE_READONLY: "it may not be written. Allow it",
+    sqlite3.SQLITE_PERM: "it may not be read. Allow it",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Make its folder writable",
+    sqlite3.SQLITE_BUSY: "another program holds it. End that",
+    sqlite3.SQLITE_LOCKED: "another program holds it. End that",
+    sqlite3.SQLITE_CORRUPT: "it is damaged. Move it away: what it held is asked again",
+    sqlite3.SQLITE_NOTADB: "it is no database of ours. Move it away",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a file of ours looks like.
+
+    Args:
+        owner: The ``application_id``.
+        version: The ``user_version``.
+        tables: Makes an empty one.
+        synchronous: ``FULL``: what was committed outlives a power cut. ``NORMAL``: the file does.
+    """
+
+    owner: int
+    version: int
+    tables: tuple[str, ...]
+    synchronous: str
+
+
+def open_file(file: Path, layout: Layout) -> sqlite3.Connection:
+    """A connection to a file of ours, made where there is none.
+
+    Raises:
+        sqlite3.Error: It cannot be opened, or is not ours.
+    """
+    connection = sqlite3.connect(file, timeout=BUSY, isolation_level=None, check_same_thread=False)
+    try:
+        if not _is_ours(connection, layout):
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            if not _is_ours(connection, layout):
+                for table in layout.tables:
+                    connection.execute(table)
+                connection.execute(f"PRAGMA application_id = {layout.owner}")
+                connection.execute(f"PRAGMA user_version = {layout.version}")
+            connection.execute("COMMIT")
+        connection.execute(f"PRAGMA synchronous = {layout.synchronous}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_to_read(file: Path, layout: Layout) -> sqlite3.Connection:
+    """A connection that writes nothing, also where nothing can be written.
+
+    Raises:
+        sqlite3.Error: It cannot be opened, or is not ours.
+    """
+    for query in ("mode=ro", "immutable=1"):
+        connection = sqlite3.connect(
+            f"{file.absolute().as_uri()}?{query}", uri=True, timeout=BUSY, check_same_thread=False
+        )
+        try:
+            if not _is_ours(connection, layout):
+                raise _not_ours("it is empty")
+        except sqlite3.Error as error:
+            connection.close()
+            if query == "immutable=1" or _code(error) != sqlite3.SQLITE_CANTOPEN:
+                raise
+        except BaseException:
+            connection.close()
+            raise
+        else:
+            return connection
+    raise _not_ours("it cannot be read")
+
+
+def explained(error: sqlite3.Error, file: Path) -> InputError:
+    """What happened to a file, and what to do."""
+    fault = FAULTS.get(_code(error), "it cannot be used")
+    return InputError(
+        f"{file}: {fault}; then the same command goes on, and what was written stays. ({error})"
+    )
+
+
+def storable(row: tuple[object, ...]) -> tuple[object, ...]:
+    """The row with such strings as bytes as are no valid Unicode."""
+    return tuple(_encoded(value) if isinstance(value, str) else value for value in row)
+
+
+def as_text(value: str | bytes) -> str:
+    """The string that was stored, also one that is no valid Unicode."""
+    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def _encoded(value: str) -> str | bytes:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")
+    return value
+
+
+def _is_ours(connection: sqlite3.Connection, layout: Layout) -> bool:
+    """Whether it is a file of ours, and not empty."""
+    ((owner,),) = connection.execute("PRAGMA application_id")
+    ((version,),) = connection.execute("PRAGMA user_version")
+    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master")
+    if not tables and not owner:
+        return False
+    if owner != layout.owner:
+        raise _not_ours("it belongs to another program")
+    if version != layout.version:
+        raise _not_ours(f"it is of version {version}, expected {layout.version}")
+    return True
+
+
+def _not_ours(words: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(words)
+    error.sqlite_errorcode = sqlite3.SQLITE_NOTADB
+    return error
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's primary code; 0 where it has none."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -1,0 +1,450 @@
+"""Every fault of a model has its answer, and none costs a reply that came."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.errors import InputError, ModelError
+from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.question import Question
+from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage
+from ragstone.run.asking import Asking
+from ragstone.run.budget import Budget
+from ragstone.run.entries import FILE, entries, totals
+from ragstone.run.lane import Terms
+from ragstone.run.outcomes import Remembered
+from ragstone.run.prices import Price, Prices
+from ragstone.run.replies import Replies
+from ragstone.testing import ScriptedModel
+
+Make = Callable[..., Question]
+Open = Callable[..., Asking]
+
+PRICES = Prices({"scripted": Price(1.0, 0.1, 10.0)})
+
+
+def yes(*names: str) -> dict[str, Any]:
+    return {name: {"reason": "so", "verdict": "yes"} for name in names or ("p01",)}
+
+
+def reply(*names: str, usage: Usage = Usage(1_000, 100)) -> ChatReply:  # noqa: B008
+    return ChatReply(json.dumps(yes(*names)), usage=usage)
+
+
+def all_of_it(request: ChatRequest) -> dict[str, Any]:
+    return yes(*request.schema["properties"])
+
+
+def put(asking: Asking, model: ChatModel, *questions: Question) -> list[Outcome]:
+    async def work() -> list[Outcome]:
+        return await asyncio.gather(
+            *(asking.ask(model, one, turn) for turn, one in enumerate(questions))
+        )
+
+    return asking.wait(work())
+
+
+def wanted(request: ChatRequest) -> list[str]:
+    return list(request.schema["properties"])
+
+
+def troubles(folder: Path, outcome: Outcome) -> list[str | None]:
+    (entry,) = entries(folder / FILE, outcome.requests[:1])
+    return [attempt.trouble for attempt in entry.attempts]
+
+
+RATE_LIMIT = ChatFailure("rate_limit", "too many requests", http=429)
+FAILURE = ChatFailure("server_error", "500", http=500)
+BROKEN_OFF = ChatFailure("connection", "reset")
+CUT_OFF = '{"p01": {"reason": "so", "verd'
+WRONG = {"p01": {"reason": "so", "verdict": 1}}
+
+
+def test_a_reply_is_kept_with_its_question(
+    open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    model = ScriptedModel([reply("p01")])
+    (outcome,) = put(open_asking(prices=PRICES), model, question())
+    assert outcome.status == "ok"
+    assert outcome.items["p01"].model_dump() == {"reason": "so", "verdict": "yes"}
+    (entry,) = entries(tmp_path / FILE, outcome.requests)
+    assert (entry.judge, entry.task, entry.example) == ("scripted", "support", "e1")
+    assert (entry.system, entry.parts) == (
+        "System.",
+        ("Contexts.", "Say yes or no.", "Text."),
+    )
+    assert json.loads(entry.schema) == model.requests[0].schema
+    (attempt,) = entry.attempts
+    assert attempt.reply == json.dumps(yes())
+    assert attempt.usd == pytest.approx(0.001 + 0.001)
+
+
+@pytest.mark.parametrize(
+    ("fault", "trouble"),
+    [
+        (RATE_LIMIT, "rate_limit"),
+        (FAILURE, "server_error"),
+        (BROKEN_OFF, "connection"),
+        (ChatFailure("bad_reply", "no JSON"), "bad_reply"),
+        (CUT_OFF, "truncated"),
+        ("Sorry, I only write prose.", "malformed"),
+        ({"p02": yes()["p01"]}, "incomplete"),
+        (WRONG, "incomplete"),
+        (ChatReply("", "length"), "length"),
+        (ChatReply("", "refusal"), "refusal"),
+    ],
+)
+def test_a_passing_trouble_is_asked_again(
+    fault: Any, trouble: str, open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    model = ScriptedModel([fault, yes()])
+    asking = open_asking()
+    (outcome,) = put(asking, model, question())
+    assert outcome.status == "ok"
+    assert troubles(tmp_path, outcome) == [trouble, None]
+    assert asking.counts().retries == 1
+    assert asking.counts().troubles == {trouble: 1}
+
+
+@pytest.mark.parametrize("fault", [FAILURE, BROKEN_OFF, CUT_OFF, WRONG])
+def test_a_trouble_that_stays_is_given_up_after_six_attempts(
+    fault: Any, open_asking: Open, question: Make
+) -> None:
+    model = ScriptedModel([fault] * 6)
+    (outcome,) = put(open_asking(), model, question())
+    assert outcome.status == ("truncated" if fault is CUT_OFF else "failed")
+    assert outcome.reason is not None
+    assert outcome.reason.endswith("asked 6 times")
+
+
+def test_a_question_without_a_reply_is_asked_again_when_its_time_is_over(
+    open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    hangs = iter([True, False])
+
+    async def say(_: ChatRequest) -> dict[str, Any]:
+        if next(hangs):
+            await asyncio.sleep(3600)
+        return yes()
+
+    (outcome,) = put(open_asking(limits=Terms(timeout=30)), ScriptedModel(say), question())
+    assert outcome.status == "ok"
+    assert troubles(tmp_path, outcome) == ["timeout", None]
+
+
+def test_a_server_that_says_for_how_long_is_left_alone_by_all(
+    open_asking: Open, question: Make
+) -> None:
+    asked_at: list[float] = []
+
+    async def say(_: ChatRequest) -> Any:
+        asked_at.append(asyncio.get_running_loop().time())
+        return ChatFailure("rate_limit", "busy", after=20) if len(asked_at) == 1 else yes()
+
+    asking = open_asking(limits=Terms(concurrency=1))
+    outcomes = put(asking, ScriptedModel(say), question("one"), question("two"))
+    assert [one.status for one in outcomes] == ["ok", "ok"]
+    assert 20 <= asked_at[1] - asked_at[0] <= 23
+    assert asked_at[2] - asked_at[1] < 1
+
+
+def test_a_server_that_wants_to_be_left_alone_for_hours_is_asked_no_more(
+    open_asking: Open, question: Make
+) -> None:
+    model = ScriptedModel([ChatFailure("rate_limit", "quota", after=7200)])
+    asking = open_asking(limits=Terms(concurrency=1))
+    outcomes = put(asking, model, question("one"), question("two"))
+    assert {one.reason for one in outcomes} == {
+        "scripted wants to be left alone for 2.0 hours; after that the same command asks again"
+    }
+
+
+def test_429_is_borne_longer_than_other_troubles_but_not_for_ever(
+    open_asking: Open, question: Make
+) -> None:
+    model = ScriptedModel([*[RATE_LIMIT] * 12, yes()])
+    assert put(open_asking(), model, question())[0].status == "ok"
+    model = ScriptedModel(lambda _: RATE_LIMIT, name="busy")
+    (outcome,) = put(open_asking(limits=Terms(patience=60)), model, question())
+    assert outcome.status == "failed"
+    assert 6 < len(model.requests) < 20
+
+
+def test_what_a_reply_lacks_is_asked_for_once_alone(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel([yes("p01"), yes("p02", "p03")])
+    (outcome,) = put(open_asking(), model, question("Text.", "p01", "p02", "p03"))
+    assert wanted(model.requests[1]) == ["p02", "p03"]
+    assert list(outcome.items) == ["p01", "p02", "p03"]
+    assert outcome.lacking == {}
+    assert len(outcome.requests) == 2
+
+
+def test_what_is_not_there_when_asked_for_alone_is_lacking(
+    open_asking: Open, question: Make
+) -> None:
+    model = ScriptedModel([yes("p01"), yes("p02")])
+    (outcome,) = put(open_asking(), model, question("Text.", "p01", "p02", "p03"))
+    assert outcome.status == "ok"
+    assert list(outcome.items) == ["p01", "p02"]
+    assert outcome.lacking == {"p03": "missing"}
+    assert len(model.requests) == 2
+
+
+def test_what_is_asked_for_alone_in_vain_is_not_asked_for_again(
+    open_asking: Open, question: Make
+) -> None:
+    asked = question("Text.", "p01", "p02")
+    first = open_asking()
+    (outcome,) = put(first, ScriptedModel([yes("p01"), WRONG]), asked)
+    first.close()
+    assert list(outcome.items) == ["p01"]
+    assert set(outcome.lacking) == {"p02"}
+    (again,) = put(open_asking(), ScriptedModel([]), asked)
+    assert again.items == outcome.items
+
+
+def test_an_item_of_the_wrong_type_is_asked_for_alone(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel([yes("p02") | WRONG, yes("p01")])
+    (outcome,) = put(open_asking(), model, question("Text.", "p01", "p02"))
+    assert wanted(model.requests[1]) == ["p01"]
+    assert set(outcome.items) == {"p01", "p02"}
+
+
+def test_a_reply_that_is_too_long_to_write_is_asked_for_in_halves(
+    open_asking: Open, question: Make
+) -> None:
+    def say(request: ChatRequest) -> Any:
+        names = wanted(request)
+        return ChatReply("{", "length") if len(names) > 2 else yes(*names)
+
+    model = ScriptedModel(say)
+    (outcome,) = put(open_asking(), model, question("Text.", *(f"p0{i}" for i in range(1, 6))))
+    assert sorted(outcome.items) == ["p01", "p02", "p03", "p04", "p05"]
+    assert sorted(len(wanted(one)) for one in model.requests) == [1, 2, 2, 3, 5]
+
+
+def test_a_reply_for_one_item_that_is_always_too_long_is_truncated(
+    open_asking: Open, question: Make
+) -> None:
+    model = ScriptedModel(lambda _: ChatReply("{", "length"))
+    (outcome,) = put(open_asking(), model, question())
+    assert (outcome.status, len(model.requests)) == ("truncated", 6)
+
+
+@pytest.mark.parametrize(
+    ("said", "calls", "status", "reason"),
+    [
+        (ChatReply("", "refusal"), 2, "blocked", "the model declined to answer"),
+        (ChatReply("", "filter"), 1, "blocked", "a content filter stopped the reply"),
+        (ChatFailure("filtered", "hate: high"), 1, "blocked", "hate: high"),
+        (ChatFailure("too_long", "8,193 of 8,192 tokens"), 1, "failed", "too_long"),
+        (ChatFailure("rejected", "schema too deep"), 1, "failed", "schema too deep"),
+    ],
+)
+def test_what_no_attempt_will_mend_is_not_asked_again(
+    said: Any, calls: int, status: str, reason: str, open_asking: Open, question: Make
+) -> None:
+    model = ScriptedModel(lambda _: said)
+    (outcome,) = put(open_asking(), model, question())
+    assert (outcome.status, outcome.reason, len(model.requests)) == (status, reason, calls)
+
+
+def test_a_wrong_key_stops_the_run_at_once(open_asking: Open, question: Make) -> None:
+    async def say(_: ChatRequest) -> Any:
+        if len(model.requests) == 3:
+            return ChatFailure("not_allowed", "401: no such key", http=401)
+        await asyncio.sleep(10)
+        return yes()
+
+    model = ScriptedModel(say)
+    asking = open_asking(limits=Terms(concurrency=4))
+    with pytest.raises(ModelError, match=r"scripted: 401: no such key\. Check the key"):
+        put(asking, model, *(question(f"{n}") for n in range(50)))
+    assert len(model.requests) == 4
+    with pytest.raises(ModelError, match="no such key"):
+        put(asking, model, question("51"))
+
+
+def test_a_dead_server_does_not_cost_hours(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: BROKEN_OFF)
+    asking = open_asking(limits=Terms(concurrency=8))
+    outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
+    assert {one.status for one in outcomes} == {"failed"}
+    assert outcomes[-1].reason == (
+        "the server of scripted stopped answering (reset); the same command asks again"
+    )
+    assert len(model.requests) < 8 * 6 * 3
+
+
+def test_no_call_is_made_beyond_the_limit(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: yes())
+    asking = open_asking(budget=Budget(max_calls=5))
+    outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
+    assert [one.status for one in outcomes] == ["ok"] * 5 + ["failed"] * 4
+    assert outcomes[-1].reason == "budget: all 5 calls of --max-calls are made"
+    assert len(model.requests) == 5
+
+
+def test_no_more_is_spent_than_the_budget(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: reply("p01", usage=Usage(1_000, 400)))
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.0205), limits=Terms(concurrency=1))
+    outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
+    assert [one.status for one in outcomes].count("ok") == 4
+    assert outcomes[-1].reason is not None
+    assert outcomes[-1].reason.startswith("budget:")
+    assert asking.counts().usd == pytest.approx(4 * 0.005)
+
+
+def test_a_budget_needs_a_price(open_asking: Open, question: Make) -> None:
+    asking = open_asking(budget=Budget(usd=1))
+    model = ScriptedModel([])
+    with pytest.raises(InputError, match=r"--prices FILE:\n\[\"scripted\"\]"):
+        asking.expect(model)
+    with pytest.raises(InputError, match="what scripted costs is not known"):
+        put(asking, model, question())
+
+
+def test_the_same_run_sends_nothing_twice(
+    open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    def say(request: ChatRequest) -> Any:
+        if request.parts[-1] == "filtered":
+            return ChatReply("", "filter")
+        if request.parts[-1] == "wide" and len(wanted(request)) > 1:
+            return ChatReply("{", "length")
+        return yes("p01")
+
+    questions = [
+        question("one"),
+        question("filtered"),
+        question("wide", "p01", "p02"),
+        question("lacking", "p01", "p02"),
+    ]
+    first = open_asking()
+    before = put(first, ScriptedModel(say), *questions)
+    first.close()
+    model = ScriptedModel(say)
+    again = open_asking()
+    after = put(again, model, *questions)
+    assert after[0] == before[0]
+    assert after[1] == before[1]
+    assert after[2].items == before[2].items
+    assert after[3].items == before[3].items
+    assert {tuple(wanted(one)) for one in model.requests} == {("p02",)}
+    assert again.counts().from_journal == 3
+    assert totals(tmp_path / FILE).calls == first.counts().calls + again.counts().calls
+
+
+def test_what_failed_is_asked_again_by_the_same_command(
+    open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    first = open_asking()
+    (failed,) = put(first, ScriptedModel(lambda _: FAILURE), question())
+    first.close()
+    (outcome,) = put(open_asking(), ScriptedModel([yes()]), question())
+    assert (failed.status, outcome.status) == ("failed", "ok")
+    assert troubles(tmp_path, outcome) == ["server_error"] * 6 + [None]
+
+
+def test_another_run_takes_replies_from_the_cache(
+    open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    notes: list[str] = []
+    folders = [tmp_path / "one", tmp_path / "two"]
+    outcomes = []
+    for folder, said in zip(folders, ([reply("p01")], []), strict=True):
+        folder.mkdir()
+        cache = Replies(tmp_path / "cache", notes.append)
+        asking = open_asking(folder, cache=cache, prices=PRICES)
+        outcomes += put(asking, ScriptedModel(said), question())
+        asking.close()
+    assert outcomes[0] == outcomes[1]
+    taken = totals(folders[1] / FILE)
+    assert (taken.calls, taken.from_cache, taken.usd) == (0, 1, 0.0)
+    assert notes == []
+
+
+def test_another_vote_is_another_question(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: yes())
+    put(open_asking(), model, question("t"), question("t", vote=1))
+    assert len(model.requests) == 2
+
+
+def test_who_asks_the_same_shares_the_reply(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: yes(), delay=1)
+    asking = open_asking()
+    outcomes = put(asking, model, *(question("same") for _ in range(5)))
+    assert outcomes == [outcomes[0]] * 5
+    put(asking, model, question("same"))
+    assert len(model.requests) == 1
+
+
+def test_lower_turns_are_served_first(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: yes(), delay=1)
+    asking = open_asking(limits=Terms(concurrency=1))
+
+    async def work() -> None:
+        await asyncio.gather(
+            *(asking.ask(model, question(f"{turn}"), turn) for turn in (5, 3, 9, 1, 7))
+        )
+
+    asking.wait(work())
+    assert [one.parts[-1] for one in model.requests] == ["5", "1", "3", "7", "9"]
+
+
+def test_a_call_is_in_flight_until_it_is_kept(
+    open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    kept: list[int] = []
+
+    def say(_: ChatRequest) -> dict[str, Any]:
+        kept.append(totals(tmp_path / FILE).calls)
+        return yes()
+
+    asking = open_asking(limits=Terms(concurrency=1))
+    put(asking, ScriptedModel(say), *(question(f"{n}") for n in range(5)))
+    assert kept == [0, 1, 2, 3, 4]
+
+
+def test_replies_are_shown_as_they_come(open_asking: Open, question: Make) -> None:
+    seen: list[tuple[str, str, str | None]] = []
+    asking = open_asking(
+        on_reply=lambda asked, reply, attempt: seen.append(
+            (asked.task, reply.text, attempt.trouble)
+        )
+    )
+    put(asking, ScriptedModel([CUT_OFF, FAILURE, yes()]), question())
+    assert seen == [("support", CUT_OFF, "truncated"), ("support", json.dumps(yes()), None)]
+
+
+def test_counts_say_what_is_not_known(open_asking: Open, question: Make) -> None:
+    asking = open_asking()
+    put(asking, ScriptedModel([reply(usage=Usage(100, 10, 40))]), question())
+    counts = asking.counts()
+    assert (counts.prompt, counts.cached, counts.completion, counts.usd) == (100, 40, 10, None)
+    assert (counts.answered, counts.calls, counts.in_flight, counts.waiting) == (1, 1, 0, 0)
+
+
+def test_models_are_closed_with_the_asker(open_asking: Open, question: Make) -> None:
+    asking, model = open_asking(), ScriptedModel([yes()])
+    put(asking, model, question())
+    asking.close()
+    assert model.closed
+
+
+def test_an_error_of_the_work_itself_is_raised(open_asking: Open, question: Make) -> None:
+    with pytest.raises(AssertionError, match="was asked for one more"):
+        put(open_asking(), ScriptedModel([]), question())
+
+
+def test_only_the_last_outcomes_are_remembered() -> None:
+    remembered = Remembered(3)
+    for name in "abcd":
+        remembered.put(name, Outcome("ok"))
+        remembered.get("a")
+    assert len(remembered) == 3
+    assert [name for name in "abcd" if remembered.get(name)] == ["a", "c", "d"]

@@ -1,0 +1,217 @@
+"""What the journal says it has is on the disk; where it cannot write, it says what to do."""
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ragstone.errors import InputError
+from ragstone.models.chat import ChatRequest, Usage
+from ragstone.run.entries import FILE, Attempt, entries, totals
+from ragstone.run.journal import Journal, Told
+
+
+def told(text: str = "text") -> Told:
+    request = ChatRequest("system", ("contexts", text), {"type": "object"}, "support")
+    return Told("judge", "support", "e1", 0, request)
+
+
+def attempt(key: str, number: int = 1, trouble: str | None = None, reply: str = "{}") -> Attempt:
+    return Attempt(key, number, "model", 1.5, 0.25, trouble, reply=reply, finish="stop")
+
+
+def record(journal: Journal, *attempts: Attempt, what: Told | None = None) -> None:
+    async def work() -> None:
+        await asyncio.gather(*(journal.record(one, what or told(one.key)) for one in attempts))
+
+    asyncio.run(work())
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / FILE
+
+
+@pytest.fixture
+def journal(file: Path) -> Iterator[Journal]:
+    opened = Journal.open(file)
+    yield opened
+    opened.close()
+
+
+def test_an_answer_is_found_again(file: Path, journal: Journal) -> None:
+    answer = Attempt(
+        "aa", 2, "model", 1.5, 0.25, None, None, None, "{}", "stop", "m-1", Usage(9, 8, 7, 6), 0.5
+    )
+    record(journal, attempt("aa", 1, "timeout"), answer)
+    assert journal.reply("aa") == answer
+    assert journal.troubles("aa") == ["timeout", None]
+    journal.close()
+    again = Journal.open(file)
+    assert again.reply("aa") == answer
+    assert again.before.calls == 2
+    again.close()
+
+
+def test_a_failed_attempt_is_no_answer(journal: Journal) -> None:
+    record(journal, attempt("aa", 1, "timeout"))
+    assert journal.reply("aa") is None
+    assert journal.troubles("aa") == ["timeout"]
+    assert journal.troubles("bb") == []
+
+
+def test_an_attempt_counts_once_however_often_it_is_written(file: Path, journal: Journal) -> None:
+    record(journal, attempt("aa"), attempt("aa"), attempt("aa", reply="other"))
+    assert totals(file).calls == 1
+    assert entries(file, ["aa"])[0].attempts[0].reply == "{}"
+
+
+def test_shared_texts_are_kept_once(file: Path, journal: Journal) -> None:
+    record(journal, attempt("aa"), attempt("bb"))
+    with closing(sqlite3.connect(file)) as connection:
+        texts = [text for (text,) in connection.execute("SELECT text FROM parts ORDER BY text")]
+    assert texts == [
+        "aa",
+        "bb",
+        "contexts",
+        "system",
+        json.dumps({"type": "object"}).replace(" ", ""),
+    ]
+
+
+def test_a_key_may_be_cut(file: Path, journal: Journal) -> None:
+    record(journal, attempt("4f1c"), attempt("4f2d"), attempt("9000"))
+    assert [entry.key for entry in entries(file, ["4f"])] == ["4f1c", "4f2d"]
+    assert entries(file, ["77"]) == []
+
+
+def test_totals_add_up_and_tell_unknown_from_nothing(file: Path, journal: Journal) -> None:
+    priced = Attempt(
+        "aa", 1, "model", 0, 0, None, finish="stop", usage=Usage(10, 2, 4, 1), usd=0.25
+    )
+    cached = Attempt("cc", 1, "cache", 0, 0, None, finish="stop", usd=0.0)
+    record(journal, priced, attempt("bb"), cached, attempt("dd", 1, "malformed"))
+    found = totals(file)
+    assert (found.calls, found.from_cache, found.unpriced, found.usd) == (3, 1, 2, 0.25)
+    assert (found.prompt, found.completion, found.cached, found.reasoning) == (10, 2, 4, 1)
+    assert found.troubles == {"malformed": 1}
+    assert journal.totals() == found
+
+
+def test_text_that_is_no_unicode_comes_back_as_it_was(file: Path, journal: Journal) -> None:
+    record(journal, attempt("aa", reply="half \ud83d\0"), what=told("half \ud83d"))
+    assert entries(file, ["aa"])[0].parts[1] == "half \ud83d"
+    found = journal.reply("aa")
+    assert found is not None
+    assert found.reply == "half \ud83d\0"
+
+
+def test_it_can_be_read_while_it_is_written_and_where_nothing_may_be(
+    file: Path, journal: Journal
+) -> None:
+    record(journal, attempt("aa"))
+    assert totals(file).calls == 1
+    journal.close()
+    file.chmod(0o400)
+    file.parent.chmod(0o500)
+    try:
+        assert totals(file).calls == 1
+    finally:
+        file.parent.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all" * 100, b"SQLite format 3\0" + b"x" * 4000]
+)
+def test_a_file_that_is_not_ours_is_said_to_be_so(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=r"journal\.sqlite: it is .*Move it away"):
+        Journal.open(file)
+    with pytest.raises(InputError, match="Move it away"):
+        totals(file)
+
+
+def test_a_database_of_another_program_is_left_alone(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    with pytest.raises(InputError, match="belongs to another program"):
+        Journal.open(file)
+
+
+def test_where_there_is_no_folder_nothing_is_made(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be opened"):
+        Journal.open(tmp_path / "nowhere" / FILE)
+
+
+def fill(journal: Journal) -> int:
+    """Write until it fails; how many attempts were said to be kept."""
+    kept = 0
+    fault = ""
+    while not fault:
+        try:
+            record(journal, attempt(f"{kept:032x}", reply=f"{kept}" * 9_000))
+            kept += 1
+        except InputError as error:
+            fault = str(error)
+    assert "Make room; then the same command goes on" in fault
+    with pytest.raises(InputError, match="Make room"):
+        record(journal, attempt("ff"))
+    return kept
+
+
+def test_on_a_full_disk_nothing_counts_that_is_not_kept(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    try:
+        mounted = subprocess.run(mount, capture_output=True).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted:
+        pytest.skip("no disk can be mounted here")
+    try:
+        journal = Journal.open(disk / FILE)
+        kept = fill(journal)
+        journal.close()
+        assert totals(disk / FILE).calls == kept > 0
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+FILLS = """
+import resource, sys
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+import asyncio
+from ragstone.errors import InputError
+from ragstone.models.chat import ChatRequest
+from ragstone.run.entries import Attempt
+from ragstone.run.journal import Journal, Told
+journal = Journal.open(Path(sys.argv[1]))
+told = Told("judge", "support", "e1", 0, ChatRequest("system", (), {}, "support"))
+async def work():
+    for number in range(200):
+        await journal.record(
+            Attempt(str(number), 1, "model", 0, 0, reply=str(number) * 9_000), told)
+        print(number, flush=True)
+try:
+    asyncio.run(work())
+except InputError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_may_not_grow_is_like_a_full_disk(file: Path) -> None:
+    child = subprocess.run(
+        [sys.executable, "-c", FILLS, str(file)], capture_output=True, text=True, check=True
+    )
+    *numbers, fault = child.stdout.splitlines()
+    assert "Make room; then the same command goes on" in fault
+    assert totals(file).calls == len(numbers) > 0
+    assert file.stat().st_size <= 300_000

@@ -1,0 +1,63 @@
+"""A reply is kept for later runs; where it cannot be, the run goes on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from ragstone.models.chat import ChatReply, Usage
+from ragstone.run.replies import FILE, Replies
+
+REPLY = ChatReply('{"p01": "\ud83d"}', "stop", Usage(9, 8, 7, None), "m-1")
+
+OTHER = """
+import sys
+from pathlib import Path
+from ragstone.models.chat import ChatReply
+from ragstone.run.replies import Replies
+replies = Replies(Path(sys.argv[1]), print)
+for number in range(200):
+    replies.put(f"{sys.argv[2]}{number}", ChatReply("{}"))
+replies.close()
+"""
+
+
+def test_a_reply_is_found_by_another_run(tmp_path: Path) -> None:
+    notes: list[str] = []
+    first = Replies(tmp_path / "cache", notes.append)
+    assert first.get("aa") is None
+    first.put("aa", REPLY)
+    first.put("aa", ChatReply("another"))
+    first.close()
+    second = Replies(tmp_path / "cache", notes.append)
+    assert second.get("aa") == REPLY
+    second.close()
+    assert notes == []
+
+
+def test_two_processes_may_use_it_at_once(tmp_path: Path) -> None:
+    both = [subprocess.Popen([sys.executable, "-c", OTHER, str(tmp_path), name]) for name in "ab"]
+    assert [one.wait() for one in both] == [0, 0]
+    replies = Replies(tmp_path, print)
+    assert all(replies.get(f"{name}{number}") for name in "ab" for number in range(200))
+    replies.close()
+
+
+def test_a_damaged_file_is_told_of_once_and_gone_on_without(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"nothing of ours" * 100)
+    notes: list[str] = []
+    replies = Replies(tmp_path, notes.append)
+    replies.put("aa", REPLY)
+    assert replies.get("aa") is None
+    replies.close()
+    (note,) = notes
+    assert note.startswith("Replies are not kept across runs.")
+    assert "Move it away" in note
+
+
+def test_a_folder_that_cannot_be_made_is_gone_on_without(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    notes: list[str] = []
+    replies = Replies(tmp_path / "file" / "cache", notes.append)
+    assert replies.get("aa") is None
+    replies.close()
+    assert len(notes) == 1
