@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS
-from ragstone.judges import JUDGES, parse_judges, who_fills
+from ragstone.judges import JUDGES, LocalJudge, parse_judges, who_fills
+from ragstone.judges.llm.tasks import TASKS
+from ragstone.judges.names import LLM_ASKS
 from ragstone.testing import ScriptedEncoder
 
 
@@ -49,10 +51,14 @@ def test_an_unknown_judge_is_refused_with_a_suggestion() -> None:
         parse_judges([""])
 
 
-@pytest.mark.parametrize("name", ["openai:gpt", "anthropic:m", "gemini:m", "http://host/v1#m"])
-def test_a_model_judge_is_told_to_come_later(name: str) -> None:
-    with pytest.raises(InputError, match="later version"):
-        parse_judges([name])
+def test_a_judge_that_was_opened_has_the_place_of_its_name() -> None:
+    opened = LocalJudge(name="openai:gpt")
+    panel = parse_judges(["human", "openai:gpt", "local"], llm={"openai:gpt": opened})
+    assert [one.name for one in panel.judges] == ["human", "ids", "openai:gpt", "local", "rules"]
+
+
+def test_what_models_can_be_asked_is_told_without_loading_them() -> None:
+    assert {ask for task in TASKS.values() for ask in task.asks} == LLM_ASKS
 
 
 def test_an_encoder_and_a_cross_encoder_judge_beside_those_named() -> None:
@@ -78,10 +84,10 @@ class Twins:
 
 
 def test_who_fills_an_ask_is_known() -> None:
-    assert who_fills("relevance") == ["human", "ids", "local", "rules"]
+    assert who_fills("relevance") == ["human", "ids", "local", "rules", "LLM"]
     assert who_fills("citations") == ["rules"]
-    assert who_fills("quality") == ["human"]
-    assert who_fills("probes") == []
+    assert who_fills("quality") == ["human", "LLM"]
+    assert who_fills("probes") == ["LLM"]
     assert who_fills("similarity/question_context") == ["encoder"]
     assert who_fills("similarity/answer_reference_cross_encoder") == ["cross-encoder"]
 

@@ -1,12 +1,14 @@
 """``ragstone evaluate DATA``: judge it, score it, and keep everything in a run folder."""
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import print_notes
+from . import model_options as models
+from .output import print_json, print_notes
 from .progress import bar
 from .results import (
     Bertscore,
@@ -20,7 +22,7 @@ from .results import (
 )
 
 if TYPE_CHECKING:
-    from ragstone.run import Run
+    from ragstone.run import Live, Run
 
 RUNS = Path("runs")
 
@@ -44,7 +46,9 @@ def evaluate(
     metrics_from: MetricsFrom = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option(help="Who judges: local, human, human:FILE; repeat for several. Without "
+        typer.Option(help="Who judges: local, human, human:FILE, nli:NAME, openai:MODEL, "
+                     "anthropic:MODEL, gemini:MODEL, http://HOST/v1#MODEL; commas between models "
+                     "make a panel; repeat for those who judge what the first left open. Without "
                      "it, labels in the data come first and local fills the rest."),
     ] = None,
     by: Annotated[
@@ -85,6 +89,21 @@ def evaluate(
     cross_encoder: CrossEncoder = None,
     bertscore: Bertscore = "",
     offline: Offline = False,
+    plan: models.Plan = "isolated",
+    prompts: models.Prompts = None,
+    language: models.Language = None,
+    rubrics: models.Rubrics = None,
+    dry_run: models.DryRun = False,
+    budget: models.Budget = None,
+    max_calls: models.MaxCalls = None,
+    prices: models.Prices = None,
+    timeout: models.Timeout = 120.0,
+    concurrency: models.Concurrency = 64,
+    rpm: models.Rpm = None,
+    tpm: models.Tpm = None,
+    cache: models.Cache = None,
+    no_cache: models.NoCache = False,
+    debug: models.Debug = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:  # fmt: skip
     """Judge DATA, score it, and keep everything in a run folder.
@@ -99,6 +118,40 @@ def evaluate(
     columns = _columns(map or ())
     own = load_own(metrics_from or ())
     metrics, suites, notes = requested(metric or (), suite or (), own, quick=True)
+    told = models.instructions(plan, prompts, language, rubrics)
+    limits = models.limits(
+        timeout=timeout,
+        concurrency=concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        max_calls=max_calls,
+        budget=budget,
+        prices=prices,
+        cache=cache,
+        no_cache=no_cache,
+    )
+    if dry_run:
+        from ragstone.report import forecast_page, show
+        from ragstone.run.forecast import forecast
+
+        expected = forecast(
+            data,
+            metrics=metrics,
+            suites=suites,
+            judge=tuple(judge or ()),
+            out=out,
+            columns=columns,
+            qrels=qrels,
+            skip_bad=skip_bad,
+            limit=limit,
+            citations=citations or MARKERS,
+            offline=offline,
+            instructions=told,
+            limits=limits,
+        )
+        print_notes(notes)
+        print_json(expected.to_dict()) if json else show(forecast_page(expected))
+        return
 
     def evaluated(folder: Path) -> "Run":
         with bar() as progress:
@@ -119,11 +172,21 @@ def evaluate(
                 cross_encoder=cross_encoder,
                 bertscore=bertscore,
                 offline=offline,
-                progress=progress,
+                instructions=told,
+                limits=limits,
+                debug=_print_example if debug else None,
+                progress=None if debug else progress,
             )
 
     run = evaluated(out) if out is not None else _in_free_folder(evaluated, RUNS / run_name(data))
     finish(run, notes, json=json)
+
+
+def _print_example(block: "Live", example: str) -> None:
+    """An example with its verdicts and the replies behind them, as soon as it is judged."""
+    from ragstone.report import dossier, example_page, terminal
+
+    terminal(sys.stderr).print(example_page(dossier(block, example)))
 
 
 def run_name(data: str) -> str:

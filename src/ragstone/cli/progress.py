@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragstone.run import Progress
+    from ragstone.run import Counts, Progress
 
 
 @contextmanager
@@ -30,13 +30,13 @@ def bar() -> Iterator["Callable[[Progress], None] | None"]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[examples]:,} rows"),
+        TextColumn("{task.fields[examples]:,} rows{task.fields[calls]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=terminal(sys.stderr), transient=True) as shown:
-        task = shown.add_task("reading", total=None, examples=0)
+        task = shown.add_task("reading", total=None, examples=0, calls="")
 
         stage = "reading"
 
@@ -49,8 +49,25 @@ def bar() -> Iterator["Callable[[Progress], None] | None"]:
                 task,
                 description=progress.stage,
                 examples=progress.examples,
+                calls=_calls(progress.calls),
                 completed=progress.fraction or 0.0,
                 total=None if progress.fraction is None else 1.0,
             )
 
         yield step
+
+
+def _calls(counts: "Counts | None") -> str:
+    """How the questions to models stand."""
+    if counts is None:
+        return ""
+    told = [f"{counts.calls:,} calls", f"{counts.in_flight:,} in flight"]
+    if counts.from_journal + counts.from_cache:
+        told.append(f"{counts.from_journal + counts.from_cache:,} known")
+    if counts.rate_limits:
+        told.append(f"{counts.rate_limits:,} × 429")
+    if counts.failed:
+        told.append(f"{counts.failed:,} failed")
+    if counts.usd is not None:
+        told.append(f"${counts.usd:,.4f}" if counts.usd < 1 else f"${counts.usd:,.2f}")
+    return ", " + ", ".join(told)

@@ -18,11 +18,16 @@ def show(
     limit: Annotated[
         int, typer.Option(min=1, metavar="N", help="So many examples a metric.")
     ] = 3,
+    prompts: Annotated[
+        bool,
+        typer.Option("--prompts", help="With an EXAMPLE: also what models were told, in full."),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:  # fmt: skip
     """Show the worst examples of each metric of RUN, or one EXAMPLE in full.
 
-    An example is shown with its claims, verdicts, evidence, reasons and scores.
+    An example is shown with its claims, verdicts, evidence, reasons and scores, and with
+    each question to a model, its replies and their cost.
     Exit status: 0 done, 2 no such run, example or metric.
     """
     from ragstone import report
@@ -33,7 +38,7 @@ def show(
     opened = Run.open(run)
     if example is not None:
         found = report.dossier(opened, example)
-        print_json(found) if json else report.show(report.example_page(found))
+        print_json(found) if json else report.show(report.example_page(found, prompts=prompts))
         return
     scored = list(dict.fromkeys(one.metric for one in opened.estimate_list))
     chosen = []

@@ -1,12 +1,14 @@
 """Names: from what a user writes after ``--judge`` to the judges that are asked, in order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.models import Encoder
+from ragstone.models.chat.names import FORMS
 from ragstone.models.cross_encoder import CrossEncoder
 
 from .human import HumanJudge
@@ -21,19 +23,42 @@ from .similarity import BertscoreSettings, CrossEncoderJudge, SimilarityJudge
 JUDGES: tuple[Judge, ...] = (HumanJudge(), IdsJudge(), LocalJudge(), RulesJudge())
 """Every judge that needs no model, in the order they are asked by default."""
 
+LOCAL = "local"
+STRINGS = "local:strings"
+NLI = "nli"
+LLM = "LLM"
+
+NONE: Mapping[str, Judge] = MappingProxyType({})
+
+LLM_ASKS = frozenset(
+    {
+        "response",
+        "claims",
+        "statements",
+        "relevance",
+        "support/claim",
+        "support/statement",
+        "support/evidence",
+        "agreement/claim",
+        "agreement/statement",
+        "quality",
+        "probes",
+        "rating",
+        "critique",
+        "preference",
+    }
+)
+"""What a chat model can be asked."""
+
+
 FILLERS = {
     **{judge.name: judge.asks for judge in JUDGES},
     "nli": NliJudge.asks,
     "encoder": SimilarityJudge.asks,
+    LLM: LLM_ASKS,
     "cross-encoder": CrossEncoderJudge.asks,
 }
 """What each judge can be asked, those that a model is behind under the model's sort."""
-
-LOCAL = "local"
-STRINGS = "local:strings"
-NLI = "nli"
-
-LATER = ("openai", "anthropic", "gemini", "http", "https")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +77,15 @@ def parse_judges(
     cross_encoder: CrossEncoder | None = None,
     bertscore: BertscoreSettings | None = None,
     *,
+    llm: Mapping[str, Judge] = NONE,
     offline: bool = False,
 ) -> Panel:
     """The judges these names mean, in their order; none: the labels in the data, then ``local``.
 
     ``human`` is the labels and reference ids in the data, ``human:FILE`` those of
     a file. ``local:strings`` is the local judge without a model, ``nli:NAME`` a
-    cross-encoder that judges support alone. The models that are given fill the
+    cross-encoder that judges support alone, and the names in ``llm`` are judges by chat models. The
+    models that are given fill the
     similarities, whoever judges the rest; ``rules`` always comes last: counting
     needs nobody's opinion.
 
@@ -69,12 +96,12 @@ def parse_judges(
         encoder: Fills cosines and BERTScore.
         cross_encoder: Fills the similarity that has its name.
         bertscore: How the encoder computes BERTScore.
+        llm: The judges by chat models that were opened, by the names the user gave them.
         offline: Fetch no model.
 
     Raises:
         UnknownName: No judge is called that.
-        InputError: A judge that this version does not have yet, or a file that
-            is not there.
+        InputError: A file that is not there.
         ModelError: The model of ``nli:NAME`` cannot be had or used.
         MissingDependency: Its back end is not installed.
     """
@@ -90,7 +117,9 @@ def parse_judges(
     files: list[Path] = []
     for name in names:
         kind, _, rest = name.partition(":")
-        if kind == "human":
+        if name in llm:
+            chosen.append(llm[name])
+        elif kind == "human":
             chosen += [HumanJudge(), IdsJudge()]
             if rest:
                 files.append(Path(rest))
@@ -103,15 +132,10 @@ def parse_judges(
         elif kind == NLI and rest:
             chosen.append(_nli_judge(rest, offline))
         elif name != "rules":
-            if kind in LATER:
-                raise InputError(
-                    f"--judge {name}: model judges come with a later version. This one has "
-                    "local, nli:NAME, human and human:FILE."
-                )
             raise UnknownName(
                 "judge",
                 name,
-                [LOCAL, STRINGS, "human", "rules"],
+                [LOCAL, STRINGS, "human", "rules", *FORMS],
                 hint="ragstone judges lists them.",
             )
     once = {judge.name: judge for judge in [*chosen, *last]}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -9,18 +10,19 @@ import polars as pl
 from ragstone.errors import UnknownName
 from ragstone.judgements import KINDS
 
-from .stored import Stored
+from .stored import Readable
 
 NEAR = 5_000
 Rows = list[dict[str, Any]]
 
 
-def dossier(run: Stored, example: str) -> dict[str, Any]:
+def dossier(run: Readable, example: str) -> dict[str, Any]:
     """The example, and beside each part of it what was judged.
 
     ``contexts`` carry their relevance, ``claims`` and ``statements`` their
     support and agreement, ``gold_evidence`` its support; other kinds stand
-    under ``judgements``. ``scores`` is one entry a metric, with its status.
+    under ``judgements``. ``scores`` is one entry a metric, with its status. ``calls`` are the
+    questions that were put to models, with the exact prompt, every reply and its cost.
 
     Raises:
         UnknownName: The run has no such example; names that are near.
@@ -78,6 +80,7 @@ def dossier(run: Stored, example: str) -> dict[str, Any]:
         .select("metric", "status", "value", "label", "reason")
         .with_columns(pl.col("metric", "status").cast(pl.String))
         .to_dicts(),
+        "calls": [asdict(call) for call in run.calls(example)],
         "slices": json.loads(record["slices"]),
         "labels": json.loads(record["labels"]),
         "meta": json.loads(record["meta"]),

@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from .calls import calls
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import number, plain_reason
 from .grid import Column, Grid, cell, folded
@@ -22,8 +23,13 @@ NOTE_WIDTH = 60
 Record = Mapping[str, Any]
 
 
-def example_page(found: Record) -> RenderableType:
-    """What ``dossier`` found, to read from top to bottom: as asked, retrieved, answered, judged."""
+def example_page(found: Record, *, prompts: bool = False) -> RenderableType:
+    """What ``dossier`` found, to read from top to bottom: as asked, retrieved, answered, judged.
+
+    Args:
+        found: The example.
+        prompts: Also what models were told, word for word.
+    """
     parts: list[RenderableType] = []
     for title, lines in (
         ("", _opening(found)),
@@ -34,6 +40,7 @@ def example_page(found: Record) -> RenderableType:
         ("Gold evidence", _evidence(found)),
         ("Other judgements", _others(found)),
         ("Labels of people", _labels(found)),
+        ("Questions to models", calls(found["calls"], prompts=prompts)),
         ("Scores", _scores(found)),
     ):
         shown = list(lines)

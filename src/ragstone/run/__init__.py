@@ -1,15 +1,25 @@
 """The run room: judges, scores and estimates a data set, and keeps it all in a folder."""
 
+from .counts import Counts
+from .entries import Entry
 from .estimate import Estimate
 from .evaluate import aevaluate, evaluate
 from .judging import JudgedBlock, judge_block
+from .limits import Limits
+from .live import Live
+from .llm import Instructions
 from .progress import Progress
 from .rescore import rescore
 from .run import Run
 
 __all__ = [
+    "Counts",
+    "Entry",
     "Estimate",
+    "Instructions",
     "JudgedBlock",
+    "Limits",
+    "Live",
     "Progress",
     "Run",
     "aevaluate",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -26,6 +26,10 @@ NOTES = ("best_reference=", "components=", "weight_coverage=")
 Group = tuple[Mapping[str, str], pl.Expr]
 
 
+PROMPT_OF = {"response": "claims"}
+"""The prompt that fills a kind, where it is not called like it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """What stands in every signature: versions, and who filled which kind."""
@@ -37,13 +41,25 @@ class Provenance:
     cluster: str
     opened: Opened = NO_MODELS
     """The models behind the similarities."""
+    llm: Mapping[str, Any] = field(default_factory=dict)
+    """What chat models were told, as the settings have it; nothing where none was asked."""
 
     def of(self, metric: Metric, estimate: str) -> str:
         """One printable line."""
         who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
         judge = [f"judge:{'; '.join(who)}"] if who else []
-        made = [*judge, *self.opened.signature(metric.asks), estimate]
+        made = [*judge, *self._told(metric), *self.opened.signature(metric.asks), estimate]
         return "|".join([str(metric), *made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
+
+    def _told(self, metric: Metric) -> list[str]:
+        """The prompts behind the metric, each with its version, and the plan."""
+        names = self.llm.get("judges", ())
+        asked = [ask for ask, who in self.judges.items() if any(name in who for name in names)]
+        kinds = {ASKS[ask].kind for ask in asked if ask in metric.asks}
+        tasks = sorted({PROMPT_OF.get(kind, kind) for kind in kinds})
+        versions = self.llm.get("prompts", {})
+        told = [f"{task}@{versions[task]}" for task in tasks if task in versions]
+        return [f"prompts:{'+'.join(told)}", f"plan:{self.llm['plan']}"] if told else []
 
 
 def estimate_metric(
@@ -92,16 +108,16 @@ def groups(facets: pl.DataFrame, by: Sequence[str]) -> Iterator[Group]:
     yield {}, pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
     for system in systems:
         yield {"system": system}, pl.col("system") == system
-    for field in by:
-        column = pl.col(by_column(field))
+    for name in by:
+        column = pl.col(by_column(name))
         values = facets.select(column.unique().sort()).to_series().to_list()
         for value in values:
-            yield {field: value}, column == value
+            yield {name: value}, column == value
         if len(systems) > 1:
             for system in systems:
                 for value in values:
                     chosen = (column == value) & (pl.col("system") == system)
-                    yield {"system": system, field: value}, chosen
+                    yield {"system": system, name: value}, chosen
 
 
 def _estimate(

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -10,9 +11,9 @@ from typing import Any
 
 from ragstone.errors import InputError
 from ragstone.examples import Examples, fingerprint_files, read
-from ragstone.judges import MARKERS, LocalJudge, NliJudge, parse_judges
+from ragstone.judges import MARKERS, Judge, LocalJudge, NliJudge, Panel, parse_judges
 from ragstone.judges.similarity import BertscoreOptions
-from ragstone.metrics import QUICK, Metric, needed_asks
+from ragstone.metrics import QUICK, Metric, needed_asks, wanted_topics
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
@@ -20,11 +21,15 @@ from .asked import asked_for, own_definitions, several
 from .evaluation import Evaluation
 from .folder import Folder, write_lines
 from .label_files import LabelFiles
+from .limits import USUAL, Limits
+from .live import Debug
+from .llm import PLAIN, Instructions, Named, model_judges
 from .manifest import VERSION
 from .models import local_encoder, open_models
 from .progress import Report
 from .quick import candidates
 from .run import Run
+from .survey import look_through
 from .violations import ViolationList
 
 MOST_NOTED = 3
@@ -36,7 +41,7 @@ def evaluate(
     *,
     metrics: str | Metric | Sequence[str | Metric] = (),
     suites: str | Sequence[str] = (),
-    judge: str | Sequence[str] = (),
+    judge: Named | Sequence[Named] = (),
     by: str | Sequence[str] = (),
     cluster: str = "question_id",
     out: str | Path | None = None,
@@ -49,6 +54,9 @@ def evaluate(
     cross_encoder: str | CrossEncoder | None = None,
     bertscore: str = "",
     offline: bool = False,
+    instructions: Instructions = PLAIN,
+    limits: Limits = USUAL,
+    debug: Debug | None = None,
     progress: Report | None = None,
 ) -> Run:
     """Judge examples, score them, and keep everything in a run folder.
@@ -60,8 +68,10 @@ def evaluate(
             several.
         suites: Names of suites. With neither, ``quick``: what the data and the
             judges allow.
-        judge: Who judges, in order: ``local``, ``human``, ``human:FILE``. None:
-            the labels in the data, and ``local`` for the rest.
+        judge: Who judges, in order: ``local``, ``human``, ``human:FILE``, or a chat model such
+            as ``openai:MODEL`` or ``http://HOST/v1#MODEL``, several between commas for a panel
+            that votes; also a model itself, or an async function that answers a ``ChatRequest``.
+            None: the labels in the data, and ``local`` for the rest.
         by: Fields to group by; ``system`` always is one.
         cluster: The field whose equal values share their fate in every interval.
         out: The run folder. It goes on if it holds a run of the same data and
@@ -81,7 +91,10 @@ def evaluate(
         bertscore: How BERTScore is computed: ``layer=9``, ``idf`` (over the data's
             references), ``rescale`` or ``rescale=FILE``, several between commas.
         offline: Fetch no model, and ask no server but one on this machine.
-        progress: Called after each block.
+        instructions: What chat models are told: plan, prompts, language, rubrics.
+        limits: How fast they are asked, and what that may cost.
+        debug: Called with each example as soon as it is judged; blocks are then single examples.
+        progress: Called after each block, and now and then while models are asked.
 
     Raises:
         DataError: Records that cannot be read, all of them.
@@ -92,9 +105,11 @@ def evaluate(
     if limit is not None and limit < 1:
         raise InputError(f"limit must be 1 or more, not {limit}.")
     fields = several(by)
-    panel = parse_judges(several(judge), citations, offline=offline)
     options = BertscoreOptions.parse(bertscore)
     asked = asked_for(metrics, suites, else_quick=True)
+    every = asked.metrics if QUICK not in asked.suites else [*asked.metrics, *candidates()]
+    by_model = model_judges(judge, instructions, wanted_topics(every), citations, offline=offline)
+    panel = parse_judges(by_model.names, citations, llm=by_model.judges, offline=offline)
     examples = read(
         data,
         columns=columns or {},
@@ -104,6 +119,7 @@ def evaluate(
     )
     label_files = LabelFiles(panel.label_files)
     data_fingerprint = examples.fingerprint()
+    survey = look_through(examples, every) if by_model.judges else None
     models = open_models(
         needed_asks(asked.metrics),
         frozenset[str]().union(*(judge.asks for judge in panel.judges)),
@@ -113,18 +129,22 @@ def evaluate(
         bertscore=options,
         offline=offline,
     )
-    every = asked.metrics if QUICK not in asked.suites else [*asked.metrics, *candidates()]
     aligner, strings = local_encoder(panel.judges, needed_asks(every), models.encoder)
     opened = replace(models.opened, strings=strings)
-    panel = parse_judges(
-        several(judge),
-        citations,
-        aligner,
-        models.encoder,
-        models.cross_encoder,
-        models.bertscore,
-        offline=offline,
-    )
+
+    def judges(llm: Mapping[str, Judge]) -> Panel:
+        return parse_judges(
+            by_model.names,
+            citations,
+            aligner,
+            models.encoder,
+            models.cross_encoder,
+            models.bertscore,
+            llm=llm,
+            offline=offline,
+        )
+
+    panel = judges(by_model.judges)
     settings = {
         "ragstone": VERSION,
         "data": data_fingerprint,
@@ -139,6 +159,7 @@ def evaluate(
             for judge in panel.judges
             if isinstance(judge, NliJudge)
         ],
+        **by_model.settings(),
         **opened.settings(),
         "citations": citations,
         "by": list(fields),
@@ -151,12 +172,24 @@ def evaluate(
     folder = Folder(Path(mkdtemp(prefix="ragstone-") if out is None else out))
     existed = not temporary and folder.path.exists()
     started = time.perf_counter()
-    with folder.locked():
+    with ExitStack() as closing:
+        closing.enter_context(folder.locked())
         held = folder.prepare(settings)
         if held.get("finished"):
-            return Run(folder.path)
-        evaluation = Evaluation(folder, settings, asked, panel.judges, fields, opened)
+            if not held.get("unheard"):
+                return Run(folder.path)
+            folder.begin_again()
+        asking = None
+        notes: list[str] = []
         try:
+            if survey is not None:
+                asking = closing.enter_context(by_model.asking(folder.path, limits, notes.append))
+                by_model = by_model.asked_with(asking, needed_asks(every), survey.answers)
+                panel = judges(by_model.judges)
+            evaluation = Evaluation(
+                folder, settings, asked, panel.judges, fields, opened, asking, debug
+            )
+            evaluation.total = None if survey is None else survey.examples
             evaluation.begin()
             broken = ViolationList(folder.path / "label_violations.jsonl")
             stream = broken.watch(label_files.join(iter(examples)))
@@ -174,9 +207,9 @@ def evaluate(
                 "label_ties": len(ties),
                 "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
             }
-            evaluation.finish(facts, started, progress)
+            evaluation.finish(facts, started, progress, notes)
         except InputError:
-            if not held:
+            if not held and not (asking and asking.counts().succeeded):
                 folder.drop(keep_folder=existed)
             raise
     return Run(folder.path, temporary=temporary)

@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.examples import Example
-from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity
+from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity, Support, Tables
 from ragstone.judges import LEDGER, Judge
 from ragstone.judges.similarity.units import NO_TEXT
 from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, parse_metric, score
@@ -18,12 +18,16 @@ from .asked import Asked
 from .estimate import Estimate
 from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder, write_json
-from .judging import JudgedBlock, judge_block
-from .manifest import VERSION, Tally, manifest
+from .judging import JudgedBlock, judge_block, judge_further
+from .live import Debug, Live
+from .manifest import VERSION, Tally, calls_of, manifest
 from .models import Opened
 from .progress import Progress, Report
 from .quick import Facts, candidates, choose
-from .remarks import remarks
+from .remarks import of_models, remarks
+
+if TYPE_CHECKING:
+    from .asking import Asking
 
 FIRST_BLOCK = 1_000
 LARGEST_BLOCK = 20_000
@@ -49,6 +53,11 @@ class Evaluation:
         by: Fields to group by, beside the system. Those that a suite groups by
             are added where the data have them.
         opened: The models of these judges.
+        asking: What judges by model put their questions with; None without such judges.
+        debug: Called with each example as soon as it is judged.
+
+    Attributes:
+        total: How many examples there are, where that is known.
     """
 
     def __init__(
@@ -59,12 +68,17 @@ class Evaluation:
         judges: Sequence[Judge],
         by: Sequence[str],
         opened: Opened,
+        asking: "Asking | None" = None,
+        debug: Debug | None = None,
     ) -> None:
         self.folder = folder
         self.settings = settings
         self.asked = asked
         self.judges = judges
         self.opened = opened
+        self.asking = asking
+        self.debug = debug
+        self.total: int | None = None
         suites = [SUITES[name].by for name in asked.suites if name in SUITES]
         self.asked_by = [name for name in dict.fromkeys(by) if name != "system"]
         self.by = list(dict.fromkeys([*self.asked_by, *(name for by in suites for name in by)]))
@@ -87,16 +101,55 @@ class Evaluation:
     ) -> None:
         """Judge, score and keep what has not been, block by block."""
         number = self._skip_finished(examples)
+        blocks = (
+            self._one_after_the_other(examples)
+            if self.asking is None
+            else self._asked_ahead(examples, self.asking, fraction, progress)
+        )
+        for block, judged in blocks:
+            self.keep(number, block, judged)
+            self._report(progress, fraction)
+            number += 1
+
+    def _one_after_the_other(
+        self, examples: Iterator[Example]
+    ) -> Iterator[tuple[list[Example], JudgedBlock]]:
         size = FIRST_BLOCK
         while block := list(islice(examples, size)):
             began = time.perf_counter()
             self.check_fields(block)
-            self.keep(number, block, judge_block(block, self.judges, self.asks))
+            yield block, judge_block(block, self.judges, self.asks)
             if time.perf_counter() - began < QUICK_BLOCK_SECONDS:
                 size = min(2 * size, LARGEST_BLOCK)
-            if progress:
-                progress(Progress("judging", self.tally.examples, fraction()))
-            number += 1
+
+    def _asked_ahead(
+        self,
+        examples: Iterator[Example],
+        asking: "Asking",
+        fraction: Callable[[], float | None],
+        progress: Report | None,
+    ) -> Iterator[tuple[list[Example], JudgedBlock]]:
+        """Blocks whose questions to models were put ahead."""
+        from .ahead import BLOCK, Ahead
+
+        size = 1 if self.debug else BLOCK
+        ahead = Ahead(self.judges, self.asks, asking, size=size, first=self.tally.examples)
+
+        def tick(done: int) -> None:
+            self._report(progress, fraction, done)
+
+        for begun in ahead.blocks(examples, self.check_fields, tick):
+            tables = Tables(begun.frame)
+            yield begun.examples, judge_further(begun.examples, tables, begun.judges, self.asks)
+
+    def _report(
+        self, progress: Report | None, fraction: Callable[[], float | None], done: int | None = None
+    ) -> None:
+        if progress:
+            examples = self.tally.examples if done is None else done
+            counts = None if self.asking is None else self.asking.counts()
+            part = fraction() if self.total is None else examples / max(self.total, 1)
+            progress(Progress("judging", examples, part, counts))
 
     def keep(self, number: int, examples: Sequence[Example], judged: JudgedBlock) -> None:
         """Score a judged block, and keep it with its judgements."""
@@ -129,7 +182,12 @@ class Evaluation:
         scored = self._scored(examples, judged, block)
         self.folder.add_part(number, {**more, **scored, "ledger": ledger, **tables})
         self.tally.add(len(examples), judged.ledger, tables.get(SIMILARITY))
+        self.tally.hear(judged.ledger, tables.get(Support.name))
         self.unanswered += judged.ledger.filter(UNANSWERED).height
+        if self.debug:
+            live = Live(self.folder, judged, ids, scored["scores"])
+            for example in examples:
+                self.debug(live, example.id)
 
     def check_fields(self, block: Sequence[Example]) -> None:
         """A field that no example of the first block has, or all have another, is a mistake."""
@@ -153,8 +211,14 @@ class Evaluation:
                     f"many to group by. Choose a field with {MOST_GROUPS} at the most."
                 )
 
-    def finish(self, data: Mapping[str, Any], started: float, progress: Report | None) -> None:
-        """Estimate, and put the blocks' tables together.
+    def finish(
+        self,
+        data: Mapping[str, Any],
+        started: float,
+        progress: Report | None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Estimate, and put the blocks' tables together; notes are told with the remarks.
 
         Raises:
             InputError: No metric of a quick run can be measured on this data.
@@ -180,7 +244,13 @@ class Evaluation:
                 "questions": facets["question"].n_unique(),
                 "systems": facets["system"].n_unique(),
             },
-            remarks=list(remarks(chosen, self.opened, self.tally, self.unanswered)),
+            remarks=[
+                *notes,
+                *remarks(chosen, self.opened, self.tally, self.unanswered),
+                *of_models(
+                    self.tally, self._models, None if self.asking is None else self.asking.counts()
+                ),
+            ],
             seconds=round(time.perf_counter() - started, 3),
         )
         self.folder.drop_parts()
@@ -194,6 +264,8 @@ class Evaluation:
             similarities = part / f"{SIMILARITY}.parquet"
             there = pl.read_parquet(similarities) if similarities.is_file() else None
             self.tally.add(size, ledger, there)
+            support = part / f"{Support.name}.parquet"
+            self.tally.hear(ledger, pl.read_parquet(support) if support.is_file() else None)
             self.unanswered += ledger.filter(UNANSWERED).height
             for _ in islice(examples, size):
                 pass
@@ -291,7 +363,12 @@ class Evaluation:
 
     def _estimates(self, chosen: Sequence[Metric], facets: pl.DataFrame) -> Iterator[Estimate]:
         provenance = Provenance(
-            VERSION, self.settings["data"], self.tally.who(), self.cluster, self.opened
+            VERSION,
+            self.settings["data"],
+            self.tally.who(),
+            self.cluster,
+            self.opened,
+            self.settings.get("llm", {}),
         )
         status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
         for metric in chosen:
@@ -311,6 +388,11 @@ class Evaluation:
                 metric, scores, facets, self.by, provenance, level=LEVEL, components=components
             )
 
+    @property
+    def _models(self) -> list[str]:
+        """The judges by model."""
+        return list(self.settings.get("llm", {}).get("judges", ()))
+
     def _write(self, metrics: Sequence[Metric], *, finished: bool, **more: Any) -> None:
         self.folder.write_manifest(
             manifest(
@@ -324,6 +406,7 @@ class Evaluation:
                 by=self.by,
                 cluster=self.cluster,
                 level=LEVEL,
+                calls=calls_of(self.folder.path),
                 **more,
             )
         )

@@ -1,6 +1,7 @@
 """Folder: where a run keeps everything, block by block until it is whole.
 
     RUN/run.json                   manifest: settings, data, judges, timings
+    RUN/journal.sqlite             every question to a model and every reply, with cost
     RUN/examples.parquet           the examples, with the block each came in
     RUN/judgements/KIND.parquet    who said what
     RUN/judgements/ledger.parquet  how each ask came out for each example
@@ -27,6 +28,8 @@ import polars as pl
 
 from ragstone.errors import InputError, RunConflict
 from ragstone.judgements import KINDS
+
+from .entries import FILE as JOURNAL
 
 MANIFEST = "run.json"
 PARTS = "parts"
@@ -69,7 +72,7 @@ class Folder:
         """
         held = self.manifest
         if not held:
-            if any(entry.name != LOCK for entry in self.path.iterdir()):
+            if any(not _before_a_run(entry) for entry in self.path.iterdir()):
                 raise RunConflict(
                     f"{self.path} is not empty and holds no run. Name another folder with --out."
                 )
@@ -145,6 +148,12 @@ class Folder:
         numbered = (folder / f"{number:06d}" for number in count())
         return list(takewhile(Path.is_dir, numbered))
 
+    def begin_again(self) -> None:
+        """Go through a finished run once more; its journal answers what has been answered."""
+        self.write_manifest({**self.manifest, "finished": False})
+        self.drop_parts()
+        (self.path / PARTS).mkdir()
+
     def add_part(self, number: int, tables: Mapping[str, pl.DataFrame]) -> None:
         """Keep a finished block: whole or not at all."""
         final = self.path / PARTS / f"{number:06d}"
@@ -204,7 +213,14 @@ class Folder:
             shutil.rmtree(self.path, ignore_errors=True)
             return
         (self.path / MANIFEST).unlink(missing_ok=True)
+        for entry in self.path.glob(f"{JOURNAL}*"):
+            entry.unlink()
         self.drop_parts()
+
+
+def _before_a_run(entry: Path) -> bool:
+    """What may lie in a folder whose run was stopped before it began."""
+    return entry.name == LOCK or entry.name.startswith(JOURNAL)
 
 
 def _lock(handle: TextIO) -> None:

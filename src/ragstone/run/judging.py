@@ -60,7 +60,7 @@ def judge_further(
     ledgers: list[pl.DataFrame] = []
     kept: dict[str, pl.DataFrame] = {}
     for ask in asks:
-        filled = _put(ask, block, judges)
+        filled, _ = _put(ask, block, judges)
         kept[ask] = pl.concat([one.rows for one in filled]) if filled else _no_rows(ask)
         ledger = pl.concat([pl.DataFrame(schema=LEDGER), *(one.ledger for one in filled)])
         ledgers.append(ledger)
@@ -100,8 +100,13 @@ def resolve(
     )
 
 
-def _put(ask: str, block: Block, judges: Sequence[Judge]) -> list[Filled]:
-    """Ask the judges in turn, each about what is still open."""
+def still_open(ask: str, block: Block, judges: Sequence[Judge]) -> list[int]:
+    """The rows that these judges leave open, of those that have what the ask requires."""
+    return _put(ask, block, judges)[1]
+
+
+def _put(ask: str, block: Block, judges: Sequence[Judge]) -> tuple[list[Filled], list[int]]:
+    """Ask the judges in turn, each about what is still open; and what nobody settled."""
     open_rows = _applicable(ask, block.frame)
     filled: list[Filled] = []
     for judge in judges:
@@ -114,7 +119,7 @@ def _put(ask: str, block: Block, judges: Sequence[Judge]) -> list[Filled]:
         if ask == "relevance":
             done -= _partly_covered(said, block)
         open_rows = [row for row in open_rows if row not in done]
-    return filled
+    return filled, open_rows
 
 
 def _applicable(ask: str, frame: pl.DataFrame) -> list[int]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -13,12 +14,17 @@ from ragstone.judgements import ASKS
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.names import LOCAL
 
+from .entries import FILE as JOURNAL
+from .entries import totals
 from .models import Opened
 
 VERSION = version("ragstone")
 
 FINGERPRINT, SHOWN = 32, 12
 """Digits of a model's fingerprint, and how many of them a signature shows."""
+
+UNHEARD = ("failed", "blocked", "truncated")
+"""How a question to a model comes to nothing."""
 
 Said = tuple[str, str, str]
 """Ask, judge and ledger status."""
@@ -34,6 +40,10 @@ class Tally:
     """Texts that were compared, by measure of similarity, each distinct pair of a block once."""
     cut: Counter[str] = field(default_factory=Counter)
     """Those of which a text was longer than the model reads."""
+    unheard: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Questions to models that came to nothing, by judge, status and reason."""
+    quotes: Counter[str] = field(default_factory=Counter)
+    """Of the support by models: ``quotes``, ``unfound`` ones, ``unknown`` ids of contexts."""
 
     def add(
         self, examples: int, ledger: pl.DataFrame, similarities: pl.DataFrame | None = None
@@ -51,12 +61,33 @@ class Tally:
         for ask, judge, status, count in counted.iter_rows():
             self.said[ask, judge, status] += count
 
+    def hear(self, ledger: pl.DataFrame, support: pl.DataFrame | None) -> None:
+        """Count what models did not answer, and what of their evidence is not there."""
+        failed = ledger.filter(
+            pl.col("requests").is_not_null() & pl.col("status").is_in(UNHEARD)
+        ).unique(["requests", "judge"])
+        counted = failed.group_by("judge", "status", "reason").len()
+        for judge, status, reason, count in counted.iter_rows():
+            self.unheard[judge, status, reason or ""] += count
+        if support is not None and support.height:
+            counts = support.select(
+                quotes=pl.col("quote_found").count(),
+                unfound=(~pl.col("quote_found")).sum(),
+                unknown=pl.col("evidence_unknown").sum(),
+            ).row(0, named=True)
+            self.quotes.update(counts)
+
     def take(self, manifest: Mapping[str, Any]) -> None:
         """Begin with what was counted in a finished run, its examples excepted."""
         for ask, judge, status, count in manifest["judged"]:
             self.said[ask, judge, status] = count
         for measure, counts in manifest.get("compared", {}).items():
             self.pairs[measure], self.cut[measure] = counts["pairs"], counts["cut"]
+
+    @property
+    def unheard_again(self) -> int:
+        """Of the questions that came to nothing, those that it may help to ask again."""
+        return sum(count for (_, status, _), count in self.unheard.items() if status != "blocked")
 
     def who(self) -> dict[str, str]:
         """For each ask whose words count, such as ``local 80%+human 20%``."""
@@ -97,6 +128,7 @@ def manifest(
             for judge in judges
         ],
         "models": asdict(opened),
+        "unheard": tally.unheard_again,
         "judged": [[*said, count] for said, count in sorted(tally.said.items())],
         "compared": {
             measure: {"pairs": pairs, "cut": tally.cut[measure]}
@@ -104,6 +136,12 @@ def manifest(
         },
         **more,
     }
+
+
+def calls_of(folder: Path) -> dict[str, Any] | None:
+    """What the questions to models took, all in all; None where none were put."""
+    journal = folder / JOURNAL
+    return asdict(totals(journal)) if journal.is_file() else None
 
 
 def _signature(settings: Mapping[str, Any], tally: Tally, opened: Opened) -> str:
@@ -114,6 +152,9 @@ def _signature(settings: Mapping[str, Any], tally: Tally, opened: Opened) -> str
         parts.append(f"local/2@{fingerprint(settings['local'])[:SHOWN]}")
     parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings["nli"]]
     parts += opened.signature(ASKS)
+    if told := settings.get("llm"):
+        parts.append(f"prompts:{fingerprint(told['prompts'], told['rubrics'])[:SHOWN]}")
+        parts.append(f"plan:{told['plan']}")
     return "|".join([*parts, f"cluster:{settings['cluster']}", f"ragstone:{VERSION}"])
 
 

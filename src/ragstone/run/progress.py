@@ -2,15 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .counts import Counts
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``fraction`` is from 0 to 1, None where the whole is not known."""
+    """``fraction`` is from 0 to 1, None where the whole is not known.
+
+    ``calls`` says how questions to models stand, None where none are put.
+    """
 
     stage: str
     examples: int
     fraction: float | None
+    calls: "Counts | None" = None
 
 
 Report = Callable[[Progress], None]

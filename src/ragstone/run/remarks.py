@@ -1,6 +1,7 @@
 """Remarks: what a reader of the numbers should know beside them."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ragstone.judgements import BERTSCORES
 from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
@@ -9,6 +10,9 @@ from ragstone.models import BUILTIN
 
 from .manifest import Tally
 from .models import Opened
+
+if TYPE_CHECKING:
+    from .counts import Counts
 
 PAIRS = {
     "question_context": "of question and context",
@@ -56,6 +60,39 @@ def remarks(
         yield (
             f"{', '.join(of_others)}: the threshold was set for {THRESHOLDS_OF}, not for {name}; "
             "set your own, such as threshold=0.6."
+        )
+
+
+def of_models(tally: Tally, judges: Sequence[str], counts: "Counts | None") -> Iterator[str]:
+    """One line each: questions that came to nothing, evidence that is not there, what was saved."""
+    if not judges:
+        return
+    failed = sum(tally.unheard.values())
+    if failed:
+        (most, _), *others = tally.unheard.most_common()
+        times = "Once" if failed == 1 else f"{failed:,} times"
+        more = (
+            f" and {len(others)} more reasons"
+            if len(others) > 1
+            else " and another"
+            if others
+            else ""
+        )
+        again = " The same command asks these again." if tally.unheard_again else ""
+        yield (
+            f"{times} a model gave no judgement, and what rests on it is missing: "
+            f"{most[2] or most[1]}{more}.{again}"
+        )
+    if unknown := tally.quotes["unknown"]:
+        yield f"Evidence: {unknown:,} named contexts that were not shown were dropped."
+    if unfound := tally.quotes["unfound"]:
+        quotes = tally.quotes["quotes"]
+        yield f"Evidence: {unfound:,} of {quotes:,} quotes do not stand so in the contexts."
+    if counts is not None and (saved := counts.from_journal + counts.from_cache):
+        yield (
+            f"{saved:,} of {counts.answered:,} questions had been answered before "
+            f"({counts.from_journal:,} in this run, {counts.from_cache:,} in others), and were not "
+            "paid again."
         )
 
 

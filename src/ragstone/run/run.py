@@ -13,6 +13,8 @@ import polars as pl
 from ragstone.errors import InputError, MissingDependency, UnknownName
 from ragstone.judgements import KINDS
 
+from .entries import FILE as JOURNAL
+from .entries import Entry, entries
 from .estimate import Estimate
 from .folder import MANIFEST, Folder
 
@@ -143,7 +145,7 @@ class Run:
             return empty.select(pl.lit(None, pl.String).alias("example_id"), pl.all())
         ledger = (
             self._folder.finished("ledger")
-            .filter(pl.col("status") == "ok")
+            .filter(pl.col("status").is_in(["ok", "vote"]))
             .select("block", "example_id", "ask", "judge", "subject")
         )
         rows = self._folder.finished(kind)
@@ -152,6 +154,21 @@ class Run:
             .select("example_id", *KINDS[kind].schema())
             .collect()
         )
+
+    def calls(self, example: str) -> list[Entry]:
+        """The questions that were put to models about an example: prompt, replies, tokens, cost."""
+        journal = self.path / JOURNAL
+        ledger = self._folder.finished("ledger")
+        if not journal.is_file() or "requests" not in ledger.collect_schema():
+            return []
+        keys = (
+            ledger.filter(pl.col("example_id") == example)
+            .select(pl.col("requests").explode())
+            .drop_nulls()
+            .unique(maintain_order=True)
+            .collect()["requests"]
+        )
+        return entries(journal, keys.to_list())
 
     def _table(self, name: str) -> pl.DataFrame:
         return self._folder.finished(name).collect().drop("block")

@@ -1,0 +1,49 @@
+"""Stages: the rounds of a plan, each behind those that it is about."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from ragstone.judges.llm.rounds import Plan
+from ragstone.judges.llm.task import Task
+
+SHARES_CONTEXTS = {"support": ("relevance",)}
+"""Waits for a question with the same contexts, so that a server's prefix cache serves it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Tasks that are asked together.
+
+    Args:
+        tasks: What is asked.
+        after: The places of the stages whose replies it waits for.
+    """
+
+    tasks: tuple[Task, ...]
+    after: tuple[int, ...]
+
+
+def stages(asks: Collection[str], plan: Plan, tasks: Mapping[str, Task]) -> list[Stage]:
+    """What these asks need, in an order in which each stage stands behind those it waits for."""
+    names = [name for name, task in tasks.items() if set(task.asks) & set(asks)]
+    left = plan.rounds(names)
+    done: dict[str, int] = {}
+    found: list[Stage] = []
+    while left:
+        round_ = next(one for one in left if _ready(one, left, tasks))
+        left.remove(round_)
+        mine = tuple(tasks[name] for name in round_)
+        waits = {
+            name for task in mine for name in (*task.after, *SHARES_CONTEXTS.get(task.name, ()))
+        }
+        after = sorted({done[name] for name in waits if name in done})
+        done |= dict.fromkeys(round_, len(found))
+        found.append(Stage(mine, tuple(after)))
+    return found
+
+
+def _ready(
+    round_: tuple[str, ...], left: Collection[tuple[str, ...]], tasks: Mapping[str, Task]
+) -> bool:
+    waiting = {name for other in left if other != round_ for name in other}
+    return waiting.isdisjoint(name for task in round_ for name in tasks[task].after)

@@ -1,0 +1,80 @@
+"""Calls: the questions that were put to models about an example, with replies and cost."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from .facts import DIM, HEAD, Paragraph
+
+Record = Mapping[str, Any]
+
+
+def calls(found: Sequence[Record], *, prompts: bool = False) -> Iterator[RenderableType]:
+    """One block a question: what it took, what went wrong, and the reply as it came."""
+    for call in found:
+        head = Text.assemble(("  "), (call["task"], HEAD), f"  {call['judge']}")
+        head.append(f"  {call['key'][:8]}", DIM)
+        yield Paragraph(head, 0, 4)
+        if prompts:
+            yield Paragraph(Text(call["system"], DIM), 6)
+            yield Paragraph(Text("".join(call["parts"]), DIM), 6)
+        for attempt in call["attempts"]:
+            yield Paragraph(Text(_took(attempt), DIM), 6, 2)
+            if attempt["trouble"]:
+                words = f": {attempt['words']}" if attempt["words"] else ""
+                yield Paragraph(Text(f"{attempt['trouble']}{words}", "yellow"), 6, 2)
+            if attempt["reply"]:
+                yield Paragraph(Text(_pretty(attempt["reply"])), 6, 2)
+
+
+def cost(usd: float | None) -> str:
+    """US dollars, to a hundredth of a cent where they are few; a dash where not known.
+
+    >>> cost(0.00123), cost(12.5), cost(None)
+    ('$0.0012', '$12.50', 'cost not known')
+    """
+    if usd is None:
+        return "cost not known"
+    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
+
+
+def tokens(usage: Record) -> str:
+    """What a reply took; nothing where the server does not say.
+
+    >>> tokens({"prompt": 2413, "completion": 120, "cached": 1920, "reasoning": None})
+    '2,413 tokens sent (1,920 from its cache), 120 back'
+    """
+    if usage["prompt"] is None and usage["completion"] is None:
+        return "tokens not known"
+    sent = (
+        "tokens sent not known" if usage["prompt"] is None else f"{usage['prompt']:,} tokens sent"
+    )
+    cached = f" ({usage['cached']:,} from its cache)" if usage["cached"] else ""
+    back = "" if usage["completion"] is None else f", {usage['completion']:,} back"
+    thought = f" ({usage['reasoning']:,} of them unseen)" if usage["reasoning"] else ""
+    return f"{sent}{cached}{back}{thought}"
+
+
+def _took(attempt: Record) -> str:
+    if attempt["source"] == "cache":
+        return "the reply of an earlier run, from the cache"
+    which = f"attempt {attempt['number']}: " if attempt["number"] > 1 else ""
+    if attempt["finish"] is None:
+        return f"{which}{attempt['seconds']:.2f} s"
+    told = (f"{attempt['seconds']:.2f} s", tokens(attempt["usage"]), cost(attempt["usd"]))
+    return f"{which}{', '.join(told)}"
+
+
+def _pretty(reply: str) -> str:
+    """A reply of JSON one line an item; another as it came."""
+    try:
+        value = json.loads(reply)
+    except (ValueError, RecursionError):
+        return reply
+    if not isinstance(value, dict):
+        return reply
+    lines = (f"{name}: {json.dumps(one, ensure_ascii=False)}" for name, one in value.items())
+    return "\n".join(lines)

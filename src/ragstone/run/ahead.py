@@ -1,0 +1,162 @@
+"""Ahead: blocks whose questions to models are put while earlier blocks are still being read.
+
+Each example goes on as soon as its own replies are in, so no block holds up the next.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Protocol
+
+import polars as pl
+
+from ragstone.examples import Example, to_frame
+from ragstone.judgements import Tables
+from ragstone.judges import Block, Judge
+from ragstone.judges.llm.judge import LLMJudge
+from ragstone.plan import Stage, foreseen, stages, stream
+
+from .judging import still_open
+
+BLOCK = 250
+AHEAD = 2
+"""Blocks under way beside the one that is being read; more where more calls are in flight."""
+
+TICK = 0.2
+"""Seconds between two looks at how far it is."""
+
+
+class Worker(Protocol):
+    """Runs what asks, beside the thread that reads."""
+
+    def submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
+        """Begin it."""
+
+    def settled(self, work: "Future[Any]", seconds: float) -> bool:
+        """Wait so long; whether it is at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A block whose questions are being put."""
+
+    examples: list[Example]
+    frame: pl.DataFrame
+    judges: tuple[Judge, ...]
+    done: "Future[None]"
+
+
+@dataclass(slots=True)
+class Counted:
+    """Examples about which everything foreseen has been said."""
+
+    examples: int = 0
+
+
+class Ahead:
+    """Puts questions ahead of the blocks.
+
+    Args:
+        judges: In the order they are asked; some of them by model.
+        asks: Of the run.
+        asking: What questions are put with.
+        size: Examples of a block.
+        in_flight: Calls at once, at the most; there is to be work for so many.
+        first: The place of the first example in the data.
+    """
+
+    def __init__(
+        self,
+        judges: Sequence[Judge],
+        asks: Sequence[str],
+        asking: Worker,
+        *,
+        size: int = BLOCK,
+        in_flight: int = 0,
+        first: int = 0,
+    ) -> None:
+        self.judges = judges
+        self.asks = asks
+        self.asking = asking
+        self.size = size
+        self.most = max(AHEAD * size, 2 * in_flight)
+        self.turn = first
+        self.counted = Counted(first)
+        self.orders: dict[tuple[str, frozenset[str]], list[Stage]] = {}
+
+    def blocks(
+        self,
+        examples: Iterator[Example],
+        check: Callable[[list[Example]], None],
+        tick: Callable[[int], None],
+    ) -> Iterator[Begun]:
+        """The blocks in order, each when its questions have been answered.
+
+        Args:
+            examples: All that are left to judge.
+            check: Called with each block before anything is asked about it.
+            tick: Called with the number of examples that are done, now and then.
+        """
+        begun: deque[Begun] = deque()
+        held = 0
+        while True:
+            while held <= self.most and (block := list(islice(examples, self.size))):
+                check(block)
+                begun.append(self._begin(block))
+                held += len(block)
+            if not begun:
+                return
+            first = begun.popleft()
+            while not self.asking.settled(first.done, TICK):
+                tick(self.counted.examples)
+            yield first
+            held -= len(first.examples)
+
+    def _begin(self, examples: list[Example]) -> Begun:
+        frame = to_frame(examples)
+        judges = tuple(
+            judge.for_block() if isinstance(judge, LLMJudge) else judge for judge in self.judges
+        )
+        block = Block(examples, frame, Tables(frame))
+        asked: list[tuple[LLMJudge, list[set[str]]]] = []
+        for judge in (one for one in judges if isinstance(one, LLMJudge)):
+            open_asks: list[set[str]] = [set() for _ in examples]
+            before = judges[: judges.index(judge)]
+            for ask in foreseen(judge, judges, self.asks):
+                for row in still_open(ask, block, before):
+                    open_asks[row].add(ask)
+            asked.append((judge, open_asks))
+        turn, self.turn = self.turn, self.turn + len(examples)
+        return Begun(examples, frame, judges, self.asking.submit(self._put(examples, asked, turn)))
+
+    async def _put(
+        self,
+        examples: Sequence[Example],
+        asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
+        turn: int,
+    ) -> None:
+        async with asyncio.TaskGroup() as group:
+            for place, example in enumerate(examples):
+                group.create_task(self._put_one(example, place, asked, turn + place))
+
+    async def _put_one(
+        self,
+        example: Example,
+        place: int,
+        asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
+        turn: int,
+    ) -> None:
+        for judge, open_asks in asked:
+            asks = open_asks[place]
+            if asks:
+                await stream(judge, example, asks, self._order(judge, asks), turn)
+        self.counted.examples += 1
+
+    def _order(self, judge: LLMJudge, asks: set[str]) -> list[Stage]:
+        known = judge.name, frozenset(asks)
+        if known not in self.orders:
+            self.orders[known] = stages(asks, judge.plan, judge.tasks)
+        return self.orders[known]

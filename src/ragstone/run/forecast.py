@@ -1,0 +1,261 @@
+"""Forecast: the calls, tokens and cost of a run, before anything is sent.
+
+The real questions are made and counted. Those about claims and statements, which a model has yet to
+make, are made about the sentences of the answers and references in their place.
+"""
+
+import asyncio
+import json
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ragstone.errors import InputError
+from ragstone.examples import Example, read
+from ragstone.judgements import Tables
+from ragstone.judges import MARKERS, parse_judges
+from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
+from ragstone.judges.llm.question import Item, Question, key
+from ragstone.judges.llm.statements import ReferenceStatement, ReferenceStatements
+from ragstone.judges.local.claims import claims, statements
+from ragstone.judges.names import LLM_ASKS
+from ragstone.metrics import QUICK, Metric, needed_asks, wanted_topics
+from ragstone.models.chat import ChatModel, Usage
+
+from .ahead import Ahead
+from .asked import asked_for
+from .entries import FILE
+from .judging import judge_further
+from .limits import USUAL, Limits
+from .llm import PLAIN, Instructions, Named, model_judges
+from .prices import Price, cost, load_prices
+from .quick import candidates
+from .survey import look_through
+
+Result = TypeVar("Result")
+
+CHARACTERS_A_TOKEN = 4
+EXPECTED = {
+    "relevance": 45,
+    "support": 65,
+    "agreement": 35,
+    "quality": 160,
+    "probes": 60,
+    "rating": 120,
+    "critique": 40,
+    "preference": 60,
+}
+"""Tokens of an item in a reply, by task; those of claims and statements follow from the texts."""
+
+
+@dataclass(slots=True)
+class Expected:
+    """What one task takes.
+
+    Attributes:
+        calls: Questions, each distinct one once.
+        known: Questions that this run or an earlier one has asked; not among the calls.
+        prompt: Tokens sent, four characters each.
+        completion: Tokens that come back, as far as can be expected.
+        usd: The cost without any of the server's cache; None where no price is known.
+    """
+
+    calls: int = 0
+    known: int = 0
+    prompt: int = 0
+    completion: int = 0
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a run takes.
+
+    Args:
+        examples: How many there are.
+        tasks: By judge and task.
+    """
+
+    examples: int
+    tasks: Mapping[tuple[str, str], Expected]
+
+    @property
+    def total(self) -> Expected:
+        """All tasks together; the cost is None if that of any is."""
+        every = list(self.tasks.values())
+        paid = [one.usd for one in every if one.calls]
+        return Expected(
+            sum(one.calls for one in every),
+            sum(one.known for one in every),
+            sum(one.prompt for one in every),
+            sum(one.completion for one in every),
+            None if any(usd is None for usd in paid) else sum(usd for usd in paid if usd),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            "examples": self.examples,
+            "tasks": [
+                {"judge": judge, "task": task, **asdict(one)}
+                for (judge, task), one in self.tasks.items()
+            ],
+            "total": asdict(self.total),
+        }
+
+
+def forecast(
+    data: Any,
+    *,
+    metrics: str | Metric | Sequence[str | Metric] = (),
+    suites: str | Sequence[str] = (),
+    judge: Named | Sequence[Named] = (),
+    out: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    qrels: str | Path | None = None,
+    skip_bad: bool = False,
+    limit: int | None = None,
+    citations: str = MARKERS,
+    offline: bool = False,
+    instructions: Instructions = PLAIN,
+    limits: Limits = USUAL,
+) -> Forecast:
+    """What ``evaluate`` with the same arguments would ask of models. Nothing is sent.
+
+    Raises:
+        InputError: As ``evaluate``; and no judge is a model.
+    """
+    asked = asked_for(metrics, suites, else_quick=True)
+    every = asked.metrics if QUICK not in asked.suites else [*asked.metrics, *candidates()]
+    by_model = model_judges(judge, instructions, wanted_topics(every), citations, offline=offline)
+    if not by_model.judges:
+        raise InputError(
+            "Nothing would be asked of a model. Name one: --judge openai:MODEL, anthropic:MODEL, "
+            "gemini:MODEL or http://HOST/v1#MODEL."
+        )
+    examples = read(
+        data,
+        columns=columns or {},
+        skip_bad=skip_bad,
+        limit=limit,
+        qrels=None if qrels is None else Path(qrels),
+    )
+    examples.fingerprint()
+    survey = look_through(examples, every)
+    prices = load_prices(limits.prices)
+    known = _Known(None if out is None else Path(out) / FILE, limits)
+    counting = _Counting({one.name: prices.of(one.name) for one in by_model.models}, known)
+    asks = needed_asks(every)
+    by_model = by_model.asked_with(counting, asks, survey.answers)
+    panel = parse_judges(by_model.names, citations, llm=by_model.judges, offline=offline)
+    ahead = Ahead(panel.judges, asks, counting)
+    mine = [ask for ask in asks if ask in LLM_ASKS]
+    for begun in ahead.blocks(iter(examples), counting.see, lambda _: None):
+        judge_further(begun.examples, Tables(begun.frame), begun.judges, mine)
+    return Forecast(survey.examples, counting.tasks)
+
+
+class _Known:
+    """The questions that were answered before."""
+
+    def __init__(self, journal: Path | None, limits: Limits) -> None:
+        from ragstone.models.store import cache_folder
+
+        from .entries import answered
+        from .replies import Replies
+
+        self._here = set() if journal is None or not journal.is_file() else answered(journal)
+        folder = limits.cache or cache_folder()
+        there = limits.cached and (folder / "replies.sqlite").is_file()
+        self._replies = Replies(folder, lambda _: None) if there else None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._here or bool(self._replies and self._replies.get(name))
+
+
+@dataclass(slots=True)
+class _Counting:
+    """An asker that counts and sends nothing."""
+
+    prices: Mapping[str, Price | None]
+    known: _Known
+    tasks: dict[tuple[str, str], Expected] = field(default_factory=dict)
+    _seen: set[str] = field(default_factory=set)
+    _examples: dict[str, Example] = field(default_factory=dict)
+
+    def see(self, examples: Sequence[Example]) -> None:
+        """Learn the texts that claims and statements are going to be made of."""
+        self._examples.update((example.id, example) for example in examples)
+
+    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:  # noqa: ARG002
+        """Count the question, unless it was put already; a reply as it may look."""
+        request = question.request()
+        name = key(request, model.identity, question.vote)
+        items = {
+            one: made
+            for one, sort in question.items.items()
+            if (made := _stand_in(one, sort, self._examples[question.example])) is not None
+        }
+        if name not in self._seen:
+            self._seen.add(name)
+            expected = self.tasks.setdefault((model.name, question.task), Expected())
+            if name in self.known:
+                expected.known += 1
+            else:
+                texts = (request.system, *request.parts, json.dumps(request.schema))
+                length = sum(map(len, texts))
+                sent = -(-length // CHARACTERS_A_TOKEN)
+                back = sum(
+                    EXPECTED.get(piece.task, 0) * len(piece.items) for piece in question.pieces
+                ) + sum(_tokens(item) for item in items.values())
+                expected.calls += 1
+                expected.prompt += sent
+                expected.completion += back
+                usd = cost(Usage(sent, back, 0, 0), self.prices[model.name])
+                if usd is not None:
+                    expected.usd = (expected.usd or 0.0) + usd
+        lacking = {one: "not asked" for one in question.items if one not in items}
+        return Outcome("ok", items, lacking)
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run it."""
+        return self.submit(work).result()
+
+    def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
+        """Run it, in a thread of its own, for the caller may be in an event loop."""
+        with ThreadPoolExecutor(1) as beside:
+            return beside.submit(asyncio.run, work)
+
+    def settled(self, work: "Future[Any]", seconds: float) -> bool:  # noqa: ARG002
+        """It is."""
+        return work.done()
+
+
+def _stand_in(name: str, sort: type[Item], example: Example) -> Item | None:
+    """The claims or statements that the text itself suggests; None for what is judged."""
+    if sort is AnswerClaims:
+        found = [claim for claim in claims(example.answer or "") if claim.factual]
+        return AnswerClaims(
+            response_reason="",
+            response_type="answer",
+            claims=[
+                AnswerClaim(text=claim.text, sentence=1, factual=True, citations=[])
+                for claim in found
+            ],
+        )
+    if sort is ReferenceStatements:
+        reference = example.reference[int(name[1:]) - 1]
+        return ReferenceStatements(
+            statements=[
+                ReferenceStatement(text=text, importance="essential")
+                for text in statements(reference)
+            ]
+        )
+    return None
+
+
+def _tokens(item: Item) -> int:
+    return len(item.model_dump_json()) // CHARACTERS_A_TOKEN + 20

@@ -1,0 +1,70 @@
+"""Limits: how fast models are asked and what that may cost. They change no number's meaning."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone.errors import InputError
+
+if TYPE_CHECKING:
+    from .lane import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How models are asked.
+
+    Args:
+        timeout: Seconds for one reply, from when it is sent.
+        concurrency: Calls in flight to one model, at the most; the run finds out what is good.
+        rpm: Calls a minute to one model.
+        tpm: Tokens a minute to one model.
+        max_calls: Calls of the whole run; what is not asked then is missing.
+        budget: US dollars of the whole run; needs prices.
+        prices: A TOML file with prices; without it those of the extra ``prices``.
+        cache: The folder where replies are kept across runs; None: in Ragstone's cache folder.
+        cached: Whether replies of earlier runs are used, and kept for later ones.
+
+    Raises:
+        InputError: A number that limits nothing, or everything.
+    """
+
+    timeout: float = 120.0
+    concurrency: int = 64
+    rpm: int | None = None
+    tpm: int | None = None
+    max_calls: int | None = None
+    budget: float | None = None
+    prices: Path | None = None
+    cache: Path | None = None
+    cached: bool = True
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name} must be above 0, not {value:g}"
+            for name in ("timeout", "concurrency", "rpm", "tpm")
+            if (value := getattr(self, name)) is not None and not value > 0
+        ]
+        faults += [
+            f"{name} must be 0 or more, not {value:g}"
+            for name in ("max_calls", "budget")
+            if (value := getattr(self, name)) is not None and not value >= 0
+        ]
+        if faults:
+            raise InputError(f"{'; '.join(faults)}.")
+
+    @property
+    def of_a_model(self) -> "Terms":
+        """How each model may be asked."""
+        from .lane import Terms
+
+        return Terms(
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            requests_a_minute=self.rpm,
+            tokens_a_minute=self.tpm,
+        )
+
+
+USUAL = Limits()
+"""No minute and no money is counted."""

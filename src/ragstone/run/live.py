@@ -1,0 +1,67 @@
+"""Live: an example as it stands right after it was judged, while the run goes on."""
+
+from collections.abc import Callable
+
+import polars as pl
+
+from ragstone.judgements import ASKS, KINDS
+
+from .entries import FILE, Entry, entries
+from .folder import Folder
+from .judging import JudgedBlock
+
+
+class Live:
+    """The examples of one judged block, to be looked at as those of a finished run.
+
+    Args:
+        folder: Of the run.
+        judged: The block.
+        ids: The id of each row.
+        scores: As the run keeps them.
+    """
+
+    def __init__(
+        self, folder: Folder, judged: JudgedBlock, ids: pl.DataFrame, scores: pl.DataFrame
+    ) -> None:
+        self._folder, self._judged, self._ids, self._scores = folder, judged, ids, scores
+
+    def examples(self) -> pl.DataFrame:
+        """The examples."""
+        return self._judged.tables.examples
+
+    def scores(self) -> pl.DataFrame:
+        """One row an example and metric."""
+        return self._scores
+
+    def judgements(self, kind: str) -> pl.DataFrame:
+        """The rows of a kind, each with the id of its example."""
+        columns = ["example_id", *KINDS[kind].schema()]
+        ledger = self._judged.ledger.filter(pl.col("status").is_in(["ok", "vote"])).join(
+            self._ids, on="row"
+        )
+        parts = [
+            ledger.filter(pl.col("ask") == ask)
+            .select("example_id", "judge", "subject")
+            .join(rows, on=["judge", "subject"], maintain_order="left")
+            .select(columns)
+            for ask, rows in self._judged.rows.items()
+            if ASKS[ask].kind == kind
+        ]
+        empty = KINDS[kind].empty().select(pl.lit(None, pl.String).alias("example_id"), pl.all())
+        return pl.concat([empty, *parts])
+
+    def calls(self, example: str) -> list[Entry]:
+        """The questions that were put to models about an example."""
+        rows = self._ids.filter(pl.col("example_id") == example).select("row")
+        keys = (
+            self._judged.ledger.join(rows, on="row", how="semi")
+            .select(pl.col("requests").explode())
+            .drop_nulls()
+            .unique(maintain_order=True)["requests"]
+        )
+        return entries(self._folder.path / FILE, keys.to_list())
+
+
+Debug = Callable[[Live, str], None]
+"""Called with a judged block and the id of one of its examples."""

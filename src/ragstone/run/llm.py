@@ -1,0 +1,223 @@
+"""LLM: the judges by model of a run, from what the user named to what the manifest keeps."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ragstone.errors import InputError
+from ragstone.judgements import Topic
+from ragstone.judges import fingerprint
+from ragstone.models.chat import ChatModel
+
+from .limits import Limits
+
+if TYPE_CHECKING:
+    from ragstone.judges.llm.asker import Asker
+    from ragstone.judges.llm.judge import LLMJudge
+    from ragstone.models.chat.connections import Connections
+
+    from .asking import Asking
+
+Model = str | ChatModel | Callable[..., Any]
+"""A model as a Python caller may give it: its name, itself, or an async function."""
+
+Named = Model | Sequence[Model]
+"""A judge: a model, a judge without one by its name, or several models, which vote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What models are told, and how.
+
+    Args:
+        plan: ``isolated``: each task by itself; ``lean``: some tasks in one question.
+        prompts: A folder with prompts that replace those of the package.
+        language: What replies are written in; None: the language of the texts.
+        rubrics: A TOML file with criteria of the user's own.
+    """
+
+    plan: str = "isolated"
+    prompts: Path | None = None
+    language: str | None = None
+    rubrics: Path | None = None
+
+
+PLAIN = Instructions()
+"""The prompts of the package, each task by itself."""
+
+
+@dataclass(frozen=True)
+class ModelJudges:
+    """The judges by model of a run, by the names that they were given.
+
+    Attributes:
+        names: All judges in the user's words, those without a model too.
+        judges: Those by model.
+        pool: The connections that they share.
+    """
+
+    names: tuple[str, ...]
+    judges: "Mapping[str, LLMJudge]"
+    pool: "Connections | None" = None
+
+    def settings(self) -> dict[str, Any]:
+        """What tells a run from one that was judged otherwise; nothing without models."""
+        if not self.judges:
+            return {}
+        first = next(iter(self.judges.values()))
+        return {
+            "llm": {
+                "judges": {
+                    name: [model.identity for model in judge.models]
+                    for name, judge in self.judges.items()
+                },
+                "plan": first.plan.name,
+                "prompts": first.prompts.versions(),
+                "rubrics": fingerprint(*_rubrics(first)),
+            }
+        }
+
+    def asking(self, folder: Path, limits: Limits, note: Callable[[str], None]) -> "Asking":
+        """What questions are put with; the journal lies in the folder.
+
+        Raises:
+            InputError: The journal cannot be written; prices that cannot be read, or are needed
+                and not there.
+        """
+        from ragstone.models.store import cache_folder
+
+        from .asking import Asking
+        from .budget import Budget
+        from .entries import FILE
+        from .journal import Journal
+        from .prices import load_prices
+        from .replies import Replies
+
+        prices = load_prices(limits.prices)
+        journal = Journal.open(folder / FILE)
+        before = journal.before
+        budget = Budget(
+            limits.budget, limits.max_calls, spent=before.usd or 0.0, calls=before.calls
+        )
+        kept = (limits.cache or cache_folder()) if limits.cached else None
+        asking = Asking(
+            journal,
+            limits=limits.of_a_model,
+            prices=prices,
+            budget=budget,
+            cache=None if kept is None else Replies(kept, note),
+            pool=self.pool,
+        )
+        try:
+            for model in self.models:
+                asking.expect(model)
+        except InputError:
+            asking.close()
+            raise
+        return asking
+
+    def asked_with(
+        self, asker: "Asker", wanted: Sequence[str], answers: Mapping[str, Mapping[str, str]]
+    ) -> "ModelJudges":
+        """The same judges, able to ask."""
+        able: dict[str, LLMJudge] = {
+            name: replace(judge, asker=asker, wanted=frozenset(wanted), answers=answers)
+            for name, judge in self.judges.items()
+        }
+        return replace(self, judges=able)
+
+    @property
+    def models(self) -> list[ChatModel]:
+        """Every model that may be asked."""
+        return [model for judge in self.judges.values() for model in judge.models]
+
+
+def model_judges(
+    judge: Named | Sequence[Named],
+    instructions: Instructions,
+    topics: Sequence[Topic],
+    citations: str,
+    *,
+    offline: bool,
+) -> ModelJudges:
+    """Open the models among the judges. A comma between models makes a panel that votes.
+
+    Args:
+        judge: As the user gave it.
+        instructions: What models are told.
+        topics: Criteria, aspects and rivals that the metrics name.
+        citations: The pattern of the markers by which an answer cites.
+        offline: Ask no server but one on this machine.
+
+    Raises:
+        InputError: A model that cannot be asked; prompts, rubrics or a plan that are none. Only
+            where a model is named.
+    """
+    from ragstone.models.chat.names import is_chat
+
+    given = cast(Sequence[Named], judge if isinstance(judge, list | tuple) else [judge])
+    found: dict[str, tuple[ChatModel, ...]] = {}
+    names: list[str] = []
+    pool = None
+    for one in given:
+        if isinstance(one, str) and not any(map(is_chat, one.split(","))):
+            names.append(one)
+            continue
+        if pool is None:
+            from ragstone.models.chat.connections import Connections
+
+            pool = Connections()
+        models = _opened(one, pool, offline=offline)
+        names.append(one if isinstance(one, str) else ",".join(model.name for model in models))
+        found[names[-1]] = models
+    if not found:
+        return ModelJudges(tuple(names), {})
+    from ragstone.judges.llm.claims import ClaimsTask
+    from ragstone.judges.llm.judge import LLMJudge
+    from ragstone.judges.llm.prompts import load_prompts
+    from ragstone.judges.llm.rating import RatingTask
+    from ragstone.judges.llm.rounds import plan_named
+    from ragstone.judges.llm.rubrics import check_topics, load_rubrics
+    from ragstone.judges.llm.tasks import TASKS
+
+    prompts = load_prompts(instructions.prompts, instructions.language)
+    rubrics = load_rubrics(instructions.rubrics)
+    check_topics(topics, rubrics)
+    plan = plan_named(instructions.plan)
+    judges = {
+        name: LLMJudge(
+            models,
+            prompts=prompts,
+            plan=plan,
+            tasks={**TASKS, "claims": ClaimsTask(citations), "rating": RatingTask(rubrics)},
+            topics=tuple(topics),
+        )
+        for name, models in found.items()
+    }
+    return ModelJudges(tuple(names), judges, pool)
+
+
+def _opened(one: Named, connections: "Connections", *, offline: bool) -> tuple[ChatModel, ...]:
+    if isinstance(one, str):
+        from ragstone.models.chat.names import open_chat
+
+        names = [part.strip() for part in one.split(",") if part.strip()]
+        return tuple(open_chat(name, connections, offline=offline) for name in names)
+    if isinstance(one, list | tuple):
+        return tuple(model for part in one for model in _opened(part, connections, offline=offline))
+    if callable(one):
+        from ragstone.models.chat.callable import CallableChat
+
+        return (CallableChat(one),)
+    assert not isinstance(one, Sequence)
+    return (one,)
+
+
+def _rubrics(judge: "LLMJudge") -> list[str]:
+    """The rubrics of the criteria that are wanted."""
+    from ragstone.judges.llm.rating import RatingTask
+
+    task = judge.tasks["rating"]
+    criteria = sorted({topic.name for topic in judge.topics if topic.ask == task.name})
+    return [repr(task.rubrics[name]) for name in criteria if isinstance(task, RatingTask)]

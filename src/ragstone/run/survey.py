@@ -1,0 +1,36 @@
+"""Survey: the data gone through once before models are asked, so that its faults cost nothing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ragstone.examples import Example
+from ragstone.metrics import Metric, wanted_topics
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known of the data before anything is asked.
+
+    Args:
+        examples: How many there are.
+        answers: The answers of every system by question, where metrics compare them.
+    """
+
+    examples: int
+    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def look_through(examples: Iterable[Example], metrics: Sequence[Metric]) -> Survey:
+    """Read all examples.
+
+    Raises:
+        DataError: Records that cannot be read, all of them.
+    """
+    compared = any(topic.ask == "preference" for topic in wanted_topics(metrics))
+    answers: dict[str, dict[str, str]] = {}
+    count = 0
+    for example in examples:
+        count += 1
+        if compared and example.answer is not None:
+            answers.setdefault(example.question_id, {})[example.system] = example.answer
+    return Survey(count, answers)

@@ -1,0 +1,55 @@
+"""Stages: what is asked together, and what waits for what."""
+
+from ragstone.judges.llm.rounds import ISOLATED, LEAN, Plan
+from ragstone.judges.llm.tasks import TASKS
+from ragstone.plan import stages
+
+ASKS = (
+    "response",
+    "claims",
+    "statements",
+    "relevance",
+    "support/claim",
+    "support/statement",
+    "agreement/claim",
+    "agreement/statement",
+    "quality",
+    "critique",
+)
+
+
+def order(asks: tuple[str, ...], plan: Plan) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    return [
+        (tuple(task.name for task in stage.tasks), stage.after)
+        for stage in stages(asks, plan, TASKS)
+    ]
+
+
+def test_support_waits_for_what_it_is_about_and_for_the_contexts_of_its_sibling() -> None:
+    found = order(ASKS, ISOLATED)
+    places = {tasks: place for place, (tasks, _) in enumerate(found)}
+    waits = dict(found)
+    assert len(found) == 7
+    before_support = {places["claims",], places["statements",], places["relevance",]}
+    assert set(waits["support",]) == before_support
+    assert set(waits["agreement",]) == {places["claims",], places["statements",]}
+    assert waits["claims",] == waits["quality",] == waits["relevance",] == ()
+
+
+def test_the_lean_plan_asks_about_contexts_once_claims_are_known() -> None:
+    found = dict(order(ASKS, LEAN))
+    assert ("claims", "quality", "critique") in found
+    assert len(found["relevance", "support"]) == 2
+    assert len(found) == 4
+
+
+def test_only_what_is_asked_for_is_put() -> None:
+    assert order(("relevance",), ISOLATED) == [(("relevance",), ())]
+    assert order(("quality", "support/claim", "claims"), LEAN) == [
+        (("claims", "quality"), ()),
+        (("support",), (0,)),
+    ]
+
+
+def test_nothing_waits_for_what_is_not_asked() -> None:
+    assert order(("support/evidence",), ISOLATED) == [(("support",), ())]

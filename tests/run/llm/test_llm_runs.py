@@ -1,0 +1,334 @@
+"""Runs judged by a model: what is asked, what comes of it, and what is asked once only."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragstone
+from ragstone.errors import InputError, UnknownName
+from ragstone.models.chat import ChatFailure, ChatRequest
+from ragstone.run import Instructions, Limits
+from ragstone.run.forecast import forecast
+from ragstone.testing import ScriptedEncoder, ScriptedModel
+
+Model = Callable[..., ScriptedModel]
+Rows = list[dict[str, Any]]
+
+METRICS = (
+    "faithfulness",
+    "context_precision",
+    "context_recall",
+    "answer_correctness(factual=1.0)",
+    'critique(aspect="conciseness")',
+)
+
+
+def tasks(model: ScriptedModel) -> Counter[str]:
+    return Counter(request.name for request in model.requests)
+
+
+def values(run: ragstone.Run) -> dict[tuple[str, str], float | None]:
+    return {
+        (row["example_id"], row["metric"]): row["value"]
+        for row in run.scores().iter_rows(named=True)
+    }
+
+
+def encoder() -> ScriptedEncoder:
+    return ScriptedEncoder({})
+
+
+@pytest.mark.parametrize("plan", ["isolated", "lean"])
+@pytest.mark.parametrize("suite", ["taxonomy", "triad", "rubric", "quick"])
+def test_every_metric_of_a_suite_has_a_value(
+    scripted: Model, pier: Rows, suite: str, plan: str, tmp_path: Path
+) -> None:
+    run = ragstone.evaluate(
+        pier,
+        suites=suite,
+        judge=scripted(),
+        instructions=Instructions(plan=plan),
+        out=tmp_path / "r",
+    )
+    missing = {row.metric: row.reasons for row in run.estimate_list if row.n_missing}
+    assert missing == {}
+    assert run.exit_status == 0
+
+
+def test_what_systems_share_is_asked_once(scripted: Model, pier: Rows) -> None:
+    model = scripted()
+    run = ragstone.evaluate(pier, metrics=METRICS, judge=model)
+    assert tasks(model) == {
+        "claims": 2,
+        "statements": 1,
+        "relevance": 1,
+        "support": 1,
+        "agreement": 2,
+        "critique": 2,
+    }
+    assert values(run)["1", "faithfulness"] == 1
+    assert values(run)["2", "answer_correctness(factual=1.0)"] == 1
+
+
+def test_the_lean_plan_asks_less(scripted: Model, pier: Rows) -> None:
+    model = scripted()
+    lean = ragstone.evaluate(
+        pier[:1], metrics=METRICS, judge=model, instructions=Instructions(plan="lean")
+    )
+    assert tasks(model) == {
+        "claims_and_critique": 1,
+        "statements": 1,
+        "relevance_and_support": 1,
+        "agreement": 1,
+    }
+    isolated = ragstone.evaluate(pier[:1], metrics=METRICS, judge=scripted())
+    assert values(lean) == values(isolated)
+    assert "plan:lean" in lean.signature
+
+
+def test_contexts_stand_before_everything_else(scripted: Model, pier: Rows) -> None:
+    model = scripted()
+    ragstone.evaluate(pier, metrics=METRICS, judge=model)
+    shown = {one.name: one for one in model.requests}
+    relevance, support = shown["relevance"], shown["support"]
+    assert relevance.system == support.system
+    assert relevance.parts[0] == support.parts[0]
+    assert "The pier is 90 m long." in relevance.parts[0]
+
+
+def test_relevance_sees_neither_answer_nor_reference(scripted: Model, pier: Rows) -> None:
+    model = scripted()
+    ragstone.evaluate(pier, metrics="context_precision", judge=model)
+    (request,) = model.requests
+    assert "Ninety" not in request.text
+    assert "It is 90 m long" not in request.text
+
+
+def test_the_same_run_asks_nothing_again(scripted: Model, pier: Rows, tmp_path: Path) -> None:
+    first = ragstone.evaluate(pier, metrics=METRICS, judge=scripted(), out=tmp_path / "run")
+    again = scripted()
+    second = ragstone.evaluate(pier, metrics=METRICS, judge=again, out=tmp_path / "run")
+    assert again.requests == []
+    assert values(first) == values(second)
+
+
+def test_another_run_takes_replies_from_the_cache(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    ragstone.evaluate(pier, metrics=METRICS, judge=scripted(), out=tmp_path / "one")
+    again = scripted()
+    run = ragstone.evaluate(pier, metrics=METRICS, judge=again, out=tmp_path / "two")
+    assert again.requests == []
+    assert any("had been answered before" in remark for remark in run.manifest["remarks"])
+    not_cached = scripted()
+    ragstone.evaluate(
+        pier, metrics=METRICS, judge=not_cached, out=tmp_path / "three", limits=Limits(cached=False)
+    )
+    assert len(not_cached.requests) == 9
+
+
+def test_a_failure_is_missing_and_the_same_command_asks_again(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    def refuses(request: ChatRequest) -> ChatFailure | None:
+        return ChatFailure("rejected", "not today") if request.name == "support" else None
+
+    run = ragstone.evaluate(
+        pier, metrics=METRICS, judge=scripted(fails=refuses), out=tmp_path / "run"
+    )
+    scores = run.scores().filter(metric="faithfulness")
+    assert scores["status"].to_list() == ["missing", "missing"]
+    assert "not today" in scores["reason"][0]
+    assert values(run)["1", "context_precision"] is not None
+    assert run.exit_status == 4
+
+    mended = scripted()
+    run = ragstone.evaluate(pier, metrics=METRICS, judge=mended, out=tmp_path / "run")
+    assert tasks(mended) == {"support": 1}
+    assert values(run)["1", "faithfulness"] == 1
+    assert run.exit_status == 0
+    assert run.manifest["unheard"] == 0
+
+
+def test_one_verdict_that_is_left_out_costs_no_other(scripted: Model, pier: Rows) -> None:
+    def silent_on(name: str, reply: dict[str, Any]) -> dict[str, Any] | None:
+        return None if name == "c02" else reply
+
+    model = scripted(silent_on)
+    run = ragstone.evaluate(pier[:1], metrics=["precision", "mrr"], judge=model)
+    assert tasks(model)["relevance"] == 2
+    assert values(run)["1", "mrr"] == 1
+    assert values(run)["1", "precision"] is None
+    assert run.scores().filter(metric="precision")["status"].to_list() == ["missing"]
+
+
+def test_calls_end_at_their_limit_and_go_on_with_more(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    model = scripted()
+    run = ragstone.evaluate(
+        pier, metrics=METRICS, judge=model, out=tmp_path / "run", limits=Limits(max_calls=3)
+    )
+    assert len(model.requests) == 3
+    missing = run.scores().filter(status="missing")
+    assert missing.height
+    assert all("--max-calls" in reason for reason in missing["reason"])
+    more = scripted()
+    run = ragstone.evaluate(
+        pier, metrics=METRICS, judge=more, out=tmp_path / "run", limits=Limits(max_calls=20)
+    )
+    assert len(more.requests) == 6
+    assert run.exit_status == 0
+
+
+def test_a_budget_needs_a_price(scripted: Model, pier: Rows, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="price"):
+        ragstone.evaluate(pier, metrics=METRICS, judge=scripted(), limits=Limits(budget=1.0))
+    prices = tmp_path / "prices.toml"
+    prices.write_text('["scripted"]\ninput = 1.0\noutput = 1.0\n')
+    run = ragstone.evaluate(
+        pier, metrics=METRICS, judge=scripted(), limits=Limits(budget=0.0, prices=prices)
+    )
+    assert run.scores()["status"].unique().to_list() == ["missing"]
+
+
+def test_people_come_first_and_the_model_fills_what_they_left_open(
+    scripted: Model, pier: Rows
+) -> None:
+    pier[0]["labels"] = {"contexts": [{"topically_relevant": 1}, {"topically_relevant": 0}]}
+    pier[1]["contexts"] = ["The pier is 90 m long."]
+    model = scripted()
+    run = ragstone.evaluate(pier, metrics="context_precision", judge=["human", model])
+    assert tasks(model) == {"relevance": 1}
+    said = run.judgements("relevance").select("example_id", "judge").unique().sort("example_id")
+    assert said.rows() == [("1", "human"), ("2", "scripted")]
+
+
+def test_a_second_model_judges_what_the_first_did_not(scripted: Model, pier: Rows) -> None:
+    first = scripted(name="first", fails=lambda _: ChatFailure("rejected", "no"))
+    second = scripted(name="second")
+    run = ragstone.evaluate(pier, metrics="faithfulness", judge=[first, second])
+    assert values(run)["1", "faithfulness"] == 1
+    assert set(run.judgements("claims")["judge"]) == {"second"}
+    assert set(run.judgements("support")["author"]) == {"second"}
+
+
+def test_the_local_judge_can_stand_in_for_a_model(scripted: Model, pier: Rows) -> None:
+    def no_claims(request: ChatRequest) -> ChatFailure | None:
+        return ChatFailure("rejected", "no") if request.name == "claims" else None
+
+    model = scripted(fails=no_claims)
+    run = ragstone.evaluate(pier[:1], metrics="faithfulness", judge=[model, "local:strings"])
+    support = run.judgements("support")
+    assert support.select("judge", "author").rows() == [("scripted", "local:strings")]
+    assert values(run)["1", "faithfulness"] == 1
+
+
+def test_contexts_that_do_not_fit_are_split_and_none_is_lost(scripted: Model, pier: Rows) -> None:
+    pier[0]["contexts"] = [f"{word} " * 400 for word in ("pier", "beach", "harbour", "lighthouse")]
+    model = scripted(window=6_000)
+    run = ragstone.evaluate(pier[:1], metrics=["context_precision", "faithfulness"], judge=model)
+    asked = [one for one in model.requests if one.name == "relevance"]
+    assert len(asked) > 1
+    together = "".join(one.parts[0] for one in asked)
+    for word in ("pier", "beach", "harbour", "lighthouse"):
+        assert together.count(word) == 400
+    assert sorted(run.judgements("relevance")["rank"]) == [1, 2, 3, 4]
+    assert values(run)["1", "context_precision"] == 1
+
+
+def test_a_server_that_finds_a_question_too_long_gets_smaller_ones(
+    scripted: Model, pier: Rows
+) -> None:
+    pier[0]["contexts"] = [f"{word} " * 900 for word in ("pier", "beach", "harbour", "lighthouse")]
+
+    def too_long(request: ChatRequest) -> ChatFailure | None:
+        length = len(request.text)
+        return ChatFailure("too_long", "8k at the most") if length > 20_000 else None
+
+    model = scripted(fails=too_long)
+    run = ragstone.evaluate(pier[:1], metrics="context_precision", judge=model)
+    assert values(run)["1", "context_precision"] == 1
+
+
+def test_a_panel_votes_and_its_members_are_kept(scripted: Model, pier: Rows) -> None:
+    def absent(name: str, reply: dict[str, Any]) -> dict[str, Any]:
+        return {**reply, "verdict": "absent"} if name.startswith("p") else reply
+
+    members = [scripted(name="one"), scripted(name="two"), scripted(absent, name="three")]
+    run = ragstone.evaluate(pier[:1], metrics="faithfulness", judge=[members])
+    assert values(run)["1", "faithfulness"] == 1
+    said = run.judgements("support").select("judge", "verdict")
+    assert dict(said.rows()) == {
+        "one,two,three": "supported",
+        "one": "supported",
+        "two": "supported",
+        "three": "absent",
+    }
+    assert [tasks(one)["claims"] for one in members] == [1, 0, 0]
+
+
+def test_answers_are_compared_in_both_orders(scripted: Model, pier: Rows) -> None:
+    model = scripted()
+    run = ragstone.evaluate(pier, metrics="win_rate", judge=model)
+    assert tasks(model) == {"preference": 2}
+    assert values(run) == {("1", "win_rate"): 0.5, ("2", "win_rate"): 0.5}
+
+
+def test_a_dry_run_counts_what_a_run_asks(scripted: Model, pier: Rows, tmp_path: Path) -> None:
+    model = scripted()
+    expected = forecast(pier, metrics=METRICS, judge=model)
+    assert model.requests == []
+    ragstone.evaluate(pier, metrics=METRICS, judge=model, out=tmp_path / "run")
+    assert expected.total.calls == pytest.approx(len(model.requests), abs=1)
+    after = forecast(pier, metrics=METRICS, judge=model, out=tmp_path / "run")
+    assert after.total.known > 0
+
+
+def test_each_example_can_be_watched(scripted: Model, pier: Rows) -> None:
+    seen = []
+
+    def watch(block: Any, example: str) -> None:
+        seen.append((example, block.scores().height, len(block.calls(example))))
+
+    ragstone.evaluate(pier, metrics=["faithfulness", "mrr"], judge=scripted(), debug=watch)
+    assert [example for example, *_ in seen] == ["1", "2"]
+    assert all(scores == 2 and calls >= 3 for _, scores, calls in seen)
+
+
+def test_what_was_asked_and_said_is_kept_with_each_example(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    run = ragstone.evaluate(pier, metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
+    calls = ragstone.Run.open(run.path).calls("1")
+    assert [call.task for call in calls] == ["claims", "support"]
+    assert "Ninety" not in "".join(calls[0].parts)
+    assert calls[1].attempts[0].reply
+
+
+def test_faults_of_the_data_come_before_any_call(scripted: Model, pier: Rows) -> None:
+    model = scripted()
+    with pytest.raises(InputError, match="1 fault"):
+        ragstone.evaluate([*pier, {"question": "Only this"}], metrics=METRICS, judge=model)
+    assert model.requests == []
+
+
+def test_an_unknown_criterion_comes_before_any_call(scripted: Model, pier: Rows) -> None:
+    model = scripted()
+    with pytest.raises(UnknownName, match="criterion"):
+        ragstone.evaluate(pier, metrics='rating(criterion="tone")', judge=model)
+    assert model.requests == []
+
+
+def test_the_wrong_key_ends_the_run_at_once_and_leaves_nothing(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    def denied(_: ChatRequest) -> ChatFailure:
+        return ChatFailure("not_allowed", "the key is wrong", http=401)
+
+    with pytest.raises(InputError, match="key"):
+        ragstone.evaluate(pier, metrics=METRICS, judge=scripted(fails=denied), out=tmp_path / "run")
+    assert not (tmp_path / "run" / "run.json").exists()
