@@ -1,0 +1,449 @@
+"""Judging by LLM beside Ragas and DeepEval: calls, tokens, speed, loss, resumption and memory.
+
+    python benchmarks/judges.py [--bench ../shared/bench] [--only calls,cpu,…] [--out judges.json]
+
+Seven metrics each, on the same synthetic examples (a question, an answer of four sentences, ten
+contexts of 150 words, a reference) and the same mock judge on this machine, which gives replies
+that fit the schema, draws faults from a seed and counts. Ours runs as a user calls it, `ragstone
+evaluate` in a process of its own with nothing cached; a peer as its documentation calls it. All
+is measured from outside: the mock's counts, the wall clock, and what the system says of the child.
+The peers' environments are made once, in .venv/peers, from peers-ragas.txt and
+peers-deepeval.txt, unless --ragas-python and --deepeval-python name interpreters that have them.
+
+The parts, for --only; "calls" are chats and embeddings, 16 in flight unless it says otherwise:
+
+calls       50 examples, 50 ms a call. Chats an example; ours also with the lean plan, and for a
+            further system: 50 examples of 2 systems less 50 of one. Prompt tokens an example
+            (characters / 4), and of these the ones that no prefix cache served; ours also with
+            the schema printed last in the prompt.
+cpu         0 ms. Processor ms a call, as the slope between 50 and 500 examples (peers: 50 and
+            150); start-up is what is left at no calls. Median of --repeats.
+wall        50 ms, 300 examples (peers: the 50 of `calls`). The mock's span from first request to
+            last reply, over calls × 50 ms / 16. Median of --repeats.
+rate        100 ms, 256 in flight, 2,000 examples; ours on one core, the mock on another. Calls
+            over span (peers: 0 ms, 16 in flight, from `cpu`, not held to one core). Median.
+faults      20 ms; 5 % of the chats get 429, 5 % a reply cut off, 2 % none; time-out 8 s, seed
+            --seed. Scores lost of all, with 20 examples, and ours with 200.
+kill        50 ms, 50 examples. Killed with −9 when half of its calls are in, and started again.
+            Calls sent in both runs less those of an undisturbed one, beside those that the mock
+            was at work on at the kill.
+memory      0 ms, 64 in flight, 10,000 examples, ours alone. Peak resident memory.
+
+A quiet machine with two cores is needed for `cpu`, `wall` and `rate`. Prints one Markdown table
+with the notes to it, and writes all counts as JSON.
+"""
+
+import argparse
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from against_mock import (
+    FAULTS,
+    SERVED,
+    Child,
+    Killed,
+    Seen,
+    evaluate_command,
+    loaded,
+    mock,
+    write_examples,
+)
+
+import ragstone
+
+OURS, RAGAS, DEEPEVAL = "Ragstone", "Ragas", "DeepEval"
+PEERS = {RAGAS: "ragas", DEEPEVAL: "deepeval"}
+CONTEXTS = 10
+NO_FAULTS: Mapping[str, float] = {}
+SCORED = (0, 4)
+PEER_LIMIT = 900
+ENVIRONMENTS = Path(".venv/peers")
+
+ROWS = {
+    "chats an example": "7",
+    "… lean plan": "5",
+    "… for a further system": "5",
+    "prompt tokens an example (uncached)": "12,000",
+    "… schema last in the prompt": "12,000 (9,500)",
+    "… lean plan, schema last": "7,500",
+    "… lean plan, schema before": "7,500",
+    "CPU ms a call": "1.0",
+    "start-up, CPU s": "0.8",
+    "wall over the latency floor": "1.3×",
+    "calls a second from one core": "at least 900",
+    "scores lost, 20 examples": "0",
+    "scores lost, 200 examples": "0",
+    "calls sent again after kill −9": "those in flight",
+    "peak memory, MB": "1,500",
+}
+"""Each row with its limit for ours."""
+
+
+@dataclass
+class Bench:
+    """What the parts share, and what they found."""
+
+    folder: Path
+    scratch: Path
+    pythons: Mapping[str, str]
+    repeats: int
+    seed: int
+    cells: dict[tuple[str, str], str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    kept: dict[tuple[str, int], Seen] = field(default_factory=dict)
+
+    def set(self, row: str, who: str, cell: str) -> None:
+        self.cells[row, who] = cell
+        print(f"  {row}: {who} {cell}", file=sys.stderr)
+
+    def data(self, examples: int, systems: int = 1) -> Path:
+        file = self.scratch / f"examples-{examples}-{systems}.jsonl"
+        if not file.is_file():
+            peers = loaded(self.folder / "peers_llm.py")
+            write_examples(file, peers.workload(examples, CONTEXTS), systems)
+        return file
+
+    def fresh(self) -> Path:
+        return Path(tempfile.mkdtemp(dir=self.scratch))
+
+    def keep(self, part: str, who: str, settings: Mapping[str, Any], seen: Seen) -> Seen:
+        told = {"part": part, "who": who, **settings, **asdict(seen)}
+        told["told"] = seen.told[-2000:] if who != OURS else ""
+        self.runs.append(told)
+        return seen
+
+    def ours(
+        self,
+        part: str,
+        examples: int,
+        *,
+        latency_ms: float,
+        faults: Mapping[str, float] = NO_FAULTS,
+        systems: int = 1,
+        concurrency: int = 16,
+        cores: tuple[int, int] | None = None,
+        timeout: float = 30,
+        plan: str = "isolated",
+        schema: str = "strict",
+    ) -> Seen:
+        """One run of ours against a fresh mock; ``cores`` are its own and the mock's."""
+        folder = self.fresh()
+        with mock(self.folder, seed=self.seed, latency_ms=latency_ms, **faults) as server:
+            if cores is not None:
+                server.pin(cores[1])
+            command = evaluate_command(
+                self.data(examples, systems), folder / "run", server.url,
+                concurrency=concurrency, timeout=timeout, plan=plan, schema=schema,
+            )  # fmt: skip
+            core = None if cores is None else cores[0]
+            seen = Child(command, folder, server, core).end_well(SCORED)
+        how = {"examples": examples, "systems": systems, "concurrency": concurrency,
+               "timeout": timeout, "plan": plan, "schema": schema, "latency_ms": latency_ms,
+               **faults}  # fmt: skip
+        return self.keep(part, OURS, how, seen)
+
+    def peer(
+        self,
+        part: str,
+        who: str,
+        examples: int,
+        *,
+        latency_ms: float,
+        faults: Mapping[str, float] = NO_FAULTS,
+        timeout: int | None = None,
+    ) -> Seen:
+        """One run of a peer against a fresh mock."""
+        folder = self.fresh()
+        with mock(self.folder, seed=self.seed, latency_ms=latency_ms, **faults) as server:
+            command = self.peer_command(who, examples, server.url, timeout)
+            statuses = (0, -signal.SIGKILL) if faults else (0,)
+            seen = Child(command, folder, server).end_well(statuses, PEER_LIMIT)
+        how = {"examples": examples, "timeout": timeout, "latency_ms": latency_ms, **faults}
+        return self.keep(part, who, how, seen)
+
+    def peer_command(
+        self, who: str, examples: int, url: str, timeout: int | None = None
+    ) -> list[str]:
+        command = [
+            self.pythons[who], str(self.folder.resolve() / "peers_llm.py"), "child",
+            "--peer", PEERS[who], "--base-url", url, "--n", str(examples), "--k", str(CONTEXTS),
+            "--conc", "16",
+        ]  # fmt: skip
+        if timeout is not None:
+            command += ["--timeout", str(timeout)]
+        if who == DEEPEVAL:
+            command += ["--ignore-errors"]
+        return command
+
+    def peer_once(self, who: str, examples: int, latency_ms: float) -> Seen:
+        """A run of a peer that several rows rest on, done once."""
+        of = (f"{who} {latency_ms:g} ms", examples)
+        if of not in self.kept:
+            self.kept[of] = self.peer("shared", who, examples, latency_ms=latency_ms)
+        return self.kept[of]
+
+
+def calls(bench: Bench) -> None:
+    n = 50
+    plain = bench.ours("calls", n, latency_ms=50)
+    lean = bench.ours("calls", n, latency_ms=50, plan="lean")
+    last = bench.ours("calls", n, latency_ms=50, schema="prompt")
+    lean_last = bench.ours("calls", n, latency_ms=50, plan="lean", schema="prompt")
+    two = bench.ours("calls", n, latency_ms=50, systems=2)
+    bench.set("chats an example", OURS, f"{plain.chats / n:.2f}")
+    bench.set("… lean plan", OURS, f"{lean.chats / n:.2f}")
+    bench.set("… for a further system", OURS, f"{(two.chats - plain.chats) / n:.2f}")
+    bench.set("prompt tokens an example (uncached)", OURS, tokens(plain, n))
+    bench.set("… schema last in the prompt", OURS, tokens(last, n))
+    bench.set("… lean plan, schema before", OURS, tokens(lean, n))
+    bench.set("… lean plan, schema last", OURS, tokens(lean_last, n))
+    bench.notes.append(
+        f"Embeddings, {n} examples: {plain.embeds} requests of ours for "
+        f"{plain.counts.get('embed_texts', 0)} texts. Largest number in flight at the mock: "
+        f"{plain.counts['max_concurrency']}."
+    )
+    for who in bench.pythons:
+        seen = bench.peer_once(who, n, 50)
+        bench.set("chats an example", who, f"{seen.chats / n:.2f}")
+        bench.set("prompt tokens an example (uncached)", who, tokens(seen, n))
+
+
+def tokens(seen: Seen, examples: int) -> str:
+    prompt = seen.counts["prompt_tokens"]
+    uncached = prompt - seen.counts.get("cached_tokens", 0)
+    return f"{prompt / examples:,.0f} ({uncached / examples:,.0f})"
+
+
+def cpu(bench: Bench) -> None:
+    def ours(examples: int) -> Seen:
+        return bench.ours("cpu", examples, latency_ms=0)
+
+    slopes(bench, OURS, [(ours(50), ours(500)) for _ in range(bench.repeats)])
+    for who in bench.pythons:
+        slopes(bench, who, [(bench.peer_once(who, 50, 0), bench.peer_once(who, 150, 0))])
+
+
+def slopes(bench: Bench, who: str, pairs: Sequence[tuple[Seen, Seen]]) -> None:
+    found = []
+    for few, many in pairs:
+        slope = (many.cpu - few.cpu) / (many.calls - few.calls)
+        found.append((slope, few.cpu - slope * few.calls))
+    bench.set("CPU ms a call", who, f"{1000 * median(slope for slope, _ in found):.2f}")
+    bench.set("start-up, CPU s", who, f"{median(start for _, start in found):.2f}")
+
+
+def wall(bench: Bench) -> None:
+    runs = [bench.ours("wall", 300, latency_ms=50) for _ in range(bench.repeats)]
+    bench.set("wall over the latency floor", OURS, f"{median(map(over_floor, runs)):.2f}×")
+    for who in bench.pythons:
+        bench.set(
+            "wall over the latency floor", who, f"{over_floor(bench.peer_once(who, 50, 50)):.1f}×"
+        )
+
+
+def over_floor(seen: Seen) -> float:
+    return seen.span / (seen.calls * 0.05 / 16)
+
+
+def rate(bench: Bench) -> None:
+    row = "calls a second from one core"
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise SystemExit("`rate` needs two cores: one for ours, one for the mock.")
+    runs = [
+        bench.ours("rate", 2000, latency_ms=100, concurrency=256, cores=(cores[0], cores[1]))
+        for _ in range(bench.repeats)
+    ]
+    bench.set(row, OURS, f"{median(run.calls / run.span for run in runs):,.0f}")
+    busy = median(run.server / run.wall for run in runs)
+    bench.notes.append(f"The mock kept its core {busy:.0%} busy while the rate was measured.")
+    for who in bench.pythons:
+        seen = bench.peer_once(who, 150, 0)
+        bench.set(row, who, f"{seen.calls / seen.span:,.0f} at 0 ms")
+
+
+def faults(bench: Bench) -> None:
+    for n in (20, 200):
+        row = f"scores lost, {n} examples"
+        sound = bench.ours("faults", n, latency_ms=20)
+        seen = bench.ours("faults", n, latency_ms=20, timeout=8, faults=FAULTS)
+        lost, undefined, asked = results(seen)
+        bench.set(row, OURS, f"{lost} of {asked}")
+        bench.notes.append(
+            f"Ours, {n} examples, seed {bench.seed}: {served(seen)}; {seen.chats} chats in where "
+            f"{sound.chats} do without faults; {undefined} scores undefined, {results(sound)[1]} "
+            "without faults."
+        )
+    for who in bench.pythons:
+        seen = bench.peer("faults", who, 20, timeout=8, latency_ms=20, faults=FAULTS)
+        told = peer_result(seen)
+        row = "scores lost, 20 examples"
+        bench.set(row, who, f"{told['missing']} of {told['scores']}" if "scores" in told else "all")
+        bench.notes.append(
+            f"{who}, 20 examples, seed {bench.seed}: {served(seen)}; {seen.chats} chats in; "
+            f"lost by metric {told.get('missing_by_metric')} {told.get('raised', '')}".rstrip()
+            + "."
+        )
+
+
+def served(seen: Seen) -> str:
+    return ", ".join(
+        f"{seen.counts.get(kind, 0)} {kind.removeprefix('served_')}" for kind in SERVED
+    )
+
+
+def results(seen: Seen) -> tuple[int, int, int]:
+    """Scores missing, undefined, and all, as ours reports them."""
+    whole = [one for one in json.loads(seen.told)["estimates"] if not one["group"]]
+    missing = sum(one["n_missing"] for one in whole)
+    undefined = sum(one["n_undefined"] for one in whole)
+    return missing, undefined, missing + undefined + sum(one["n"] for one in whole)
+
+
+def peer_result(seen: Seen) -> dict[str, Any]:
+    for line in seen.told.splitlines():
+        if line.startswith("RESULT "):
+            found: dict[str, Any] = json.loads(line.removeprefix("RESULT "))
+            return found
+    return {"raised": "no result"}
+
+
+def kill(bench: Bench) -> None:
+    row = "calls sent again after kill −9"
+    undisturbed = bench.ours("kill", 50, latency_ms=50)
+    folder = bench.fresh()
+
+    def ours(url: str) -> list[str]:
+        return evaluate_command(bench.data(50), folder / "run", url, concurrency=16)
+
+    first, seen = killed_half_way(bench, OURS, ours, undisturbed.calls, folder)
+    again = seen.calls - undisturbed.calls
+    bench.set(row, OURS, f"{again} of {first.sent}, {first.in_flight} in flight at the mock")
+    lost, _, asked = results(seen)
+    bench.notes.append(f"After kill −9 and going on, {lost} of {asked} scores are missing.")
+    for who in bench.pythons:
+        whole = bench.peer_once(who, 50, 50)
+        theirs = partial(bench.peer_command, who, 50)
+        first, seen = killed_half_way(bench, who, theirs, whole.calls, bench.fresh())
+        again = seen.calls - whole.calls
+        bench.set(row, who, f"{again} of {first.sent}, {again / first.sent:.0%}")
+
+
+def killed_half_way(
+    bench: Bench, who: str, command: Callable[[str], list[str]], whole: int, folder: Path
+) -> tuple[Killed, Seen]:
+    """How it stood at the kill, and what was seen when a second run was done."""
+    with mock(bench.folder, seed=bench.seed, latency_ms=50) as server:
+        first = Child(command(server.url), folder, server).kill_at(whole // 2)
+        seen = Child(command(server.url), folder, server).end_well(SCORED, PEER_LIMIT)
+    return first, bench.keep("kill", who, asdict(first), seen)
+
+
+def memory(bench: Bench) -> None:
+    seen = bench.ours("memory", 10_000, latency_ms=0, concurrency=64)
+    bench.set("peak memory, MB", OURS, f"{seen.peak:,.0f}")
+    bench.notes.append(
+        f"10,000 examples: {seen.calls:,} calls in {seen.wall:,.0f} s, {seen.cpu:,.0f} s CPU."
+    )
+    for who in bench.pythons:
+        seen = bench.peer_once(who, 150, 0)
+        bench.set("peak memory, MB", who, f"{seen.peak:,.0f} at 150 examples")
+
+
+PARTS: Mapping[str, Callable[[Bench], None]] = {
+    "calls": calls,
+    "cpu": cpu,
+    "wall": wall,
+    "rate": rate,
+    "faults": faults,
+    "kill": kill,
+    "memory": memory,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--bench", type=Path, default=Path("../shared/bench"))
+    parser.add_argument("--only", default=",".join(PARTS), help="parts, between commas")
+    parser.add_argument("--ragas-python", help="an interpreter that has Ragas")
+    parser.add_argument("--deepeval-python", help="an interpreter that has DeepEval")
+    parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0, help="of the mock's faults")
+    parser.add_argument("--out", type=Path, default=Path("runs/judges.json"))
+    given = parser.parse_args()
+    parts = [PARTS[name] for name in given.only.split(",")]
+    named = {RAGAS: given.ragas_python, DEEPEVAL: given.deepeval_python}
+    pythons = {} if given.without_peers else {who: python_of(who, named[who]) for who in PEERS}
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = Bench(given.bench, Path(scratch), pythons, given.repeats, given.seed)
+        for part in parts:
+            print(part.__name__, file=sys.stderr)
+            part(bench)
+    versions = {OURS: ragstone.__version__} | {who: version(who, py) for who, py in pythons.items()}
+    print(table(bench, versions))
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    kept = {"machine": machine(), "versions": versions, "seed": given.seed, "notes": bench.notes,
+            "runs": bench.runs}  # fmt: skip
+    given.out.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+
+
+def python_of(who: str, named: str | None) -> str:
+    """The interpreter named, or the one of an environment made for it."""
+    if named is not None:
+        return str(Path(named).absolute())
+    folder = ENVIRONMENTS / PEERS[who]
+    python = folder.absolute() / "bin" / "python"
+    done = folder / ".installed"
+    if not done.is_file():
+        print(f"Making {folder} for {who} …", file=sys.stderr)
+        wanted = Path(__file__).with_name(f"peers-{PEERS[who]}.txt")
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-qq", "-r", wanted], check=True)
+        done.touch()
+    return str(python)
+
+
+def version(who: str, python: str) -> str:
+    asked = f"from importlib.metadata import version; print(version({PEERS[who]!r}))"
+    told = subprocess.run([python, "-c", asked], check=True, capture_output=True, text=True)
+    return told.stdout.strip()
+
+
+def machine() -> str:
+    names = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        if line.startswith("model name")
+    ]
+    processor = names[0] if names else platform.machine()
+    cores = len(os.sched_getaffinity(0))
+    return f"{processor}, {cores} cores, Python {platform.python_version()}, {platform.system()}"
+
+
+def table(bench: Bench, versions: Mapping[str, str]) -> str:
+    who = [*bench.pythons, OURS]
+    body = [
+        [row, *(bench.cells.get((row, one), "") for one in who), limit]
+        for row, limit in ROWS.items()
+        if any((row, one) in bench.cells for one in who)
+    ]
+    head = ["", *(f"{one} {versions[one]}" for one in who), "at most"]
+    lines = [f"| {' | '.join(cells)} |" for cells in [head, ["---"] * len(head), *body]]
+    return "\n".join([*lines, "", f"{machine()}.", *(f"- {note}" for note in bench.notes)])
+
+
+if __name__ == "__main__":
+    main()
