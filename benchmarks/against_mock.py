@@ -33,6 +33,8 @@ METRICS = (
 FAULTS = {"p429": 0.05, "pmalformed": 0.05, "ptimeout": 0.02}
 SERVED = ("served_429", "served_malformed", "served_hang")
 POLL = 0.01
+UNLIKE_USERS = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
+"""Not passed on: whoever installs a package has its byte code."""
 SETTLE = 0.5
 
 
@@ -182,12 +184,13 @@ class Child:
         self.server, self.command = server, command
         self.out, self.err = folder / "stdout.txt", folder / "stderr.txt"
         own = {"RAGSTONE_CACHE": str(folder / "cache"), "NO_PROXY": "127.0.0.1"}
+        inherited = {name: value for name, value in os.environ.items() if name not in UNLIKE_USERS}
         self.before = server.cpu()
         self.unanswered = unanswered(server.counts())
         self.started = time.perf_counter()
         with self.out.open("w") as out, self.err.open("w") as err:
             self.process = subprocess.Popen(
-                command, cwd=folder, env=os.environ | own, stdout=out, stderr=err
+                command, cwd=folder, env=inherited | own, stdout=out, stderr=err
             )
         if core is not None:
             os.sched_setaffinity(self.process.pid, {core})

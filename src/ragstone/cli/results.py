@@ -80,8 +80,6 @@ def requested(
 
 def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
     """Print the run, its notes on standard error, and end with its exit status."""
-    from ragstone.report import page, show
-
     notes = [*notes, *_notes(run)]
     if json:
         notes += _said_of_themselves(run)
@@ -97,6 +95,8 @@ def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
             }
         )
     else:
+        from ragstone.report import page, show
+
         show(page(run))
     print_notes(notes)
     raise typer.Exit(run.exit_status)

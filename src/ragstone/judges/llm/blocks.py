@@ -30,7 +30,7 @@ __all__ = [
     "turns_block",
 ]
 
-_KEPT = 512
+_KEPT = 1_024
 """Blocks of contexts that several questions may still begin with."""
 
 

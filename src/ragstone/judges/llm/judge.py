@@ -1,9 +1,10 @@
 """The judge by model: puts the tasks of a run to one model, or to a panel that votes."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -30,6 +31,8 @@ from .tasks import TASKS
 
 ASKED = frozenset(ask for task in TASKS.values() for ask in task.asks)
 """What a model can be asked."""
+
+Result = TypeVar("Result")
 
 MADE_BY_ONE = frozenset({"claims", "statements", "probes"})
 """Tasks whose units are made and not judged: a panel leaves them to its first model."""
@@ -250,11 +253,9 @@ class LLMJudge:
         """Put the pieces to one model, merged as the plan has it; what it said to each task."""
         groups = merged(pieces.values())
         system = self.prompts.system
-        outcomes = await asyncio.gather(
-            *(
-                self._asker.ask(model, Question(tuple(group), system, example.id), turn)
-                for group in groups
-            )
+        outcomes = await _together(
+            self._asker.ask(model, Question(tuple(group), system, example.id), turn)
+            for group in groups
         )
         said: dict[str, tuple[dict[str, list[Item]], dict[str, str], list[Outcome]]] = {
             name: ({}, {}, []) for name in pieces
@@ -307,6 +308,12 @@ class LLMJudge:
         if not said and heard.status == "ok":
             return task.rows(ask, heard.matter, Told({}))
         return vote(ask, said) if task.name not in MADE_BY_ONE else said[0] if said else []
+
+
+async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """All at once; a task of its own costs time, so one alone gets none."""
+    every = list(work)
+    return [await every[0]] if len(every) == 1 else await asyncio.gather(*every)
 
 
 def _heard(

@@ -11,7 +11,7 @@ from ragstone.judges.local.sentences import sentences
 
 from .question import ITEMS_AT_ONCE
 
-_KEPT = 512
+_KEPT = 1_024
 """Context lists that several tasks may still ask for."""
 
 _KEPT_TEXTS = 2048

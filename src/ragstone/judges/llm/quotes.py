@@ -45,6 +45,6 @@ def _plain(text: str) -> str:
     return " ".join(text.translate(_MARKS).split())
 
 
-@lru_cache(256)
+@lru_cache(4_096)
 def _folded(text: str) -> str:
     return _plain(text)

@@ -93,8 +93,10 @@ class _Sender:
 
 def encoded(body: Body) -> bytes:
     """A request as bytes; half characters, which have none, are replaced."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    from pydantic_core import PydanticSerializationError, to_json
+
     try:
-        return text.encode()
-    except UnicodeEncodeError:
+        return to_json(body)
+    except PydanticSerializationError:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
         return SURROGATE.sub("\ufffd", text).encode()
