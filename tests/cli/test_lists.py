@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ragstone.judges import JUDGES
+from ragstone.models.chat.names import FORMS
 from ragstone.metrics import SUITES, metric_types
 
 Command = Callable[..., Any]
@@ -49,7 +50,8 @@ def test_formats_come_with_two_lines(ragstone: Command) -> None:
 
 def test_judges_say_what_they_fill(ragstone: Command) -> None:
     found = ragstone("judges", "--json").json
-    assert [one["name"] for one in found] == [judge.name for judge in JUDGES]
+    names = [one["name"] for one in found]
+    assert names == [*(judge.name for judge in JUDGES), "nli:NAME", *FORMS]
     assert all(one["kinds"] and one["about"] for one in found)
     assert "calibrated" in ragstone("judges").out
 

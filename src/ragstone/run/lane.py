@@ -23,9 +23,12 @@ LONGEST_PAUSE = 600.0
 """Seconds that a server may want to be left alone; after that it is asked nothing more."""
 
 OVERLOADED = frozenset({429, 503, 529})
-DEAD = frozenset({"connection", "timeout", "server_error"})
+DEAD = frozenset({"unreachable", "connection", "timeout", "server_error"})
 IN_A_ROW = 8
 """Attempts without a reply before all wait, questions given up before no more are asked."""
+NEVER_REACHED = 3
+"""Attempts of one question at a server that nobody has reached yet; then its address is wrong."""
+
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 CHARACTERS_A_TOKEN = 4
 EXPECTED_TOKENS = 400
@@ -80,6 +83,8 @@ class Lane:
     """Why nothing more is sent."""
     _given_up: int = 0
     _dead: int = 0
+    _heard: bool = False
+    """Whether the server ever answered, be it with an error."""
     _expected: float = EXPECTED_TOKENS
 
     def __post_init__(self) -> None:
@@ -124,6 +129,10 @@ class Lane:
                 wait = 0.0 if sent.after else _wait(pushed_back)
             else:
                 failures += 1
+                if sent.trouble == "unreachable" and not self._heard and failures >= NEVER_REACHED:
+                    raise ModelError(
+                        f"{self.model.name}: {sent.words} Then the same command goes on."
+                    )
                 if failures >= self.limits.attempts:
                     return self._give_up(sent, number)
                 wait = max(sent.after, _wait(failures)) if sent.trouble in DEAD else 0.0
@@ -188,6 +197,7 @@ class Lane:
 
     def _feel(self, sent: Sent, started: float) -> None:
         """What the reply says of the server."""
+        self._heard = self._heard or sent.reply is not None or sent.http is not None
         if sent.reply is not None:
             self._dead = 0
             self.pace.went_well()

@@ -81,7 +81,7 @@ def of_models(tally: Tally, judges: Sequence[str], counts: "Counts | None") -> I
         again = " The same command asks these again." if tally.unheard_again else ""
         yield (
             f"{times} a model gave no judgement, and what rests on it is missing: "
-            f"{most[2] or most[1]}{more}.{again}"
+            f"{(most[2] or most[1]).partition(';')[0]}{more}.{again}"
         )
     if unknown := tally.quotes["unknown"]:
         yield f"Evidence: {unknown:,} named contexts that were not shown were dropped."

@@ -310,9 +310,9 @@ def test_a_body_that_is_cut_is_a_connection_failure(question: ChatRequest) -> No
     assert asyncio.run(asked()).trouble == "connection"
 
 
-def test_a_server_that_is_not_there_is_a_connection_failure(question: ChatRequest) -> None:
+def test_a_server_that_is_not_there_is_told_apart(question: ChatRequest) -> None:
     failure = failed(open_chat("http://127.0.0.1:1/v1#m"), question)
-    assert failure.trouble == "connection"
+    assert failure.trouble == "unreachable"
     assert str(failure).startswith("127.0.0.1:1 cannot be reached: ")
 
 

@@ -20,6 +20,7 @@ from ragstone.run.outcomes import Remembered
 from ragstone.run.prices import Price, Prices
 from ragstone.run.replies import Replies
 from ragstone.testing import ScriptedModel
+from ragstone.testing.chat import Said
 
 Make = Callable[..., Question]
 Open = Callable[..., Asking]
@@ -267,6 +268,22 @@ def test_a_wrong_key_stops_the_run_at_once(open_asking: Open, question: Make) ->
     assert len(model.requests) == 4
     with pytest.raises(ModelError, match="no such key"):
         put(asking, model, question("51"))
+
+
+def test_a_server_that_was_never_reached_stops_the_run(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: ChatFailure("unreachable", "cannot be reached. Is it running?"))
+    asking = open_asking(limits=Terms(concurrency=4))
+    with pytest.raises(ModelError, match=r"Is it running\? Then the same command goes on"):
+        put(asking, model, *(question(f"{n}") for n in range(50)))
+    assert len(model.requests) < 20
+
+
+def test_a_server_that_goes_away_later_does_not(open_asking: Open, question: Make) -> None:
+    gone: list[Said] = [yes(), *[ChatFailure("unreachable", "gone")] * 4, yes()]
+    outcomes = put(
+        open_asking(limits=Terms(concurrency=1)), ScriptedModel(gone), *map(question, "ab")
+    )
+    assert [one.status for one in outcomes] == ["ok", "ok"]
 
 
 def test_a_dead_server_does_not_cost_hours(open_asking: Open, question: Make) -> None:

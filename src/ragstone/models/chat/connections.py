@@ -44,7 +44,7 @@ class Connections:
         except ClientConnectorError as error:
             reason = error.os_error.strerror or error
             raise ChatFailure(
-                "connection", f"cannot be reached: {reason}. Is it running?"
+                "unreachable", f"cannot be reached: {reason}. Is it running?"
             ) from error
         except TimeoutError as error:
             words = f"took no connection within {CONNECT:g} s"

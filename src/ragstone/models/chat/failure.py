@@ -8,6 +8,7 @@ Trouble = Literal[
     "rate_limit",
     "server_error",
     "timeout",
+    "unreachable",
     "connection",
     "bad_reply",
     "too_long",
@@ -19,13 +20,15 @@ Trouble = Literal[
     "no_credit",
 ]
 """``rate_limit``: 429. ``server_error``: 5xx and overload. ``timeout``: no reply in time.
-``connection``: not reached, or broken off. ``bad_reply``: no reply of its format. ``too_long``:
-more than the window holds. ``filtered``: a content filter refused the question. ``rejected``: the
-question is not as the server wants it. ``parameter``: a sampling parameter is not.
-``not_allowed``: the key. ``not_found``: the model or the address. ``no_credit``: the account is
-used up."""
+``unreachable``: no connection. ``connection``: broken off. ``bad_reply``: no reply of its format.
+``too_long``: more than the window holds. ``filtered``: a content filter refused the question.
+``rejected``: the question is not as the server wants it. ``parameter``: a sampling parameter is
+not. ``not_allowed``: the key. ``not_found``: the model or the address. ``no_credit``: the account
+is used up."""
 
-PASSING = frozenset({"rate_limit", "server_error", "timeout", "connection", "bad_reply"})
+PASSING = frozenset(
+    {"rate_limit", "server_error", "timeout", "unreachable", "connection", "bad_reply"}
+)
 """Asking again may help."""
 
 FINAL = frozenset({"parameter", "not_allowed", "not_found", "no_credit"})
