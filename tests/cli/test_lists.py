@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ragstone.judges import JUDGES
-from ragstone.models.chat.names import FORMS
 from ragstone.metrics import SUITES, metric_types
+from ragstone.models.chat.names import FORMS
 
 Command = Callable[..., Any]
 

@@ -1,0 +1,143 @@
+"""A judge server on this machine that answers every task, and ragstone as a process of its own."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+Reply = dict[str, Any]
+
+
+def instance(schema: Any, root: Any, name: str = "") -> Any:
+    """A value that fits a schema: the first choice, one entry a list, the name as text."""
+    if "$ref" in schema:
+        return instance(root["$defs"][schema["$ref"].rpartition("/")[2]], root, name)
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema["type"]
+    if kind == "object":
+        return {key: instance(one, root, key) for key, one in schema["properties"].items()}
+    if kind == "array":
+        return [instance(schema["items"], root, name)]
+    return {"boolean": True, "integer": 1, "string": f"The {name} of the pier is 90 m."}[kind]
+
+
+class Server:
+    """Speaks OpenAI's format.
+
+    Attributes:
+        asked: The schema names of the questions, in order.
+        hang: Whether it never replies.
+        wait: Seconds before a reply.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.hang = False
+        self.wait = 0.0
+        self.open = 0
+        self.keys: set[str] = set()
+        self._loop = asyncio.new_event_loop()
+        self._runner: web.AppRunner | None = None
+        self.url = ""
+
+    async def chat(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.keys.add(request.headers.get("Authorization", ""))
+        wanted = body["response_format"]["json_schema"]
+        self.asked.append(wanted["name"])
+        self.open += 1
+        try:
+            await asyncio.sleep(3_600 if self.hang else self.wait)
+        finally:
+            self.open -= 1
+        said = json.dumps(instance(wanted["schema"], wanted["schema"]))
+        usage = {"prompt_tokens": 1_000, "completion_tokens": 100, "total_tokens": 1_100}
+        choice = {"index": 0, "message": {"content": said}, "finish_reason": "stop"}
+        return web.json_response({"model": "m-1", "choices": [choice], "usage": usage})
+
+    def start(self) -> None:
+        started = threading.Event()
+
+        async def serve() -> None:
+            app = web.Application(client_max_size=2**24)
+            app.router.add_post("/v1/chat/completions", self.chat)
+            self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+            await self._runner.setup()
+            site = web.TCPSite(self._runner, "127.0.0.1", 0)
+            await site.start()
+            port = self._runner.addresses[0][1]
+            self.url = f"http://127.0.0.1:{port}/v1"
+            started.set()
+
+        def run() -> None:
+            self._loop.run_until_complete(serve())
+            self._loop.run_forever()
+            self._loop.close()
+
+        self._thread = threading.Thread(target=run, daemon=True)
+        self._thread.start()
+        started.wait(10)
+
+    def stop(self) -> None:
+        assert self._runner is not None
+        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+
+    @property
+    def judge(self) -> str:
+        return f"{self.url}#m"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A judge that answers."""
+    made = Server()
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
+    """Runs ``ragstone`` as a process of its own."""
+    own = {"RAGSTONE_CACHE": str(tmp_path / "cache"), "NO_PROXY": "127.0.0.1"}
+
+    def started(*arguments: object) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "ragstone", *map(str, arguments)]
+        return subprocess.Popen(
+            command, env=os.environ | own, text=True, cwd=tmp_path,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    return started
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], bool]], None]:
+    """Waits until something is so."""
+
+    def wait(holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + 20
+        while not holds():
+            assert time.monotonic() < end, "it never came to be"
+            time.sleep(0.005)
+
+    return wait
+
+
+@pytest.fixture
+def metrics() -> Sequence[str]:
+    """Options that need seven tasks but for one."""
+    names = ("faithfulness", "context_precision", "context_recall", "answer_coverage")
+    return [word for name in names for word in ("-m", name)]
