@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         metric,
         parse_metric,
     )
-    from ragstone.run import Estimate, Run, aevaluate, evaluate, rescore
+    from ragstone.run import Estimate, Instructions, Limits, Run, aevaluate, evaluate, rescore
+    from ragstone.run.forecast import forecast
 
 _ROOMS = {
     "Context": "examples",
@@ -32,6 +33,8 @@ _ROOMS = {
     "Estimate": "run",
     "Example": "examples",
     "InputError": "errors",
+    "Instructions": "run",
+    "Limits": "run",
     "Metric": "metrics",
     "Missing": "metrics",
     "RagstoneError": "errors",
@@ -41,6 +44,7 @@ _ROOMS = {
     "VIEWS": "judgements",
     "aevaluate": "run",
     "evaluate": "run",
+    "forecast": "run.forecast",
     "metric": "metrics",
     "parse_metric": "metrics",
     "read": "examples",
@@ -55,6 +59,8 @@ __all__ = [
     "Estimate",
     "Example",
     "InputError",
+    "Instructions",
+    "Limits",
     "Metric",
     "Missing",
     "RagstoneError",
@@ -63,6 +69,7 @@ __all__ = [
     "Undefined",
     "aevaluate",
     "evaluate",
+    "forecast",
     "metric",
     "parse_metric",
     "read",

@@ -82,7 +82,7 @@ def evaluate(
     ] = None,
     citations: Annotated[
         str | None,
-        typer.Option(metavar="REGEX", help="How an answer cites, if not by [1] or [doc-7]; the "
+        typer.Option(metavar="REGEX", help="How an answer cites, if not by \\[1] or \\[doc-7]; the "
                      "first group is the context's id or rank."),
     ] = None,
     embedder: Embedder = None,

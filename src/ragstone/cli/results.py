@@ -91,6 +91,7 @@ def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
                 "exit_status": run.exit_status,
                 "data": run.manifest["data"],
                 "judges": run.manifest["judges"],
+                "calls": run.manifest.get("calls"),
                 "warnings": notes,
             }
         )

@@ -30,6 +30,25 @@ def calls(found: Sequence[Record], *, prompts: bool = False) -> Iterator[Rendera
                 yield Paragraph(Text(_pretty(attempt["reply"])), 6, 2)
 
 
+def took(totals: Record) -> str:
+    """What all questions of a run took.
+
+    >>> took({"calls": 350, "from_cache": 50, "prompt": 9000, "cached": 0, "completion": 700,
+    ...       "usd": 0.0123, "unpriced": 0})
+    '350 calls of models, 50 replies of earlier runs, 9,000 tokens sent, 700 back, $0.0123'
+    """
+    told = [f"{totals['calls']:,} call{'' if totals['calls'] == 1 else 's'} of models"]
+    if totals["from_cache"]:
+        told.append(f"{totals['from_cache']:,} replies of earlier runs")
+    if totals["prompt"]:
+        cached = f" ({totals['cached']:,} from the server's cache)" if totals["cached"] else ""
+        told.append(f"{totals['prompt']:,} tokens sent{cached}, {totals['completion']:,} back")
+    if totals["calls"]:
+        more = f" and {totals['unpriced']:,} calls not priced" if totals["unpriced"] else ""
+        told.append(cost(None) if totals["usd"] is None else f"{cost(totals['usd'])}{more}")
+    return ", ".join(told)
+
+
 def cost(usd: float | None) -> str:
     """US dollars, to a hundredth of a cent where they are few; a dash where not known.
 

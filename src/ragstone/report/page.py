@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ragstone.run.estimate import Estimate
 
+from .calls import took
 from .distribution import distributions
 from .facts import DIM, HEAD, Facts
 from .figures import METHODS, in_percent, known_suites, plain_reason
@@ -64,6 +65,8 @@ def header(run: Reported, groups: Groups) -> RenderableType:
         if kinds:
             said = Text.assemble((str(judge["name"]), HEAD), f"  {judge['about']}")
             rows.append(("judged by", said.append(f"  ({kinds})", DIM)))
+    if manifest.get("calls"):
+        rows.append(("asked", Text(took(manifest["calls"]))))
     if run.path is not None:
         look = (f"  look on: ragstone show {run.path}", DIM)
         rows.append(("run", Text.assemble((str(run.path), HEAD), look)))
