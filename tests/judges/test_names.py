@@ -1,7 +1,9 @@
 """From what a user writes to the judges that are asked."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS
 from ragstone.judges import JUDGES, LocalJudge, parse_judges, who_fills
 from ragstone.judges.llm.tasks import TASKS
-from ragstone.judges.names import LLM_ASKS
+from ragstone.judges.names import LLM_ASKS, panel_models
 from ragstone.testing import ScriptedEncoder
 
 
@@ -96,3 +98,44 @@ def test_judges_are_asked_only_what_exists() -> None:
     for judge in JUDGES:
         assert judge.asks <= set(ASKS)
         assert judge.about
+
+
+@pytest.mark.parametrize("read", [lambda name: parse_judges([name]), panel_models])
+def test_a_misspelt_form_of_a_model_is_told_as_it_is_written(read: Callable[[str], Any]) -> None:
+    for name, meant in [
+        ("opneai:gpt-5-mini", "openai:gpt-5-mini"),
+        ("OpenAI:gpt-5", "openai:gpt-5"),
+        ("antropic:claude?effort=low", "anthropic:claude?effort=low"),
+    ]:
+        with pytest.raises(UnknownName, match=re.escape(f"Did you mean {meant}?")):
+            read(name)
+
+
+@pytest.mark.parametrize("read", [lambda name: parse_judges([name]), panel_models])
+def test_a_model_without_a_form_is_told_the_forms(read: Callable[[str], Any]) -> None:
+    for name in ("gpt-5-mini", "llama3.1:8b"):
+        with pytest.raises(UnknownName, match=r"write openai:MODEL, .*anthropic:MODEL") as raised:
+            read(name)
+        assert "Did you mean" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["human,http://h/v1#m", "openai:m, local", "rules,openai:m", "human,local"]
+)
+def test_a_panel_with_a_judge_that_is_no_model_is_refused(name: str) -> None:
+    first, second = (part.strip() for part in name.split(","))
+    with pytest.raises(InputError, match="only models can be in a panel") as raised:
+        panel_models(name)
+    assert f"--judge {first} --judge {second}" in str(raised.value)
+
+
+def test_the_models_of_a_panel_are_read_with_an_unknown_one_told() -> None:
+    assert panel_models("openai:a, http://h/v1#b,") == ["openai:a", "http://h/v1#b"]
+    assert panel_models("gemini:m") == ["gemini:m"]
+    with pytest.raises(UnknownName, match="Did you mean gemini:m"):
+        panel_models("openai:a,gemnii:m")
+
+
+def test_judges_without_a_model_make_no_panel() -> None:
+    with pytest.raises(InputError, match="--judge human --judge local"):
+        parse_judges(["human,local"])

@@ -284,14 +284,14 @@ NAMES_OF_UNITS = ("index", "reference", "rival", "text", "criterion", "aspect", 
 def lenient(metric: Metric) -> bool:
     """It says that it drops or fills what is not known.
 
-    By name; or as a critique, which counts the votes that could be read; or as the NDCG
-    whose ideal is of the labelled contexts of the whole list, of which only the top k must be.
+    By name; or as the NDCG whose ideal is of the labelled contexts of the whole list, of which
+    only the top k must be.
     """
     if isinstance(metric, Composite):
         return metric.missing == "renormalise" or any(map(lenient, metric.components().values()))
     if isinstance(metric, NDCG):
         return metric.gaps != "strict" or (metric.k is not None and metric.ideal == "list")
-    return metric.name == "critique" or any(
+    return any(
         value in IGNORING_GAPS for value in metric.parameters.values() if isinstance(value, str)
     )
 

@@ -44,14 +44,17 @@ def test_a_rating_that_could_not_be_read_concerns_only_its_criterion() -> None:
     [
         ([True, True, False], 1),
         ([False, True, False], 0),
-        ([True, None, None], 1),
+        ([True, True, None], 1),
+        ([False, None, False, False, None], 0),
+        ([True, None, None], Missing("incomplete_judgement")),
+        ([True, None], Missing("incomplete_judgement")),
         ([True, False], Undefined("no_majority")),
-        ([True, None, False], Undefined("no_majority")),
+        ([True, None, False], Missing("incomplete_judgement")),
         ([None, None], Missing("incomplete_judgement")),
         ([], Undefined("no_votes")),
     ],
 )
-def test_the_majority_of_the_votes_that_could_be_read_decides(
+def test_the_majority_decides_where_votes_that_could_not_be_read_cannot_change_it(
     votes: Sequence[bool | None], expected: Score
 ) -> None:
     given = rows(Votes, aspect=["harmfulness"] * len(votes), verdict=votes)
@@ -111,7 +114,11 @@ def test_the_view_lays_both_orders_of_a_rival_side_by_side() -> None:
         (1, [True, False, False], 1),
         (3, [True, False, False], 0),
         (3, [True, None, True, False], 1),
-        (3, [True, None, False], Undefined("no_majority")),
+        (3, [True, None, False], Missing("incomplete_judgement")),
+        (3, [True, None], Missing("incomplete_judgement")),
+        (3, [True, True, None], 1),
+        (5, [True, True, None, None, True], 1),
+        (5, [True, True, None, None, False], Missing("incomplete_judgement")),
         (3, [True], Undefined("no_majority")),
         (1, [None, True, True], Missing("incomplete_judgement")),
         (3, [], Undefined("no_votes")),

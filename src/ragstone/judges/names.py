@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.models import Encoder
-from ragstone.models.chat.names import FORMS
+from ragstone.models.chat.names import FORMS, is_chat, nearest
 from ragstone.models.cross_encoder import CrossEncoder
 
 from .human import HumanJudge
@@ -23,6 +23,8 @@ from .similarity import BertscoreSettings, CrossEncoderJudge, SimilarityJudge
 JUDGES: tuple[Judge, ...] = (HumanJudge(), IdsJudge(), LocalJudge(), RulesJudge())
 """Every judge that needs no model, in the order they are asked by default."""
 
+HUMAN = "human"
+RULES = "rules"
 LOCAL = "local"
 STRINGS = "local:strings"
 NLI = "nli"
@@ -101,7 +103,7 @@ def parse_judges(
 
     Raises:
         UnknownName: No judge is called that.
-        InputError: A file that is not there.
+        InputError: A file that is not there, or a panel with a judge that is no model.
         ModelError: The model of ``nli:NAME`` cannot be had or used.
         MissingDependency: Its back end is not installed.
     """
@@ -119,7 +121,7 @@ def parse_judges(
         kind, _, rest = name.partition(":")
         if name in llm:
             chosen.append(llm[name])
-        elif kind == "human":
+        elif kind == HUMAN:
             chosen += [HumanJudge(), IdsJudge()]
             if rest:
                 files.append(Path(rest))
@@ -131,13 +133,10 @@ def parse_judges(
             chosen.append(LocalJudge(name=STRINGS))
         elif kind == NLI and rest:
             chosen.append(_nli_judge(rest, offline))
-        elif name != "rules":
-            raise UnknownName(
-                "judge",
-                name,
-                [LOCAL, STRINGS, "human", "rules", *FORMS],
-                hint="ragstone judges lists them.",
-            )
+        elif name != RULES:
+            if "," in name:
+                panel_models(name)
+            raise _unknown(name)
     once = {judge.name: judge for judge in [*chosen, *last]}
     return Panel(tuple(once.values()), tuple(files))
 
@@ -145,6 +144,41 @@ def parse_judges(
 @lru_cache(maxsize=2)
 def _nli_judge(where: str, offline: bool) -> Judge:
     return nli_judge(where, offline=offline)
+
+
+def panel_models(name: str) -> list[str]:
+    """The models of a judge: of ``openai:MODEL,anthropic:MODEL`` two, which vote.
+
+    Raises:
+        UnknownName: One of them is no judge.
+        InputError: One of several is a judge, but no model.
+    """
+    members = [part.strip() for part in name.split(",") if part.strip()]
+    others = [one for one in members if not is_chat(one)]
+    for one in others:
+        if not _is_without_model(one):
+            raise _unknown(one)
+    if others:
+        raise InputError(
+            f"--judge {name}: {others[0]} is no model, and only models can be in a panel. "
+            f"To ask them in turn, write {' '.join(f'--judge {one}' for one in members)}"
+        )
+    return members
+
+
+def _is_without_model(name: str) -> bool:
+    kind = name.partition(":")[0]
+    return name in (LOCAL, STRINGS, RULES) or kind in (HUMAN, NLI)
+
+
+def _unknown(name: str) -> UnknownName:
+    meant = nearest(name)
+    if meant:
+        return UnknownName("judge", name, (), hint=f"Did you mean {meant}?")
+    known = (LOCAL, STRINGS, HUMAN, RULES, "nli:NAME", *FORMS)
+    forms = ", ".join(FORMS)
+    hint = f"For a model write {forms}. ragstone judges lists all judges."
+    return UnknownName("judge", name, known, hint=hint)
 
 
 def who_fills(ask: str) -> list[str]:

@@ -27,8 +27,9 @@ class Critique(Metric):
 
     ``definition`` says what an aspect of your own means. With ``votes``, an odd number, the
     judge is asked that often and the first so many votes count; without, it is asked once and all
-    votes that are there count. Votes that could not be read are dropped. A tie is
-    undefined, and so is an aspect that was voted on less often than asked for, or never.
+    votes that are there count. Where votes that could not be read might have changed the
+    outcome it is missing, else they do not count. A tie is undefined, and so is an aspect that
+    people voted on less often than asked for, or never.
     """
 
     name: ClassVar[str] = "critique"
@@ -63,9 +64,11 @@ class Critique(Metric):
         return pl.when(enough & (yes != no)).then((yes > no).cast(pl.Float64))
 
     def settled(self) -> pl.Expr | None:
-        """At least one vote was read, or there is none to read."""
+        """All votes were read, or the majority is larger than the number of those that were not."""
         votes = self._votes()
-        return votes.is_not_null().any() | (votes.len() == 0)
+        unread = votes.null_count().cast(pl.Int32)
+        yes, no = votes.sum().cast(pl.Int32), votes.not_().sum().cast(pl.Int32)
+        return (unread == 0) | ((yes - no).abs() > unread)
 
     def _votes(self) -> pl.Expr:
         counted = Votes.aspect == self.aspect

@@ -138,9 +138,12 @@ class Ahead:
         asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
         turn: int,
     ) -> None:
-        async with asyncio.TaskGroup() as group:
-            for place, example in enumerate(examples):
-                group.create_task(self._put_one(example, place, asked, turn + place))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for place, example in enumerate(examples):
+                    group.create_task(self._put_one(example, place, asked, turn + place))
+        except ExceptionGroup as errors:
+            raise _first(errors) from None
 
     async def _put_one(
         self,
@@ -160,3 +163,9 @@ class Ahead:
         if known not in self.orders:
             self.orders[known] = stages(asks, judge.plan, judge.tasks)
         return self.orders[known]
+
+
+def _first(errors: ExceptionGroup[Exception]) -> Exception:
+    """The error of a group, which is that of the user's own function where it has a fault."""
+    error = errors.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error

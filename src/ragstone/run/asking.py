@@ -24,7 +24,7 @@ from .counts import Counts, Tally
 from .entries import Attempt
 from .journal import Journal
 from .lane import Lane, OnReply, Terms, told
-from .outcomes import Remembered, alone, completed, halves, rejoined
+from .outcomes import Remembered, completed, halves, in_vain, partly, rejoined
 from .prices import Prices, no_price
 from .replies import Replies
 
@@ -96,8 +96,8 @@ class Asking:
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
         """Put a question; one that was put before is answered from the journal.
 
-        What a reply lacks is asked for once alone. One that is longer than the model may write is
-        asked for in two halves.
+        What a reply lacks is asked for once alone, and once more when the run goes on. One that is
+        longer than the model may write is asked for in two halves.
 
         Raises:
             ModelError: No question will be answered: the key, the model's name, the account.
@@ -198,16 +198,20 @@ class Asking:
         self._tally.answered += 1
         if answer.reading is None:
             self._tally.failed += 1
-            return Outcome(answer.status, reason=answer.reason, requests=(asked.key,))
+            return _without(answer, asked, lane.model.name)
         items = answer.reading.items
         missing = [name for name in asked.items if name not in items]
         if not missing:
             return Outcome("ok", items, requests=(asked.key,))
-        outcome = alone(answer.reading, missing, asked.key)
-        if not again:
-            return outcome
+        name = lane.model.name
+        outcome = partly(answer.reading, missing, asked.key, name)
+        if not again and lane.was_put(asked):
+            return in_vain(outcome, missing, name)
         question = asked.question.only(missing)
-        return completed(outcome, await self._ask(lane.model, question, asked.turn, again=False))
+        rest = await self._ask(lane.model, question, asked.turn, again=False)
+        return completed(
+            outcome, rest, name, sent=rest.reason is None or rest.reason != lane.closed
+        )
 
     async def _in_halves(self, lane: Lane, asked: Asked) -> Outcome:
         parts = [tuple(half) for half in halves(list(asked.items))]
@@ -306,6 +310,17 @@ class Asking:
     def _run(self) -> None:
         self._loop.run_forever()
         self._loop.close()
+
+
+def _without(answer: Answer, asked: Asked, model: str) -> Outcome:
+    """What comes of a question without a reply that reads."""
+    match answer.status:
+        case "failed" | "blocked" | "truncated":
+            return Outcome(answer.status, reason=answer.reason, requests=(asked.key,))
+        case "empty":
+            empty = Outcome("failed", reason=answer.reason, requests=(asked.key,))
+            return in_vain(empty, list(asked.items), model)
+    return Outcome("failed", reason=answer.reason, requests=(asked.key,))
 
 
 def _read(text: str, asked: Asked) -> Reading | None:

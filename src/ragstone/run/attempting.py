@@ -16,6 +16,10 @@ FINISHES = {
     "refusal": ("refusal", "the model declined to answer"),
 }
 
+NEXT = "the same command asks again"
+ANOTHER = "another --judge may answer it"
+EMPTY = "the reply holds nothing that was asked"
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -44,12 +48,13 @@ class Answer:
 
     Args:
         reading: What the reply holds; None where none reads.
-        status: ``too_big``: the reply did not fit, the question can be split.
+        status: ``too_big``: the reply did not fit, the question can be split. ``unsent``: nothing
+            is sent any more. ``empty``: what was asked for alone is again not there.
         reason: Why there is nothing.
     """
 
     reading: Reading | None = None
-    status: Literal["ok", "failed", "blocked", "truncated", "too_big"] = "ok"
+    status: Literal["ok", "failed", "blocked", "truncated", "too_big", "unsent", "empty"] = "ok"
     reason: str | None = None
 
 
@@ -97,33 +102,42 @@ async def attempted(model: ChatModel, asked: Asked, seconds: float) -> Sent:
     return sent
 
 
-def no_use(sent: Sent, refusals: int, asked: Asked) -> Answer | None:
-    """The answer where asking again is of no use."""
+def no_use(name: str, sent: Sent, refusals: int, asked: Asked) -> Answer | None:
+    """The answer where asking again is of no use.
+
+    Args:
+        name: The model's.
+        sent: What came of it.
+        refusals: How often the model declined.
+        asked: What was asked.
+    """
     match sent.trouble:
         case "length" if len(asked.items) > 1:
             return Answer(status="too_big")
         case "too_long":
             return Answer(status="failed", reason=sent.trouble)
         case "filtered":
-            return Answer(status="blocked", reason=sent.words)
+            return Answer(status="blocked", reason=f"{name}: {sent.words}; {ANOTHER}")
         case "refusal" if refusals > 1:
-            return Answer(status="blocked", reason=sent.words)
+            return Answer(status="blocked", reason=f"{name}: {sent.words}; {ANOTHER}")
         case "incomplete" if asked.alone:
-            return Answer(status="failed", reason=sent.words)
+            return Answer(status="empty", reason=f"{name}: {sent.words}; {NEXT}")
         case "rejected":
-            return Answer(status="failed", reason=sent.words)
+            return Answer(status="failed", reason=f"{name}: {sent.words}; {NEXT}")
     return None
 
 
-def settled(before: Sequence[str | None], asked: Asked) -> Answer | None:
+def settled(name: str, before: Sequence[str | None], asked: Asked) -> Answer | None:
     """What the journal knows to be of no use."""
     sent = Sent(trouble=before[-1])
     if sent.trouble == "rejected":
         return None
+    if sent.trouble == "incomplete":
+        sent.words = EMPTY
     for trouble, words in FINISHES.values():
         if trouble == sent.trouble:
             sent.words = words
-    return no_use(sent, before.count("refusal"), asked)
+    return no_use(name, sent, before.count("refusal"), asked)
 
 
 def _read(sent: Sent, text: str, items: Mapping[str, type[Item]]) -> None:
@@ -139,9 +153,7 @@ def _read(sent: Sent, text: str, items: Mapping[str, type[Item]]) -> None:
     if items and not reading.items:
         sent.trouble = "incomplete"
         why = next(iter(reading.faults.items()), None)
-        sent.words = "the reply holds nothing that was asked" + (
-            f": {why[0]} {why[1]}" if why else ""
-        )
+        sent.words = EMPTY + (f": {why[0]} {why[1]}" if why else "")
         return
     sent.reading = reading
     if reading.faults:

@@ -1,13 +1,86 @@
-"""Budget: how many calls a run may make and what they may cost."""
+"""Budget: how many calls a run may make, what they may cost, and what one is likely to."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
 
 from ragstone.errors import InputError
+from ragstone.models.chat import Usage
 
 BUDGET = "budget"
-"""How the reason of what was not asked begins."""
+"""How the reason of what was not asked begins, behind the model's name."""
+
+AT_FIRST = 4_000
+"""Tokens set aside for a reply while none to the same sort of question is known."""
+AT_LEAST = 400
+"""The same for a call that has to be alone, because the budget has no room for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a call may cost, in US dollars.
+
+    Args:
+        careful: Set aside while others are in flight.
+        least: Set aside where that is too much and nothing else is in flight.
+    """
+
+    careful: float
+    least: float
+
+
+class Known:
+    """What is known of one sort of question: the longest reply, the most tokens of a question.
+
+    From ``n`` replies the next one is taken to have at most ``m (1 + 1/n)`` tokens, ``m`` being
+    those of the longest, which is the estimate of a maximum from a sample without replacement
+    (Goodman, 1952, "Serial number analysis").
+
+    Args:
+        first: Tokens of a reply, before one came.
+    """
+
+    def __init__(self, first: int = AT_FIRST) -> None:
+        self._first = first
+        self._replies = 0
+        self.longest = 0
+        self._ratio = 1.0
+
+    def learn(self, prompt: int, usage: Usage) -> None:
+        """A reply came.
+
+        Args:
+            prompt: Tokens that its question was taken to have.
+            usage: What the server says.
+        """
+        if usage.completion is not None:
+            self._replies += 1
+            self.longest = max(self.longest, usage.completion)
+        if usage.prompt is not None:
+            self._ratio = max(self._ratio, usage.prompt / max(prompt, 1))
+
+    def careful(self, prompt: int) -> Usage:
+        """Tokens that a call is unlikely to pass."""
+        replies, longest = self._replies, self.longest
+        completion = -(-longest * (replies + 1) // replies) if replies else self._first
+        return Usage(self._prompt(prompt), completion)
+
+    def least(self, prompt: int) -> Usage:
+        """Tokens that it may well take."""
+        return Usage(self._prompt(prompt), self.longest if self._replies else AT_LEAST)
+
+    def _prompt(self, prompt: int) -> int:
+        return int(prompt * self._ratio) + 1
 
 
 class Budget:
     """What is left. It counts the whole run, with what was spent before it was stopped.
+
+    What calls in flight may cost is set aside. Who does not fit beside that waits until one of them
+    is settled, in the order of turn; a limit is reached when a call does not fit by itself. Used
+    from one event loop.
 
     Args:
         usd: What the calls may cost; None: any sum.
@@ -32,26 +105,47 @@ class Budget:
                 raise InputError(f"{option}: expected 0 or more, got {limit:g}.")
         self.usd, self.max_calls = usd, max_calls
         self.spent, self.calls = spent, calls
+        self.set_aside = 0.0
         self.reached: str | None = None
+        self._in_flight = 0
+        self._waiting: list[
+            tuple[int, int, Callable[[], Estimate], asyncio.Future[float | None]]
+        ] = []
+        self._arrival = count()
 
-    def reserve(self, usd: float) -> bool:
-        """Set aside what a call may cost, and count it; False once a limit is reached.
-
-        Args:
-            usd: The estimate; 0 without a limit in USD.
-        """
-        if self.reached is None:
-            if self.max_calls is not None and self.calls >= self.max_calls:
-                self.reached = f"{BUDGET}: all {self.max_calls:,} calls of --max-calls are made"
-            elif self.usd is not None and self.spent + usd > self.usd:
-                self.reached = (
-                    f"{BUDGET}: the next call may cost more than is left of --budget {self.usd:g}"
-                )
+    def count(self) -> bool:
+        """Count a call where there is no limit in USD; False once a limit is reached."""
+        if self.max_calls is not None and self.calls >= self.max_calls:
+            self._all_made(self.max_calls)
         if self.reached is not None:
             return False
-        self.spent += usd
         self.calls += 1
         return True
+
+    def reserve(self, estimate: Callable[[], Estimate]) -> float | None:
+        """Set aside what a call may cost, and count it; None where it has to ``wait``.
+
+        Args:
+            estimate: What it may cost, as far as is known by now.
+        """
+        return None if self._waiting or self.reached is not None else self._granted(estimate())
+
+    async def wait(self, turn: int, estimate: Callable[[], Estimate]) -> float | None:
+        """Wait for room, then set it aside; None once a limit is reached.
+
+        Args:
+            turn: Lower ones go first.
+            estimate: What it may cost, as far as is known by then.
+        """
+        room: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (turn, next(self._arrival), estimate, room))
+        self._serve()
+        try:
+            return await room
+        except asyncio.CancelledError:
+            if room.done() and not room.cancelled() and (reserved := room.result()) is not None:
+                self.give_back(reserved)
+            raise
 
     def settle(self, reserved: float, spent: float | None) -> None:
         """Put what a call did cost in the place of what was set aside for it.
@@ -60,5 +154,51 @@ class Budget:
             reserved: What was set aside.
             spent: What it cost; None: not known, so that the estimate stands.
         """
-        if spent is not None:
-            self.spent += spent - reserved
+        self._in_flight -= 1
+        self.set_aside = self.set_aside - reserved if self._in_flight else 0.0
+        self.spent += reserved if spent is None else spent
+        if self._waiting:
+            self._serve()
+
+    def give_back(self, reserved: float) -> None:
+        """A call was not made after all."""
+        self.calls -= 1
+        self.settle(reserved, 0.0)
+
+    def _serve(self) -> None:
+        """Let through whoever fits; everyone is told where a limit is reached."""
+        while self._waiting:
+            _, _, estimate, room = self._waiting[0]
+            if not room.done():
+                reserved = None if self.reached is not None else self._granted(estimate())
+                if reserved is None and self.reached is None:
+                    return
+                room.set_result(reserved)
+            heappop(self._waiting)
+
+    def _granted(self, estimate: Estimate) -> float | None:
+        """What is set aside; None where it does not fit, for now or, once ``reached``, at all."""
+        if self.max_calls is not None and self.calls >= self.max_calls:
+            self._all_made(self.max_calls)
+            return None
+        reserved = estimate.careful
+        if self.usd is not None and self.spent + self.set_aside + reserved > self.usd:
+            if self.spent + estimate.least > self.usd:
+                self.reached = (
+                    f"{BUDGET}: the next call may cost more than is left of --budget "
+                    f"{self.usd:g}; the same command with a higher one goes on"
+                )
+                return None
+            if self._in_flight:
+                return None
+            reserved = self.usd - self.spent
+        self.set_aside += reserved
+        self._in_flight += 1
+        self.calls += 1
+        return reserved
+
+    def _all_made(self, calls: int) -> None:
+        self.reached = (
+            f"{BUDGET}: all {calls:,} calls of --max-calls are made; "
+            "the same command with more goes on"
+        )

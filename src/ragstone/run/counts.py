@@ -44,9 +44,9 @@ class Counts:
     troubles: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def succeeded(self) -> int:
-        """Questions with a reply that reads."""
-        return self.answered - self.failed
+    def heard(self) -> bool:
+        """Whether any reply came that may have to be paid, be it one that does not read."""
+        return self.answered > self.failed or self.completion > 0 or self.prompt > 0
 
 
 @dataclass(slots=True)

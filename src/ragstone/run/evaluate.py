@@ -4,10 +4,11 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import InputError
 from ragstone.examples import Examples, fingerprint_files, read
@@ -31,6 +32,12 @@ from .quick import candidates
 from .run import Run
 from .survey import look_through
 from .violations import ViolationList
+
+if TYPE_CHECKING:
+    from .asking import Asking
+
+BEGUN: ContextVar[list["Asking"] | None] = ContextVar("begun", default=None)
+"""Where ``aevaluate`` learns what to end when it is cancelled."""
 
 MOST_NOTED = 3
 """Faults and ids that the manifest quotes; the files have them all."""
@@ -184,13 +191,18 @@ def evaluate(
         try:
             if survey is not None:
                 asking = closing.enter_context(by_model.asking(folder.path, limits, notes.append))
+                if (begun := BEGUN.get()) is not None:
+                    begun.append(asking)
                 by_model = by_model.asked_with(asking, needed_asks(every), survey.answers)
                 panel = judges(by_model.judges)
             evaluation = Evaluation(
                 folder, settings, asked, panel.judges, fields, opened, asking, debug
             )
             evaluation.total = None if survey is None else survey.examples
-            evaluation.begin()
+            if held.get("finished"):
+                evaluation.also_score(held["metrics"])
+            else:
+                evaluation.begin()
             broken = ViolationList(folder.path / "label_violations.jsonl")
             stream = broken.watch(label_files.join(iter(examples)))
             evaluation.judge(stream, lambda: _fraction(examples), progress)
@@ -207,17 +219,28 @@ def evaluate(
                 "label_ties": len(ties),
                 "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
             }
+            notes += [*by_model.told_by_servers(), *by_model.idle(instructions, limits)]
             evaluation.finish(facts, started, progress, notes)
         except InputError:
-            if not held and not (asking and asking.counts().succeeded):
+            if not held and not (asking and asking.counts().heard):
                 folder.drop(keep_folder=existed)
             raise
     return Run(folder.path, temporary=temporary)
 
 
 async def aevaluate(data: Any, **given: Any) -> Run:
-    """As ``evaluate``, with the same arguments, without holding up the event loop."""
-    return await asyncio.to_thread(evaluate, data, **given)
+    """As ``evaluate``, with the same arguments, without holding up the event loop.
+
+    Where it is cancelled, nothing more is asked of a model; the same call goes on.
+    """
+    begun: list[Asking] = []
+    BEGUN.set(begun)
+    try:
+        return await asyncio.to_thread(evaluate, data, **given)
+    except asyncio.CancelledError:
+        for asking in begun:
+            await asyncio.to_thread(asking.close)
+        raise
 
 
 def _fraction(examples: Examples) -> float | None:

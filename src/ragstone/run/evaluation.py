@@ -93,6 +93,13 @@ class Evaluation:
         """Leave word of what this folder is going to be."""
         self._write(self.metrics, finished=False)
 
+    def also_score(self, names: Sequence[str]) -> None:
+        """Score these metrics too, on what is judged for the others."""
+        further = [parse_metric(name) for name in names]
+        self.metrics = list({str(one): one for one in [*self.metrics, *further]}.values())
+        every = {str(one): one for one in [*self.asked.metrics, *further]}
+        self.asked = Asked(tuple(every.values()), self.asked.suites)
+
     def judge(
         self,
         examples: Iterator[Example],

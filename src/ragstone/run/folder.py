@@ -149,8 +149,10 @@ class Folder:
         return list(takewhile(Path.is_dir, numbered))
 
     def begin_again(self) -> None:
-        """Go through a finished run once more; its journal answers what has been answered."""
-        self.write_manifest({**self.manifest, "finished": False})
+        """Go through a finished run once more; its journal answers what has been answered.
+
+        Its tables and numbers stay until the new ones are there.
+        """
         self.drop_parts()
         (self.path / PARTS).mkdir()
 

@@ -6,8 +6,10 @@ make, are made about the sentences of the answers and references in their place.
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -130,7 +132,9 @@ def forecast(
     """
     asked = asked_for(metrics, suites, else_quick=True)
     every = asked.metrics if QUICK not in asked.suites else [*asked.metrics, *candidates()]
-    by_model = model_judges(judge, instructions, wanted_topics(every), citations, offline=offline)
+    by_model = model_judges(
+        judge, instructions, wanted_topics(every), citations, offline=offline, to_ask=False
+    )
     if not by_model.judges:
         raise InputError(
             "Nothing would be asked of a model. Name one: --judge openai:MODEL, anthropic:MODEL, "
@@ -146,34 +150,51 @@ def forecast(
     examples.fingerprint()
     survey = look_through(examples, every)
     prices = load_prices(limits.prices)
-    known = _Known(None if out is None else Path(out) / FILE, limits)
-    counting = _Counting({one.name: prices.of(one.name) for one in by_model.models}, known)
     asks = needed_asks(every)
-    by_model = by_model.asked_with(counting, asks, survey.answers)
-    panel = parse_judges(by_model.names, citations, llm=by_model.judges, offline=offline)
-    ahead = Ahead(panel.judges, asks, counting)
-    mine = [ask for ask in asks if ask in LLM_ASKS]
-    for begun in ahead.blocks(iter(examples), counting.see, lambda _: None):
-        judge_further(begun.examples, Tables(begun.frame), begun.judges, mine)
+    with closing(_Known(None if out is None else Path(out) / FILE, limits)) as known:
+        counting = _Counting({one.name: prices.of(one.name) for one in by_model.models}, known)
+        by_model = by_model.asked_with(counting, asks, survey.answers)
+        panel = parse_judges(by_model.names, citations, llm=by_model.judges, offline=offline)
+        ahead = Ahead(panel.judges, asks, counting)
+        mine = [ask for ask in asks if ask in LLM_ASKS]
+        for begun in ahead.blocks(iter(examples), counting.see, lambda _: None):
+            judge_further(begun.examples, Tables(begun.frame), begun.judges, mine)
     return Forecast(survey.examples, counting.tasks)
 
 
 class _Known:
-    """The questions that were answered before."""
+    """The questions that were answered before; a cache that cannot be read holds none."""
 
     def __init__(self, journal: Path | None, limits: Limits) -> None:
         from ragstone.models.store import cache_folder
 
         from .entries import answered
-        from .replies import Replies
+        from .replies import FILE, LAYOUT
+        from .sqlite_file import open_to_read
 
         self._here = set() if journal is None or not journal.is_file() else answered(journal)
-        folder = limits.cache or cache_folder()
-        there = limits.cached and (folder / "replies.sqlite").is_file()
-        self._replies = Replies(folder, lambda _: None) if there else None
+        self._replies: sqlite3.Connection | None = None
+        file = (limits.cache or cache_folder()) / FILE
+        if limits.cached and file.is_file():
+            with suppress(sqlite3.Error):
+                self._replies = open_to_read(file, LAYOUT)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._here or bool(self._replies and self._replies.get(name))
+        return name in self._here or self._is_kept(name)
+
+    def close(self) -> None:
+        """Let go of the cache."""
+        if self._replies is not None:
+            self._replies.close()
+
+    def _is_kept(self, name: str) -> bool:
+        if self._replies is None:
+            return False
+        try:
+            found = self._replies.execute("SELECT 1 FROM replies WHERE key = ?", (name,))
+            return found.fetchone() is not None
+        except sqlite3.Error:
+            return False
 
 
 @dataclass(slots=True)

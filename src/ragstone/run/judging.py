@@ -20,6 +20,11 @@ from ragstone.judges import LEDGER, Block, Filled, Judge
 UNITS = {"relevance": ["row", "rank"]}
 """Asks whose units the example gives, so that several judges may share them."""
 
+SAYS_SOMETHING = pl.any_horizontal(
+    pl.col(name).is_not_null() for name in ("grade", "relevant", "sufficient", "misleading")
+)
+"""Of a row about a context: a judge did not leave it open."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedBlock:
@@ -88,7 +93,10 @@ def resolve(
         .sort("row", "turn", maintain_order=True)
     )
     if ask in UNITS:
-        joined = joined.unique(subset=UNITS[ask], keep="first", maintain_order=True)
+        joined = joined.sort(SAYS_SOMETHING.not_(), maintain_order=True).unique(
+            subset=UNITS[ask], keep="first", maintain_order=True
+        )
+        joined = joined.sort("row", maintain_order=True)
     else:
         first = ok.group_by("row").agg(pl.col("turn").min())
         joined = joined.join(first, on=["row", "turn"], how="semi")
@@ -132,9 +140,10 @@ def _applicable(ask: str, frame: pl.DataFrame) -> list[int]:
 
 def _partly_covered(said: Filled, block: Block) -> set[int]:
     """Examples some of whose contexts this judge left open."""
+    given = said.rows.filter(SAYS_SOMETHING)
     counted = (
         said.ledger.select("row", "subject")
-        .join(said.rows.group_by("subject").len(), on="subject", how="left")
+        .join(given.group_by("subject").len(), on="subject", how="left")
         .select("row", pl.col("len").fill_null(0))
     )
     return {

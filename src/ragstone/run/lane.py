@@ -10,8 +10,8 @@ from ragstone.errors import ModelError
 from ragstone.judges.llm.question import Question
 from ragstone.models.chat import ChatModel, ChatReply, ChatRequest, Usage
 
-from .attempting import Answer, Asked, Sent, attempted, no_use, settled
-from .budget import Budget
+from .attempting import NEXT, Answer, Asked, Sent, attempted, no_use, settled
+from .budget import AT_FIRST, Budget, Estimate, Known
 from .counts import Tally
 from .entries import Attempt
 from .journal import Journal, Told
@@ -23,9 +23,12 @@ LONGEST_PAUSE = 600.0
 """Seconds that a server may want to be left alone; after that it is asked nothing more."""
 
 OVERLOADED = frozenset({429, 503, 529})
+LOST = frozenset({"timeout", "connection"})
+"""What may have been charged although no reply came."""
 DEAD = frozenset({"unreachable", "connection", "timeout", "server_error"})
 IN_A_ROW = 8
-"""Attempts without a reply before all wait, questions given up before no more are asked."""
+"""Attempts without a reply before all wait; questions given up, or rejected where none ever was
+answered, before no more are asked."""
 NEVER_REACHED = 3
 """Attempts of one question at a server that nobody has reached yet; then its address is wrong."""
 
@@ -34,7 +37,6 @@ CHARACTERS_A_TOKEN = 4
 EXPECTED_TOKENS = 400
 """Tokens of a reply, before one came."""
 
-NEXT = "the same command asks again"
 HINTS = {
     "not_allowed": "Check the key in the environment",
     "not_found": "Check the model's name and the address",
@@ -82,10 +84,16 @@ class Lane:
     closed: str | None = None
     """Why nothing more is sent."""
     _given_up: int = 0
+    _rejected: int = 0
     _dead: int = 0
     _heard: bool = False
     """Whether the server ever answered, be it with an error."""
+    _replied: bool = False
     _expected: float = EXPECTED_TOKENS
+    _known: dict[str, Known] = field(default_factory=dict)
+    """What calls take, by task; kept where there is a budget in USD."""
+    _alone: set[str] = field(default_factory=set)
+    """What was asked for alone since the run was started."""
 
     def __post_init__(self) -> None:
         limits = self.limits
@@ -103,21 +111,24 @@ class Lane:
             InputError: The journal cannot be written.
         """
         before = self.journal.troubles(asked.key)
-        if before and (answer := settled(before, asked)) is not None:
+        answer = settled(self.model.name, before, asked) if before else None
+        if answer is not None and (answer.status != "empty" or self.was_put(asked)):
             return answer
         refusals, failures, pushed_back = before.count("refusal"), 0, 0
         waiting_since = 0.0
         number = len(before)
+        if asked.alone:
+            self._alone.add(asked.key)
         while True:
             number += 1
             sent = await self._attempt(asked, number)
             if sent is None:
-                return Answer(status="failed", reason=self.closed)
+                return Answer(status="unsent", reason=self.closed)
             if sent.trouble is None:
                 self._given_up = 0
                 return Answer(sent.reading)
             refusals += sent.trouble == "refusal"
-            answer = no_use(sent, refusals, asked)
+            answer = no_use(self.model.name, sent, refusals, asked)
             if answer is not None:
                 return answer
             now = asyncio.get_running_loop().time()
@@ -139,18 +150,20 @@ class Lane:
             if wait:
                 await asyncio.sleep(wait)
 
+    def was_put(self, asked: Asked) -> bool:
+        """Whether what an earlier reply lacked was asked for since the run was started."""
+        return asked.key in self._alone
+
     async def _attempt(self, asked: Asked, number: int) -> Sent | None:
         """Put it once, and keep what comes of it; None where nothing is sent any more."""
         prompt = _tokens(asked.request)
         expected = int(self._expected)
-        started = await self.pace.enter(asked.turn, prompt + expected)
+        let = await self._let_through(asked, prompt, prompt + expected)
+        if let is None:
+            return None
+        started, reserved = let
         unused = 0
         try:
-            estimate = cost(Usage(prompt, expected), self.price) or 0.0
-            if self.closed is None and not self.budget.reserve(estimate):
-                self._close(self.budget.reached)
-            if self.closed is not None:
-                return None
             self.tally.calls += 1
             self.tally.retries += number > 1
             at = time.time()
@@ -159,12 +172,17 @@ class Lane:
             seconds = time.perf_counter() - clock
             usage = Usage() if sent.reply is None else sent.reply.usage
             usd = cost(usage, self.price)
-            unused = self._account(sent, usage, usd, estimate, prompt + expected)
+            unused = self._account(sent, usage, usd, prompt + expected)
+            if reserved is not None:
+                self._settle(asked.question.task, prompt, sent, reserved, usd)
+                reserved = None
             self._feel(sent, started)
             attempt = _attempt(asked.key, number, at, seconds, sent, usage, usd)
             await self.journal.record(attempt, told(self.model, asked))
         finally:
             self.pace.leave(unused)
+            if reserved is not None:
+                self.budget.settle(reserved, None)
         if sent.reply is not None:
             if self.cache is not None and sent.reading is not None and not sent.reading.faults:
                 self.cache.put(asked.key, sent.reply)
@@ -177,35 +195,102 @@ class Lane:
             )
         return sent
 
-    def _account(
-        self, sent: Sent, usage: Usage, usd: float | None, estimate: float, tokens: int
-    ) -> int:
+    async def _let_through(
+        self, asked: Asked, prompt: int, tokens: int
+    ) -> tuple[float, float | None] | None:
+        """When it was let through, and what is set aside for it; None: nothing is sent any more."""
+        started = await self.pace.enter(asked.turn, tokens)
+        if self.closed is None:
+            if self.budget.usd is None:
+                if self.budget.count():
+                    return started, None
+                self._close(self.budget.reached)
+            else:
+                return await self._afforded(asked, prompt, tokens, started)
+        self.pace.leave(tokens)
+        return None
+
+    async def _afforded(
+        self, asked: Asked, prompt: int, tokens: int, started: float
+    ) -> tuple[float, float] | None:
+        """The same within a budget in USD; who waits for room there takes none from the others."""
+        known = self._known_of(asked.question.task)
+
+        def estimate() -> Estimate:
+            price = self.price
+            return Estimate(
+                cost(known.careful(prompt), price) or 0.0, cost(known.least(prompt), price) or 0.0
+            )
+
+        reserved = self.budget.reserve(estimate)
+        if reserved is not None:
+            return started, reserved
+        self.pace.leave(tokens)
+        reserved = await self.budget.wait(asked.turn, estimate)
+        if reserved is None:
+            self._close(self.budget.reached)
+            return None
+        through = False
+        try:
+            started = await self.pace.enter(asked.turn, tokens)
+            through = self.closed is None
+        finally:
+            if not through:
+                self.budget.give_back(reserved)
+        if through:
+            return started, reserved
+        self.pace.leave(tokens)
+        return None
+
+    def _known_of(self, task: str) -> Known:
+        known = self._known.get(task)
+        if known is None:
+            longest = max((one.longest for one in self._known.values()), default=0)
+            known = self._known[task] = Known(max(AT_FIRST, longest))
+        return known
+
+    def _account(self, sent: Sent, usage: Usage, usd: float | None, tokens: int) -> int:
         """Count what it took; the tokens that it did not take after all."""
         if sent.trouble is not None:
             self.tally.troubles[sent.trouble] += 1
         if sent.reply is None:
-            lost = sent.trouble in ("timeout", "connection")
-            self.budget.settle(estimate, None if lost else 0.0)
-            return 0 if lost else tokens
+            return 0 if sent.trouble in LOST else tokens
         self.tally.took(usage, usd)
-        self.budget.settle(estimate, usd)
         if usage.completion is not None:
             self._expected += (usage.completion - self._expected) / 16
         if usage.prompt is None or usage.completion is None:
             return 0
         return tokens - usage.prompt - usage.completion
 
+    def _settle(
+        self, task: str, prompt: int, sent: Sent, reserved: float, usd: float | None
+    ) -> None:
+        """Tell the budget what it took."""
+        if sent.reply is None:
+            usd = None if sent.trouble in LOST else 0.0
+        else:
+            self._known_of(task).learn(prompt, sent.reply.usage)
+        self.budget.settle(reserved, usd)
+
     def _feel(self, sent: Sent, started: float) -> None:
         """What the reply says of the server."""
         self._heard = self._heard or sent.reply is not None or sent.http is not None
         if sent.reply is not None:
             self._dead = 0
+            self._replied = True
             self.pace.went_well()
         elif sent.after > LONGEST_PAUSE:
             self._close(
-                f"{self.model.name} wants to be left alone for {_duration(sent.after)}; "
-                f"after that {NEXT}"
+                f"the server wants to be left alone for {_duration(sent.after)}; after that {NEXT}"
             )
+        elif sent.trouble == "rejected" and not self._replied:
+            self._rejected += 1
+            if self._rejected >= IN_A_ROW:
+                self._close(
+                    f"the server rejected all of the first {self._rejected} questions "
+                    f"({sent.words}); if it is of the settings in the judge's name or of the "
+                    f"address, mend that; {NEXT}"
+                )
         elif sent.trouble == "rate_limit" or sent.http in OVERLOADED:
             self.pace.congested(started, sent.after)
         elif sent.trouble in DEAD:
@@ -219,10 +304,8 @@ class Lane:
         elif sent.trouble in DEAD:
             self._given_up += 1
             if self._given_up >= IN_A_ROW:
-                self._close(
-                    f"the server of {self.model.name} stopped answering ({sent.words}); {NEXT}"
-                )
-        reason = f"{self.model.name}: {sent.words}; asked {number} times"
+                self._close(f"the server stopped answering ({sent.words}); {NEXT}")
+        reason = f"{self.model.name}: {sent.words}; asked {number} times; {NEXT}"
         return Answer(
             status="truncated" if sent.trouble in ("truncated", "length") else "failed",
             reason=reason,
@@ -230,7 +313,7 @@ class Lane:
 
     def _close(self, reason: str | None) -> None:
         if self.closed is None:
-            self.closed = reason
+            self.closed = f"{self.model.name}: {reason}"
             self.pace.lift()
 
 

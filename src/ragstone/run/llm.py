@@ -10,7 +10,7 @@ from ragstone.judgements import Topic
 from ragstone.judges import fingerprint
 from ragstone.models.chat import ChatModel
 
-from .limits import Limits
+from .limits import USUAL, Limits
 
 if TYPE_CHECKING:
     from ragstone.judges.llm.asker import Asker
@@ -69,7 +69,7 @@ class ModelJudges:
         return {
             "llm": {
                 "judges": {
-                    name: [model.identity for model in judge.models]
+                    name: [f"{model.identity}|window={model.window}" for model in judge.models]
                     for name, judge in self.judges.items()
                 },
                 "plan": first.plan.name,
@@ -127,6 +127,24 @@ class ModelJudges:
         }
         return replace(self, judges=able)
 
+    def told_by_servers(self) -> list[str]:
+        """What servers did not take, so that it was left out."""
+        return [
+            f"{model.name}: its server does not take all it was sent. Left out, or put otherwise: "
+            f"{'; '.join(model.notes)}."
+            for model in self.models
+            if model.notes
+        ]
+
+    def idle(self, instructions: Instructions, limits: Limits) -> list[str]:
+        """That what was said about models changes nothing, where none judges."""
+        if self.judges or (instructions == PLAIN and limits == USUAL):
+            return []
+        return [
+            "No judge is a model, so what was said about models (plan, prompts, limits, …) "
+            "changed nothing."
+        ]
+
     @property
     def models(self) -> list[ChatModel]:
         """Every model that may be asked."""
@@ -140,6 +158,7 @@ def model_judges(
     citations: str,
     *,
     offline: bool,
+    to_ask: bool = True,
 ) -> ModelJudges:
     """Open the models among the judges. A comma between models makes a panel that votes.
 
@@ -149,6 +168,7 @@ def model_judges(
         topics: Criteria, aspects and rivals that the metrics name.
         citations: The pattern of the markers by which an answer cites.
         offline: Ask no server but one on this machine.
+        to_ask: False opens models without a key, for nothing is going to be sent.
 
     Raises:
         InputError: A model that cannot be asked; prompts, rubrics or a plan that are none. Only
@@ -168,9 +188,15 @@ def model_judges(
             from ragstone.models.chat.connections import Connections
 
             pool = Connections()
-        models = _opened(one, pool, offline=offline)
+        models = _opened(one, pool, offline=offline, to_ask=to_ask)
         names.append(one if isinstance(one, str) else ",".join(model.name for model in models))
+        if names[-1] in found:
+            raise InputError(
+                f"Two judges are called {names[-1]}. Name each once; a function of your own gets a "
+                "name by CallableChat(function, name=…)."
+            )
         found[names[-1]] = models
+        _check_panel(models)
     if not found:
         return ModelJudges(tuple(names), {})
     from ragstone.judges.llm.claims import ClaimsTask
@@ -198,20 +224,41 @@ def model_judges(
     return ModelJudges(tuple(names), judges, pool)
 
 
-def _opened(one: Named, connections: "Connections", *, offline: bool) -> tuple[ChatModel, ...]:
+def _opened(
+    one: Named, connections: "Connections", *, offline: bool, to_ask: bool
+) -> tuple[ChatModel, ...]:
     if isinstance(one, str):
+        from ragstone.judges.names import panel_models
         from ragstone.models.chat.names import open_chat
 
-        names = [part.strip() for part in one.split(",") if part.strip()]
-        return tuple(open_chat(name, connections, offline=offline) for name in names)
+        return tuple(
+            open_chat(name, connections, offline=offline, to_ask=to_ask)
+            for name in panel_models(one)
+        )
     if isinstance(one, list | tuple):
-        return tuple(model for part in one for model in _opened(part, connections, offline=offline))
+        return tuple(
+            model
+            for part in one
+            for model in _opened(part, connections, offline=offline, to_ask=to_ask)
+        )
     if callable(one):
         from ragstone.models.chat.callable import CallableChat
 
         return (CallableChat(one),)
     assert not isinstance(one, Sequence)
     return (one,)
+
+
+def _check_panel(models: Sequence[ChatModel]) -> None:
+    """Members of a panel that would give the same replies are a mistake."""
+    for what in ("name", "identity"):
+        known = [getattr(model, what) for model in models]
+        twice = next((one for one in known if known.count(one) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"{twice} is in a panel twice. Its members vote: name each once, or tell them "
+                "apart by a setting such as ?seed=2."
+            )
 
 
 def _rubrics(judge: "LLMJudge") -> list[str]:

@@ -23,6 +23,9 @@ VERSION = version("ragstone")
 FINGERPRINT, SHOWN = 32, 12
 """Digits of a model's fingerprint, and how many of them a signature shows."""
 
+TOO_LONG = "too_long"
+"""In the reason of what cannot be asked, however often."""
+
 UNHEARD = ("failed", "blocked", "truncated")
 """How a question to a model comes to nothing."""
 
@@ -62,9 +65,10 @@ class Tally:
             self.said[ask, judge, status] += count
 
     def hear(self, ledger: pl.DataFrame, support: pl.DataFrame | None) -> None:
-        """Count what models did not answer, and what of their evidence is not there."""
+        """Count what models left open, if only in part, and what of their evidence is not there."""
         failed = ledger.filter(
-            pl.col("requests").is_not_null() & pl.col("status").is_in(UNHEARD)
+            pl.col("requests").is_not_null()
+            & (pl.col("status").is_in(UNHEARD) | pl.col("reason").is_not_null())
         ).unique(["requests", "judge"])
         counted = failed.group_by("judge", "status", "reason").len()
         for judge, status, reason, count in counted.iter_rows():
@@ -83,11 +87,18 @@ class Tally:
             self.said[ask, judge, status] = count
         for measure, counts in manifest.get("compared", {}).items():
             self.pairs[measure], self.cut[measure] = counts["pairs"], counts["cut"]
+        for judge, status, reason, count in manifest.get("left_open", ()):
+            self.unheard[judge, status, reason] = count
+        self.quotes.update(manifest.get("quotes", {}))
 
     @property
     def unheard_again(self) -> int:
         """Of the questions that came to nothing, those that it may help to ask again."""
-        return sum(count for (_, status, _), count in self.unheard.items() if status != "blocked")
+        return sum(
+            count
+            for (_, status, reason), count in self.unheard.items()
+            if status != "blocked" and TOO_LONG not in reason
+        )
 
     def who(self) -> dict[str, str]:
         """For each ask whose words count, such as ``local 80%+human 20%``."""
@@ -129,6 +140,8 @@ def manifest(
         ],
         "models": asdict(opened),
         "unheard": tally.unheard_again,
+        "left_open": [[*which, count] for which, count in sorted(tally.unheard.items())],
+        "quotes": dict(tally.quotes),
         "judged": [[*said, count] for said, count in sorted(tally.said.items())],
         "compared": {
             measure: {"pairs": pairs, "cut": tally.cut[measure]}
@@ -153,6 +166,7 @@ def _signature(settings: Mapping[str, Any], tally: Tally, opened: Opened) -> str
     parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings["nli"]]
     parts += opened.signature(ASKS)
     if told := settings.get("llm"):
+        parts.append(f"models:{fingerprint(told['judges'])[:SHOWN]}")
         parts.append(f"prompts:{fingerprint(told['prompts'], told['rubrics'])[:SHOWN]}")
         parts.append(f"plan:{told['plan']}")
     return "|".join([*parts, f"cluster:{settings['cluster']}", f"ragstone:{VERSION}"])

@@ -2,23 +2,43 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.reading import Reading
 
+from .attempting import NEXT
+
 NOT_THERE = "not in the reply"
 
 
-def alone(reading: Reading, missing: Sequence[str], key: str) -> Outcome:
-    """One reply, which may lack something."""
-    lacking = {name: reading.faults.get(name, NOT_THERE) for name in missing}
+def partly(reading: Reading, missing: Sequence[str], key: str, model: str) -> Outcome:
+    """One reply, which lacks something."""
+    lacking = {
+        name: f"{model}: {NOT_THERE} ({reading.faults.get(name, 'missing')})" for name in missing
+    }
     return Outcome("ok", reading.items, lacking, None, (key,))
 
 
-def completed(first: Outcome, rest: Outcome) -> Outcome:
-    """A reply, and what came of asking alone for what it lacked."""
+def in_vain(outcome: Outcome, missing: Sequence[str], model: str) -> Outcome:
+    """A question about what an earlier reply lacked, whose reply lacks it too."""
+    why = f"{model}: {NOT_THERE}, nor in the one to asking for it alone; {NEXT}"
+    return replace(outcome, lacking=dict.fromkeys(missing, why))
+
+
+def completed(first: Outcome, rest: Outcome, model: str, *, sent: bool) -> Outcome:
+    """A reply, and what came of asking alone for what it lacked.
+
+    Args:
+        first: The reply.
+        rest: What came of it.
+        model: Its name.
+        sent: Whether it was asked at all.
+    """
+    came = "and asking for it alone failed" if sent else "and it was not asked for alone"
     lacking = {
-        name: _why(rest, name, fault)
+        name: rest.lacking.get(name)
+        or f"{fault}, {came}: {(rest.reason or NOT_THERE).removeprefix(f'{model}: ')}"
         for name, fault in first.lacking.items()
         if name not in rest.items
     }

@@ -67,22 +67,8 @@ def of_models(tally: Tally, judges: Sequence[str], counts: "Counts | None") -> I
     """One line each: questions that came to nothing, evidence that is not there, what was saved."""
     if not judges:
         return
-    failed = sum(tally.unheard.values())
-    if failed:
-        (most, _), *others = tally.unheard.most_common()
-        times = "Once" if failed == 1 else f"{failed:,} times"
-        more = (
-            f" and {len(others)} more reasons"
-            if len(others) > 1
-            else " and another"
-            if others
-            else ""
-        )
-        again = " The same command asks these again." if tally.unheard_again else ""
-        yield (
-            f"{times} a model gave no judgement, and what rests on it is missing: "
-            f"{(most[2] or most[1]).partition(';')[0]}{more}.{again}"
-        )
+    if tally.unheard:
+        yield _left_open(tally)
     if unknown := tally.quotes["unknown"]:
         yield f"Evidence: {unknown:,} named contexts that were not shown were dropped."
     if unfound := tally.quotes["unfound"]:
@@ -94,6 +80,22 @@ def of_models(tally: Tally, judges: Sequence[str], counts: "Counts | None") -> I
             f"({counts.from_journal:,} in this run, {counts.from_cache:,} in others), and were not "
             "paid again."
         )
+
+
+def _left_open(tally: Tally) -> str:
+    """How often models left something open, mostly why, and whether asking again may help."""
+    count, again = sum(tally.unheard.values()), tally.unheard_again
+    (most, _), *others = tally.unheard.most_common()
+    why = (most[2] or most[1]).partition(";")[0]
+    more = f"; {len(others):,} other reason{'s' if len(others) > 1 else ''}" if others else ""
+    hint = {0: "Asking again is of no use", count: "The same command asks again"}.get(
+        again, f"The same command asks {again:,} of these again"
+    )
+    times = "Once" if count == 1 else f"{count:,} times"
+    return (
+        f"{times} a model left something open, and what rests on it is missing ({why}{more}). "
+        f"{hint}."
+    )
 
 
 def _counted(measure: str, tally: Tally) -> str:

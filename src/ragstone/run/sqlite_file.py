@@ -1,6 +1,7 @@
 """SQLite files of a run: opened, recognised as ours, and their faults put into words."""
 
 import sqlite3
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def open_file(file: Path, layout: Layout) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=BUSY, isolation_level=None, check_same_thread=False)
     try:
         if not _is_ours(connection, layout):
-            connection.execute("PRAGMA journal_mode = WAL")
+            _write_ahead(connection)
             connection.execute("BEGIN IMMEDIATE")
             if not _is_ours(connection, layout):
                 for table in layout.tables:
@@ -94,6 +95,20 @@ def explained(error: sqlite3.Error, file: Path) -> InputError:
     return InputError(
         f"{file}: {fault}; then the same command goes on, and what was written stays. ({error})"
     )
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Change to WAL, for which SQLite does not wait itself while another program does the same."""
+    until = time.monotonic() + BUSY
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def storable(row: tuple[object, ...]) -> tuple[object, ...]:

@@ -126,3 +126,13 @@ def test_aspects_with_one_meaning_pass_with_several_numbers_of_votes() -> None:
 
 def test_the_prompt_is_short() -> None:
     assert len(load_prompts().instructions("critique")) <= 1_400
+
+
+def test_a_blank_question_is_not_shown() -> None:
+    blank, none = (
+        Question((piece,), "S").request().text
+        for question in (" \n", None)
+        for piece in TASK.pieces(matter(HARM, question=question), PROMPTS, ROOM)
+    )
+    assert blank == none
+    assert "QUESTION\n" not in blank

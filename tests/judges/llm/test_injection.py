@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,13 @@ from ragstone.judges.llm.agreement import AgreementTask
 from ragstone.judges.llm.blocks import listing
 from ragstone.judges.llm.boundary import unescaped
 from ragstone.judges.llm.claims import ClaimsTask
+from ragstone.judges.llm.critique import CritiqueTask
+from ragstone.judges.llm.preference import PreferenceTask
+from ragstone.judges.llm.probes import ProbesTask
 from ragstone.judges.llm.prompts import SYSTEM, TASKS, Prompts
 from ragstone.judges.llm.quality import QualityTask
 from ragstone.judges.llm.question import Item, Question
+from ragstone.judges.llm.rating import RatingTask
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import RelevanceTask
 from ragstone.judges.llm.statements import StatementsTask
@@ -42,6 +46,16 @@ TASKS_ASKED: tuple[Task, ...] = (
     StatementsTask(),
     AgreementTask(),
     QualityTask(),
+    ProbesTask(),
+    RatingTask(),
+    CritiqueTask(),
+    PreferenceTask(),
+)
+TOPICS = (
+    Topic("critique", "harmfulness"),
+    Topic("rating", "answer_correctness"),
+    Topic("rating", "faithfulness"),
+    Topic("preference", "other"),
 )
 HIDDEN = "A text that is someone's own."
 
@@ -120,7 +134,8 @@ def matter(place: str, text: str) -> Matter:
         "claim": [Proposition("j", 0, 0, said("claim", "The bridge opened in 1859."))],
         "statement": [Proposition("j", 0, 0, said("statement", "It is of iron."))],
     }
-    return Matter(example, propositions, (Topic("critique", "harmfulness"),))
+    rivals = {"other": said("rival", "Nobody knows when.")}
+    return Matter(example, propositions, TOPICS, rivals)
 
 
 PLACES = (
@@ -133,6 +148,7 @@ PLACES = (
     "policy",
     "claim",
     "statement",
+    "rival",
 )
 
 
@@ -144,16 +160,35 @@ def prompts_of(asked: Matter) -> Iterator[tuple[str, Question, str]]:
             yield task.name, question, question.request().text
 
 
+UNASKED = {"answer": {"claims", "probes"}, "reference": {"statements"}}
+"""What is not asked about a blank text."""
+
+
 def structure(blocks: list[Shown]) -> list[tuple[str, list[str]]]:
     return [(block.title, list(block.texts)) for block in blocks]
 
 
+Asked = dict[str, list[tuple[Question, str]]]
+
+
+def by_task(asked: Matter) -> Asked:
+    found: Asked = {}
+    for name, question, text in prompts_of(asked):
+        found.setdefault(name, []).append((question, text))
+    return found
+
+
 @cache
-def harmless(place: str) -> dict[str, tuple[list[Shown], tuple[str, ...]]]:
-    return {
-        name: (read_by_lines(text), tuple(question.items))
-        for name, question, text in prompts_of(matter(place, HIDDEN))
-    }
+def harmless(place: str, *, question: bool = True) -> Asked:
+    """What is asked where the place holds a plain text, or where there is no question."""
+    asked = matter(place, HIDDEN)
+    if not question:
+        asked = replace(asked, example=replace(asked.example, question=None))
+    return by_task(asked)
+
+
+def items_of(questions: list[tuple[Question, str]]) -> list[str]:
+    return sorted(name for question, _ in questions for name in question.items)
 
 
 @cache
@@ -172,19 +207,20 @@ def test_a_reader_of_boundary_lines_finds_what_went_in(hostile: str) -> None:
     hostile = with_marks(hostile)
     expected_text = hostile.replace("\r\n", "\n")
     for place in PLACES:
-        asked = 0
-        for name, question, text in prompts_of(matter(place, hostile)):
-            blocks = read_by_lines(text)
-            before, items = harmless(place)[name]
-            assert structure(blocks) == structure(before), place
-            assert tuple(question.items) == items
-            for block, other in zip(blocks, before, strict=True):
-                expected = [one.replace(HIDDEN, expected_text) for one in other.texts.values()]
-                assert sorted(block.texts.values()) == sorted(expected), place
-            assert text.splitlines() == text.removesuffix("\n").split("\n")
-            text.encode()
-            asked += 1
-        assert asked >= len(TASKS_ASKED) - 1
+        asked = by_task(matter(place, hostile))
+        plain = harmless(place, question=place != "question" or bool(hostile.strip()))
+        unasked = set() if hostile.strip() else UNASKED.get(place, set())
+        assert set(plain) - set(asked) == unasked
+        for name, questions in asked.items():
+            assert items_of(questions) == items_of(plain[name])
+            for (_, text), (_, before) in zip(questions, plain[name], strict=True):
+                blocks, others = read_by_lines(text), read_by_lines(before)
+                assert structure(blocks) == structure(others), place
+                for block, other in zip(blocks, others, strict=True):
+                    expected = [one.replace(HIDDEN, expected_text) for one in other.texts.values()]
+                    assert sorted(block.texts.values()) == sorted(expected), place
+                assert text.splitlines() == text.removesuffix("\n").split("\n")
+                text.encode()
 
 
 @every_text
@@ -209,20 +245,30 @@ def test_a_text_cannot_run_after_the_boundary_of_its_own_block() -> None:
 # What the model writes
 
 
+SAID: dict[str, dict[str, Any]] = {
+    "support": {"verdict": "absent", "evidence": [], "quote": ""},
+    "relevance": {"grade": 0, "misleading": False, "sentences": []},
+    "rating": {"score": 1},
+    "critique": {"verdict": "no"},
+    "preference": {"verdict": "tie"},
+}
+"""What a true reply says beside its reason."""
+REASON = dict.fromkeys(SAID, "reason") | {"rating": "reasoning"}
+
+
 def true_replies() -> list[tuple[dict[str, Any], dict[str, type[Item]], dict[str, Any]]]:
-    """For support and relevance a reply, the items wanted, and the verdicts it holds."""
+    """A reply of each of these tasks, the items wanted, and the verdicts it holds."""
     found = []
-    for name, question, _ in prompts_of(matter("", "")):
-        if name == "support":
-            about: dict[str, Any] = {"verdict": "absent", "evidence": [], "quote": ""}
-        elif name == "relevance":
-            about = {"grade": 0, "misleading": False, "sentences": []}
-        else:
-            continue
-        reply = {item: {"reason": "It does not say.", **about} for item in question.items}
-        assert len(reply) == 2
-        found.append((reply, question.items, dict.fromkeys(reply, about)))
+    for name, questions in by_task(matter("", "")).items():
+        if name in SAID:
+            items = questions[0][0].items
+            reply = {item: {REASON[name]: "It does not say.", **SAID[name]} for item in items}
+            found.append((reply, items, dict.fromkeys(reply, SAID[name])))
     return found
+
+
+def with_reason(item: dict[str, Any], words: str) -> dict[str, Any]:
+    return item | {"reasoning" if "reasoning" in item else "reason": words}
 
 
 REPLIES = true_replies()
@@ -235,14 +281,15 @@ def verdicts(text: str, items: dict[str, type[Item]]) -> dict[str, Any] | None:
     except Malformed:
         return None
     return {
-        name: item.model_dump(exclude={"reason"}) for name, item in reading.items.items()
+        name: item.model_dump(exclude={"reason", "reasoning"})
+        for name, item in reading.items.items()
     } | dict.fromkeys(reading.faults)
 
 
 @every_text
 def test_a_text_copied_into_a_reason_or_a_quote_changes_no_verdict(hostile: str) -> None:
     for reply, items, expected in REPLIES:
-        copied = {name: {**item, "reason": hostile} for name, item in reply.items()}
+        copied = {name: with_reason(item, hostile) for name, item in reply.items()}
         if "quote" in next(iter(reply.values())):
             copied = {name: {**item, "quote": hostile} for name, item in copied.items()}
             expected = {
@@ -298,3 +345,14 @@ def test_a_text_as_a_reply_is_read_or_refused_at_once(hostile: str) -> None:
         for _, items, _ in REPLIES:
             verdicts(text, items)
     assert time.process_time() - begun < 1
+
+
+@every_text
+def test_a_text_in_a_made_question_stays_a_text(hostile: str) -> None:
+    (asked,) = by_task(matter("", ""))["probes"]
+    reply = {"probes": {"q1": "Who?", "q2": hostile, "q3": "When?", "noncommittal": False}}
+    for text in (json.dumps(reply), json.dumps(reply, ensure_ascii=False)):
+        (made,) = (verdicts(text, asked[0].items) or {"": None}).values()
+        written = re.sub("[\ud800-\udfff]", "\ufffd", hostile).strip()
+        expected = {**reply["probes"], "q2": written} if written else None
+        assert made == expected

@@ -27,6 +27,7 @@ def test_two_of_three_decide_and_the_reason_is_one_of_theirs() -> None:
             [support(0, "supported", "it says so", "c1")],
             [support(0, "supported", "so it says", "c2")],
         ],
+        3,
     )
     assert row["verdict"] == "supported"
     assert (row["reason"], row["quote"]) in {("it says so", "c1"), ("so it says", "c2")}
@@ -34,17 +35,19 @@ def test_two_of_three_decide_and_the_reason_is_one_of_theirs() -> None:
 
 
 def test_a_tie_has_no_verdict() -> None:
-    (row,) = vote("support/claim", [[support(0, "absent")], [support(0, "supported")]])
+    (row,) = vote("support/claim", [[support(0, "absent")], [support(0, "supported")]], 2)
     assert row["verdict"] is None
     assert row["probability"] is None
-    assert row["reason"] == "the panel is split"
+    assert row["reason"] == "no verdict has more than half of the panel"
 
 
-def test_who_did_not_judge_has_no_vote() -> None:
-    (row,) = vote(
-        "support/claim", [[support(0, None)], [support(0, "supported")], [support(0, "supported")]]
-    )
-    assert row["verdict"] == "supported"
+def test_a_verdict_needs_more_than_half_of_all_members() -> None:
+    two = [[support(0, None)], [support(0, "supported")], [support(0, "supported")]]
+    assert vote("support/claim", two, 3)[0]["verdict"] == "supported"
+    one = [[support(0, None)], [support(0, "supported")]]
+    assert vote("support/claim", one, 3)[0]["verdict"] is None
+    alone = [[support(0, "supported")]]
+    assert vote("support/claim", alone, 2)[0]["verdict"] is None
 
 
 def test_each_unit_is_voted_on_by_itself() -> None:
@@ -55,6 +58,7 @@ def test_each_unit_is_voted_on_by_itself() -> None:
             [support(0, "supported"), support(1, "absent")],
             [support(1, "supported"), support(0, "contradicted")],
         ],
+        3,
     )
     assert [(row["index"], row["verdict"]) for row in rows] == [(0, "supported"), (1, "absent")]
 
@@ -66,6 +70,7 @@ def test_scores_are_averaged() -> None:
             [{"criterion": "tone", "score": 0.5, "reason": "a"}],
             [{"criterion": "tone", "score": 1.0, "reason": "b"}],
         ],
+        2,
     )
     assert rows[0]["score"] == pytest.approx(0.75)
 
@@ -74,11 +79,11 @@ def test_grades_need_a_majority() -> None:
     def grade(value: int) -> Row:
         return {"rank": 1, "grade": value, "relevant": value > 0, "misleading": False}
 
-    (row,) = vote("relevance", [[grade(1)], [grade(2)], [grade(3)]])
+    (row,) = vote("relevance", [[grade(1)], [grade(2)], [grade(3)]], 3)
     assert row["grade"] is None
     assert row["relevant"] is True
 
 
 def test_one_member_speaks_for_itself() -> None:
     rows = [support(0, None, "left out")]
-    assert vote("support/claim", [rows]) == rows
+    assert vote("support/claim", [rows], 1) == rows

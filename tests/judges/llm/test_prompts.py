@@ -13,6 +13,7 @@ from ragstone.judgements import (
     SUPPORT_VERDICTS,
 )
 from ragstone.judges.llm.agreement import ClaimAgreement, StatementAgreement
+from ragstone.judges.llm.blocks import listing
 from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
 from ragstone.judges.llm.prompts import TASKS, load_prompts
 from ragstone.judges.llm.question import Item
@@ -128,3 +129,8 @@ def test_every_fault_of_a_folder_is_said(tmp_path: Path) -> None:
         "quality.md is not UTF-8",
     ):
         assert fault in str(caught.value)
+
+
+def test_the_documentation_shows_a_block_as_models_see_it() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "prompts.md").read_text("utf-8")
+    assert listing("PROPOSITIONS", {"p01": "The bridge opened in 1859."}).rstrip() in page

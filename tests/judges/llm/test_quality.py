@@ -165,3 +165,10 @@ def test_the_verdicts_of_the_prompt_meet_the_anchors(shared: Path) -> None:
         assert abs(value - anchor["expected"]["score"]) <= anchor["tolerance"], name
         assert f'"{anchor["input"]["question"]}"' in prompt
         assert f'"{anchor["input"]["answer"]}"' in prompt or name == "anchor.10"
+
+
+def test_a_blank_question_is_none() -> None:
+    blank = row(matter(question=" \n"), told())
+    assert blank == row(matter(question=None), told())
+    assert (blank["parts"], blank["response_on_topic"]) == (0, None)
+    assert text(matter(question=" \n")) == text(matter(question=None))

@@ -82,6 +82,7 @@ def test_several_references_are_all_shown() -> None:
     ("criterion", "lacks"),
     [
         ("plain", {"question": None}),
+        ("plain", {"question": " \n"}),
         ("plain", {"answer": None}),
         ("right", {"reference": ()}),
         ("backed", {"contexts": None}),

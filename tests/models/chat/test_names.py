@@ -167,3 +167,32 @@ def test_an_address_must_be_a_plain_one(name: str, words: str) -> None:
 def test_a_setting_that_a_format_has_no_place_for_is_refused(name: str) -> None:
     with pytest.raises(ModelError, match=name.partition("?")[2].partition("=")[0]):
         open_chat(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_that_is_not_asked_needs_no_key_and_is_the_same_model(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://mine.openai.azure.com/")
+    opened = open_chat(name, to_ask=False)
+    for variable in ("OPENAI", "AZURE_OPENAI", "ANTHROPIC", "GEMINI"):
+        monkeypatch.setenv(f"{variable}_API_KEY", KEY)
+    same = open_chat(name)
+    for one in ("name", "about", "identity", "window"):
+        assert getattr(opened, one) == getattr(same, one)
+
+
+def test_a_model_that_is_not_asked_is_still_named_and_addressed_well() -> None:
+    for name, words in [
+        ("openai:", "names no model"),
+        ("http://localhost/v1", "names no model"),
+        ("http://user:secret@host/v1#m", "password"),
+        ("openai:m?seed=x", "seed"),
+    ]:
+        with pytest.raises(ModelError, match=words):
+            open_chat(name, to_ask=False)
+
+
+def test_a_misspelt_form_is_told_as_it_is_written() -> None:
+    with pytest.raises(UnknownName, match="Did you mean anthropic:m"):
+        open_chat("anthropc:m")

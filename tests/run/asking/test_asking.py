@@ -12,7 +12,7 @@ from ragstone.errors import InputError, ModelError
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage
-from ragstone.run.asking import Asking
+from ragstone.run.asking import REMEMBERED, Asking
 from ragstone.run.budget import Budget
 from ragstone.run.entries import FILE, entries, totals
 from ragstone.run.lane import Terms
@@ -62,6 +62,10 @@ RATE_LIMIT = ChatFailure("rate_limit", "too many requests", http=429)
 FAILURE = ChatFailure("server_error", "500", http=500)
 BROKEN_OFF = ChatFailure("connection", "reset")
 CUT_OFF = '{"p01": {"reason": "so", "verd'
+REJECTED = ChatFailure("rejected", "400: no such field", http=400)
+NOR_ALONE = (
+    "scripted: not in the reply, nor in the one to asking for it alone; the same command asks again"
+)
 WRONG = {"p01": {"reason": "so", "verdict": 1}}
 
 
@@ -119,7 +123,8 @@ def test_a_trouble_that_stays_is_given_up_after_six_attempts(
     (outcome,) = put(open_asking(), model, question())
     assert outcome.status == ("truncated" if fault is CUT_OFF else "failed")
     assert outcome.reason is not None
-    assert outcome.reason.endswith("asked 6 times")
+    assert outcome.reason.startswith("scripted: ")
+    assert outcome.reason.endswith("; asked 6 times; the same command asks again")
 
 
 def test_a_question_without_a_reply_is_asked_again_when_its_time_is_over(
@@ -160,7 +165,8 @@ def test_a_server_that_wants_to_be_left_alone_for_hours_is_asked_no_more(
     asking = open_asking(limits=Terms(concurrency=1))
     outcomes = put(asking, model, question("one"), question("two"))
     assert {one.reason for one in outcomes} == {
-        "scripted wants to be left alone for 2.0 hours; after that the same command asks again"
+        "scripted: the server wants to be left alone for 2.0 hours; "
+        "after that the same command asks again"
     }
 
 
@@ -191,21 +197,53 @@ def test_what_is_not_there_when_asked_for_alone_is_lacking(
     (outcome,) = put(open_asking(), model, question("Text.", "p01", "p02", "p03"))
     assert outcome.status == "ok"
     assert list(outcome.items) == ["p01", "p02"]
-    assert outcome.lacking == {"p03": "missing"}
+    assert outcome.lacking == {"p03": NOR_ALONE}
     assert len(model.requests) == 2
 
 
-def test_what_is_asked_for_alone_in_vain_is_not_asked_for_again(
+@pytest.mark.parametrize("alone", [WRONG, yes("p02")])
+def test_what_is_asked_for_alone_in_vain_is_asked_for_once_each_time_the_run_goes_on(
+    alone: Any, open_asking: Open, question: Make
+) -> None:
+    asked = question("Text.", "p01", "p02", "p03")
+    first = open_asking()
+    model = ScriptedModel([yes("p01"), alone])
+    (outcome,) = put(first, model, asked)
+    assert outcome.lacking["p03"] == NOR_ALONE
+    others = [question(f"{n}") for n in range(REMEMBERED + 2)]
+    put(first, ScriptedModel(all_of_it, name="other"), *others)
+    assert put(first, model, asked) == [outcome]
+    first.close()
+    second = open_asking()
+    (still,) = put(second, ScriptedModel(lambda _: WRONG), asked)
+    assert still.lacking == outcome.lacking
+    assert second.counts().calls == 1
+    second.close()
+    (at_last,) = put(open_asking(), ScriptedModel(all_of_it), asked)
+    assert set(at_last.items) == {"p01", "p02", "p03"}
+    assert at_last.lacking == {}
+
+
+def test_what_is_lacking_says_that_asking_for_it_alone_failed(
     open_asking: Open, question: Make
 ) -> None:
-    asked = question("Text.", "p01", "p02")
-    first = open_asking()
-    (outcome,) = put(first, ScriptedModel([yes("p01"), WRONG]), asked)
-    first.close()
-    assert list(outcome.items) == ["p01"]
-    assert set(outcome.lacking) == {"p02"}
-    (again,) = put(open_asking(), ScriptedModel([]), asked)
-    assert again.items == outcome.items
+    model = ScriptedModel([yes("p01"), *[FAILURE] * 6])
+    (outcome,) = put(open_asking(), model, question("Text.", "p01", "p02"))
+    assert outcome.lacking == {
+        "p02": "scripted: not in the reply (missing), and asking for it alone failed: 500; "
+        "asked 6 times; the same command asks again"
+    }
+
+
+def test_what_is_lacking_says_that_it_was_not_asked_for_alone(
+    open_asking: Open, question: Make
+) -> None:
+    asking = open_asking(budget=Budget(max_calls=1))
+    (outcome,) = put(asking, ScriptedModel(lambda _: yes()), question("Text.", "p01", "p02"))
+    assert outcome.lacking == {
+        "p02": "scripted: not in the reply (missing), and it was not asked for alone: "
+        "budget: all 1 calls of --max-calls are made; the same command with more goes on"
+    }
 
 
 def test_an_item_of_the_wrong_type_is_asked_for_alone(open_asking: Open, question: Make) -> None:
@@ -239,11 +277,31 @@ def test_a_reply_for_one_item_that_is_always_too_long_is_truncated(
 @pytest.mark.parametrize(
     ("said", "calls", "status", "reason"),
     [
-        (ChatReply("", "refusal"), 2, "blocked", "the model declined to answer"),
-        (ChatReply("", "filter"), 1, "blocked", "a content filter stopped the reply"),
-        (ChatFailure("filtered", "hate: high"), 1, "blocked", "hate: high"),
+        (
+            ChatReply("", "refusal"),
+            2,
+            "blocked",
+            "scripted: the model declined to answer; another --judge may answer it",
+        ),
+        (
+            ChatReply("", "filter"),
+            1,
+            "blocked",
+            "scripted: a content filter stopped the reply; another --judge may answer it",
+        ),
+        (
+            ChatFailure("filtered", "hate: high"),
+            1,
+            "blocked",
+            "scripted: hate: high; another --judge may answer it",
+        ),
         (ChatFailure("too_long", "8,193 of 8,192 tokens"), 1, "failed", "too_long"),
-        (ChatFailure("rejected", "schema too deep"), 1, "failed", "schema too deep"),
+        (
+            ChatFailure("rejected", "schema too deep"),
+            1,
+            "failed",
+            "scripted: schema too deep; the same command asks again",
+        ),
     ],
 )
 def test_what_no_attempt_will_mend_is_not_asked_again(
@@ -292,9 +350,32 @@ def test_a_dead_server_does_not_cost_hours(open_asking: Open, question: Make) ->
     outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
     assert {one.status for one in outcomes} == {"failed"}
     assert outcomes[-1].reason == (
-        "the server of scripted stopped answering (reset); the same command asks again"
+        "scripted: the server stopped answering (reset); the same command asks again"
     )
     assert len(model.requests) < 8 * 6 * 3
+
+
+def test_a_server_that_rejects_everything_is_asked_no_more(
+    open_asking: Open, question: Make
+) -> None:
+    model = ScriptedModel(lambda _: REJECTED)
+    asking = open_asking(limits=Terms(concurrency=2))
+    outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
+    assert 8 <= len(model.requests) <= 9
+    assert outcomes[0].reason == "scripted: 400: no such field; the same command asks again"
+    assert outcomes[-1].reason == (
+        "scripted: the server rejected all of the first 8 questions (400: no such field); if it is "
+        "of the settings in the judge's name or of the address, mend that; "
+        "the same command asks again"
+    )
+
+
+def test_odd_questions_among_good_ones_close_nothing(open_asking: Open, question: Make) -> None:
+    said: list[Said] = [*[REJECTED] * 7, yes(), *[REJECTED] * 20, yes()]
+    asking = open_asking(limits=Terms(concurrency=1))
+    outcomes = put(asking, ScriptedModel(said), *(question(f"{n}") for n in range(29)))
+    assert [one.status for one in outcomes].count("ok") == 2
+    assert outcomes[-1].status == "ok"
 
 
 def test_no_call_is_made_beyond_the_limit(open_asking: Open, question: Make) -> None:
@@ -302,7 +383,9 @@ def test_no_call_is_made_beyond_the_limit(open_asking: Open, question: Make) -> 
     asking = open_asking(budget=Budget(max_calls=5))
     outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
     assert [one.status for one in outcomes] == ["ok"] * 5 + ["failed"] * 4
-    assert outcomes[-1].reason == "budget: all 5 calls of --max-calls are made"
+    assert outcomes[-1].reason == (
+        "scripted: budget: all 5 calls of --max-calls are made; the same command with more goes on"
+    )
     assert len(model.requests) == 5
 
 
@@ -312,8 +395,54 @@ def test_no_more_is_spent_than_the_budget(open_asking: Open, question: Make) -> 
     outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
     assert [one.status for one in outcomes].count("ok") == 4
     assert outcomes[-1].reason is not None
-    assert outcomes[-1].reason.startswith("budget:")
+    assert outcomes[-1].reason.startswith("scripted: budget:")
     assert asking.counts().usd == pytest.approx(4 * 0.005)
+
+
+@pytest.mark.parametrize("at_once", [4, 64])
+def test_short_replies_use_the_budget_up(at_once: int, open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: reply("p01", usage=Usage(100, 20)), delay=1)
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.1), limits=Terms(concurrency=at_once))
+    outcomes = put(asking, model, *(question(f"{n}") for n in range(400)))
+    usd = asking.counts().usd
+    assert usd is not None
+    assert 0.1 - 2 * 0.0003 <= usd <= 0.1
+    assert outcomes[-1].status == "failed"
+    assert [one.status for one in outcomes] == sorted((o.status for o in outcomes), reverse=True)
+
+
+def test_a_budget_that_is_large_enough_stops_nothing(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: reply("p01", usage=Usage(100, 20)), delay=1)
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.05))
+    outcomes = put(asking, model, *(question(f"{n}") for n in range(150)))
+    assert {one.status for one in outcomes} == {"ok"}
+
+
+@pytest.mark.parametrize("tokens", [3_900, 5_000, 12_000])
+def test_the_budget_is_passed_by_no_more_than_calls_take_beyond_what_was_set_aside(
+    tokens: int, open_asking: Open, question: Make
+) -> None:
+    model = ScriptedModel(lambda _: reply("p01", usage=Usage(100, tokens)), delay=1)
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.1))
+    put(asking, model, *(question(f"{n}") for n in range(100)))
+    call, set_aside = (100 + 10 * tokens) / 1e6, 10 * 4_000 / 1e6
+    at_once = int(0.1 / set_aside)
+    usd = asking.counts().usd
+    assert usd is not None
+    assert usd <= 0.1 + at_once * max(call - set_aside, 0)
+    assert usd > 0.1 - call
+
+
+def test_who_waits_for_a_budget_is_served_by_turn(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda _: reply("p01", usage=Usage(100, 3_000)), delay=1)
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.1))
+
+    async def work() -> None:
+        turns = (3, 2, 5, 1, 4)
+        await asyncio.gather(*(asking.ask(model, question(f"{turn}"), turn) for turn in turns))
+
+    asking.wait(work())
+    assert [one.parts[-1] for one in model.requests] == ["3", "2", "1"]
 
 
 def test_a_budget_needs_a_price(open_asking: Open, question: Make) -> None:

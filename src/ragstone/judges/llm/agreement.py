@@ -10,7 +10,7 @@ from .blocks import block, listing
 from .parts import balanced, said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
-from .sees import told_first
+from .sees import has, told_first
 from .task import Matter, Row, Told
 
 
@@ -60,7 +60,7 @@ class AgreementTask:
         def piece(reference: int, asked: Collection[str]) -> Piece:
             wanted = {name: one for one, name in ids.items() if name in asked}
             blocks = (
-                *([block("QUESTION", example.question)] if example.question else []),
+                *([block("QUESTION", example.question or "")] if has(example, "question") else []),
                 block("REFERENCE", example.reference[reference]),
                 block("ANSWER", example.answer or ""),
                 *(

@@ -13,7 +13,6 @@ from ragstone.judgements import ASKS, KINDS, Topic
 from ragstone.judges.judge import (
     Block,
     Filled,
-    LedgerStatus,
     Proposition,
     Sheet,
     fingerprint,
@@ -22,6 +21,7 @@ from ragstone.judges.judge import (
 from ragstone.models.chat import ChatModel
 
 from .asker import Asker, Outcome
+from .heard import TOO_LONG, Heard, heard, lacking_in
 from .panel import vote
 from .prompts import Prompts
 from .question import Item, Piece, Question
@@ -37,30 +37,12 @@ Result = TypeVar("Result")
 MADE_BY_ONE = frozenset({"claims", "statements", "probes"})
 """Tasks whose units are made and not judged: a panel leaves them to its first model."""
 
+SHOWS_CONTEXTS = frozenset({"relevance", "support", "rating"})
+
 CHARACTERS_A_TOKEN = 3
 OVERHEAD = 5_000
 """Tokens of a window that are kept for instructions and reply."""
 LEAST_ROOM = 2_000
-TOO_LONG = "too_long"
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What was said about one task of an example.
-
-    Args:
-        matter: What was judged.
-        told: What each model said, by its name; nothing where it failed.
-        status: How it came out as a whole.
-        reason: Why there is nothing.
-        requests: The keys of the questions.
-    """
-
-    matter: Matter
-    told: Mapping[str, Told]
-    status: LedgerStatus = "ok"
-    reason: str | None = None
-    requests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,7 +73,6 @@ class LLMJudge:
     topics: tuple[Topic, ...] = ()
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     heard: dict[tuple[str, str], Heard] = field(default_factory=dict, repr=False, compare=False)
-    rooms: list[int] = field(default_factory=list, repr=False, compare=False)
 
     @cached_property
     def name(self) -> str:
@@ -149,15 +130,18 @@ class LLMJudge:
         return Matter(example, propositions, self.topics, self._rivals(example))
 
     async def put(self, round_: Sequence[Task], matter: Matter, turn: int = 0) -> None:
-        """Ask about some tasks, those of one round of the plan, and keep what is said."""
+        """Ask about some tasks, those of one round of the plan, and keep what is said.
+
+        Where a server finds the contexts too long, they are asked about in ever smaller parts.
+        """
+        room = self._room()
         while True:
-            room = self._room()
-            heard = await self._hear(round_, matter, turn, room)
-            too_long = any(one.reason == TOO_LONG for one in heard.values())
-            if not too_long or room <= LEAST_ROOM:
+            said = await self._hear(round_, matter, turn, room)
+            if room <= LEAST_ROOM or not _too_long(said):
                 break
-            self.rooms.append(max(room // 2, LEAST_ROOM))
-        for name, one in heard.items():
+            shown = sum(len(context.text or "") for context in matter.example.contexts or ())
+            room = max(min(room, shown) // 2, LEAST_ROOM)
+        for name, one in said.items():
             self.heard[name, matter.example.id] = one
 
     def propositions(self, task: Task, example: Example) -> list[Proposition]:
@@ -200,6 +184,8 @@ class LLMJudge:
         self, round_: Sequence[Task], matter: Matter, turn: int, room: int
     ) -> dict[str, Heard]:
         lacking = {task.name: _lack(task, matter.example) for task in round_}
+        facts = [(task.name, list(task.facts(matter, task.asks))) for task in round_]
+        subject = fingerprint(facts, self.name)
         pieces = {
             task.name: [] if lacking[task.name] else task.pieces(matter, self.prompts, room)
             for task in round_
@@ -208,11 +194,9 @@ class LLMJudge:
         judged = [name for name in pieces if name not in MADE_BY_ONE]
         first, *others = self.models
         members = [(first, list(pieces)), *((model, judged) for model in others)]
-        answered = await asyncio.gather(
-            *(
-                self._ask(model, {name: pieces[name] for name in names}, matter.example, turn, room)
-                for model, names in members
-            )
+        answered = await _together(
+            self._ask(model, {name: pieces[name] for name in names}, matter.example, turn, room)
+            for model, names in members
         )
         for (model, _), told in zip(members, answered, strict=True):
             for name, one in told.items():
@@ -220,9 +204,11 @@ class LLMJudge:
         for name in MADE_BY_ONE & set(pieces):
             await self._others_make(name, pieces[name], matter, turn, room, said[name])
         return {
-            name: Heard(matter, {}, "failed", f"{self.name}: {lacking[name]}")
+            name: Heard(matter, subject, {}, "failed", f"{self.name}: {lacking[name]}")
             if lacking[name]
-            else _heard(matter, said[name], whole=name in MADE_BY_ONE, put=bool(pieces[name]))
+            else heard(matter, subject, said[name], whole=name in MADE_BY_ONE)
+            if pieces[name]
+            else Heard(matter, subject, {})
             for name in pieces
         }
 
@@ -278,7 +264,7 @@ class LLMJudge:
         """Characters that the texts of one question may have."""
         window = min(model.window for model in self.models)
         room = (window - OVERHEAD) * CHARACTERS_A_TOKEN
-        return max(LEAST_ROOM, min([room, *self.rooms]))
+        return max(LEAST_ROOM, room)
 
     def _speakers(self, task: Task) -> list[str]:
         """In whose names rows are entered: the judge's, and of a panel each member's."""
@@ -286,28 +272,32 @@ class LLMJudge:
         return [self.name, *(model.name for model in self.models if several)]
 
     def _enter(self, ask: str, row: int, heard: Heard, sheets: Mapping[str, Sheet]) -> None:
-        task, example = self.task_of(ask), heard.matter.example
-        subject = fingerprint(task.name, *task.facts(heard.matter, (ask,)))
-        if heard.status != "ok":
-            subject = fingerprint(ask, example.id)
-        new = sheets[self.name].done(
-            row, subject, heard.status, heard.reason, requests=heard.requests
-        )
-        if not new:
-            return
-        for values in self._rows(ask, heard):
-            sheets[self.name].add(subject, **values)
-        for name, told in heard.told.items():
-            if len(sheets) > 1 and told.items and sheets[name].done(row, subject, "vote"):
-                for values in task.rows(ask, heard.matter, told):
-                    sheets[name].add(subject, **values)
+        ok = heard.status == "ok"
+        subject = heard.subject if ok else fingerprint(ask, heard.matter.example.id)
+        mine = sheets[self.name]
+        if mine.done(row, subject, heard.status, heard.reason, requests=heard.requests):
+            for values in self._rows(ask, heard):
+                mine.add(subject, **values)
+        if len(sheets) > 1 and ok:
+            for name, told in heard.told.items():
+                self._enter_member(sheets[name], row, heard, told)
+
+    def _enter_member(self, sheet: Sheet, row: int, heard: Heard, told: Told) -> None:
+        """The word of one member of a panel, or why it has none."""
+        reason, requests = lacking_in(told), heard.requests
+        if not told.items:
+            failed = fingerprint(sheet.ask, heard.matter.example.id)
+            sheet.done(row, failed, "failed", reason, requests=requests)
+        elif sheet.done(row, heard.subject, "vote", reason, requests=requests):
+            for values in self.task_of(sheet.ask).rows(sheet.ask, heard.matter, told):
+                sheet.add(heard.subject, **values)
 
     def _rows(self, ask: str, heard: Heard) -> list[Row]:
         task = self.task_of(ask)
         said = [task.rows(ask, heard.matter, told) for told in heard.told.values() if told.items]
-        if not said and heard.status == "ok":
-            return task.rows(ask, heard.matter, Told({}))
-        return vote(ask, said) if task.name not in MADE_BY_ONE else said[0] if said else []
+        if not said:
+            return task.rows(ask, heard.matter, Told({})) if heard.status == "ok" else []
+        return said[0] if task.name in MADE_BY_ONE else vote(ask, said, len(self.models))
 
 
 async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
@@ -316,31 +306,18 @@ async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]
     return [await every[0]] if len(every) == 1 else await asyncio.gather(*every)
 
 
-def _heard(
-    matter: Matter, said: Mapping[str, tuple[Told, list[Outcome]]], *, whole: bool, put: bool
-) -> Heard:
-    """As a whole: ok if any model said anything, or if there was nothing to ask.
-
-    Where units are made, nothing may be lacking: nobody would see that they are incomplete.
-    """
-    told = {name: one for name, (one, _) in said.items()}
-    outcomes = [outcome for _, several in said.values() for outcome in several]
-    requests = tuple(dict.fromkeys(key for outcome in outcomes for key in outcome.requests))
-    if whole:
-        told = {name: one for name, one in told.items() if not one.lacking} if put else told
-    if not put or any(one.items for one in told.values()):
-        return Heard(matter, told, requests=requests)
-    failed = next((one for one in outcomes if one.status != "ok"), None)
-    if failed is None:
-        every = [why for one, _ in said.values() for why in one.lacking.values()]
-        lacking = next(iter(every), "no reply")
-        return Heard(matter, {}, "failed", lacking, requests)
-    return Heard(matter, {}, failed.status, failed.reason, requests)
+def _too_long(heard: Mapping[str, Heard]) -> bool:
+    """Whether contexts were too long, which are all that can be split."""
+    return any(
+        one.reason and TOO_LONG in one.reason
+        for name, one in heard.items()
+        if name in SHOWS_CONTEXTS
+    )
 
 
 def _lack(task: Task, example: Example) -> str | None:
     """Why a task cannot be put; None where it can."""
-    if task.name == "relevance" and example.question is None:
+    if task.name == "relevance" and not (example.question or "").strip():
         return "no_question"
     return no_text(example) if task.name in ("relevance", "support") else None
 

@@ -9,7 +9,7 @@ from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
 from .scale import WHOLE
-from .sees import facts_of, shown, told_first
+from .sees import facts_of, has, shown, told_first
 from .task import Matter, Row, Told
 
 Step = Annotated[Literal[0, 1, 2, 3, 4], WHOLE]
@@ -59,7 +59,7 @@ class QualityTask:
         verdicts = said(told, ITEM, QualityVerdict)
         if not verdicts:
             return [{"reason": why_lacking(told, ITEM)}]
-        return [_row(verdicts[0], asked=matter.example.question is not None)]
+        return [_row(verdicts[0], asked=has(matter.example, "question"))]
 
     def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         """Question, turns, answer and policy."""

@@ -11,7 +11,7 @@ from .blocks import Passage, contexts_block
 from .parts import groups, said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
-from .sees import shown, told_first
+from .sees import has, shown, told_first
 from .task import Matter, Row, Told
 
 SUFFICIENT = 3
@@ -47,7 +47,7 @@ class RelevanceTask:
     def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
         """One, or as many as the contexts need; none without a question."""
         example = matter.example
-        if not (example.question or "").strip():
+        if not has(example, "question"):
             return []
         blocks = shown(example, "question")
         instructions = told_first(prompts, self.name)

@@ -12,10 +12,12 @@ TEXTS = ("question", "contexts", "answer", "reference")
 def has(example: Example, text: str) -> bool:
     """Whether an example has one of ``TEXTS``; contexts of which only the ids are known are none.
 
-    An empty answer is an answer.
+    An empty answer is an answer; a blank question is none.
     """
     if text == "contexts":
         return any(context.text is not None for context in example.contexts or ())
+    if text == "question":
+        return bool((example.question or "").strip())
     if text == "reference":
         return len(example.reference) > 0
     return getattr(example, text) is not None

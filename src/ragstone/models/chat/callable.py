@@ -10,6 +10,7 @@ from typing import Any
 from ragstone.errors import ModelError
 
 from .failure import ChatFailure
+from .made_of import made_of
 from .model import ChatReply, ChatRequest
 
 Answer = ChatReply | str | Mapping[str, Any]
@@ -26,8 +27,10 @@ class CallableChat:
     Args:
         function: Asynchronous.
         name: As it stands in every row.
-        version: To be changed when the function gives other replies although its source is the
-            same: what it was called with before is then not answered from a run's journal.
+        version: To be changed when the function gives other replies although its source and what it
+            was made with are the same: what it was called with before is then not answered from a
+            run's journal. Needed for replies to be used again in another process where the
+            function was made with something that cannot be written down, such as a connection.
         window: Tokens that question and reply may have together.
     """
 
@@ -44,8 +47,9 @@ class CallableChat:
         self.window = window
         self.notes: tuple[str, ...] = ()
         where, source = _source(function)
+        made = made_of(function, lasting=bool(version))
         self.about = f"{name}, a function: {where}"
-        self.identity = " ".join(filter(None, ("callable", name, where, source, version)))
+        self.identity = " ".join(filter(None, ("callable", name, where, source, made, version)))
 
     async def reply(self, request: ChatRequest) -> ChatReply:
         """Call the function once.

@@ -15,6 +15,7 @@ to one server alone.
 
 import os
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from ragstone.errors import ModelError, UnknownName
 from ragstone.models.server import OPENAI, Server, address, key_from, openai_server, origin
@@ -54,7 +55,11 @@ def is_chat(name: str) -> bool:
 
 
 def open_chat(
-    name: str, connections: Connections | None = None, *, offline: bool = False
+    name: str,
+    connections: Connections | None = None,
+    *,
+    offline: bool = False,
+    to_ask: bool = True,
 ) -> ChatModel:
     """The chat model of this name. Nothing is sent.
 
@@ -62,6 +67,8 @@ def open_chat(
         name: In one of the forms above.
         connections: Of the run, which closes them; None: the model has its own.
         offline: Open only what is on this machine.
+        to_ask: False opens a model that is not going to be asked, which needs no key. What an
+            extra opens may want its key all the same.
 
     Raises:
         UnknownName: The name has none of the forms.
@@ -71,13 +78,15 @@ def open_chat(
     """
     kind = _kind(name)
     if kind is None:
-        raise UnknownName("model", name, FORMS, hint=f"Forms are: {', '.join(FORMS)}")
+        meant = nearest(name)
+        guess = f"Did you mean {meant}? " if meant else ""
+        raise UnknownName("model", name, FORMS, hint=f"{guess}Forms are: {', '.join(FORMS)}")
     place, settings = _split(name)
     if kind in ADAPTERS:
         if offline:
             raise ModelError(f"{name} may send texts elsewhere, which --offline forbids")
         return _adapter(kind)(_model(place, kind), settings)
-    wire, server = SERVERS[kind](place)
+    wire, server = SERVERS[kind](place, to_ask)
     if offline and not server.is_local:
         raise ModelError(
             f"{name} would send texts to {server.host}, which --offline forbids. "
@@ -91,6 +100,13 @@ def open_chat(
         window=WINDOWS.get(kind, COMPATIBLE_WINDOW),
         connections=connections,
     )
+
+
+def nearest(name: str) -> str | None:
+    """The name with its form as it is written, where it was misspelt; None where it has none."""
+    kind, colon, model = name.partition(":")
+    close = get_close_matches(kind.strip().lower(), (*SERVERS, *ADAPTERS), n=1)
+    return f"{close[0]}:{model}" if colon and model and close and close[0] != "http" else None
 
 
 def _kind(name: str) -> str | None:
@@ -118,13 +134,26 @@ def _form(kind: str) -> str:
     return next(form for form in FORMS if form.startswith(f"{kind}:"))
 
 
-def _openai(place: str) -> tuple[Wire, Server]:
+def _openai(place: str, to_ask: bool) -> tuple[Wire, Server]:
     """OpenAI's own server gets the newer names of fields first, others the older ones."""
-    server = openai_server(place)
+    server = openai_server(place) if to_ask else _without_key(place)
     return (openai.OPENAI if origin(server.url) == origin(OPENAI) else COMPATIBLE), server
 
 
-def _azure(place: str) -> tuple[Wire, Server]:
+def _without_key(place: str) -> Server:
+    """The server and the model as ``openai_server`` has them, but for the key."""
+    url, _, model = place.partition("#")
+    if place.startswith("openai:"):
+        url = os.environ.get("OPENAI_BASE_URL") or OPENAI
+        model = _model(place, "openai")
+    parts = address(url, place, "model")
+    if not model.strip():
+        raise ModelError(f"{place!r} names no model. Write {_form('http')}")
+    url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
+    return Server(url, model.strip(), None)
+
+
+def _azure(place: str, to_ask: bool) -> tuple[Wire, Server]:
     deployment = _model(place, "azure")
     endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT", "")
     if not endpoint:
@@ -134,21 +163,23 @@ def _azure(place: str) -> tuple[Wire, Server]:
     base = _base(endpoint, place)
     for ending in ("/v1", "/openai"):
         base = base.removesuffix(ending)
-    return AZURE, _keyed(Server(base, deployment, key_from(AZURE.variable)), place, AZURE.variable)
+    server = Server(base, deployment, key_from(AZURE.variable))
+    return AZURE, _keyed(server, place, AZURE.variable, to_ask)
 
 
-def _anthropic(place: str) -> tuple[Wire, Server]:
+def _anthropic(place: str, to_ask: bool) -> tuple[Wire, Server]:
     model = _model(place, "anthropic")
     base = _base(os.environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL, place)
     server = Server(base, model, key_from(ANTHROPIC.variable))
-    return ANTHROPIC, _keyed(server, place, ANTHROPIC.variable)
+    return ANTHROPIC, _keyed(server, place, ANTHROPIC.variable, to_ask)
 
 
-def _gemini(place: str) -> tuple[Wire, Server]:
+def _gemini(place: str, to_ask: bool) -> tuple[Wire, Server]:
     model = _model(place, "gemini")
     base = _base(os.environ.get("GOOGLE_GEMINI_BASE_URL") or GEMINI_URL, place)
     key = key_from(GEMINI.variable) or key_from("GOOGLE_API_KEY")
-    return GEMINI, _keyed(Server(base, model, key), place, f"{GEMINI.variable} or GOOGLE_API_KEY")
+    variables = f"{GEMINI.variable} or GOOGLE_API_KEY"
+    return GEMINI, _keyed(Server(base, model, key), place, variables, to_ask)
 
 
 def _base(url: str, place: str) -> str:
@@ -156,9 +187,9 @@ def _base(url: str, place: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
-def _keyed(server: Server, place: str, variables: str) -> Server:
-    """The server, if there is a key for it or it is on this machine."""
-    if server.key is None and not server.is_local:
+def _keyed(server: Server, place: str, variables: str, to_ask: bool) -> Server:
+    """The server, if there is a key for it, it is on this machine or nobody is going to ask it."""
+    if to_ask and server.key is None and not server.is_local:
         raise ModelError(f"{place} needs a key: set {variables}")
     return server
 
@@ -177,7 +208,7 @@ def _adapter(kind: str) -> Callable[[str, str], ChatModel]:
     return pydantic_ai_chat
 
 
-SERVERS: dict[str, Callable[[str], tuple[Wire, Server]]] = {
+SERVERS: dict[str, Callable[[str, bool], tuple[Wire, Server]]] = {
     "openai": _openai,
     "azure": _azure,
     "anthropic": _anthropic,
