@@ -20,7 +20,7 @@ def show(
     ] = 3,
     prompts: Annotated[
         bool,
-        typer.Option("--prompts", help="With an EXAMPLE: also what models were told, in full."),
+        typer.Option("--with-prompts", help="With an EXAMPLE: also what models were told."),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:  # fmt: skip

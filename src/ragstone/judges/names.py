@@ -32,24 +32,7 @@ LLM = "LLM"
 
 NONE: Mapping[str, Judge] = MappingProxyType({})
 
-LLM_ASKS = frozenset(
-    {
-        "response",
-        "claims",
-        "statements",
-        "relevance",
-        "support/claim",
-        "support/statement",
-        "support/evidence",
-        "agreement/claim",
-        "agreement/statement",
-        "quality",
-        "probes",
-        "rating",
-        "critique",
-        "preference",
-    }
-)
+LLM_ASKS = LocalJudge.asks | {"quality", "probes", "rating", "critique", "preference"}
 """What a chat model can be asked."""
 
 

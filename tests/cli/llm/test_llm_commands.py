@@ -40,7 +40,7 @@ def test_a_run_prints_numbers_and_show_prints_how_they_came_about(
         assert words in shown
     assert "supported" in shown
     assert "==== " not in shown
-    with_prompts = ragstone("show", run, "pier-a", "--prompts").out
+    with_prompts = ragstone("show", run, "pier-a", "--with-prompts").out
     assert "# Task support" in with_prompts
     assert "==== " in with_prompts
     record = ragstone("show", run, "pier-a", "--json").json
