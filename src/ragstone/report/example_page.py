@@ -164,7 +164,8 @@ def _others(found: Record) -> Iterator[RenderableType]:
             continue
         for row in rows:
             facts = {name: value for name, value in row.items() if value is not None}
-            yield Paragraph(Text.assemble((kind, HEAD), f"  {_numbers(facts)}"), 2, 4)
+            told = Text.assemble((kind, HEAD), f"  {_numbers(facts)}")
+            yield Paragraph(told.append_text(_source(row)), 2, 4)
 
 
 def _labels(found: Record) -> Iterator[RenderableType]:
