@@ -1,7 +1,7 @@
 """The run room: judges, scores and estimates a data set, and keeps it all in a folder."""
 
-from .counts import Counts
-from .entries import Entry
+from .calls.counts import Counts
+from .calls.entries import Entry
 from .estimate import Estimate
 from .evaluate import aevaluate, evaluate
 from .judging import JudgedBlock, judge_block

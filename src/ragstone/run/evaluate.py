@@ -34,7 +34,7 @@ from .survey import look_through
 from .violations import ViolationList
 
 if TYPE_CHECKING:
-    from .asking import Asking
+    from .calls.asking import Asking
 
 BEGUN: ContextVar[list["Asking"] | None] = ContextVar("begun", default=None)
 """Where ``aevaluate`` learns what to end when it is cancelled."""

@@ -27,7 +27,7 @@ from .quick import Facts, candidates, choose
 from .remarks import of_models, remarks
 
 if TYPE_CHECKING:
-    from .asking import Asking
+    from .calls.asking import Asking
 
 FIRST_BLOCK = 1_000
 LARGEST_BLOCK = 20_000

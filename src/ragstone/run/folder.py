@@ -29,7 +29,7 @@ import polars as pl
 from ragstone.errors import InputError, RunConflict
 from ragstone.judgements import KINDS
 
-from .entries import FILE as JOURNAL
+from .calls.entries import FILE as JOURNAL
 
 MANIFEST = "run.json"
 PARTS = "parts"

@@ -29,11 +29,11 @@ from ragstone.models.chat import ChatModel, Usage
 
 from .ahead import Ahead
 from .asked import asked_for
-from .entries import FILE
+from .calls.entries import FILE
+from .calls.prices import Price, cost, load_prices
 from .judging import judge_further
 from .limits import USUAL, Limits
 from .llm import PLAIN, Instructions, Named, model_judges
-from .prices import Price, cost, load_prices
 from .quick import candidates
 from .survey import look_through
 
@@ -168,9 +168,9 @@ class _Known:
     def __init__(self, journal: Path | None, limits: Limits) -> None:
         from ragstone.models.store import cache_folder
 
-        from .entries import answered
-        from .replies import FILE, LAYOUT
-        from .sqlite_file import open_to_read
+        from .calls.entries import answered
+        from .calls.replies import FILE, LAYOUT
+        from .calls.sqlite_file import open_to_read
 
         self._here = set() if journal is None or not journal.is_file() else answered(journal)
         self._replies: sqlite3.Connection | None = None

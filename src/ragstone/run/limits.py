@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ragstone.errors import InputError
 
 if TYPE_CHECKING:
-    from .lane import Terms
+    from .calls.lane import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Limits:
     @property
     def of_a_model(self) -> "Terms":
         """How each model may be asked."""
-        from .lane import Terms
+        from .calls.lane import Terms
 
         return Terms(
             concurrency=self.concurrency,

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragstone.judgements import ASKS, KINDS
 
-from .entries import FILE, Entry, entries
+from .calls.entries import FILE, Entry, entries
 from .folder import Folder
 from .judging import JudgedBlock
 

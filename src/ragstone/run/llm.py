@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragstone.judges.llm.judge import LLMJudge
     from ragstone.models.chat.connections import Connections
 
-    from .asking import Asking
+    from .calls.asking import Asking
 
 Model = str | ChatModel | Callable[..., Any]
 """A model as a Python caller may give it: its name, itself, or an async function."""
@@ -87,12 +87,12 @@ class ModelJudges:
         """
         from ragstone.models.store import cache_folder
 
-        from .asking import Asking
-        from .budget import Budget
-        from .entries import FILE
-        from .journal import Journal
-        from .prices import load_prices
-        from .replies import Replies
+        from .calls.asking import Asking
+        from .calls.budget import Budget
+        from .calls.entries import FILE
+        from .calls.journal import Journal
+        from .calls.prices import load_prices
+        from .calls.replies import Replies
 
         prices = load_prices(limits.prices)
         journal = Journal.open(folder / FILE)

@@ -14,8 +14,8 @@ from ragstone.judgements import ASKS
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.names import LOCAL
 
-from .entries import FILE as JOURNAL
-from .entries import totals
+from .calls.entries import FILE as JOURNAL
+from .calls.entries import totals
 from .models import Opened
 
 VERSION = version("ragstone")

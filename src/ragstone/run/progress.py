@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .counts import Counts
+    from .calls.counts import Counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from .manifest import Tally
 from .models import Opened
 
 if TYPE_CHECKING:
-    from .counts import Counts
+    from .calls.counts import Counts
 
 PAIRS = {
     "question_context": "of question and context",

@@ -13,8 +13,8 @@ import polars as pl
 from ragstone.errors import InputError, MissingDependency, UnknownName
 from ragstone.judgements import KINDS
 
-from .entries import FILE as JOURNAL
-from .entries import Entry, entries
+from .calls.entries import FILE as JOURNAL
+from .calls.entries import Entry, entries
 from .estimate import Estimate
 from .folder import MANIFEST, Folder
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import pytest
 
 from ragstone.judges.llm.question import Item, Piece, Question
-from ragstone.run.asking import Asking
-from ragstone.run.entries import FILE
-from ragstone.run.journal import Journal
+from ragstone.run.calls.asking import Asking
+from ragstone.run.calls.entries import FILE
+from ragstone.run.calls.journal import Journal
 
 
 class Verdict(Item):

@@ -8,9 +8,9 @@ import pytest
 
 from ragstone.judges.llm.question import Question
 from ragstone.models.chat import ChatFailure, ChatRequest
-from ragstone.run.asking import Asking
-from ragstone.run.lane import Terms
-from ragstone.run.pacing import Bucket, Pace
+from ragstone.run.calls.asking import Asking
+from ragstone.run.calls.lane import Terms
+from ragstone.run.calls.pacing import Bucket, Pace
 from ragstone.testing import ScriptedModel
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]

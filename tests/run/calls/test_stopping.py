@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ragstone.judges.llm.question import Question
-from ragstone.run.asking import Asking
-from ragstone.run.entries import FILE, entries, totals
-from ragstone.run.journal import Journal
+from ragstone.run.calls.asking import Asking
+from ragstone.run.calls.entries import FILE, entries, totals
+from ragstone.run.calls.journal import Journal
 from ragstone.testing import ScriptedModel
 
 QUESTIONS, AT_ONCE = 400, 4
@@ -21,10 +21,10 @@ CHILD = f"""
 import asyncio, os, sys
 from pathlib import Path
 from ragstone.judges.llm.question import Item, Piece, Question
-from ragstone.run.asking import Asking
-from ragstone.run.entries import FILE
-from ragstone.run.journal import Journal
-from ragstone.run.lane import Terms
+from ragstone.run.calls.asking import Asking
+from ragstone.run.calls.entries import FILE
+from ragstone.run.calls.journal import Journal
+from ragstone.run.calls.lane import Terms
 from ragstone.testing import ScriptedModel
 
 class Verdict(Item):

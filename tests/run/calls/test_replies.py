@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from ragstone.models.chat import ChatReply, Usage
-from ragstone.run.replies import FILE, Replies
+from ragstone.run.calls.replies import FILE, Replies
 
 REPLY = ChatReply('{"p01": "\ud83d"}', "stop", Usage(9, 8, 7, None), "m-1")
 
@@ -13,7 +13,7 @@ OTHER = """
 import sys
 from pathlib import Path
 from ragstone.models.chat import ChatReply
-from ragstone.run.replies import Replies
+from ragstone.run.calls.replies import Replies
 replies = Replies(Path(sys.argv[1]), print)
 for number in range(200):
     replies.put(f"{sys.argv[2]}{number}", ChatReply("{}"))

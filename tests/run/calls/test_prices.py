@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
-from ragstone.run.prices import Price, Prices, cost, load_prices
+from ragstone.run.calls.prices import Price, Prices, cost, load_prices
 
 PRICE = Price(2.0, 0.5, 10.0)
 

@@ -12,13 +12,13 @@ from ragstone.errors import InputError, ModelError
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage
-from ragstone.run.asking import REMEMBERED, Asking
-from ragstone.run.budget import Budget
-from ragstone.run.entries import FILE, entries, totals
-from ragstone.run.lane import Terms
-from ragstone.run.outcomes import Remembered
-from ragstone.run.prices import Price, Prices
-from ragstone.run.replies import Replies
+from ragstone.run.calls.asking import REMEMBERED, Asking
+from ragstone.run.calls.budget import Budget
+from ragstone.run.calls.entries import FILE, entries, totals
+from ragstone.run.calls.lane import Terms
+from ragstone.run.calls.outcomes import Remembered
+from ragstone.run.calls.prices import Price, Prices
+from ragstone.run.calls.replies import Replies
 from ragstone.testing import ScriptedModel
 from ragstone.testing.chat import Said
 

@@ -13,8 +13,8 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.models.chat import ChatRequest, Usage
-from ragstone.run.entries import FILE, Attempt, entries, totals
-from ragstone.run.journal import Journal, Told
+from ragstone.run.calls.entries import FILE, Attempt, entries, totals
+from ragstone.run.calls.journal import Journal, Told
 
 
 def told(text: str = "text") -> Told:
@@ -191,8 +191,8 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
 import asyncio
 from ragstone.errors import InputError
 from ragstone.models.chat import ChatRequest
-from ragstone.run.entries import Attempt
-from ragstone.run.journal import Journal, Told
+from ragstone.run.calls.entries import Attempt
+from ragstone.run.calls.journal import Journal, Told
 journal = Journal.open(Path(sys.argv[1]))
 told = Told("judge", "support", "e1", 0, ChatRequest("system", (), {}, "support"))
 async def work():

@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
-from ragstone.run.budget import AT_FIRST, AT_LEAST, Budget, Estimate, Known
+from ragstone.run.calls.budget import AT_FIRST, AT_LEAST, Budget, Estimate, Known
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 

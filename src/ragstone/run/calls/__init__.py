@@ -1,0 +1,14 @@
+"""Calls: questions put to models so that a run survives. Imported file by file, where it is needed.
+
+asking       the asker: a loop of its own, what is shared, what is asked again alone
+lane         one model: its attempts, pace, price and health
+attempting   one attempt, and what of it is of no use to repeat
+outcomes     replies put together; those that are remembered
+pacing       calls in flight by AIMD, requests and tokens a minute
+budget       calls and US dollars
+prices       what tokens cost
+counts       how it stands
+journal      every attempt, before it counts; entries: what it holds, for readers
+replies      kept across runs
+commits      many entries in one transaction; sqlite_file: files of ours
+"""
