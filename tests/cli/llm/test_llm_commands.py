@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_json_tells_what_the_calls_took(
     )
     manifest = ragstone("show", run, "--json").json
     assert manifest["signature"].count("plan:isolated") == 1
-    with sqlite3.connect(run / "journal.sqlite") as journal:
+    with closing(sqlite3.connect(run / "journal.sqlite")) as journal:
         ((calls, usd),) = journal.execute("SELECT count(*), sum(usd) FROM attempts")
     assert calls == 3
     assert usd == pytest.approx(3 * (1_000 * 1.0 + 100 * 10.0) / 1e6)
