@@ -16,6 +16,9 @@ LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vot
 member of a panel, whose word counts in the panel's.
 """
 
+OF_NO_USE = ("too_long", "another --judge may answer it")
+"""In the reason of a question that the same judge is asked no more."""
+
 LEDGER = pl.Schema(
     {
         "row": pl.UInt32(),

@@ -88,8 +88,14 @@ def dossier(run: Readable, example: str) -> dict[str, Any]:
 
 
 def _rows(frame: pl.DataFrame, example: str) -> Rows:
-    """One example's rows in their order, without the columns that are the same in all."""
+    """One example's rows in their order, without the columns that are the same in all.
+
+    Of a panel its own word; ``export`` has those of its members.
+    """
     rows = frame.filter(pl.col("example_id") == example)
+    panels = [judge for judge in rows["judge"].unique() if "," in (judge or "")]
+    members = [member for panel in panels for member in panel.split(",")]
+    rows = rows.filter(pl.col("judge").is_in(members).fill_null(value=False).not_())
     return rows.drop("example_id", "subject", strict=False).unique(maintain_order=True).to_dicts()
 
 

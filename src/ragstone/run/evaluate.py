@@ -184,6 +184,7 @@ def evaluate(
         held = folder.prepare(settings)
         if held.get("finished"):
             if not held.get("unheard"):
+                folder.drop_parts()
                 return Run(folder.path)
             folder.begin_again()
         asking = None
@@ -200,7 +201,7 @@ def evaluate(
             )
             evaluation.total = None if survey is None else survey.examples
             if held.get("finished"):
-                evaluation.also_score(held["metrics"])
+                notes += _left_out(evaluation.also_score(held))
             else:
                 evaluation.begin()
             broken = ViolationList(folder.path / "label_violations.jsonl")
@@ -241,6 +242,13 @@ async def aevaluate(data: Any, **given: Any) -> Run:
         for asking in begun:
             await asyncio.to_thread(asking.close)
         raise
+
+
+def _left_out(metrics: Sequence[str]) -> list[str]:
+    """Where the run is gone through again, what has to be scored again by itself."""
+    if not metrics:
+        return []
+    return [f"ragstone score RUN scores these again, which were added later: {', '.join(metrics)}."]
 
 
 def _fraction(examples: Examples) -> float | None:

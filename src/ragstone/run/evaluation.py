@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Example
 from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity, Support, Tables
 from ragstone.judges import LEDGER, Judge
@@ -93,12 +93,37 @@ class Evaluation:
         """Leave word of what this folder is going to be."""
         self._write(self.metrics, finished=False)
 
-    def also_score(self, names: Sequence[str]) -> None:
-        """Score these metrics too, on what is judged for the others."""
-        further = [parse_metric(name) for name in names]
-        self.metrics = list({str(one): one for one in [*self.metrics, *further]}.values())
-        every = {str(one): one for one in [*self.asked.metrics, *further]}
-        self.asked = Asked(tuple(every.values()), self.asked.suites)
+    def also_score(self, held: Mapping[str, Any]) -> list[str]:
+        """Score too what was added to the run later, on what is judged for its own metrics.
+
+        Args:
+            held: The manifest of the run so far.
+
+        Returns:
+            The metrics that cannot be: of the user's own, or of similarities that are not computed.
+        """
+        further: list[Metric] = []
+        left_out: list[str] = []
+        mine = {str(metric) for metric in self.metrics}
+        for name in (name for name in held["metrics"] if name not in mine):
+            try:
+                metric = parse_metric(name)
+            except UnknownName:
+                left_out.append(name)
+                continue
+            compared = {ask for ask in metric.asks if ask.startswith(f"{SIMILARITY}/")}
+            if compared <= set(self.asks):
+                further.append(metric)
+            else:
+                left_out.append(name)
+        self.metrics += further
+        suites = [name for name in held["suites"] if name != QUICK]
+        self.asked = Asked(
+            (*self.asked.metrics, *further), tuple(dict.fromkeys([*self.asked.suites, *suites]))
+        )
+        self.asked_by = list(dict.fromkeys([*self.asked_by, *held["by"]]))
+        self.by = list(dict.fromkeys([*self.by, *held["by"]]))
+        return left_out
 
     def judge(
         self,

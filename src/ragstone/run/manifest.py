@@ -12,6 +12,7 @@ import polars as pl
 
 from ragstone.judgements import ASKS
 from ragstone.judges import Judge, fingerprint
+from ragstone.judges.judge import OF_NO_USE
 from ragstone.judges.names import LOCAL
 
 from .calls.entries import FILE as JOURNAL
@@ -22,9 +23,6 @@ VERSION = version("ragstone")
 
 FINGERPRINT, SHOWN = 32, 12
 """Digits of a model's fingerprint, and how many of them a signature shows."""
-
-TOO_LONG = "too_long"
-"""In the reason of what cannot be asked, however often."""
 
 UNHEARD = ("failed", "blocked", "truncated")
 """How a question to a model comes to nothing."""
@@ -97,7 +95,7 @@ class Tally:
         return sum(
             count
             for (_, status, reason), count in self.unheard.items()
-            if status != "blocked" and TOO_LONG not in reason
+            if status != "blocked" and not any(words in reason for words in OF_NO_USE)
         )
 
     def who(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ import ragstone
 from ragstone.errors import InputError
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.run import Limits
-from ragstone.testing import ScriptedModel
+from ragstone.testing import ScriptedEncoder, ScriptedModel
 
 Model = Callable[..., ScriptedModel]
 Rows = list[dict[str, Any]]
@@ -203,3 +203,35 @@ def test_what_a_server_does_not_take_is_told(scripted: Model, pier: Rows) -> Non
 def test_limits_without_a_model_are_told_to_change_nothing(pier: Rows) -> None:
     run = ragstone.evaluate(pier, metrics="mrr", judge="local:strings", limits=Limits(max_calls=3))
     assert any("changed nothing" in remark for remark in run.manifest["remarks"])
+
+
+def test_what_was_added_to_a_run_later_outlives_asking_again(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    for row, topic in zip(pier, ("sea", "land"), strict=True):
+        row["slices"] = {"topic": topic}
+
+    def refuses(request: ChatRequest) -> ChatFailure | None:
+        return ChatFailure("rejected", "no") if request.name == "support" else None
+
+    given: dict[str, Any] = {"metrics": ["faithfulness", "mrr"], "out": tmp_path / "run"}
+    ragstone.evaluate(pier, judge=scripted(fails=refuses), **given)
+    ragstone.rescore(
+        tmp_path / "run", metrics=["semantic_similarity", "hit(k=1)"], by="topic",
+        embedder=ScriptedEncoder(),
+    )  # fmt: skip
+    run = ragstone.evaluate(pier, judge=scripted(), **given)
+    assert {one.metric for one in run.estimate_list} == {"faithfulness", "mrr", "hit(k=1)"}
+    assert any("semantic_similarity" in remark for remark in run.manifest["remarks"])
+    assert run.manifest["by"] == ["topic"]
+
+
+def test_a_member_that_a_filter_blocked_is_not_promised_to_be_asked_again(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    blocked = scripted(name="two", fails=lambda _: ChatFailure("filtered", "the filter says no"))
+    panel = [scripted(name="one"), blocked, scripted(name="three")]
+    run = ragstone.evaluate(pier[:1], metrics="mrr", judge=[panel], out=tmp_path / "run")
+    assert value(run, "mrr") == 1
+    assert run.manifest["unheard"] == 0
+    assert any("the filter says no" in remark for remark in run.manifest["remarks"])

@@ -1,7 +1,8 @@
 """Panel: several models judge the same units, and the majority speaks.
 
 A verdict needs the votes of more than half of the members; without, it is null, and so missing.
-Scores on a scale are averaged over those who gave one, if they are more than half.
+Scores from 0 to 1 are averaged over those who gave one, if they are more than half; whole grades
+are verdicts.
 """
 
 from collections import Counter

@@ -136,7 +136,7 @@ class Lane:
                 pushed_back += 1
                 waiting_since = waiting_since or now
                 if now - waiting_since > self.limits.patience:
-                    return self._give_up(sent, number)
+                    return self._give_up(sent)
                 wait = 0.0 if sent.after else _wait(pushed_back)
             else:
                 failures += 1
@@ -145,7 +145,7 @@ class Lane:
                         f"{self.model.name}: {sent.words} Then the same command goes on."
                     )
                 if failures >= self.limits.attempts:
-                    return self._give_up(sent, number)
+                    return self._give_up(sent)
                 wait = max(sent.after, _wait(failures)) if sent.trouble in DEAD else 0.0
             if wait:
                 await asyncio.sleep(wait)
@@ -298,14 +298,14 @@ class Lane:
             if self._dead >= IN_A_ROW:
                 self.pace.congested(started, _wait(1 + self._dead // IN_A_ROW))
 
-    def _give_up(self, sent: Sent, number: int) -> Answer:
+    def _give_up(self, sent: Sent) -> Answer:
         if sent.reply is not None:
             self._given_up = 0
         elif sent.trouble in DEAD:
             self._given_up += 1
             if self._given_up >= IN_A_ROW:
                 self._close(f"the server stopped answering ({sent.words}); {NEXT}")
-        reason = f"{self.model.name}: {sent.words}; asked {number} times; {NEXT}"
+        reason = f"{self.model.name}: {sent.words}, however often it was asked; {NEXT}"
         return Answer(
             status="truncated" if sent.trouble in ("truncated", "length") else "failed",
             reason=reason,
