@@ -1,15 +1,19 @@
 """The commands that list what there is."""
 
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragstone.cli.doctor import EXTRAS, KEYS
 from ragstone.judges import JUDGES
 from ragstone.metrics import SUITES, metric_types
 from ragstone.models.chat.names import FORMS
 
 Command = Callable[..., Any]
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def test_metrics_lists_every_metric(ragstone: Command) -> None:
@@ -54,6 +58,24 @@ def test_judges_say_what_they_fill(ragstone: Command) -> None:
     assert names == [*(judge.name for judge in JUDGES), "nli:NAME", *FORMS]
     assert all(one["kinds"] and one["about"] for one in found)
     assert "calibrated" in ragstone("judges").out
+
+
+def test_doctor_names_the_keys_that_are_set_and_shows_none(
+    ragstone: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    assert ragstone("doctor", "--json").json["keys"] == []
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-mine")
+    told = ragstone("doctor")
+    assert "ANTHROPIC_API_KEY" in told.out
+    assert "sk-of-mine" not in told.out
+
+
+def test_doctor_knows_every_extra() -> None:
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    assert set(EXTRAS) == set(extras) - {"dev"}
 
 
 def test_doctor_says_what_is_installed(ragstone: Command) -> None:

@@ -6,13 +6,25 @@ import typer
 
 from .output import print_json
 
-BASE = ("aiohttp", "numpy", "polars", "typer")
+BASE = ("aiohttp", "numpy", "polars", "pydantic", "typer")
 EXTRAS = {
+    "bedrock": ("botocore",),
+    "litellm": ("litellm",),
     "local": ("huggingface-hub", "safetensors", "threadpoolctl", "tokenizers"),
     "onnx": ("huggingface-hub", "onnx", "onnxruntime", "safetensors", "tokenizers"),
     "pandas": ("pandas", "pyarrow"),
+    "prices": ("genai-prices",),
+    "pydantic-ai": ("pydantic-ai-slim",),
     "torch": ("sentence-transformers", "torch"),
 }
+KEYS = (
+    "OPENAI_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+)
+"""Of the environment, by which judges are asked; told are their names alone."""
 
 
 def doctor(
@@ -37,13 +49,14 @@ def doctor(
     encoder = found["encoder"]
     rows += [
         ("encoder", Text(f"{encoder['name']}, {encoder['state']}")),
+        ("keys", Text(", ".join(found["keys"]) or f"none set of {', '.join(KEYS)}")),
         ("own metrics", Text(", ".join(found["own_metrics"]) or "none installed")),
         ("terminal", Text(f"{screen['width']} columns, {screen['encoding']}, "
                           f"{'colours' if screen['colours'] else 'no colours'}")),
         ("folder", Text(f"{found['folder']['path']}, "
                         f"{'writable' if found['folder']['writable'] else 'NOT writable'}")),
-        ("network", Text(f"{found['network']}, but to fetch a model and to ask encoders behind a "
-                         "server")),
+        ("network", Text(f"{found['network']}, but to fetch a model and to ask judges and encoders "
+                         "behind a server")),
     ]  # fmt: skip
     show(facts.Facts(rows))
 
@@ -75,6 +88,7 @@ def examination() -> dict[str, Any]:
             for extra, packages in EXTRAS.items()
         ],
         "encoder": {"name": BUILTIN, "state": _state_of_builtin(), "cache": str(cache_folder())},
+        "keys": [name for name in KEYS if os.environ.get(name)],
         "own_metrics": sorted(point.name for point in entry_points(group="ragstone.metrics")),
         "terminal": {
             "width": console.width,
