@@ -556,17 +556,6 @@ def test_a_call_is_in_flight_until_it_is_kept(
     assert kept == [0, 1, 2, 3, 4]
 
 
-def test_replies_are_shown_as_they_come(open_asking: Open, question: Make) -> None:
-    seen: list[tuple[str, str, str | None]] = []
-    asking = open_asking(
-        on_reply=lambda asked, reply, attempt: seen.append(
-            (asked.task, reply.text, attempt.trouble)
-        )
-    )
-    put(asking, ScriptedModel([CUT_OFF, FAILURE, yes()]), question())
-    assert seen == [("support", CUT_OFF, "truncated"), ("support", json.dumps(yes()), None)]
-
-
 def test_counts_say_what_is_not_known(open_asking: Open, question: Make) -> None:
     asking = open_asking()
     put(asking, ScriptedModel([reply(usage=Usage(100, 10, 40))]), question())

@@ -23,7 +23,7 @@ from .budget import Budget
 from .counts import Counts, Tally
 from .entries import Attempt
 from .journal import Journal
-from .lane import Lane, OnReply, Terms, told
+from .lane import Lane, Terms, told
 from .outcomes import Remembered, completed, halves, in_vain, partly, rejoined
 from .prices import Prices, no_price
 from .replies import Replies
@@ -55,7 +55,6 @@ class Asking:
         prices: What models cost.
         budget: What is left to spend; None: what the journal holds counts, nothing is limited.
         cache: Replies of earlier runs; closed at the end.
-        on_reply: Called with every reply, once it is kept.
         pool: The connections that the models share; closed at the end.
         loop: Runs in the thread; for tests whose time is not the clock's.
     """
@@ -68,13 +67,12 @@ class Asking:
         prices: Prices = Prices(),  # noqa: B008
         budget: Budget | None = None,
         cache: Replies | None = None,
-        on_reply: OnReply | None = None,
         pool: Closable | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self._journal, self._limits, self._prices = journal, limits, prices
         self._budget = Budget() if budget is None else budget
-        self._cache, self._on_reply, self._pool = cache, on_reply, pool
+        self._cache, self._pool = cache, pool
         self._tally = Tally()
         self._lanes: dict[str, Lane] = {}
         self._under_way: dict[str, asyncio.Future[Outcome]] = {}
@@ -262,7 +260,6 @@ class Asking:
                 self._journal,
                 self._tally,
                 self._cache,
-                self._on_reply,
             )
             self._lanes[model.identity] = lane
         return lane

@@ -3,12 +3,10 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ragstone.errors import ModelError
-from ragstone.judges.llm.question import Question
-from ragstone.models.chat import ChatModel, ChatReply, ChatRequest, Usage
+from ragstone.models.chat import ChatModel, ChatRequest, Usage
 
 from .attempting import NEXT, Answer, Asked, Sent, attempted, no_use, settled
 from .budget import AT_FIRST, Budget, Estimate, Known
@@ -44,8 +42,6 @@ HINTS = {
     "parameter": "Leave the parameter out of the judge's name",
 }
 
-OnReply = Callable[[Question, ChatReply, Attempt], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -79,7 +75,6 @@ class Lane:
     journal: Journal
     tally: Tally
     cache: Replies | None = None
-    on_reply: OnReply | None = None
     pace: Pace = field(init=False)
     closed: str | None = None
     """Why nothing more is sent."""
@@ -183,11 +178,9 @@ class Lane:
             self.pace.leave(unused)
             if reserved is not None:
                 self.budget.settle(reserved, None)
-        if sent.reply is not None:
-            if self.cache is not None and sent.reading is not None and not sent.reading.faults:
-                self.cache.put(asked.key, sent.reply)
-            if self.on_reply is not None:
-                self.on_reply(asked.question, sent.reply, attempt)
+        whole = sent.reading is not None and not sent.reading.faults
+        if self.cache is not None and sent.reply is not None and whole:
+            self.cache.put(asked.key, sent.reply)
         if sent.final:
             hint = HINTS.get(sent.trouble or "", "Mend that")
             raise ModelError(
