@@ -1,15 +1,18 @@
-"""How often intervals hold the truth, and how wide they are.
+"""How often intervals hold the truth, how wide they are, and how long a bootstrap takes.
 
     python benchmarks/interval_coverage.py [--draws 600] [--seed 1]
 
 Draws many samples of a known population, each of questions with several rows,
 and counts how many 95 % intervals hold the population's mean. Rates: each
 question has its own rate, beta-distributed so that its rows correlate by ICC.
-Scores: each row is beta-distributed around its question's mean. Skewed scores:
-19 of 20 questions score 1 in every row, the rest something uniform below it.
+Scores: each row is beta-distributed around its question's mean, about .7 or
+near .05. Mostly 1: 19 of 20 questions score 1 in every row, the rest something
+uniform below it, or .8 ("rare falls"). Ratios: claims that are supported over
+all claims, 1 to 9 an answer; and a skewed cost over successes, per question.
 """
 
 import argparse
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -24,17 +27,24 @@ from ragstone.stats import (
     mean_interval,
     wilson,
 )
+from ragstone.stats.bootstrap import bootstrap_mean
+from ragstone.stats.ratio import RatioEstimate, ratio_bootstrap, ratio_of_sums
 
 Floats = NDArray[np.float64]
-Draw = Callable[[np.random.Generator], Floats]
+Sample = tuple[Floats, Floats]
+"""Of each question the sum of its scores and of their squares; of a ratio both of its sums."""
+
+Draw = Callable[[np.random.Generator], Sample]
 
 RESAMPLES = 400
 METHODS = ("wilson", "cluster_wilson", "cluster_t", "bootstrap", "mean_interval")
+RATIO_METHODS = ("ratio_of_sums", "the same in [0, 1]", "ratio_bootstrap")
+MANY = 1_000_000
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A population: ``draw`` gives the sums of one sample's questions."""
+    """A population: ``draw`` gives one sample."""
 
     name: str
     truth: float
@@ -49,18 +59,49 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
 
-    print(f"{'coverage / mean width':<34}" + "".join(f"{name:>17}" for name in METHODS))
+    heading("coverage / mean width", METHODS)
     for setting in settings():
         rng = np.random.default_rng(arguments.seed)
-        cells = [""] * len(METHODS)
         samples = [setting.draw(rng) for _ in range(arguments.draws)]
+        cells = ["–"] * len(METHODS)
         for column, method in enumerate(METHODS):
-            if method in ("wilson", "cluster_wilson") and not setting.rate:
-                cells[column] = "–"
-                continue
-            held, width = coverage(setting, samples, method)
-            cells[column] = f"{held:.3f} / {width:.3f}"
-        print(f"{setting.name:<34}" + "".join(f"{cell:>17}" for cell in cells), flush=True)
+            if setting.rate or method not in ("wilson", "cluster_wilson"):
+                given = [interval(setting, sample, method) for sample in samples]
+                cells[column] = held(given, setting.truth)
+        line(setting.name, cells)
+
+    print()
+    heading("ratio: coverage / mean width", RATIO_METHODS)
+    for setting in ratios():
+        rng = np.random.default_rng(arguments.seed)
+        samples = [setting.draw(rng) for _ in range(arguments.draws)]
+        cells = ["–"] * len(RATIO_METHODS)
+        for column, method in enumerate(RATIO_METHODS):
+            if setting.rate or method != "the same in [0, 1]":
+                given = [ratio(*sample, method).interval for sample in samples]
+                cells[column] = held(given, setting.truth)
+        line(setting.name, cells)
+
+    print()
+    for values in (3, 101, 500, 501):
+        rng = np.random.default_rng(arguments.seed)
+        scores = rng.random(values)[rng.integers(values, size=MANY)]
+        began = time.perf_counter()
+        found = bootstrap_mean(scores, seed=1)
+        seconds = time.perf_counter() - began
+        assert found is not None
+        print(
+            f"bootstrap of {MANY:,} scores of {values} values, 10,000 resamples: "
+            f"{seconds:.2f} s ({found.method})"
+        )
+
+
+def heading(name: str, columns: tuple[str, ...]) -> None:
+    print(f"{name:<38}" + "".join(f"{column:>19}" for column in columns))
+
+
+def line(name: str, cells: list[str]) -> None:
+    print(f"{name:<38}" + "".join(f"{cell:>19}" for cell in cells), flush=True)
 
 
 def settings() -> Iterator[Setting]:
@@ -69,62 +110,100 @@ def settings() -> Iterator[Setting]:
         "80 × 3": np.full(80, 3.0),
         "10 × 3": np.full(10, 3.0),
         "200 × 1": np.ones(200),
+        "30 × 1": np.ones(30),
         "15×1 10×2 10×5 5×20": np.repeat([1.0, 2.0, 5.0, 20.0], [15, 10, 10, 5]),
     }
     for name, counts in sizes.items():
         for rate in (0.02, 0.1, 0.5, 0.9, 0.98):
             yield Setting(f"{name}  rate {rate:g}", rate, True, counts, rates(counts, rate, 0.33))
-        yield Setting(f"{name}  scores about .7", 0.7, False, counts, scores(counts))
+        for mean, spread in ((0.7, 10), (0.05, 12)):
+            draw = scores(counts, mean, spread)
+            yield Setting(f"{name}  scores about {mean:g}", mean, False, counts, draw)
         yield Setting(f"{name}  scores mostly 1", 0.975, False, counts, skewed(counts))
+        yield Setting(f"{name}  rare falls", 0.99, False, counts, skewed(counts, 0.8))
+
+
+def ratios() -> Iterator[Setting]:
+    for questions in (10, 40, 200):
+        ones = np.ones(questions)
+        for rate in (0.05, 0.7, 0.95):
+            name = f"{questions}  supported claims {rate:g}"
+            yield Setting(name, rate, True, ones, claims(questions, rate, 0.33))
+        yield Setting(f"{questions}  cost of a success", 2.5, False, ones, costs(questions))
 
 
 def rates(counts: Floats, rate: float, icc: float) -> Draw:
     spread = (1 - icc) / icc
 
-    def draw(rng: np.random.Generator) -> Floats:
+    def draw(rng: np.random.Generator) -> Sample:
         own = rng.beta(rate * spread, (1 - rate) * spread, size=len(counts))
-        return rng.binomial(counts.astype(int), own).astype(float)
+        sums = rng.binomial(counts.astype(int), own).astype(float)
+        return sums, sums
 
     return draw
 
 
-def scores(counts: Floats) -> Draw:
-    def draw(rng: np.random.Generator) -> Floats:
-        own = np.repeat(rng.beta(7, 3, size=len(counts)), counts.astype(int))
-        rows = rng.beta(6 * own, 6 * (1 - own))
-        return np.asarray(np.add.reduceat(rows, starts(counts)))
+def scores(counts: Floats, mean: float, spread: float) -> Draw:
+    def draw(rng: np.random.Generator) -> Sample:
+        each = rng.beta(mean * spread, (1 - mean) * spread, size=len(counts))
+        own = np.clip(np.repeat(each, counts.astype(int)), 1e-6, 1 - 1e-6)
+        return summed(rng.beta(6 * own, 6 * (1 - own)), counts)
 
     return draw
 
 
-def skewed(counts: Floats) -> Draw:
-    def draw(rng: np.random.Generator) -> Floats:
+def skewed(counts: Floats, fallen: float | None = None) -> Draw:
+    def draw(rng: np.random.Generator) -> Sample:
         perfect = np.repeat(rng.random(len(counts)) < 0.95, counts.astype(int))
-        rows = np.where(perfect, 1.0, rng.random(len(perfect)))
-        return np.asarray(np.add.reduceat(rows, starts(counts)))
+        below = rng.random(len(perfect)) if fallen is None else fallen
+        return summed(np.where(perfect, 1.0, below), counts)
 
     return draw
+
+
+def claims(questions: int, rate: float, icc: float) -> Draw:
+    spread = (1 - icc) / icc
+
+    def draw(rng: np.random.Generator) -> Sample:
+        own = rng.beta(rate * spread, (1 - rate) * spread, size=questions)
+        all_claims = rng.integers(1, 10, size=questions)
+        return rng.binomial(all_claims, own).astype(float), all_claims.astype(float)
+
+    return draw
+
+
+def costs(questions: int) -> Draw:
+    """Cost 1 on the mean, log-normal, and 5 answers of which 8 % succeed: 2.5 a success."""
+
+    def draw(rng: np.random.Generator) -> Sample:
+        cost = rng.lognormal(-0.32, 0.8, size=questions)
+        return cost, rng.binomial(5, 0.08, size=questions).astype(float)
+
+    return draw
+
+
+def summed(rows: Floats, counts: Floats) -> Sample:
+    return np.add.reduceat(rows, starts(counts)), np.add.reduceat(rows * rows, starts(counts))
 
 
 def starts(counts: Floats) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
 
 
-def coverage(setting: Setting, samples: list[Floats], method: str) -> tuple[float, float]:
-    """Share of samples whose interval holds the truth, and the mean width.
+def held(intervals: list[Interval | None], truth: float) -> str:
+    """Share of the intervals that hold the truth, and their mean width.
 
     No interval counts as one that fails and has no width: the method gave
     nothing that could be reported.
     """
-    intervals = [interval(setting, sums, method) for sums in samples]
     given = [one for one in intervals if one is not None]
-    held = sum(one.low <= setting.truth <= one.high for one in given)
-    widths = [one.high - one.low for one in given]
-    return held / len(samples), float(np.mean(widths)) if widths else 0.0
+    share = sum(one.low <= truth <= one.high for one in given) / len(intervals)
+    width = float(np.mean([one.high - one.low for one in given])) if given else 0.0
+    return f"{share:.3f} / {width:.3f}"
 
 
-def interval(setting: Setting, sums: Floats, method: str) -> Interval | None:
-    counts = setting.counts
+def interval(setting: Setting, sample: Sample, method: str) -> Interval | None:
+    counts, (sums, squares) = setting.counts, sample
     match method:
         case "wilson":
             return wilson(float(sums.sum()), float(counts.sum()))
@@ -141,7 +220,17 @@ def interval(setting: Setting, sums: Floats, method: str) -> Interval | None:
                 resamples=RESAMPLES,
             )
         case _:
-            return mean_interval(sums, counts, rate=setting.rate, low=0, high=1).interval
+            return mean_interval(sums, counts, squares, rate=setting.rate, low=0, high=1).interval
+
+
+def ratio(numerators: Floats, denominators: Floats, method: str) -> RatioEstimate:
+    match method:
+        case "ratio_of_sums":
+            return ratio_of_sums(numerators, denominators)
+        case "ratio_bootstrap":
+            return ratio_bootstrap(numerators, denominators, seed=1, resamples=RESAMPLES)
+        case _:
+            return ratio_of_sums(numerators, denominators, low=0, high=1)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def test_page_says_what_who_and_where(
     assert "string evidence, to be calibrated" in printed
     assert "reference ids" not in printed, "a judge that filled nothing did not judge"
     assert "ragstone show runs/cornwall" in printed
-    assert "cluster t  a mean whose rows share questions" in printed
+    assert "cluster t  a mean without a range, whose rows share questions" in printed
     assert "empty_retrieval 4" in printed
     assert "fabricated_requires_cited 2" in printed
     assert "1 row could not be read" in printed

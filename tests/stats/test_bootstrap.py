@@ -1,4 +1,6 @@
-"""Intervals for functions of several means."""
+"""Intervals by drawing again: of one mean, and of functions of several."""
+
+import time
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from scipy import stats
 
 from ragstone.errors import InputError
 from ragstone.stats import Interval, cluster_bootstrap, cluster_t_mean
+from ragstone.stats.bootstrap import bootstrap_mean
 
 Floats = NDArray[np.float64]
 
@@ -94,3 +97,74 @@ def test_wrong_input_is_refused() -> None:
         cluster_bootstrap([[1], [2]], [[1], [1]], first, seed=1, resamples=1)
     with pytest.raises(InputError, match="numbers"):
         cluster_bootstrap([["a"]], [["b"]], first, seed=1)
+
+
+GRADES = np.random.default_rng(5).choice(np.array([0, 0.1234, 0.7531, 1]), size=400)
+
+
+def test_bootstrap_of_a_mean_is_that_of_scipy() -> None:
+    interval = bootstrap_mean(GRADES, seed=1)
+    assert interval is not None
+    assert interval.method == "multinomial_bootstrap"
+    expected = stats.bootstrap(
+        (GRADES,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(2)
+    ).confidence_interval
+    apart = 0.03 * width(interval)
+    assert (interval.low, interval.high) == pytest.approx(tuple(expected), abs=apart)
+
+
+def test_ends_of_a_rate_are_quantiles_of_the_binomial() -> None:
+    interval = bootstrap_mean(np.repeat([0, 1], [14, 6]), seed=1)
+    assert interval is not None
+    expected = stats.binom(20, 0.3).ppf([0.025, 0.975]) / 20
+    assert (interval.low, interval.high) == pytest.approx(tuple(expected))
+
+
+def test_order_of_scores_does_not_matter_but_the_seed_does() -> None:
+    one = bootstrap_mean(GRADES, seed=1, level=0.9)
+    assert one == bootstrap_mean(np.sort(GRADES), seed=1, level=0.9)
+    assert one != bootstrap_mean(GRADES, seed=2, level=0.9)
+    assert width(one) < width(bootstrap_mean(GRADES, seed=1))
+
+
+def test_more_than_500_values_have_the_t_interval() -> None:
+    scores = np.random.default_rng(1).random(501)
+    assert bootstrap_mean(scores, seed=1) == cluster_t_mean(scores, np.ones(501))
+    few_at_first = np.concatenate([np.zeros(20_000), scores])
+    interval = bootstrap_mean(few_at_first, seed=1)
+    assert interval is not None
+    assert interval.method == "t"
+
+
+def test_scores_that_tell_nothing_have_no_bootstrap_interval() -> None:
+    for scores in ([], [0.3], [0.3, 0.3, 0.3]):
+        assert bootstrap_mean(scores, seed=1) is None
+
+
+def test_ends_that_fall_on_one_value_are_those_of_t() -> None:
+    interval = bootstrap_mean([0, 0, 1], seed=1, level=0.1)
+    assert interval == cluster_t_mean([0, 0, 1], [1, 1, 1], level=0.1)
+    assert width(interval) > 0
+
+
+def test_a_million_scores_are_drawn_ten_thousand_times_within_seconds() -> None:
+    scores = np.random.default_rng(1).integers(500, size=1_000_000) / 499
+    began = time.perf_counter()
+    interval = bootstrap_mean(scores, seed=1)
+    seconds = time.perf_counter() - began
+    assert interval is not None
+    assert interval.method == "multinomial_bootstrap"
+    assert width(interval) == pytest.approx(width(cluster_t_mean(scores, np.ones(10**6))), rel=0.04)
+    assert seconds < 5, "about 0.4 s on a quiet machine"
+
+
+def test_wrong_scores_are_refused() -> None:
+    for scores in ([[1.0]], [float("nan"), 1.0]):
+        with pytest.raises(InputError, match="finite and of shape"):
+            bootstrap_mean(scores, seed=1)
+    with pytest.raises(InputError, match="array of numbers"):
+        bootstrap_mean(["a"], seed=1)
+    with pytest.raises(InputError, match="two resamples"):
+        bootstrap_mean([0, 1], seed=1, resamples=1)
+    with pytest.raises(InputError, match="level"):
+        bootstrap_mean([0, 1], seed=1, level=95)

@@ -13,6 +13,8 @@ from scipy import stats
 
 from ragstone.errors import InputError
 from ragstone.stats import Interval, cluster_t_mean, cluster_wilson, t_quantile, wilson
+from ragstone.stats.clusters import bounded_wilson, effective_rows, read_clusters
+from ragstone.stats.wilson import wilson_ends
 
 Floats = NDArray[np.float64]
 
@@ -93,6 +95,7 @@ def test_one_cluster_cannot_tell() -> None:
     assert cluster_t_mean([2], [5]) is None
     assert cluster_wilson([2], [5]) is None
     assert cluster_wilson([], []) is None
+    assert bounded_wilson([2], [5], [1], low=0, high=1) is None
 
 
 @given(score_clusters(), st.floats(0.1, 10), st.floats(-5, 5))
@@ -180,6 +183,86 @@ def test_more_successes_than_rows_are_refused() -> None:
     for sums in ([3, 0], [-1, 0]):
         with pytest.raises(InputError, match="Successes"):
             cluster_wilson(sums, [2, 2])
+
+
+def test_bounded_wilson_by_hand() -> None:
+    # Mean 1/2, s² = 1/6, q = 2/3; V = 3/2 · 1/2; effect = (3/4 + 1/3) / (1/2 + 1/3) = 1.3.
+    clusters = read_clusters([0, 0.5, 1], [1, 1, 1], [0, 0.25, 1])
+    assert effective_rows(clusters) == pytest.approx(3 / (1.3 * 2 / 3))
+    interval = bounded_wilson([0, 0.5, 1], [1, 1, 1], [0, 0.25, 1], low=0, high=1)
+    q = float(stats.t.ppf(0.975, 2))
+    assert ends(interval) == pytest.approx(wilson_ends(0.5, 3 / (1.3 * 2 / 3), q))
+
+
+def test_twice_the_same_score_a_cluster_is_worth_one_row_a_cluster() -> None:
+    # As above with n̄ = 2: V = 3/2 · 2, effect = (3 + 4/3) / (1 + 2/3) = 2.6, twice 1.3.
+    clusters = read_clusters([0, 1, 2], [2, 2, 2], [0, 0.5, 2])
+    assert effective_rows(clusters) == pytest.approx(6 / (2.6 * 2 / 3))
+
+
+@given(binary_clusters())
+def test_scores_of_0_and_1_have_the_interval_of_a_rate(
+    clusters: tuple[list[int], list[int]],
+) -> None:
+    bounded = ends(bounded_wilson(*clusters, clusters[0], low=0, high=1))
+    assert bounded == pytest.approx(ends(cluster_wilson(*clusters)), abs=1e-12)
+
+
+@st.composite
+def rows_in_clusters(draw: st.DrawFn) -> list[Floats]:
+    scores = st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 0.9, 1]), min_size=1, max_size=6)
+    return [np.array(rows) for rows in draw(st.lists(scores, min_size=2, max_size=20))]
+
+
+def bounded_ends(rows: list[Floats], low: float = 0, high: float = 1) -> tuple[float, float]:
+    counts = [len(one) for one in rows]
+    sums, squares = [one.sum() for one in rows], [(one * one).sum() for one in rows]
+    return ends(bounded_wilson(sums, counts, squares, low=low, high=high))
+
+
+@given(rows_in_clusters())
+def test_bounded_wilson_lies_in_the_range_and_holds_the_mean(rows: list[Floats]) -> None:
+    low, high = bounded_ends(rows)
+    mean = float(np.concatenate(rows).mean())
+    assert 0 <= low <= mean + 1e-12
+    assert mean - 1e-12 <= high <= 1
+    assert high - low > 1e-6
+
+
+@given(rows_in_clusters())
+def test_bounded_wilson_is_mirrored_and_stretched_with_its_range(rows: list[Floats]) -> None:
+    low, high = bounded_ends(rows)
+    assert bounded_ends([1 - one for one in rows]) == pytest.approx((1 - high, 1 - low), abs=1e-9)
+    moved = bounded_ends([4 * one + 1 for one in rows], 1, 5)
+    assert moved == pytest.approx((4 * low + 1, 4 * high + 1), abs=1e-9)
+
+
+def test_far_from_the_ends_bounded_wilson_is_nearly_the_t_interval() -> None:
+    rng = np.random.default_rng(2)
+    own = np.repeat(rng.normal(0.5, 0.1, size=300), 4)
+    rows = np.clip(own + rng.normal(scale=0.1, size=1200), 0, 1).reshape(300, 4)
+    sums, counts, squares = rows.sum(axis=1), np.full(300, 4), (rows**2).sum(axis=1)
+    expected = ends(cluster_t_mean(sums, counts))
+    width = expected[1] - expected[0]
+    found = ends(bounded_wilson(sums, counts, squares, low=0, high=1))
+    assert found == pytest.approx(expected, abs=0.01 * width)
+
+
+def test_alike_to_rounding_is_one_row_a_cluster() -> None:
+    rows = [np.array([0.1 + 0.2, 0.3]), np.array([0.3, 0.3]), np.array([0.3])]
+    exact = [np.array([0.3, 0.3]), np.array([0.3, 0.3]), np.array([0.3])]
+    assert bounded_ends(rows) == pytest.approx(bounded_ends(exact))
+
+
+def test_impossible_squares_are_refused() -> None:
+    with pytest.raises(InputError, match="less than"):
+        bounded_wilson([1, 1], [2, 2], [0.4, 0.5], low=0, high=1)
+    with pytest.raises(InputError, match="finite and of shape"):
+        bounded_wilson([1, 1], [2, 2], [0.5], low=0, high=1)
+    with pytest.raises(InputError, match="squares must be an array of numbers"):
+        bounded_wilson([1, 1], [2, 2], ["a", "b"], low=0, high=1)
+    with pytest.raises(InputError, match="cannot have means"):
+        bounded_wilson([3, 1], [2, 2], [5, 1], low=0, high=1)
 
 
 def correlated_rates(

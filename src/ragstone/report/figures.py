@@ -14,10 +14,18 @@ METHODS = {
     "wilson": ("Wilson", "a rate, one row a question"),
     "clopper_pearson": ("exact", "a rate, one row a question, after Clopper and Pearson"),
     "cluster_wilson": ("cl. Wilson", "a rate whose rows share questions: Wilson, fewer rows"),
-    "t": ("t", "a mean, one row a question"),
-    "cluster_t": ("cluster t", "a mean whose rows share questions"),
-    "bounded_wilson": ("b. Wilson", "all questions alike: Wilson, stretched to the metric's range"),
+    "t": ("t", "a mean without a range, one row a question"),
+    "cluster_t": ("cluster t", "a mean without a range, whose rows share questions"),
+    "bounded_wilson": ("b. Wilson", "a mean in a range: Wilson, on as many rows as it is worth"),
     "cluster_bootstrap": ("bootstrap", "a function of means: whole questions redrawn"),
+    "multinomial_bootstrap": ("bootstrap", "a mean: how often each value occurs, redrawn"),
+    "ratio_delta": ("ratio", "a ratio of two sums, linearised"),
+    "newcombe": ("Newcombe", "a difference of two rates on the same questions"),
+    "poststratified_wilson": ("ps. Wilson", "corrected: Wilson inside each verdict of the judge"),
+    "ppi_plus_plus": ("PPI++", "corrected: prediction-powered, the judge as control variate"),
+    "rogan_gladen": ("R.–Gladen", "corrected by sensitivity and specificity"),
+    "item_bootstrap": ("bootstrap", "agreement: items redrawn"),
+    "bradley_terry": ("B.–Terry", "strength from wins, clustered by question"),
 }
 """Interval methods: the word in the table, and what it is."""
 

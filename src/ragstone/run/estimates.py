@@ -24,6 +24,7 @@ NOTES = ("best_reference=", "components=", "weight_coverage=")
 """Flags that say something of one score, and are not counted."""
 
 Group = tuple[Mapping[str, str], pl.Expr]
+Floats = NDArray[np.float64]
 
 
 PROMPT_OF = {"response": "claims"}
@@ -125,9 +126,10 @@ def _estimate(
     level: float,
 ) -> Estimate:  # fmt: skip
     valued = part.filter(pl.col("status") == VALUE)
-    sums, counts = _clustered(valued)
     low, high = _bounds(metric)
-    mean = mean_interval(sums, counts, rate=metric.range.rate, low=low, high=high, level=level)
+    mean = mean_interval(
+        *_clustered(valued), rate=metric.range.rate, low=low, high=high, level=level
+    )
     method = None if mean.interval is None else mean.interval.method
     counted = _counts(metric, part, mean.value)
     return Estimate(
@@ -173,7 +175,7 @@ def _over_means(
         if absent:
             reasons[f"{name}: {_why_missing(name, provenance)}"] = absent
 
-    def combine(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def combine(means: Floats) -> Floats:
         columns = {name: pl.col(str(place)) for place, name in enumerate(names)}
         frame = pl.DataFrame({str(place): means[:, place] for place in range(len(names))})
         combined = frame.fill_nan(None).select(metric.of(columns)[0]).to_series()
@@ -254,15 +256,17 @@ def _bounds(metric: Metric) -> tuple[float | None, float | None]:
     return low if isfinite(low) else None, high if isfinite(high) else None
 
 
-def _clustered(valued: pl.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and count of the scores of each cluster."""
+def _clustered(valued: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
+    """Sum, count and sum of squares of the scores of each cluster."""
     if valued["cluster"].n_unique() == valued.height:
         sums = valued["value"].to_numpy()
-        return sums, np.ones(len(sums))
+        return sums, np.ones(len(sums)), sums * sums
+    value = pl.col("value")
     clusters = valued.group_by("cluster", maintain_order=True).agg(
-        pl.col("value").sum(), pl.len().cast(pl.Float64)
+        sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum()
     )
-    return clusters["value"].to_numpy(), clusters["len"].to_numpy()
+    sums, counts, squares = (clusters[name].to_numpy() for name in ("sums", "counts", "squares"))
+    return sums, counts, squares
 
 
 def _how(

@@ -15,6 +15,7 @@ from ragstone.judges.similarity.units import NO_TEXT
 from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, parse_metric, score
 
 from .asked import Asked
+from .coarser import FINE, coarsest, origins
 from .estimate import Estimate
 from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder, write_json
@@ -24,7 +25,7 @@ from .manifest import VERSION, Tally, calls_of, manifest
 from .models import Opened
 from .progress import Progress, Report
 from .quick import Facts, candidates, choose
-from .remarks import of_models, remarks
+from .remarks import of_clusters, of_models, remarks
 
 if TYPE_CHECKING:
     from .calls.asking import Asking
@@ -265,6 +266,7 @@ class Evaluation:
         ]
         chosen = self._chosen(facets)
         estimates = [one.to_dict() for one in self._estimates(chosen, facets)]
+        origin_files = [part / "origins.parquet" for part in self.folder.parts()]
         self.folder.join_parts([str(metric) for metric in chosen])
         write_json(self.folder.path / "estimates.json", estimates)
         self._write(
@@ -279,6 +281,7 @@ class Evaluation:
             remarks=[
                 *notes,
                 *remarks(chosen, self.opened, self.tally, self.unanswered),
+                *of_clusters(self.cluster, coarsest(origin_files, facets["cluster"].n_unique())),
                 *of_models(
                     self.tally, self._models, None if self.asking is None else self.asking.counts()
                 ),
@@ -316,7 +319,9 @@ class Evaluation:
             )
             for metric in self.metrics
         )  # fmt: skip
-        return {"scores": long, "facets": self._facets(examples, scores)}
+        facets = self._facets(examples, scores)
+        tables = {"scores": long, "facets": facets}
+        return tables | self._origins(examples, facets["cluster"])
 
     def _chosen(self, facets: pl.DataFrame) -> list[Metric]:
         """What was asked for, and what of the quick suite the data allows."""
@@ -392,6 +397,11 @@ class Evaluation:
             },
             schema_overrides={"cluster": pl.String, "question": pl.String},
         ).with_columns(pl.col("cluster", "question").hash(seed=0))
+
+    def _origins(self, examples: Sequence[Example], clusters: pl.Series) -> dict[str, pl.DataFrame]:
+        """Which documents or sessions the clusters come from, where these are questions."""
+        found = origins(examples, clusters) if self.cluster in FINE else pl.DataFrame()
+        return {"origins": found} if found.height else {}
 
     def _estimates(self, chosen: Sequence[Metric], facets: pl.DataFrame) -> Iterator[Estimate]:
         provenance = Provenance(

@@ -8,6 +8,7 @@ from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination
 from ragstone.metrics.embedding import THRESHOLDS_OF
 from ragstone.models import BUILTIN
 
+from .coarser import Coarser
 from .manifest import Tally
 from .models import Opened
 
@@ -80,6 +81,18 @@ def of_models(tally: Tally, judges: Sequence[str], counts: "Counts | None") -> I
             f"({counts.from_journal:,} in this run, {counts.from_cache:,} in others), and were not "
             "paid again."
         )
+
+
+def of_clusters(cluster: str, coarser: Coarser | None) -> Iterator[str]:
+    """One line where what the intervals take as independent comes from fewer documents."""
+    if coarser is None:
+        return
+    what = "questions" if cluster == "question_id" else "examples"
+    of = "" if coarser.clusters == coarser.of else f" of {coarser.of:,}"
+    yield (
+        f"Intervals take {what} as independent, but {coarser.clusters:,}{of} {what} come from "
+        f"{coarser.values:,} values of {coarser.field}: --cluster {coarser.field}."
+    )
 
 
 def _left_open(tally: Tally) -> str:

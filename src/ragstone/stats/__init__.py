@@ -5,7 +5,11 @@ wilson              a rate of independent rows
 clopper_pearson     the same, never too narrow
 cluster_wilson      a rate of rows that share clusters
 cluster_t_mean      a mean of rows that share clusters
+bounded_wilson      a mean of scores in a range
+bootstrap_mean      a mean, redrawn over its distinct values
 cluster_bootstrap   a function of several means
+ratio_of_sums       one sum over another, linearised
+ratio_bootstrap     one sum over another, redrawn by cluster
 worst_best          what a mean could be if the missing scores were known
 percent_agreement   annotators, raw
 cohen_kappa         two annotators, beyond chance
@@ -16,11 +20,12 @@ t_quantile          Student's t
 
 from .agreement import Agreement, cohen_kappa, krippendorff_alpha, percent_agreement
 from .auroc import auroc
-from .bootstrap import cluster_bootstrap
+from .bootstrap import bootstrap_mean, cluster_bootstrap
 from .bounds import worst_best
-from .clusters import cluster_t_mean, cluster_wilson
+from .clusters import bounded_wilson, cluster_t_mean, cluster_wilson
 from .interval import Interval
 from .mean import MeanEstimate, mean_interval
+from .ratio import RatioEstimate, ratio_bootstrap, ratio_of_sums
 from .student import t_quantile
 from .wilson import clopper_pearson, wilson
 
@@ -28,7 +33,10 @@ __all__ = [
     "Agreement",
     "Interval",
     "MeanEstimate",
+    "RatioEstimate",
     "auroc",
+    "bootstrap_mean",
+    "bounded_wilson",
     "clopper_pearson",
     "cluster_bootstrap",
     "cluster_t_mean",
@@ -37,6 +45,8 @@ __all__ = [
     "krippendorff_alpha",
     "mean_interval",
     "percent_agreement",
+    "ratio_bootstrap",
+    "ratio_of_sums",
     "t_quantile",
     "wilson",
     "worst_best",

@@ -1,8 +1,8 @@
 """Intervals for a mean whose rows come in clusters, such as five answers to each question.
 
 Rows of one cluster resemble each other, so they tell less than as many
-independent ones. All that is needed is the sum of the scores and the number of
-rows of every cluster.
+independent ones. All that is needed is the sum of the scores, the number of
+rows and the sum of the squared scores of every cluster.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,23 @@ from .student import t_quantile
 from .wilson import wilson_ends
 
 HALF_CLUSTER = 0.5
+ALIKE = 1e-12
+"""Scores of a smaller variance, in squares of the range, do not vary: it is rounding."""
+
+OUTSIDE = 1e-6
+"""How far the rounding of scores may take them beyond their range, in its ends."""
+
+SQUARES = 1e-9
+"""How far, relatively, the rounding of sums may take squares below what is possible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """Sums and counts, checked: shape (C,), finite, every count at least 1."""
+    """Sums of scores, counts of rows and sums of squared scores, each of shape (C,)."""
 
     sums: NDArray[np.float64]
     counts: NDArray[np.float64]
+    squares: NDArray[np.float64]
 
     @property
     def size(self) -> int:
@@ -56,6 +65,11 @@ class Clusters:
         return self.size / (self.size - 1) * squares / self.rows**2
 
     @property
+    def row_variance(self) -> float:
+        """Of the rows about ``mean``, whatever their cluster: never below 0."""
+        return max(0.0, float(self.squares.sum()) / self.rows - self.mean**2)
+
+    @property
     def df(self) -> float:
         """Degrees of freedom of ``variance``: C - 1 for clusters of equal size.
 
@@ -64,32 +78,48 @@ class Clusters:
         """
         return max(1.0, self.rows**2 / float(self.counts @ self.counts) - 1)
 
+    def stretched(self, low: float, high: float) -> "Clusters":
+        """The same scores on a scale where ``low`` is 0 and ``high`` is 1."""
+        span = high - low
+        return Clusters(
+            (self.sums - low * self.counts) / span,
+            self.counts,
+            (self.squares - 2 * low * self.sums + low**2 * self.counts) / span**2,
+        )
 
-def read_clusters(sums: ArrayLike, counts: ArrayLike) -> Clusters:
+
+def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None = None) -> Clusters:
     """Check the arrays and keep them as numbers.
 
     Args:
         sums: Shape (C,). Sum of the scores of each cluster, finite.
         counts: Shape (C,). Rows of each cluster, at least 1: leave out a
             cluster that has none.
+        squares: Shape (C,). Sum of the squared scores of each cluster. None:
+            as if all rows of a cluster scored the same.
 
     Raises:
-        InputError: With every fault of the two.
+        InputError: With every fault of them.
     """
-    clusters = Clusters(_floats("sums", sums), _floats("counts", counts))
+    s, n = _floats("sums", sums), _floats("counts", counts)
     faults = []
-    if clusters.sums.ndim != 1 or clusters.sums.shape != clusters.counts.shape:
-        faults.append(
-            "sums and counts must be of one shape (C,), "
-            f"got {clusters.sums.shape} and {clusters.counts.shape}"
-        )
-    if not np.isfinite(clusters.sums).all():
+    if s.ndim != 1 or s.shape != n.shape:
+        faults.append(f"sums and counts must be of one shape (C,), got {s.shape} and {n.shape}")
+    if not np.isfinite(s).all():
         faults.append("sums must be finite")
-    if not (np.isfinite(clusters.counts) & (clusters.counts >= 1)).all():
+    if not (np.isfinite(n) & (n >= 1)).all():
         faults.append("counts must be finite and at least 1")
     if faults:
         raise InputError(f"Clusters cannot be used: {'; '.join(faults)}.")
-    return clusters
+    least = s * s / n
+    if squares is None:
+        return Clusters(s, n, least)
+    q = _floats("squares", squares)
+    if q.shape != s.shape or not np.isfinite(q).all():
+        raise InputError(f"squares must be finite and of shape {s.shape}, got shape {q.shape}.")
+    if (q < least * (1 - SQUARES)).any():
+        raise InputError("The squared scores of a cluster cannot sum to less than sums² / counts.")
+    return Clusters(s, n, q)
 
 
 def cluster_t_mean(
@@ -104,9 +134,9 @@ def cluster_t_mean(
 
         mean ± t(df) · sqrt(variance)    as in ``Clusters``
 
-    The ordinary t interval where every cluster is one row. Too narrow for a
-    rate near 0 or 1 (use ``cluster_wilson``) and a single point where nothing
-    varies (``mean_interval`` falls back).
+    The ordinary t interval where every cluster is one row. Too narrow near the
+    end of a range (use ``cluster_wilson`` or ``bounded_wilson``) and a single
+    point where nothing varies (``mean_interval`` knows).
 
     Args:
         sums: Shape (C,). Sum of the scores of each cluster, in any unit.
@@ -142,17 +172,7 @@ def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -
     """Score interval for a rate whose rows share clusters: inside [0, 1], never a single point.
 
     Wilson's ends with Student's t on the number of independent rows that the
-    rows are worth:
-
-        n_eff  = N / design effect
-        effect = (V + h · n̄²) / (N p (1 - p) + h · n̄),  at least 1,  h = 1/2
-        V      = C / (C - 1) · sum of (s_c - p n_c)²
-
-    The ratio of V to N p (1 - p) alone is the usual design effect. It is near 1
-    by accident for a rate near 0 or 1, where it rests on one or two clusters,
-    and 0/0 at the ends. So half a cluster of the mean size n̄ = N / C, whose rows
-    all agree, is added to both parts: nothing where there are many successes and
-    failures, and n_eff = C where there are none of one of them.
+    rows are worth, as in ``effective_rows``.
 
     ``benchmarks/interval_coverage.py`` shows how often it holds the truth.
 
@@ -172,24 +192,114 @@ def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -
     binomial proportions in clustered surveys", for Wilson's ends on the
     effective sample; the half cluster is ours.
     """
-    clusters = read_clusters(sums, counts)
     upper = upper_quantile(level)
+    clusters = read_clusters(sums, counts)
     check_rates(clusters)
     if clusters.size < 2:
         return None
-    rate, rows = min(1.0, clusters.mean), clusters.rows
-    mean_size = rows / clusters.size
-    between = clusters.variance * rows**2 + HALF_CLUSTER * mean_size**2
-    binomial = rows * rate * (1 - rate) + HALF_CLUSTER * mean_size
-    effect = max(1.0, between / binomial)
-    low, high = wilson_ends(rate, rows / effect, t_quantile(upper, clusters.df))
+    low, high = wilson_of(Clusters(clusters.sums, clusters.counts, clusters.sums), upper)
     return Interval(low, high, level, "cluster_wilson")
+
+
+def bounded_wilson(
+    sums: ArrayLike,
+    counts: ArrayLike,
+    squares: ArrayLike,
+    *,
+    low: float,
+    high: float,
+    level: float = 0.95,
+) -> Interval | None:
+    """Interval for a mean of scores in a range: inside it, never a single point.
+
+    ``cluster_wilson`` for scores that need not be 0 or 1, stretched to the range.
+    The t interval is symmetric, and so misses a mean near an end, where a few
+    rows far off decide; this one leans inwards. In the middle they agree.
+
+    Args:
+        sums: Shape (C,). Sum of the scores of each cluster.
+        counts: Shape (C,). Rows of each cluster, at least 1.
+        squares: Shape (C,). Sum of the squared scores of each cluster.
+        low: The least score there can be.
+        high: The greatest score there can be.
+        level: Share of intervals that should hold the true mean, in (0, 1).
+
+    Returns:
+        The interval; None for fewer than two clusters.
+
+    Raises:
+        InputError: Wrong shapes, numbers that are not finite, scores out of
+            their range, squares that the sums rule out.
+
+    Source: as ``cluster_wilson``; from rates to bounded scores by
+    var = q · m (1 - m), see ``effective_rows``, is ours.
+    """
+    upper = upper_quantile(level)
+    clusters = read_clusters(sums, counts, squares)
+    check_range(clusters, low, high)
+    if clusters.size < 2:
+        return None
+    least, greatest = wilson_of(clusters.stretched(low, high), upper)
+    span = high - low
+    return Interval(low + least * span, low + greatest * span, level, "bounded_wilson")
+
+
+def wilson_of(clusters: Clusters, upper: float) -> tuple[float, float]:
+    """Wilson's ends on the effective sample, for scores in [0, 1] in two clusters or more.
+
+    Args:
+        clusters: Scores from 0 to 1.
+        upper: The share of Student's t below its quantile, above 1/2.
+    """
+    mean = clamp(clusters.mean, 0, 1)
+    return wilson_ends(mean, effective_rows(clusters), t_quantile(upper, clusters.df))
+
+
+def effective_rows(clusters: Clusters) -> float:
+    """How many independent rows of 0 or 1, of the same mean m, tell as much of it as these.
+
+        n*     = N / (effect · q)
+        q      = s² / (m (1 - m)),                                1 for rows of 0 or 1
+        effect = (V + h · n̄² · q) / (N s² + h · n̄ · q),  at least 1,  h = 1/2
+        V      = C / (C - 1) · sum of (s_c - m n_c)²,    s² the variance of the rows
+
+    So n* is m (1 - m) / Var(m), but for two things. Rows that share a cluster are
+    never taken to tell more than independent ones. And V / (N s²), the usual design
+    effect, is near 1 by accident for a mean near 0 or 1, where it rests on one or two
+    clusters: so half a cluster of the mean size n̄ = N / C, whose rows all agree, is
+    added to both parts, which is nothing where many rows differ from the ends.
+    Where no row differs from another, V / (N s²) is 0/0 and n* = C, one row a cluster.
+
+    Args:
+        clusters: Scores from 0 to 1.
+    """
+    mean, variance = clamp(clusters.mean, 0, 1), clusters.row_variance
+    if variance <= ALIKE or not 0 < mean < 1:
+        return float(clusters.size)
+    rows, mean_size = clusters.rows, clusters.rows / clusters.size
+    shape = min(1.0, variance / (mean * (1 - mean)))
+    between = clusters.variance * rows**2 + HALF_CLUSTER * mean_size**2 * shape
+    within = rows * variance + HALF_CLUSTER * mean_size * shape
+    return rows / (max(1.0, between / within) * shape)
 
 
 def check_rates(clusters: Clusters) -> None:
     """Refuse sums that cannot be counts of successes."""
     if (clusters.sums < 0).any() or (clusters.sums > clusters.counts).any():
         raise InputError("Successes must lie between 0 and the rows of their cluster.")
+
+
+def check_range(clusters: Clusters, low: float | None, high: float | None) -> None:
+    """Refuse sums whose means lie outside the range, but for rounding."""
+    if low is not None and high is not None and not low < high:
+        raise InputError(f"A range needs low < high, got {low} and {high}.")
+    means = clusters.sums / clusters.counts
+    below = low is not None and means.min() < low - OUTSIDE * max(1, abs(low))
+    above = high is not None and means.max() > high + OUTSIDE * max(1, abs(high))
+    if below or above:
+        raise InputError(
+            f"Scores from {low} to {high} cannot have means from {means.min()} to {means.max()}."
+        )
 
 
 def _floats(name: str, values: ArrayLike) -> NDArray[np.float64]:

@@ -13,6 +13,14 @@ Method = Literal[
     "cluster_t",
     "bounded_wilson",
     "cluster_bootstrap",
+    "multinomial_bootstrap",
+    "ratio_delta",
+    "newcombe",
+    "poststratified_wilson",
+    "ppi_plus_plus",
+    "rogan_gladen",
+    "item_bootstrap",
+    "bradley_terry",
 ]
 
 

@@ -1,26 +1,33 @@
 """The mean of a metric with the interval that suits it."""
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
 
-from .clusters import Clusters, check_rates, cluster_t_mean, cluster_wilson, read_clusters
-from .interval import Interval, clamp, upper_quantile
-from .wilson import wilson, wilson_ends
+from .clusters import (
+    Clusters,
+    bounded_wilson,
+    check_range,
+    check_rates,
+    cluster_t_mean,
+    cluster_wilson,
+    read_clusters,
+)
+from .interval import Interval, clamp
+from .wilson import wilson
 
 ROUNDING = 1e-12
-OUTSIDE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
     """A mean over ``n`` rows in ``clusters`` clusters.
 
-    ``value`` is None for no rows. ``interval`` is None where the rows cannot
-    tell: fewer than two clusters, or no variation and no range to argue from.
+    ``value`` is None for no rows. ``interval`` is None where the rows are too few
+    or too much alike to tell: fewer than two clusters (but one row of a rate has
+    one), or no variation and no range to argue from.
     """
 
     value: float | None
@@ -32,6 +39,7 @@ class MeanEstimate:
 def mean_interval(
     sums: ArrayLike,
     counts: ArrayLike,
+    squares: ArrayLike | None = None,
     *,
     rate: bool,
     low: float | None,
@@ -44,18 +52,16 @@ def mean_interval(
     |---|---|---|
     | 0 or 1 | one row each | ``wilson`` |
     | 0 or 1 | several rows | ``cluster_wilson`` |
-    | any | one row each | ``t`` |
-    | any | several rows | ``cluster_t`` |
-    | all clusters have the same mean | | ``bounded_wilson`` |
-
-    The last: scores in a range have a variance of at most that of as many
-    zeros and ones with the same mean, so Wilson's interval with one row a
-    cluster, stretched to the range, is wide enough where t would give a point.
+    | in a range with two ends | any | ``bounded_wilson`` |
+    | without such a range | one row each | ``t`` |
+    | without such a range | several rows | ``cluster_t`` |
 
     Args:
         sums: Shape (C,). Sum of the scores of each cluster.
         counts: Shape (C,). Rows of each cluster, at least 1: leave out a
             cluster that has none.
+        squares: Shape (C,). Sum of the squared scores of each cluster. Needed
+            for scores in a range, in clusters of several rows.
         rate: Whether every score is 0 or 1.
         low: The least score there can be, None for no bound. A rate's is 0.
         high: The greatest score there can be. A rate's is 1.
@@ -63,9 +69,9 @@ def mean_interval(
 
     Raises:
         InputError: Wrong shapes, numbers that are not finite, scores out of
-            their range.
+            their range, no squares where they are needed.
     """
-    clusters = read_clusters(sums, counts)
+    clusters = read_clusters(sums, counts, None if rate else squares)
     if clusters.size == 0:
         return MeanEstimate(None, None, 0, 0)
     if rate:
@@ -73,8 +79,18 @@ def mean_interval(
         interval = _rate_interval(clusters, level)
         value = clusters.mean
     else:
-        _check_range(clusters, low, high)
-        interval = _score_interval(clusters, low, high, level)
+        check_range(clusters, low, high)
+        if low is None or high is None:
+            interval = _free_interval(clusters, low, high, level)
+        elif squares is None and not clusters.single:
+            raise InputError(
+                "The mean of scores in a range needs squares, the sum of the squared scores of "
+                "each cluster, where clusters have several rows."
+            )
+        else:
+            interval = bounded_wilson(
+                clusters.sums, clusters.counts, clusters.squares, low=low, high=high, level=level
+            )
         value = clamp(clusters.mean, low, high)
     return MeanEstimate(value, interval, round(clusters.rows), clusters.size)
 
@@ -85,31 +101,10 @@ def _rate_interval(clusters: Clusters, level: float) -> Interval | None:
     return cluster_wilson(clusters.sums, clusters.counts, level=level)
 
 
-def _score_interval(
+def _free_interval(
     clusters: Clusters, low: float | None, high: float | None, level: float
 ) -> Interval | None:
     interval = cluster_t_mean(clusters.sums, clusters.counts, level=level, low=low, high=high)
-    if interval is None:
+    if interval is None or interval.high - interval.low <= ROUNDING * abs(clusters.mean):
         return None
-    width = interval.high - interval.low
-    if low is None or high is None:
-        return interval if width > ROUNDING * abs(clusters.mean) else None
-    if width > ROUNDING * (high - low):
-        return interval
-    share = clamp((clusters.mean - low) / (high - low), 0, 1)
-    z = NormalDist().inv_cdf(upper_quantile(level))
-    least, greatest = wilson_ends(share, clusters.size, z)
-    span = high - low
-    return Interval(low + least * span, low + greatest * span, level, "bounded_wilson")
-
-
-def _check_range(clusters: Clusters, low: float | None, high: float | None) -> None:
-    if low is not None and high is not None and not low < high:
-        raise InputError(f"A range needs low < high, got {low} and {high}.")
-    means = clusters.sums / clusters.counts
-    below = low is not None and means.min() < low - OUTSIDE * max(1, abs(low))
-    above = high is not None and means.max() > high + OUTSIDE * max(1, abs(high))
-    if below or above:
-        raise InputError(
-            f"Scores from {low} to {high} cannot have means from {means.min()} to {means.max()}."
-        )
+    return interval
