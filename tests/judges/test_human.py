@@ -40,6 +40,18 @@ def test_labels_of_contexts_become_rows_by_rank(judged: Judged) -> None:
     ]
 
 
+def test_a_grade_says_whether_a_context_is_relevant_and_suffices(
+    judged: Judged, scored: Scored
+) -> None:
+    labels = {"contexts": [{"grade": 3}, {"grade": 1, "topically_relevant": 0}]}
+    rows = judged(["relevance"], [labelled(labels)], PEOPLE).of("relevance")
+    assert rows.select("rank", "grade", "relevant", "sufficient", "misleading").rows() == [
+        (1, 3, True, True, None),
+        (2, 1, False, False, None),
+    ]
+    assert scored("graded_relevance", labelled(labels), PEOPLE) == pytest.approx((1 + 1 / 3) / 2)
+
+
 def test_a_context_that_nobody_labelled_goes_to_the_next_judge(judged: Judged) -> None:
     labels = {"contexts": [{"topically_relevant": None}, {"topically_relevant": 1}]}
     example = labelled(labels, reference_contexts={"a": 2})

@@ -7,8 +7,6 @@ read, read_trec       open a data set; yields Examples
 Examples              the stream: examples, faults, rejected, label violations
 Rejected              a record that was left out, and why
 LabelViolation        human labels that break a rule
-read_labels           a label file, merged by majority
-with_labels           an example with the labels of such a file
 labels                names, rules and types of human labels (a module)
 formats, Format       what can be read, each with two lines of it
 to_frame, from_frame  examples as a table and back
@@ -21,7 +19,6 @@ question_hash         what stands for a question without an id
 from ragstone.examples.example import Context, Example, Turn
 from ragstone.examples.fingerprint import fingerprint_files
 from ragstone.examples.formats import Format, formats
-from ragstone.examples.label_files import LabelRow, LabelRows, Tie, read_labels, with_labels
 from ragstone.examples.labels import (
     ANSWER_LABELS,
     CONTEXT_LABELS,
@@ -44,11 +41,8 @@ __all__ = [
     "Example",
     "Examples",
     "Format",
-    "LabelRow",
-    "LabelRows",
     "LabelViolation",
     "Rejected",
-    "Tie",
     "Turn",
     "Violation",
     "answer_labels",
@@ -60,10 +54,8 @@ __all__ = [
     "majority",
     "question_hash",
     "read",
-    "read_labels",
     "read_trec",
     "to_frame",
     "violations",
-    "with_labels",
     "write",
 ]

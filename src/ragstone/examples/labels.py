@@ -9,9 +9,10 @@ A record carries what people said under ``labels``::
      "response_type": "answer"}
 
 ``contexts[i]`` is about the i-th context in the order given. Labels are 0, 1,
-true, false, or null where the person left it open. Names not listed here are
-kept and ignored. Values that break a rule between labels are the person's, so
-they are never mended: ``violations`` lists them.
+true, false, or null where the person left it open; ``grade`` of a context is 0
+to 3. Names not listed here are kept and ignored. Values that break a rule
+between labels are the person's, so they are never mended: ``violations`` lists
+them.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -21,6 +22,7 @@ from typing import Any, Literal, TypeVar
 from ragstone.examples.problem import Problem, shown
 
 CONTEXT_LABELS = ("topically_relevant", "evidence_sufficient", "misleading")
+GRADES = (0, 1, 2, 3)
 GROUNDING_LABELS = (
     "support_present",
     "unsupported_claim_present",
@@ -173,6 +175,11 @@ def _check_contexts(contexts: object, n_contexts: int | None, problems: list[Pro
             value = one.get(name)
             if not (value is None or value is True or value is False or _is_binary_number(value)):
                 problems.append(_not_a_label(f"labels.contexts[{index}].{name}", value))
+        grade = one.get("grade")
+        if grade is not None and (type(grade) is not int or grade not in GRADES):
+            problems.append(
+                Problem(f"labels.contexts[{index}].grade", "0, 1, 2, 3 or null", shown(grade))
+            )
 
 
 def _check_truths(

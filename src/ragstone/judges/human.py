@@ -17,14 +17,17 @@ from .judge import Block, Filled, Sheet, fingerprint
 
 SUPPORT_LABELS = GROUNDING_LABELS[:3]
 CITATION_LABELS = GROUNDING_LABELS[3:]
+RELEVANT, SUFFICIENT = 1, 3
+"""The least grade of a context that is relevant, and that suffices."""
 
 
 @dataclass(frozen=True)
 class HumanJudge:
     """Reads ``labels`` of an example: contexts, answer, claims, statements, response type.
 
-    A label that is left open is a gap in the row, which the metrics see. An
-    example without labels of a kind is left to the next judge.
+    A label that is left open is a gap in the row, which the metrics see. The
+    grade of a context says whether it is relevant and suffices, where the
+    person did not. An example without labels of a kind is left to the next judge.
     """
 
     name: str = "human"
@@ -67,13 +70,20 @@ Found = list[dict[str, Any]] | None
 
 def _relevance(example: Example) -> Found:
     rows = []
+    graded: Sequence[Mapping[str, Any] | None] = example.labels.get("contexts") or ()
     for rank, labels in enumerate(context_labels(example.labels), start=1):
-        if any(value is not None for value in labels.values()):
+        grade = (graded[rank - 1] or {}).get("grade")
+        if grade is not None or any(value is not None for value in labels.values()):
+            relevant, sufficient = labels["topically_relevant"], labels["evidence_sufficient"]
+            if grade is not None:
+                relevant = grade >= RELEVANT if relevant is None else relevant
+                sufficient = grade >= SUFFICIENT if sufficient is None else sufficient
             rows.append(
                 {
                     "rank": rank,
-                    "relevant": labels["topically_relevant"],
-                    "sufficient": labels["evidence_sufficient"],
+                    "grade": grade,
+                    "relevant": relevant,
+                    "sufficient": sufficient,
                     "misleading": labels["misleading"],
                 }
             )

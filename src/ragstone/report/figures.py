@@ -25,6 +25,7 @@ METHODS = {
     "ppi_plus_plus": ("PPI++", "corrected: prediction-powered, the judge as control variate"),
     "rogan_gladen": ("R.–Gladen", "corrected by sensitivity and specificity"),
     "item_bootstrap": ("bootstrap", "agreement: items redrawn"),
+    "delong": ("DeLong", "AUROC: Wilson on the pairs that its variance is worth"),
     "bradley_terry": ("B.–Terry", "strength from wins, clustered by question"),
 }
 """Interval methods: the word in the table, and what it is."""

@@ -5,15 +5,23 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import DataError, Fault
-from ragstone.examples import Example, read_labels, with_labels
+from ragstone.examples import Example
+from ragstone.labels.join import JOINED
+from ragstone.labels.read import read_label_table
+from ragstone.labels.table import LabelTable
 
 
 class LabelFiles:
-    """Joins label files to a stream of examples, and keeps an eye on what does not fit."""
+    """Joins label files to a stream of examples, and keeps an eye on what does not fit.
+
+    Raises:
+        DataError: A file that cannot be read, or holds no label that a judge could give.
+    """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._files = [read_labels(path) for path in paths]
-        self._open = [set(labels.merged) for labels in self._files]
+        self._files = [_read(path) for path in paths]
+        self._ids = [set(labels.frame["example_id"]) for labels in self._files]
+        self._open = [set(ids) for ids in self._ids]
         self._faults: list[Fault] = []
 
     def join(self, examples: Iterator[Example]) -> Iterator[Example]:
@@ -29,12 +37,10 @@ class LabelFiles:
             last = example.id
             if not self._faults:
                 yield labelled
-        for labels, ids in zip(self._files, self._open, strict=True):
-            if last and len(ids) == len(labels.merged):
+        for labels, ids, left in zip(self._files, self._ids, self._open, strict=True):
+            if last and left == ids:
                 known = f"the id of an example, such as {last}"
-                self._faults += [
-                    Fault(labels.source, row.line, "id", known, row.id) for row in labels.rows
-                ]
+                self._faults += labels.faults(ids, "id", known)
         if self._faults:
             raise DataError(self._faults)
 
@@ -42,7 +48,7 @@ class LabelFiles:
         for labels, ids in zip(self._files, self._open, strict=True):
             ids.discard(example.id)
             try:
-                example = with_labels(example, labels)
+                example = labels.join(example)
             except DataError as error:
                 self._faults += error.faults
         return example
@@ -57,11 +63,21 @@ class LabelFiles:
         return [
             {
                 "file": labels.source,
-                "example_id": tie.id,
-                "context": tie.context,
-                "label": tie.label,
+                "example_id": tie.example_id,
+                "context": tie.unit,
+                "label": tie.name,
                 "votes": list(tie.votes),
             }
             for labels in self._files
-            for tie in labels.ties
+            for tie in labels.ties()
+            if tie.kind in JOINED
         ]
+
+
+def _read(path: Path) -> LabelTable:
+    labels = read_label_table(path)
+    if not any(kind in JOINED for kind, _ in labels.columns):
+        there = ", ".join(dict.fromkeys(column for _, column in labels.columns)) or "none"
+        expected = "a label that a judge could give (`ragstone agreement` takes the others)"
+        raise DataError([Fault(labels.source, None, "", expected, there)])
+    return labels

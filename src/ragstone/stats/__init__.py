@@ -15,16 +15,30 @@ percent_agreement   annotators, raw
 cohen_kappa         two annotators, beyond chance
 krippendorff_alpha  any number of annotators, beyond chance
 auroc               how well a score ranks positives above negatives
+one_sided_p         a one-sided p from an interval of any level
 t_quantile          Student's t
+
+Further in, imported file by file:
+
+agreement/   κ, α and AC1 with intervals over items
+comparing/   paired differences, permutation and exact tests, families of p-values, Bradley-Terry
+judging/     a judge against people: confusion, κ, AUROC, ranks, calibration, threshold, bias
+correcting/  a judge's mean put right by labels: post-stratified, PPI++, Rogan-Gladen
+planning/    sample sizes, power, labels needed, draws with known chances
+simplex      weights that are not negative and sum to 1
 """
 
-from .agreement import Agreement, cohen_kappa, krippendorff_alpha, percent_agreement
+from .agreement.coefficients import percent_agreement
+from .agreement.cohen import cohen_kappa
+from .agreement.krippendorff import krippendorff_alpha
+from .agreement.ratings import Agreement
 from .auroc import auroc
 from .bootstrap import bootstrap_mean, cluster_bootstrap
 from .bounds import worst_best
 from .clusters import bounded_wilson, cluster_t_mean, cluster_wilson
 from .interval import Interval
 from .mean import MeanEstimate, mean_interval
+from .one_sided import one_sided_p
 from .ratio import RatioEstimate, ratio_bootstrap, ratio_of_sums
 from .student import t_quantile
 from .wilson import clopper_pearson, wilson
@@ -44,6 +58,7 @@ __all__ = [
     "cohen_kappa",
     "krippendorff_alpha",
     "mean_interval",
+    "one_sided_p",
     "percent_agreement",
     "ratio_bootstrap",
     "ratio_of_sums",

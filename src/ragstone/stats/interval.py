@@ -21,6 +21,7 @@ Method = Literal[
     "rogan_gladen",
     "item_bootstrap",
     "bradley_terry",
+    "delong",
 ]
 
 

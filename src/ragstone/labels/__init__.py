@@ -1,0 +1,27 @@
+"""The labels room: what people said, who said it, how far they agree.
+
+read_label_table   label files, or data that carry labels, as one table
+labels_of          the labels that examples carry
+LabelTable         one row an annotator, unit and column; what they say together
+write_labels       a table of labels as a file that reads back
+write_adjudicated  what the annotators say together, as a file
+agreement_of       how far they agree, column by column
+clusters_of        the questions behind the examples of files
+"""
+
+from .agreement import ColumnAgreement, agreement_of
+from .clusters import clusters_of
+from .read import labels_of, read_label_table
+from .table import LabelTable
+from .write import write_adjudicated, write_labels
+
+__all__ = [
+    "ColumnAgreement",
+    "LabelTable",
+    "agreement_of",
+    "clusters_of",
+    "labels_of",
+    "read_label_table",
+    "write_adjudicated",
+    "write_labels",
+]

@@ -1,0 +1,437 @@
+"""Agreement: how far annotators say the same, column by column, and what divides them."""
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.stats.agreement.coefficients import agreement_coefficients
+from ragstone.stats.agreement.ratings import GAP, Agreement, Ratings, read_ratings
+from ragstone.stats.clusters import cluster_wilson
+from ragstone.stats.interval import Interval
+
+from .adjudicate import Tie
+from .names import named
+from .scale import SCALES, Scale
+from .table import LabelTable
+from .words import number_in_words
+
+Floats = NDArray[np.float64]
+Item = tuple[str, str | None]
+
+COEFFICIENTS = (
+    "percent",
+    "cohen_kappa",
+    "weighted_kappa",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "gwet_ac1",
+)
+MOST_LABELS = 20
+"""Of a column with more distinct labels no confusion is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """One annotator against the others.
+
+    Attributes:
+        name: Empty where the file names none.
+        n_labels: Labels given.
+        n: Items on which most of the others say one thing.
+        agreement: Share of these on which this annotator says it too; None without any.
+        interval: Of the share; Wilson's, over examples or clusters of them.
+        difference: Mean of own label less the mean of the others', over all items that others
+            labelled too; None where labels are no numbers.
+    """
+
+    name: str
+    n_labels: int
+    n: int
+    agreement: float | None
+    interval: Interval | None
+    difference: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelUse:
+    """One label.
+
+    Attributes:
+        value: In words.
+        n: How often it was given to an item that somebody else labelled too.
+        agreement: How often another annotator of the item gave it too, from 0 to 1; None where it
+            was never given. Source: Fleiss (1981), "Statistical Methods for Rates and
+            Proportions", section 13.1, as specific agreement.
+        instead: What other annotators said where one said this: label to share.
+    """
+
+    value: str
+    n: int
+    agreement: float | None
+    instead: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Dividing:
+    """An item on which annotators differ: who said what, with their notes."""
+
+    example_id: str
+    unit: str | None
+    labels: Mapping[str, str]
+    notes: Mapping[str, str]
+    spread: float
+    """Share of the pairs that differ; of numbers, the mean square of their difference."""
+
+
+@dataclass(frozen=True)
+class ColumnAgreement:
+    """How far annotators agree in one column.
+
+    Attributes:
+        kind: Of the judgement.
+        column: Of the judgement.
+        scale: Nominal, ordinal or interval, see ``scale_of``.
+        n_items: Examples, or parts of them, that somebody labelled.
+        n_shared: Of these, labelled by two or more: what the coefficients rest on.
+        n_clusters: Of the shared, how many do not share a cluster.
+        coefficients: By name, see ``COEFFICIENTS``.
+        annotators: In the order of the data.
+        uses: The labels that occur; empty where they are too many.
+        n_divided: Shared items on which not all agree.
+        dividing: The items that divide the annotators most.
+        ties: Items without a majority; they stay open.
+        seed: Of the intervals' draws.
+    """
+
+    kind: str
+    column: str
+    scale: Scale
+    n_items: int
+    n_shared: int
+    n_clusters: int
+    coefficients: Mapping[str, Agreement]
+    annotators: tuple[Annotator, ...]
+    uses: tuple[LabelUse, ...] = ()
+    n_divided: int = 0
+    dividing: tuple[Dividing, ...] = ()
+    ties: tuple[Tie, ...] = ()
+    seed: int = 0
+    resamples: int = 2000
+    level: float = 0.95
+    limit: int = field(default=10, repr=False)
+
+    @property
+    def name(self) -> str:
+        """As label files call the column."""
+        return named(self.kind, self.column).shown
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``ragstone agreement --json`` prints it."""
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "n_items": self.n_items,
+            "n_annotators": self.n_annotators,
+            **{name: _coefficient(self.coefficients[name]) for name in COEFFICIENTS},
+            "scale": self.scale,
+            "n_shared": self.n_shared,
+            "n_clusters": self.n_clusters,
+            "n_divided": self.n_divided,
+            "n_ties": len(self.ties),
+            "annotators": [
+                {
+                    "annotator": one.name,
+                    "n_labels": one.n_labels,
+                    "n": one.n,
+                    "agreement": one.agreement,
+                    **_ends(one.interval),
+                    "difference": one.difference,
+                }
+                for one in self.annotators
+            ],
+            "values": [
+                {
+                    "value": one.value,
+                    "n": one.n,
+                    "agreement": one.agreement,
+                    "instead": dict(one.instead),
+                }
+                for one in self.uses
+            ],
+            "dividing": [
+                {
+                    "example_id": one.example_id,
+                    "unit": one.unit,
+                    "labels": dict(one.labels),
+                    "notes": dict(one.notes),
+                    "spread": one.spread,
+                }
+                for one in self.dividing
+            ],
+            "ties": [
+                {
+                    "example_id": one.example_id,
+                    "unit": one.unit,
+                    "labels": dict(zip(one.annotators, one.votes, strict=True)),
+                }
+                for one in self.ties[: self.limit]
+            ],
+            "level": self.level,
+            "methods": {
+                name: None if one.interval is None else one.interval.method
+                for name, one in self.coefficients.items()
+            },
+            "seed": self.seed,
+            "resamples": self.resamples,
+        }
+
+
+def agreement_of(
+    table: LabelTable,
+    *,
+    columns: Collection[str] = (),
+    scales: Mapping[str, Scale] | None = None,
+    clusters: Mapping[str, Hashable] | None = None,
+    seed: int = 0,
+    resamples: int = 2000,
+    level: float = 0.95,
+    limit: int = 10,
+) -> tuple[ColumnAgreement, ...]:
+    """How far annotators agree, in each column that a table has.
+
+    Args:
+        table: Discarded rows do not count.
+        columns: Only these, by their name in label files or the judgement's.
+        scales: Name to scale, where the one that ``scale_of`` chooses is not meant.
+        clusters: Example to cluster, such as its question; intervals redraw clusters whole. By
+            default each example, with all its contexts or claims, is one.
+        seed: Of the draws.
+        resamples: Draws.
+        level: Share of intervals that should hold the truth, in (0, 1).
+        limit: So many dividing items, and ties in ``to_dict``.
+
+    Raises:
+        UnknownName: A column or scale that is not there.
+        InputError: An ordinal or interval scale for labels that are no numbers.
+    """
+    known = {named(*key).shown: key for key in table.columns}
+    chosen = _chosen(table, known, scales or {})
+    wanted = [_key(name, known) for name in columns] or list(known.values())
+    ties: dict[tuple[str, str], list[Tie]] = {}
+    for tie in table.ties({column: scale for (_, column), scale in chosen.items()}):
+        ties.setdefault((tie.kind, tie.column), []).append(tie)
+    return tuple(
+        _Column(table.of(*key), chosen[key], clusters or {}).agreement(
+            *key, tuple(ties.get(key, ())), seed, resamples, level, limit
+        )
+        for key in dict.fromkeys(wanted)
+    )
+
+
+class _Column:
+    """The labels of one column as a table of annotators and items."""
+
+    def __init__(self, rows: pl.DataFrame, scale: Scale, clusters: Mapping[str, Hashable]) -> None:
+        self.scale = scale
+        self.names = list(rows["annotator"].unique(maintain_order=True))
+        self.items: dict[Item, int] = {}
+        cells: list[tuple[int, int]] = []
+        place = {name: at for at, name in enumerate(self.names)}
+        for id, unit, annotator in rows.select("example_id", "unit", "annotator").iter_rows():
+            item = self.items.setdefault((id, unit), len(self.items))
+            cells.append((place[annotator], item))
+        shape = (len(self.names), len(self.items))
+        self.words = np.full(shape, None, dtype=object)
+        self.numbers = np.full(shape, np.nan)
+        self.notes = np.full(shape, None, dtype=object)
+        if cells:
+            at = tuple(np.array(cells).T)
+            self.words[at] = rows["value"].to_list()
+            self.numbers[at] = rows["number"].to_numpy()
+            self.notes[at] = rows["note"].to_list()
+        self.clusters = [clusters.get(id, f"\0{id}") for id, _ in self.items]
+        given = self.words if scale == "nominal" else self.numbers
+        self.given: list[list[Hashable]] = given.tolist()
+        self.ratings = read_ratings(self.given)
+
+    def agreement(
+        self,
+        kind: str,
+        column: str,
+        ties: tuple[Tie, ...],
+        seed: int,
+        resamples: int,
+        level: float,
+        limit: int,
+    ) -> ColumnAgreement:
+        ratings = self.ratings
+        return ColumnAgreement(
+            kind,
+            column,
+            self.scale,
+            len(self.items),
+            ratings.items,
+            len({self.clusters[at] for at in ratings.at}),
+            agreement_coefficients(
+                self.given,
+                scale=self.scale,
+                clusters=self.clusters,
+                seed=seed,
+                resamples=resamples,
+                level=level,
+            ),
+            tuple(self._annotator(at, level) for at in range(len(self.names))),
+            self._uses(),
+            int((ratings.agreeing < 1).sum()),
+            self._dividing(limit),
+            ties,
+            seed,
+            resamples,
+            level,
+            limit,
+        )
+
+    def _annotator(self, at: int, level: float) -> Annotator:
+        codes = self.ratings.codes[at] if self.ratings.items else np.empty(0, dtype=np.int64)
+        mine = np.flatnonzero(codes != GAP)
+        others = self.ratings.counts[mine]
+        others[np.arange(len(mine)), codes[mine]] -= 1
+        most = others.max(axis=1, initial=0)
+        clear = (others == most[:, None]).sum(axis=1) == 1
+        same = others[np.arange(len(mine)), codes[mine]] == most
+        n = int(clear.sum())
+        interval = None
+        if n:
+            totals: dict[Hashable, list[int]] = {}
+            for item, hit in zip(mine[clear], same[clear], strict=True):
+                total = totals.setdefault(self.clusters[self.ratings.at[item]], [0, 0])
+                total[0] += int(hit)
+                total[1] += 1
+            sums, counts = zip(*totals.values(), strict=True)
+            interval = cluster_wilson(sums, counts, level=level)
+        return Annotator(
+            self.names[at],
+            int((self.words[at] != None).sum()),  # noqa: E711  (elementwise)
+            n,
+            float(same[clear].mean()) if n else None,
+            interval,
+            self._difference(at),
+        )
+
+    def _difference(self, at: int) -> float | None:
+        if self.scale == "nominal" or not len(self.numbers):
+            return None
+        rated = ~np.isnan(self.numbers)
+        n_others = rated.sum(axis=0) - rated[at]
+        shared = rated[at] & (n_others > 0)
+        if not shared.any():
+            return None
+        mine = self.numbers[at, shared]
+        others = (np.nansum(self.numbers[:, shared], axis=0) - mine) / n_others[shared]
+        return float((mine - others).mean())
+
+    def _uses(self) -> tuple[LabelUse, ...]:
+        ratings = self.ratings
+        if ratings.items == 0 or len(ratings.labels) > MOST_LABELS:
+            return ()
+        together = coincidences(ratings)
+        words = [label_in_words(label) for label in ratings.labels]
+        n = ratings.counts.sum(axis=0)
+        return tuple(
+            LabelUse(
+                words[c],
+                int(n[c]),
+                float(together[c, c] / together[c].sum()),
+                {
+                    words[k]: float(together[c, k] / together[c].sum())
+                    for k in np.argsort(-together[c], kind="stable")
+                    if k != c and together[c, k] > 0
+                },
+            )
+            for c in range(len(words))
+        )
+
+    def _dividing(self, limit: int) -> tuple[Dividing, ...]:
+        ratings = self.ratings
+        apart = 1 - ratings.agreeing
+        if self.scale != "nominal" and ratings.items:
+            shared = self.numbers[:, ratings.at]
+            m = ratings.raters
+            total, square = np.nansum(shared, axis=0), np.nansum(shared**2, axis=0)
+            apart = np.maximum(0, 2 * (m * square - total**2) / (m * (m - 1)))
+        order = np.lexsort((np.arange(len(apart)), -ratings.raters, -apart))
+        ids = list(self.items)
+        found = []
+        for at in order[:limit]:
+            if ratings.agreeing[at] == 1:
+                break
+            item = int(ratings.at[at])
+            said = [who for who in range(len(self.names)) if self.words[who, item] is not None]
+            found.append(
+                Dividing(
+                    *ids[item],
+                    {self.names[who]: self.words[who, item] for who in said},
+                    {self.names[who]: note for who in said if (note := self.notes[who, item])},
+                    float(apart[at]),
+                )
+            )
+        return tuple(found)
+
+
+def coincidences(ratings: Ratings) -> Floats:
+    """How often one annotator says this where another says that, shape (labels, labels).
+
+    Each item counts as often as it has labels, as in Krippendorff's alpha.
+    """
+    weight = 1 / (ratings.raters - 1)
+    together = (ratings.counts * weight[:, None]).T @ ratings.counts
+    own = (ratings.counts * weight[:, None]).sum(axis=0)
+    return np.asarray(together - np.diag(own))
+
+
+def label_in_words(label: Hashable) -> str:
+    """A label as files have it."""
+    return number_in_words(label) if isinstance(label, float) else str(label)
+
+
+def _chosen(
+    table: LabelTable, known: Mapping[str, tuple[str, str]], scales: Mapping[str, Scale]
+) -> dict[tuple[str, str], Scale]:
+    chosen = dict(table.scales)
+    for name, scale in scales.items():
+        if scale not in SCALES:
+            raise UnknownName("scale", scale, SCALES)
+        key = _key(name, known)
+        if scale != "nominal" and table.of(*key)["number"].null_count():
+            raise InputError(f"{name} has labels that are no numbers, so its scale is nominal.")
+        chosen[key] = scale
+    return chosen
+
+
+def _key(name: str, known: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    if name in known:
+        return known[name]
+    found = [key for key in known.values() if name in (key[1], ".".join(key))]
+    if len(found) == 1:
+        return found[0]
+    raise UnknownName("column of these labels", name, known, hint=f"They have {', '.join(known)}.")
+
+
+def _coefficient(one: Agreement) -> dict[str, Any]:
+    return {"value": one.value, **_ends(one.interval), "reason": one.reason}
+
+
+def _ends(interval: Interval | None) -> dict[str, float | None]:
+    return {
+        "low": None if interval is None else interval.low,
+        "high": None if interval is None else interval.high,
+    }

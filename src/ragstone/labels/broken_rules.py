@@ -1,0 +1,41 @@
+"""Broken rules: labels of one annotator that contradict each other, flagged and never mended."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from ragstone.examples.labels import Severity, violations
+
+from .names import WRITTEN
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenRule:
+    """A rule between labels, such as that sufficient evidence is relevant, broken in one unit."""
+
+    rule: str
+    severity: Severity
+    example_id: str
+    unit: str | None
+    annotator: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``ragstone agreement --json`` prints it."""
+        return asdict(self)
+
+
+def broken_rules(used: pl.DataFrame) -> list[BrokenRule]:
+    """Every broken rule between the labels of one annotator of one unit."""
+    said: dict[tuple[str, str | None, str], dict[str, bool]] = {}
+    truths = used.filter(
+        pl.col("kind").is_in(["relevance", "grounding"]), pl.col("column") != "grade"
+    )
+    columns = ("example_id", "unit", "annotator", "kind", "column", "number")
+    for id, unit, annotator, kind, column, number in truths.select(columns).iter_rows():
+        said.setdefault((id, unit, annotator), {})[WRITTEN[kind, column]] = bool(number)
+    return [
+        BrokenRule(one.rule, one.severity, id, unit, annotator)
+        for (id, unit, annotator), labels in said.items()
+        for one in violations({"contexts": [labels]} if unit is not None else {"answer": labels})
+    ]

@@ -1,0 +1,231 @@
+"""Given: the rows of label files as they are, who said what of which unit, before it is judged.
+
+A row is wide, with a column for each label, or long, with columns ``kind``, ``column`` and
+``value``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+from ragstone.examples.fields import NAMES, squash
+from ragstone.examples.problem import Problem, shown
+
+from .words import in_words
+
+PARTS = {
+    "id": tuple(squash(name) for name in NAMES["id"]),
+    "annotator": ("annotator", "annotatorid"),
+    "context": ("context", "contextid"),
+    "claim": ("claim",),
+    "statement": ("statement",),
+    "unit": ("unit",),
+    "inclusion_probability": ("inclusionprobability",),
+    "note": ("note",),
+    "discard": ("discard", "discarded"),
+}
+"""What is no label, and the columns it may stand in, squashed."""
+
+OF_EXAMPLES = frozenset(
+    squash(name)
+    for field_name, names in NAMES.items()
+    if field_name not in ("id", "labels")
+    for name in names
+) | {"text", "rank", "stratum", "tie", "nvotes"}
+"""Columns that repeat the example for the annotator to read; they are no labels."""
+
+NAMED_BY_USER = ("rating", "critique", "preference", "metric", "own")
+KINDS = ("relevance", "grounding", "quality", "response", "support", "agreement", *NAMED_BY_USER)
+"""The kinds that people's labels have; of the last ones any column is one."""
+
+LONG = ("kind", "column", "value")
+DISCARDED = "discarded"
+"""Stands for the reason where a row is discarded without one."""
+
+
+@dataclass(slots=True)
+class GivenRow:
+    """One row. ``labels`` are its cells that hold something, by column, neither judged nor read."""
+
+    file: str
+    line: int | None
+    id: str = ""
+    annotator: str = ""
+    unit: str | None = None
+    labels: dict[str, Any] = field(default_factory=dict)
+    inclusion_probability: float | None = None
+    note: str | None = None
+    discarded: str | None = None
+
+    @property
+    def about(self) -> str:
+        """``context``, ``claim`` or ``statement``; ``answer`` where no unit is named."""
+        return "answer" if self.unit is None else unit_kind(self.unit)
+
+    @property
+    def who(self) -> str:
+        """The annotator, in words."""
+        return self.annotator or "an annotator without a name"
+
+
+@lru_cache(maxsize=4096)
+def unit_kind(unit: str) -> str:
+    """What a unit is.
+
+    >>> unit_kind("claim 0"), unit_kind("3"), unit_kind("d7")
+    ('claim', 'context', 'context')
+    """
+    kind, _, number = unit.partition(" ")
+    return kind if kind in ("claim", "statement") and number.isdecimal() else "context"
+
+
+def row_of(
+    record: Mapping[str, Any], file: str, line: int | None, columns: Mapping[str, str]
+) -> tuple[GivenRow, list[Problem]]:
+    """Take a record of a label file apart.
+
+    Args:
+        record: Its columns and cells.
+        file: Where it stands.
+        line: Where in it.
+        columns: Name to column, as the user mapped them; it comes first.
+    """
+    problems: list[Problem] = []
+    row = GivenRow(file, line)
+    header = header_of(record, columns)
+    parts, labels = _divided(record, header)
+    id = _text(parts.get("id"), "id", problems)
+    if not id and not problems:
+        problems.append(Problem("id", "the id of an example", shown(parts.get("id"))))
+    row.id = id or ""
+    row.annotator = _text(parts.get("annotator"), "annotator", problems) or ""
+    row.unit = _unit(parts, problems)
+    row.inclusion_probability = _probability(parts.get("inclusion_probability"), problems)
+    row.note = _text(parts.get("note"), "note", problems) or None
+    row.discarded = _discarded(parts.get("discard"))
+    row.labels = _long(labels, problems) if header.is_long else labels
+    return row, problems
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the columns of rows with the same columns are.
+
+    Attributes:
+        parts: Column, and which of ``PARTS`` it is.
+        labels: Column, and the name of the label in it.
+        is_long: Whether a row is one label, named by its kind and column.
+        is_data: Whether a row is a record of a data set, with its labels in a field.
+    """
+
+    parts: tuple[tuple[str, str], ...]
+    labels: tuple[tuple[str, str], ...]
+    is_long: bool
+    is_data: bool
+
+
+def header_of(record: Mapping[str, Any], columns: Mapping[str, str]) -> Header:
+    """The header of a record; ``columns`` is name to column, as the user mapped them."""
+    return _header(tuple(map(str, record)), tuple(columns.items()))
+
+
+@lru_cache(maxsize=1024)
+def _header(names: tuple[str, ...], mapped: tuple[tuple[str, str], ...]) -> Header:
+    name_of = {column: name for name, column in mapped}
+    parts: list[tuple[str, str]] = []
+    labels: list[tuple[str, str]] = []
+    for column in names:
+        name = name_of.get(column, column)
+        word = squash(name)
+        part = next((part for part, words in PARTS.items() if word in words), None)
+        if part is not None:
+            parts.append((column, part))
+        elif column in name_of or word not in OF_EXAMPLES:
+            labels.append((column, name))
+    return Header(
+        tuple(parts),
+        tuple(labels),
+        set(map(squash, names)) >= set(LONG),
+        any(name == "labels" or name.startswith("labels.") for name in names),
+    )
+
+
+def _divided(record: Mapping[str, Any], header: Header) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a row is about, and its labels that hold something."""
+    parts: dict[str, Any] = {}
+    for column, part in header.parts:
+        if parts.get(part) is None:
+            parts[part] = record[column]
+    labels = {
+        name: cell
+        for column, name in header.labels
+        if (cell := record[column]) is not None and not (isinstance(cell, str) and not cell.strip())
+    }
+    return parts, labels
+
+
+def _long(cells: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    by_name = {squash(name): cell for name, cell in cells.items()}
+    kind, column = by_name.get("kind"), by_name.get("column")
+    if kind is None and column is None:
+        return {}
+    if kind not in KINDS or not isinstance(column, (str, int)):
+        wrong = "kind" if kind not in KINDS else "column"
+        expected = f"one of {', '.join(KINDS)}" if wrong == "kind" else "the name of a column"
+        problems.append(Problem(wrong, expected, shown(by_name.get(wrong))))
+        return {}
+    value = by_name.get("value", by_name.get("number"))
+    return {} if value is None else {f"{kind}.{column}": value}
+
+
+def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:
+    named = {
+        name: parts[name]
+        for name in ("context", "claim", "statement", "unit")
+        if parts.get(name) not in (None, "")
+    }
+    if len(named) > 1:
+        both = " and ".join(named)
+        problems.append(Problem(next(iter(named)), "one of context, claim and statement", both))
+    for name, cell in named.items():
+        if name in ("context", "unit"):
+            unit = _text(cell, name, problems)
+            kind = "context" if unit is None else unit_kind(unit)
+            return unit if unit is None or kind == "context" else f"{kind} {int(unit.split()[1])}"
+        said = in_words(cell)
+        number = "" if said is None else said.value.removeprefix(f"{name} ")
+        if number.isdecimal():
+            return f"{name} {int(number)}"
+        problems.append(Problem(name, f"the number of a {name}, from 0", shown(cell)))
+    return None
+
+
+def _text(cell: object, field: str, problems: list[Problem]) -> str | None:
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return str(cell)
+    problems.append(Problem(field, "text or a whole number", shown(cell)))
+    return None
+
+
+def _probability(cell: object, problems: list[Problem]) -> float | None:
+    if cell is None or cell == "":
+        return None
+    said = in_words(cell)
+    number = None if said is None or isinstance(cell, bool) else said.number
+    if number is None or not isfinite(number) or not 0 < number <= 1:
+        expected = "a probability above 0, at most 1"
+        problems.append(Problem("inclusion_probability", expected, shown(cell)))
+        return None
+    return number
+
+
+def _discarded(cell: object) -> str | None:
+    """Why a row does not count; a bare yes is no reason, but it counts."""
+    said = in_words(cell) if isinstance(cell, (bool, int, float, str)) else None
+    if said is None or said.value == "" or said.number == 0:
+        return None
+    return DISCARDED if said.number == 1 else said.value

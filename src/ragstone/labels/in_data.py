@@ -1,0 +1,130 @@
+"""In data: the labels that a data set carries in its own records, one row an annotator.
+
+Under ``labels`` of a record stand the judgements of the taxonomy (``contexts``, ``answer``,
+``claims``, ``statements``, ``response_type``), which one person gave, and names with what several
+said, ``{"fluency": {"ann": 4, "ben": 3}}`` or ``{"fluency": [4, 3]}``.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ragstone.examples.fields import NAMES, squash
+from ragstone.examples.labels import ANSWER_LABELS, CONTEXT_LABELS, label_problems
+from ragstone.examples.problem import Problem, shown
+from ragstone.examples.records import parse_cell
+
+from .given import GivenRow
+
+ONE_PERSON = "human"
+"""The annotator of labels that name none."""
+
+MOST_VOTES = 20
+"""A longer list of values is none of votes, such as one label for each word."""
+
+Labels = Mapping[str, Any]
+
+
+def rows_in(
+    record: Mapping[str, Any], file: str, line: int | None, columns: Mapping[str, str]
+) -> tuple[list[GivenRow], list[Problem]]:
+    """The labels of a record of a data set.
+
+    Args:
+        record: ``id``, without which its place is its id, and ``labels``; the rest is not read.
+        file: Where it stands.
+        line: Where in it.
+        columns: Name to name, as the user mapped them.
+    """
+    problems: list[Problem] = []
+    id = _id(record, line, columns, problems)
+    labels = _labels(record, problems)
+    contexts = labels.get("contexts")
+    n = len(contexts) if isinstance(contexts, list) else None
+    problems += label_problems(labels, n)
+    if problems:
+        return [], problems
+    return list(rows_of(id, labels, file, line, columns)), []
+
+
+def rows_of(
+    id: str, labels: Labels, file: str, line: int | None, columns: Mapping[str, str]
+) -> Iterator[GivenRow]:
+    """The labels of one example, a row for each annotator and unit.
+
+    Args:
+        id: Of the example.
+        labels: As an example keeps them, without a fault in the judgements of the taxonomy.
+        file: Where it stands.
+        line: Where in it.
+        columns: Name to name, as the user mapped them.
+    """
+    name_of = {column: name for name, column in columns.items()}
+    said: dict[tuple[str, str | None], dict[str, Any]] = {}
+
+    def say(annotator: str, unit: str | None, name: str, value: object) -> None:
+        if value is not None:
+            said.setdefault((annotator, unit), {})[name_of.get(name, name)] = value
+
+    for name, value in labels.items():
+        if name == "contexts" and isinstance(value, list):
+            for rank, one in enumerate(value, start=1):
+                for label in (*CONTEXT_LABELS, "grade"):
+                    say(ONE_PERSON, str(rank), label, (one or {}).get(label))
+        elif name in ("claims", "statements") and _are_propositions(value):
+            for index, one in enumerate(value):
+                for label in ("support", "agreement"):
+                    say(ONE_PERSON, f"{name[:-1]} {index}", label, one.get(label))
+        elif name == "answer" and isinstance(value, dict) and value.keys() & set(ANSWER_LABELS):
+            for label in ANSWER_LABELS:
+                say(ONE_PERSON, None, label, value.get(label))
+        elif isinstance(value, dict):
+            for annotator, vote in value.items():
+                say(str(annotator), None, name, vote)
+        elif isinstance(value, (list, tuple)):
+            if len(value) <= MOST_VOTES:
+                for number, vote in enumerate(value, start=1):
+                    say(str(number), None, name, vote)
+            else:
+                say(ONE_PERSON, None, name, value)
+        else:
+            say(ONE_PERSON, None, name, value)
+    for (annotator, unit), given in said.items():
+        yield GivenRow(file, line, id, annotator, unit, given)
+
+
+def _are_propositions(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def _id(
+    record: Mapping[str, Any],
+    line: int | None,
+    columns: Mapping[str, str],
+    problems: list[Problem],
+) -> str:
+    by_name = {squash(str(name)): cell for name, cell in record.items()}
+    names: Sequence[str] = [columns["id"]] if "id" in columns else NAMES["id"]
+    given = next((by_name[word] for name in names if (word := squash(name)) in by_name), None)
+    if given is None:
+        return str(line)
+    if isinstance(given, bool) or not isinstance(given, (str, int)) or given == "":
+        problems.append(Problem("id", "text or a whole number", shown(given)))
+    return str(given)
+
+
+def _labels(record: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    given = record.get("labels")
+    if isinstance(given, str):
+        given = parse_cell(given, "labels", problems)
+    if given is not None and not isinstance(given, Mapping):
+        problems.append(Problem("labels", "an object", shown(given)))
+        return {}
+    labels = dict(given or {})
+    for name, value in record.items():
+        if str(name).startswith("labels.") and value is not None:
+            place = labels
+            *path, last = str(name).split(".")[1:]
+            for step in path:
+                place = place.setdefault(step, {})
+            place[last] = value
+    return labels

@@ -1,0 +1,154 @@
+"""Join: what annotators say, put where it belongs: into an example, or beside its contexts."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ragstone.errors import DataError, Fault
+from ragstone.examples import Example
+
+from .adjudicate import Settled, Vote, settle
+from .given import unit_kind
+from .names import WRITTEN, is_about_contexts
+from .scale import scale_of
+
+if TYPE_CHECKING:
+    from .table import LabelTable
+
+Place = Callable[..., tuple[str, int | None]]
+JOINED = ("relevance", "grounding", "quality", "response", "support", "agreement")
+"""The kinds that a person can speak for in a run."""
+
+NO_NUMBERS = pl.Series(dtype=pl.Float64)
+"""The scales of these kinds do not depend on their labels."""
+
+
+def joined(example: Example, votes: Sequence[Vote], place: Place) -> Example:
+    """The example with labels merged into its own, see ``LabelTable.join``."""
+    settled, faults = _settled(example, votes, place)
+    if faults:
+        raise DataError(faults)
+    if not settled:
+        return example
+    labels = dict(example.labels)
+    for (kind, column, unit), one in settled.items():
+        name = WRITTEN[kind, column]
+        value = _as_labelled(one, kind, column)
+        if kind == "response":
+            if value is not None:
+                labels[name] = value
+        elif unit is None:
+            labels["answer"] = {**(labels.get("answer") or {}), name: value}
+        else:
+            field, at = _place_of(unit)
+            parts = [dict(part or {}) for part in labels.get(field) or ()]
+            parts += [_part(field, index) for index in range(len(parts), at + 1)]
+            parts[at][name] = value
+            labels[field] = parts
+    return replace(example, labels=labels)
+
+
+def ranks_of(example: Example) -> dict[str, str]:
+    """The rank of each context of an example by its id, which goes first, and by its rank."""
+    contexts = example.contexts or ()
+    ranks = {str(index): str(index) for index in range(1, len(contexts) + 1)}
+    ranks.update({context.id: str(index) for index, context in enumerate(contexts, start=1)})
+    return ranks
+
+
+def placed(table: "LabelTable", examples: Iterable[Example]) -> "LabelTable":
+    """The table with contexts named by their rank, see ``LabelTable.on``."""
+    there = {example.id: ranks_of(example) for example in examples}
+    units: list[str | None] = []
+    discarded: list[str | None] = []
+    columns = ("example_id", "kind", "unit", "discarded")
+    for id, kind, unit, reason in table.frame.select(columns).iter_rows():
+        ranks = there.get(id)
+        problem = "no such example" if ranks is None else None
+        if ranks is not None and unit is not None and is_about_contexts(kind, unit):
+            rank = ranks.get(unit)
+            problem = "no such context" if rank is None else None
+            unit = rank or unit
+        units.append(unit)
+        discarded.append(reason or problem)
+    frame = table.frame.with_columns(
+        unit=pl.Series(units, dtype=pl.String), discarded=pl.Series(discarded, dtype=pl.String)
+    )
+    notes = [
+        f"{n:,} labels of {table.source} are not used: {what} in the data ({some})."
+        for what in ("no such example", "no such context")
+        if (n := discarded.count(what)) and (some := _some(frame, what))
+    ]
+    return replace(table, frame=frame, notes=(*table.notes, *notes))
+
+
+def _settled(
+    example: Example, votes: Sequence[Vote], place: Place
+) -> tuple[dict[tuple[str, str, str | None], Settled], list[Fault]]:
+    """What the annotators say together of each unit, by rank, and labels of what is not there."""
+    given: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
+    unknown: dict[str, None] = {}
+    ranks = ranks_of(example)
+    for vote in votes:
+        if vote.kind not in JOINED:
+            continue
+        unit = vote.unit
+        if unit is not None and is_about_contexts(vote.kind, unit):
+            unit = ranks.get(unit)
+        if vote.unit is not None and (unit is None or _beyond(unit, example)):
+            unknown[vote.unit] = None
+        else:
+            given.setdefault((vote.kind, vote.column, unit), []).append((vote.value, vote.number))
+    faults = [_unknown(example, unit, place) for unit in unknown]
+    settled = {}
+    for (kind, column, unit), said in given.items():
+        settled[kind, column, unit] = settle(said, scale_of(kind, column, NO_NUMBERS), whole=True)
+    return settled, faults
+
+
+def _as_labelled(one: Settled, kind: str, column: str) -> Any:
+    """The label as a record has it: a truth value, a grade or a word."""
+    if one.value is None or kind in ("response", "support", "agreement"):
+        return one.value
+    return int(one.number or 0) if column == "grade" else bool(one.number)
+
+
+def _place_of(unit: str) -> tuple[str, int]:
+    kind = unit_kind(unit)
+    if kind == "context":
+        return "contexts", int(unit) - 1
+    return f"{kind}s", int(unit.split()[1])
+
+
+def _part(field: str, index: int) -> dict[str, Any]:
+    return {} if field == "contexts" else {"text": f"{field[:-1]} {index}"}
+
+
+def _beyond(unit: str, example: Example) -> bool:
+    """Whether a claim or statement has no place among those that the example lists."""
+    field, at = _place_of(unit)
+    listed = example.labels.get(field) if field != "contexts" else None
+    return listed is not None and at >= len(listed)
+
+
+def _unknown(example: Example, unit: str, place: Place) -> Fault:
+    kind = unit_kind(unit)
+    if kind == "context":
+        n = len(example.contexts or ())
+        expected = f"the id of a context of {example.id!r} or a position from 1 to {n}"
+        if n == 0:
+            expected = f"no label of a context, for {example.id!r} has none"
+    else:
+        n = len(example.labels.get(f"{kind}s") or ())
+        expected = f"one of the {n} {kind}s of {example.id!r}, counted from 0"
+    file, line = place(example_id=example.id, unit=unit)
+    return Fault(file, line, kind, expected, repr(unit))
+
+
+def _some(frame: pl.DataFrame, reason: str, shown: int = 3) -> str:
+    rows = frame.filter(pl.col("discarded") == reason)
+    ids = rows["example_id"].unique(maintain_order=True).to_list()
+    more = f" and {len(ids) - shown:,} more" if len(ids) > shown else ""
+    return ", ".join(ids[:shown]) + more

@@ -1,0 +1,189 @@
+"""Judged: from rows as given to a label table, each column a judgement, each cell a label."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragstone.errors import DataError, Fault
+
+from .given import GivenRow
+from .names import WRITTEN, Name, NoLabel, is_known, label, name_of
+from .table import SCHEMA, LabelTable
+from .words import Said, in_words
+
+MOST_WORDS = 20
+LONGEST_WORD = 40
+"""A column of words is one of labels if it has no more of them, and no longer ones."""
+
+BESIDE = {
+    "context": "a context beside it",
+    "proposition": "a claim or a statement beside it",
+    "answer": "no context, claim or statement beside it",
+}
+
+
+def judged(
+    rows: Sequence[GivenRow], faults: list[Fault], source: str, seen: Sequence[str]
+) -> LabelTable:
+    """The table.
+
+    Args:
+        rows: As given.
+        faults: What was wrong before.
+        source: The files.
+        seen: The columns of the files.
+
+    Raises:
+        DataError: With every fault, those before among them.
+    """
+    names, notes = _names(rows, faults)
+    if not names and not faults and not any(row.discarded for row in rows):
+        known = ", ".join(WRITTEN.values())
+        got = f"the columns {', '.join(seen)}" if seen else "none"
+        faults.append(Fault(source, _line(rows), "", f"a label ({known}, …)", got))
+    kept: list[tuple[Any, ...]] = []
+    places: list[tuple[str, int | None]] = []
+    once = _Once(faults)
+    empty = 0
+    for row in rows:
+        found = list(_labels(row, names, faults))
+        for name, said in found:
+            once.check(row, name)
+            kept.append(_row(row, name, said))
+        if not found and row.discarded:
+            kept.append(_row(row, None, None))
+        empty += not row.labels and not row.discarded
+        places += [(row.file, row.line)] * (len(kept) - len(places))
+    if faults:
+        raise DataError(faults)
+    if empty:
+        notes.append(f"{empty:,} of {len(rows):,} rows hold no label.")
+    return LabelTable(
+        source,
+        pl.DataFrame(kept, schema=SCHEMA, orient="row"),
+        tuple(notes),
+        pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
+    )
+
+
+class _Once:
+    """Sees to it that an annotator says one thing of a unit, and a sample has one probability."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        self.faults = faults
+        self._said: dict[tuple[str, str, str | None, str, str], GivenRow] = {}
+        self._probability: dict[tuple[str, str | None], tuple[float, GivenRow]] = {}
+        self._told: set[tuple[str, int | None]] = set()
+
+    def check(self, row: GivenRow, name: Name) -> None:
+        """Add a fault for the second label of a kind, one a row."""
+        if row.discarded:
+            return
+        before = self._said.setdefault(
+            (row.id, row.annotator, row.unit, name.kind, name.column), row
+        )
+        if before is not row:
+            self._tell(row, before, "annotator", "one label an annotator", row.who)
+        if row.inclusion_probability is not None:
+            mine = (row.inclusion_probability, row)
+            first, where = self._probability.setdefault((row.id, row.unit), mine)
+            if first != row.inclusion_probability:
+                expected = "one probability an example"
+                self._tell(row, where, "inclusion_probability", expected, f"{mine[0]} and {first}")
+
+    def _tell(self, row: GivenRow, before: GivenRow, field: str, expected: str, got: str) -> None:
+        if (row.file, row.line) not in self._told or row.line is None:
+            self._told.add((row.file, row.line))
+            place = "" if before.file == row.file else f" of {before.file}"
+            got = f"{got} as in line {before.line}{place}"
+            self.faults.append(Fault(row.file, row.line, field, expected, got))
+
+
+def _names(rows: Sequence[GivenRow], faults: list[Fault]) -> tuple[dict[str, Name], list[str]]:
+    """Which judgement each column is; those left out for being none, in notes."""
+    cells: dict[str, list[object]] = {}
+    lines: dict[str, GivenRow] = {}
+    for row in rows:
+        for column, cell in row.labels.items():
+            cells.setdefault(column, []).append(cell)
+            lines.setdefault(column, row)
+    units = frozenset(row.about for row in rows)
+    names: dict[str, Name] = {}
+    noted: dict[str, list[str]] = {}
+    left_out: dict[str, list[str]] = {}
+    for column, given in cells.items():
+        name, note = name_of(column, given, units)
+        dotted = "." in column
+        if not is_known(name):
+            row = lines[column]
+            known = ", ".join(one for kind, one in WRITTEN if kind == name.kind) or "any name"
+            expected = f"a column of {name.kind} ({known})"
+            faults.append(Fault(row.file, row.line, column, expected, repr(name.column)))
+        elif name.kind == "own" and not dotted and (why := no_labels(given)):
+            left_out.setdefault(why, []).append(column)
+        else:
+            names[column] = name
+            if note:
+                noted.setdefault(note, []).append(column)
+    notes = [f"{', '.join(columns)}: {note.rstrip('.')}." for note, columns in noted.items()]
+    notes += [f"{', '.join(columns)}: left out, {why}." for why, columns in left_out.items()]
+    return names, notes
+
+
+def no_labels(cells: Sequence[object]) -> str:
+    """Why a column of the user's own is none of labels; empty where it is one."""
+    words = Counter[str]()
+    for cell in cells:
+        said = in_words(cell)
+        if said is None:
+            return "no single values"
+        if said.number is None:
+            words[said.value] += 1
+    if len(words) > MOST_WORDS or any(len(word) > LONGEST_WORD for word in words):
+        return f"more than {MOST_WORDS} different texts, or long ones"
+    return ""
+
+
+def _labels(
+    row: GivenRow, names: dict[str, Name], faults: list[Fault]
+) -> Iterator[tuple[Name, Said]]:
+    for column, cell in row.labels.items():
+        name = names.get(column)
+        if name is None:
+            continue
+        if name.about != "anything" and name.about != _about(row):
+            expected = BESIDE[name.about]
+            faults.append(Fault(row.file, row.line, column, expected, row.unit or "none"))
+            continue
+        try:
+            said = label(name, cell, row.unit)
+        except NoLabel as error:
+            faults.append(Fault(row.file, row.line, column, error.expected, error.got))
+            continue
+        if said is not None:
+            yield name, said
+
+
+def _about(row: GivenRow) -> str:
+    return "proposition" if row.about in ("claim", "statement") else row.about
+
+
+def _row(row: GivenRow, name: Name | None, said: Said | None) -> tuple[Any, ...]:
+    return (
+        row.id,
+        None if name is None else name.kind,
+        None if name is None else name.column,
+        row.unit,
+        row.annotator,
+        None if said is None else said.value,
+        None if said is None else said.number,
+        row.inclusion_probability,
+        row.note,
+        row.discarded,
+    )
+
+
+def _line(rows: Sequence[GivenRow]) -> int | None:
+    return rows[0].line if rows else None

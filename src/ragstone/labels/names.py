@@ -1,0 +1,271 @@
+"""Names: which judgement a column of a label file is, and which labels it may hold.
+
+A judgement is named by its taxonomy label (``helpful``, ``misleading``), by kind and column with a
+dot between (``relevance.grade``, ``critique.harmfulness``), or, where it is the value of a metric
+itself, by the metric (``faithfulness``, ``ndcg(k=10)``). Every other column is the user's own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from ragstone.errors import RagstoneError
+from ragstone.examples.fields import squash
+from ragstone.examples.labels import (
+    CLAIM_AGREEMENT,
+    CONTEXT_LABELS,
+    GENERATION_LABELS,
+    GRADES,
+    GROUNDING_LABELS,
+    RESPONSE_TYPES,
+    STATEMENT_AGREEMENT,
+    SUPPORT,
+)
+from ragstone.examples.problem import shown
+from ragstone.judgements.preference import PREFERENCES
+from ragstone.metrics import Metric, alias_note, parse_metric
+from ragstone.metrics.correctness import OUTCOMES
+
+from .given import KINDS, NAMED_BY_USER, unit_kind
+from .words import Said, in_words
+
+About = Literal["answer", "context", "proposition", "anything"]
+
+OF_CONTEXTS = dict(
+    zip(CONTEXT_LABELS, ("relevant", "sufficient", "misleading"), strict=True)
+)  # fmt: skip
+TRUTH = "0, 1, true, false or null"
+YES_NO = {"yes": True, "no": False}
+NOT_THE_METRIC = "values that the metric of this name cannot have; taken as a column of your own"
+OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
+                  "0": "wrong", "incorrect": "wrong", "i_dont_know": "dont_know"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A judgement's kind and column, and what of an example it is about."""
+
+    kind: str
+    column: str
+    about: About = "anything"
+
+    def __str__(self) -> str:
+        """The name that a column of a label file has.
+
+        >>> str(Name("relevance", "relevant")), str(Name("support", "verdict"))
+        ('topically_relevant', 'support')
+        """
+        return WRITTEN.get((self.kind, self.column)) or _dotted(self.kind, self.column)
+
+    @property
+    def shown(self) -> str:
+        """The name without what a reader need not see: that it is a column of the user's own.
+
+        >>> Name("own", "fluency").shown, Name("critique", "harmfulness").shown
+        ('fluency', 'critique.harmfulness')
+        """
+        return self.column if self.kind == "own" else str(self)
+
+
+class NoLabel(Exception):
+    """A value that is no label of this column; ``expected`` says what would be."""
+
+    def __init__(self, expected: str, got: str) -> None:
+        self.expected, self.got = expected, got
+        super().__init__(expected)
+
+
+WRITTEN: Mapping[tuple[str, str], str] = {
+    **{("relevance", column): label for label, column in OF_CONTEXTS.items()},
+    ("relevance", "grade"): "grade",
+    **{("grounding", label): label for label in GROUNDING_LABELS},
+    **{("quality", label): label for label in GENERATION_LABELS},
+    ("response", "response_type"): "response_type",
+    ("support", "verdict"): "support",
+    ("agreement", "verdict"): "agreement",
+    ("preference", "verdict"): "preference",
+}
+"""The names of the judgements of which each is known by one word."""
+
+_KNOWN = {
+    **{squash(word): key for key, word in WRITTEN.items()},
+    **{squash(f"{kind}.{column}"): (kind, column) for kind, column in WRITTEN},
+}
+_NEEDS_UNIT = {"grade": "context", "support": "proposition", "agreement": "proposition"}
+"""Words that are judgements only where a file names contexts, or claims and statements."""
+
+
+def name_of(column: str, cells: Sequence[object], units: frozenset[str]) -> tuple[Name, str]:
+    """Which judgement a column is, and a note where that may surprise.
+
+    A column with the name of a metric is the metric only if all its values could be: scores from
+    1 to 5 called ``faithfulness`` are a column of the user's own.
+
+    Args:
+        column: Its name in the file.
+        cells: What stands in it, not null.
+        units: What the file's rows name: of ``context``, ``claim``, ``statement``.
+    """
+    prefix, dot, rest = column.partition(".")
+    if dot and squash(prefix) in KINDS:
+        return named(squash(prefix), rest), ""
+    key = _KNOWN.get(squash(column))
+    if key is not None and _is_meant(squash(column), cells, units):
+        return named(*key), ""
+    metric = _metric(column)
+    if metric is None:
+        return Name("own", column), ""
+    name = Name("metric", str(metric), "answer")
+    if all(_fits(name, cell) for cell in cells):
+        return name, alias_note(column) or ""
+    return Name("own", column), NOT_THE_METRIC
+
+
+def named(kind: str, column: str) -> Name:
+    """The name of a kind and column.
+
+    >>> named("support", "verdict").about, named("metric", "em").column
+    ('proposition', 'exact_match')
+    """
+    if kind == "metric":
+        metric = _metric(column)
+        return Name(kind, column if metric is None else str(metric), "answer")
+    if kind == "relevance":
+        return Name(kind, column, "context")
+    if kind in ("support", "agreement"):
+        return Name(kind, column, "proposition")
+    return Name(kind, column, "anything" if kind == "own" else "answer")
+
+
+def is_known(name: Name) -> bool:
+    """Whether there is such a judgement: its kind, and in it the column."""
+    return (name.kind, name.column) in WRITTEN or (
+        name.kind in NAMED_BY_USER and bool(name.column.strip())
+    )
+
+
+def is_about_contexts(kind: str | None, unit: str) -> bool:
+    """Whether the unit of a row of this kind is a context, known by its id or rank.
+
+    >>> is_about_contexts("relevance", "claim 0"), is_about_contexts("own", "d7")
+    (True, True)
+    """
+    return kind == "relevance" or unit_kind(unit) == "context"
+
+
+def label(name: Name, cell: object, unit: str | None) -> Said | None:
+    """The label that a cell holds; None where it holds none.
+
+    Raises:
+        NoLabel: It holds something else.
+    """
+    of = None if unit is None else unit_kind(unit)
+    return _label_of_text(name, cell, of) if isinstance(cell, str) else _label(name, cell, of)
+
+
+@lru_cache(maxsize=65_536)
+def _label_of_text(name: Name, cell: str, of: str | None) -> Said | None:
+    return _label(name, cell, of)
+
+
+def _label(name: Name, cell: object, of: str | None) -> Said | None:
+    if isinstance(cell, str) and not cell.strip():
+        return None
+    said = in_words(cell)
+    match name.kind:
+        case "own":
+            if said is None:
+                raise NoLabel("a word, a number, true or false", shown(cell))
+            return said
+        case "metric":
+            return _of_metric(name, cell, said)
+        case "rating":
+            if said is None or said.number is None or isinstance(cell, bool):
+                raise NoLabel("a number", shown(cell))
+            return said
+        case "relevance" if name.column == "grade":
+            if said is None or said.number not in GRADES or said.value not in "0123":
+                raise NoLabel("a grade: 0, 1, 2 or 3", shown(cell))
+            return said
+        case "relevance" | "grounding" | "quality":
+            return _truth(cell, said, TRUTH)
+        case "critique":
+            word = said.value.lower() if said else ""
+            return _truth(YES_NO.get(word, cell), said, "yes, no, 0, 1, true or false")
+    return _word(_words_of(name, of), cell, said)
+
+
+def _words_of(name: Name, of: str | None) -> tuple[str, ...]:
+    if name.kind == "response":
+        return RESPONSE_TYPES
+    if name.kind == "preference":
+        return PREFERENCES
+    if name.kind == "support":
+        return SUPPORT
+    return CLAIM_AGREEMENT if of == "claim" else STATEMENT_AGREEMENT
+
+
+def _word(words: Sequence[str], cell: object, said: Said | None) -> Said:
+    word = said.value.lower() if said else ""
+    if word not in words:
+        raise NoLabel(f"one of {', '.join(words)}", shown(cell))
+    return Said(word, None)
+
+
+def _truth(cell: object, said: Said | None, expected: str) -> Said:
+    if not isinstance(cell, bool) and (said is None or said.number not in (0, 1)):
+        raise NoLabel(expected, shown(cell))
+    number = float(cell) if isinstance(cell, bool) else float(said.number or 0) if said else 0.0
+    return Said("true" if number else "false", number)
+
+
+def _of_metric(name: Name, cell: object, said: Said | None) -> Said:
+    metric = _metric(name.column)
+    if said is None or (metric is None and said.number is None):
+        raise NoLabel("a value of the metric", shown(cell))
+    if metric is None:
+        return said
+    if metric.name == "answer_outcome":
+        word = said.value.lower().replace("'", "").replace("’", "").replace(" ", "_")
+        word = OWN_AS_OUTCOME.get(word, word)
+        if word not in OUTCOMES:
+            raise NoLabel(f"one of {', '.join(OUTCOMES)}, true or false", shown(cell))
+        return Said(word, OUTCOMES[word])
+    low, high = metric.range.low, metric.range.high
+    if metric.range.rate:
+        return _truth(YES_NO.get(said.value.lower(), cell), said, TRUTH)
+    number = said.number
+    if number is None or not low <= number <= high:
+        raise NoLabel(f"a value from {low:g} to {high:g}", shown(cell))
+    return said
+
+
+def _fits(name: Name, cell: object) -> bool:
+    try:
+        label(name, cell, None)
+    except NoLabel:
+        return False
+    return True
+
+
+def _is_meant(word: str, cells: Sequence[object], units: frozenset[str]) -> bool:
+    """Whether a known word is the judgement here: what it is about is named, or a value is its."""
+    if word == "preference":
+        return any(_fits(named("preference", "verdict"), cell) for cell in cells)
+    need = _NEEDS_UNIT.get(word)
+    if need == "proposition":
+        return bool(units & {"claim", "statement"})
+    return need is None or need in units
+
+
+@lru_cache(maxsize=4096)
+def _metric(column: str) -> Metric | None:
+    try:
+        return parse_metric(column)
+    except RagstoneError:
+        return None
+
+
+def _dotted(kind: str, column: str) -> str:
+    return column if kind == "metric" else f"{kind}.{column}"

@@ -1,0 +1,162 @@
+"""Read: label files, and data sets that carry labels, as one table.
+
+A row names an example (``id``), who labelled (``annotator``), for labels of a part of it also
+which one (``context``: its id or its position from 1; ``claim``, ``statement``: its number from
+0), and the labels in columns of their names::
+
+    id,annotator,context,topically_relevant,evidence_sufficient,misleading
+    q1,ann,1,1,1,0
+    q1,ben,1,1,1,0
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ragstone.errors import DataError, Fault
+from ragstone.examples import Example, read
+from ragstone.examples.csv_table import CsvTable
+from ragstone.examples.files import Meter
+from ragstone.examples.json_list import JsonDocument
+from ragstone.examples.jsonlines import JsonLines
+from ragstone.examples.parquet import Parquet
+from ragstone.examples.problem import BadRow, Problem, ascii_safe
+from ragstone.examples.source import Source
+
+from .given import GivenRow, header_of, row_of
+from .in_data import rows_in, rows_of
+from .judged import judged
+from .table import LabelTable
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+Given = tuple[list[GivenRow], list[Fault]]
+
+
+def read_label_table(paths: Paths, *, columns: Mapping[str, str] | None = None) -> LabelTable:
+    """Read labels of people: .jsonl, .json, .csv, .tsv, each also .gz, or .parquet.
+
+    A file whose records have a field ``labels`` is a data set; its labels are read as
+    ``labels_of`` reads them.
+
+    Args:
+        paths: One file or several, which are read as one.
+        columns: Name to column: ``{"answer_outcome": "correct"}`` reads the column ``correct`` as
+            values of that metric.
+
+    Raises:
+        DataError: With every fault: an empty id, a label without its context, a value that is no
+            label, an annotator who says two things of one unit, a file that holds no labels.
+    """
+    several = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+    names = [fspath(path) for path in several]
+    columns = dict(columns or {})
+    rows: list[GivenRow] = []
+    faults: list[Fault] = []
+    seen: dict[str, None] = {}
+    for path in several:
+        found, wrong = _of_file(Path(path), fspath(path), columns, seen)
+        rows += found
+        faults += wrong
+    faults += _not_there(columns, seen, rows, ", ".join(names))
+    return judged(rows, faults, ", ".join(names), tuple(seen))
+
+
+def labels_of(
+    examples: Iterable[Example | Mapping[str, Any]],
+    *,
+    columns: Mapping[str, str] | None = None,
+    source: str = "the data",
+) -> LabelTable:
+    """The labels that examples, or records with ``id`` and ``labels``, carry themselves.
+
+    Names with an object of annotators or a list of votes become a row each; what one person
+    said, the taxonomy's labels among it, is of the annotator ``human``.
+
+    Args:
+        examples: Of which those without labels are passed over.
+        columns: Name to name: ``{"answer_outcome": "correct"}`` reads ``labels.correct`` as values
+            of that metric.
+        source: What messages call it.
+
+    Raises:
+        DataError: With every fault.
+    """
+    rows: list[GivenRow] = []
+    faults: list[Fault] = []
+    columns = dict(columns or {})
+    for number, example in enumerate(examples, start=1):
+        if isinstance(example, Example):
+            rows += rows_of(example.id, example.labels, source, number, columns)
+        else:
+            found, problems = rows_in(example, source, number, columns)
+            rows += found
+            faults += [Fault(source, number, *problem) for problem in problems]
+    return judged(rows, faults, source, ())
+
+
+def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:
+    """Line and record of each row of a label file or data set.
+
+    Raises:
+        DataError: No such file.
+    """
+    if path.is_dir():
+        for number, example in enumerate(read(path), start=1):
+            yield number, {"id": example.id, "labels": dict(example.labels),
+                           "question_id": example.question_id}  # fmt: skip
+        return
+    if not path.is_file():
+        raise DataError([Fault(name, None, "", "a file of labels", "none of this name")])
+    for line, record in _source(path, name).rows(Meter(path.stat().st_size)):
+        if not isinstance(record, Example):
+            yield line, record
+
+
+def _of_file(path: Path, name: str, columns: Mapping[str, str], seen: dict[str, None]) -> Given:
+    rows: list[GivenRow] = []
+    faults: list[Fault] = []
+    n_records = 0
+    for line, record in records_of(path, name):
+        problems: Sequence[Problem]
+        if isinstance(record, BadRow):
+            problems = record.problems
+        elif header_of(record, columns).is_data:
+            n_records += 1
+            found, problems = rows_in(record, name, line, columns)
+            rows += found
+        else:
+            n_records += 1
+            row, problems = row_of(record, name, line, columns)
+            rows += [] if problems else [row]
+        if isinstance(record, Mapping):
+            seen.update(dict.fromkeys(map(str, record)))
+        faults += [Fault(name, line, *problem) for problem in problems]
+    if not n_records and not faults:
+        faults.append(Fault(name, None, "", "at least one row of labels", "none"))
+    return rows, faults
+
+
+def _not_there(
+    columns: Mapping[str, str], seen: Mapping[str, None], rows: Sequence[GivenRow], source: str
+) -> list[Fault]:
+    """Columns that the user mapped and that no file has."""
+    there = set(seen).union(*(row.labels for row in rows))
+    names = [*seen, *(f"labels.{column}" for column in there - set(seen))]
+    got = f"the columns {', '.join(map(ascii_safe, names))}"
+    return [
+        Fault(source, None, name, f"a column {column!r}, as --map says", got)
+        for name, column in columns.items()
+        if seen and not {name, column} & there
+    ]
+
+
+def _source(path: Path, name: str) -> Source:
+    ending = path.name.lower().removesuffix(".gz")
+    if ending.endswith(".parquet"):
+        return Parquet(path, name)
+    if ending.endswith((".csv", ".tsv")):
+        return CsvTable(path, name)
+    if ending.endswith(".json"):
+        return JsonDocument(path, name)
+    return JsonLines(path, name)

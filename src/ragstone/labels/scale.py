@@ -1,0 +1,38 @@
+"""Scale: whether the labels of a column are names, ranks or amounts."""
+
+from typing import Literal
+
+import polars as pl
+
+Scale = Literal["nominal", "ordinal", "interval"]
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
+
+MOST_RANKS = 10
+"""Numbers with more distinct values than this are amounts."""
+
+
+def scale_of(kind: str, column: str, numbers: pl.Series) -> Scale:
+    """The scale of a column.
+
+    Nominal: words, yes and no, and columns of which no more than two numbers are used; of a
+    metric, 0 and 1 alone. Ordinal: grades of a context, and whole numbers of at most ten distinct
+    values, such as 1 to 5. Interval: other numbers, such as values of a metric.
+
+    Args:
+        kind: Of the judgement.
+        column: Of the judgement.
+        numbers: The labels as numbers, null where a label is none.
+    """
+    if kind == "relevance" and column == "grade":
+        return "ordinal"
+    if kind not in ("own", "rating", "metric") or numbers.null_count() or numbers.is_empty():
+        return "nominal"
+    if kind == "metric" and column == "answer_outcome":
+        return "nominal"
+    distinct = numbers.unique()
+    if kind == "metric":
+        return "nominal" if distinct.is_in([0.0, 1.0]).all() else "interval"
+    if kind == "own" and len(distinct) <= 2:
+        return "nominal"
+    whole = bool((distinct == distinct.round()).all())
+    return "ordinal" if whole and len(distinct) <= MOST_RANKS else "interval"

@@ -1,0 +1,182 @@
+"""Label table: what people said, one row for each annotator, unit and column."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from ragstone.errors import Fault
+from ragstone.examples import Example
+
+from .adjudicate import Tie, Vote, adjudicated, ties
+from .broken_rules import BrokenRule, broken_rules
+from .join import joined, placed
+from .names import named
+from .scale import Scale, scale_of
+
+SCHEMA = {
+    "example_id": pl.String,
+    "kind": pl.String,
+    "column": pl.String,
+    "unit": pl.String,
+    "annotator": pl.String,
+    "value": pl.String,
+    "number": pl.Float64,
+    "inclusion_probability": pl.Float64,
+    "note": pl.String,
+    "discarded": pl.String,
+}
+"""``kind`` and ``column`` are the judgement's, so that people and judges join: ``relevance`` and
+``relevant``, ``grounding`` and ``support_present``, ``response`` and ``response_type``, ``support``
+and ``verdict``, ``rating`` and its criterion, ``critique`` and its aspect, ``preference`` and the
+rival (``verdict`` where none is named). Kind ``metric`` is the value of a metric itself, its column
+the metric's text form; kind ``own`` is a column of the user's own, good for agreement alone.
+``unit`` says which one of an example it is about: the rank of a context (or its id, as long as the
+examples are not at hand), ``claim 0``, ``statement 2``; null for the answer. ``annotator`` is empty
+where the file names none. ``value`` is the label in words (``true``, ``supported``, ``3``),
+``number`` as a number, null where it is none. ``inclusion_probability`` is how likely a sample was
+to hold the example; null where all were asked. ``discarded`` says why a row does not count; such a
+row is kept and not used. Kind, column and value are null where an annotator set an example aside
+without a label.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Labels of people.
+
+    Attributes:
+        source: The file or files they come from.
+        frame: Of ``SCHEMA``; at most one used row for an annotator, a unit and a column.
+        notes: What was left out or read in another way than its name says.
+        places: ``file`` and ``line`` of each row of ``frame``; None where there are none.
+    """
+
+    source: str
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    places: pl.DataFrame | None = field(default=None, repr=False)
+
+    @cached_property
+    def used(self) -> pl.DataFrame:
+        """The rows that count: those that nobody discarded."""
+        return self.frame.filter(pl.col("discarded").is_null())
+
+    @property
+    def n_discarded(self) -> int:
+        """How many rows were discarded."""
+        return self.frame.height - self.used.height
+
+    @property
+    def discarded(self) -> dict[str, int]:
+        """Why rows do not count, and how many for each reason."""
+        counts = self.frame["discarded"].drop_nulls().value_counts(sort=True)
+        return {str(reason): int(n) for reason, n in counts.iter_rows()}
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Who labelled, in the order of the data."""
+        return tuple(self.used["annotator"].unique(maintain_order=True))
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Kind and column of the labels that count, in the order of the data."""
+        return tuple(self.used.select("kind", "column").unique(maintain_order=True).iter_rows())
+
+    def of(self, kind: str, column: str) -> pl.DataFrame:
+        """The rows of one column that count."""
+        return self.used.filter(pl.col("kind") == kind, pl.col("column") == column)
+
+    @cached_property
+    def scales(self) -> Mapping[tuple[str, str], Scale]:
+        """The scale of each column, see ``scale_of``."""
+        parts = self.used.partition_by("kind", "column", as_dict=True, maintain_order=True)
+        return {
+            (str(kind), str(column)): scale_of(str(kind), str(column), part["number"])
+            for (kind, column), part in parts.items()
+        }
+
+    def adjudicated(self, scales: Mapping[str, Scale] | None = None) -> pl.DataFrame:
+        """One row for each unit and column: what the annotators say together.
+
+        The majority on a nominal scale; a tie is named and left open. The median on an ordinal
+        scale, open where it falls between two grades of a context; the mean on an interval
+        scale, such as that of a metric.
+
+        Args:
+            scales: Name to scale, where the one that ``scale_of`` chooses is not meant.
+
+        Returns:
+            ``example_id``, ``kind``, ``column``, ``unit``, ``value``, ``number``,
+            ``inclusion_probability``, ``n_votes``, ``tie``.
+        """
+        chosen = dict(self.scales)
+        for name, scale in (scales or {}).items():
+            chosen |= {key: scale for key in chosen if name in (key[1], named(*key).shown)}
+        return adjudicated(self.used, chosen)
+
+    def ties(self, scales: Mapping[str, Scale] | None = None) -> list[Tie]:
+        """Every unit and column on which the annotators are split, with what each says."""
+        return ties(self.used, self.adjudicated(scales))
+
+    def join(self, example: Example) -> Example:
+        """The example with what the annotators say together of its contexts, answer and claims.
+
+        Goes before labels of the same name that the example has; a tie leaves them open. Columns
+        that are no judgement are left out. Where the example lists no claims or statements, those
+        that people were asked about are its claims, known by their number alone; one that was
+        skipped is a gap.
+
+        Raises:
+            DataError: A label of a context, a claim or a statement that the example does not have.
+        """
+        votes = self._votes.get(example.id)
+        return example if not votes else joined(example, votes, self._place)
+
+    def on(self, examples: Iterable[Example]) -> "LabelTable":
+        """The table with contexts named by their rank in these examples.
+
+        Rows of an example, or of a part of one, that is not there are discarded, and a note
+        says so.
+        """
+        return placed(self, examples)
+
+    def unknown_ids(self, ids: Iterable[str]) -> list[str]:
+        """Examples that are labelled and not among these, sorted."""
+        return sorted(set(self.frame["example_id"]) - set(ids))
+
+    def broken_rules(self) -> list[BrokenRule]:
+        """Labels of one annotator that contradict each other; they are flagged, never mended."""
+        return broken_rules(self.used)
+
+    def faults(self, ids: Iterable[str], field: str, expected: str) -> list[Fault]:
+        """One fault for each line about these examples."""
+        wanted = self.frame["example_id"].is_in(list(ids))
+        places = self.places if self.places is not None else pl.DataFrame(
+            {"file": [self.source] * self.frame.height, "line": [None] * self.frame.height},
+            schema={"file": pl.String, "line": pl.Int64},
+        )  # fmt: skip
+        rows = places.with_columns(id=self.frame["example_id"]).filter(wanted).unique(
+            maintain_order=True
+        )  # fmt: skip
+        return [Fault(file, line, field, expected, id) for file, line, id in rows.iter_rows()]
+
+    @cached_property
+    def _votes(self) -> dict[str, list[Vote]]:
+        found: dict[str, list[Vote]] = {}
+        columns = ["kind", "column", "unit", "annotator", "value", "number"]
+        for id, *vote in self.used.select("example_id", *columns).iter_rows():
+            found.setdefault(id, []).append(Vote(*vote))
+        return found
+
+    def _place(self, **wanted: Any) -> tuple[str, int | None]:
+        """File and line of the first row with these values."""
+        at = self.frame.with_row_index("at").filter(
+            *(pl.col(name).eq_missing(value) for name, value in wanted.items())
+        )["at"]  # fmt: skip
+        if self.places is None or at.is_empty():
+            return self.source, None
+        file, line = self.places.row(at[0])
+        return file, line

@@ -1,0 +1,71 @@
+"""Words: what a cell of a label file says, as a label in words and as a number."""
+
+import re
+from math import isfinite
+from typing import NamedTuple
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+LARGEST_WHOLE = 2**53
+NAMED_TRUTHS = {"true": True, "false": False}
+
+
+class Said(NamedTuple):
+    """A label: in words, and as a number where it is one."""
+
+    value: str
+    number: float | None
+
+
+def number_in_words(value: float) -> str:
+    """A number as short as it can be written: ``3`` rather than ``3.0``.
+
+    >>> number_in_words(3.0), number_in_words(0.25), number_in_words(-0.0)
+    ('3', '0.25', '0')
+    """
+    if value == int(value) and abs(value) < LARGEST_WHOLE:
+        return str(int(value))
+    return repr(float(value))
+
+
+def in_words(cell: object) -> Said | None:
+    """A label of any kind; None where the cell is no label: an object, a list, NaN.
+
+    ``true`` and ``false`` in any case are truth values, and what reads as a number is one.
+
+    >>> in_words("True"), in_words(2), in_words(" a bit ")
+    (Said(value='true', number=1.0), Said(value='2', number=2.0), Said(value='a bit', number=None))
+    """
+    if isinstance(cell, bool):
+        return Said("true", 1.0) if cell else Said("false", 0.0)
+    if isinstance(cell, (int, float)):
+        return number_said(cell)
+    if not isinstance(cell, str):
+        return None
+    text = cell.strip()
+    if text.lower() in NAMED_TRUTHS:
+        return in_words(NAMED_TRUTHS[text.lower()])
+    if NUMBER.fullmatch(text) and (said := number_said(float(text))) is not None:
+        return said
+    return Said(text, None)
+
+
+def number_said(value: float) -> Said | None:
+    """A finite number as a label."""
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return Said(number_in_words(number), number + 0.0) if isfinite(number) else None
+
+
+def plain_value(value: str, number: float | None) -> bool | int | float | str:
+    """A label as JSON has it.
+
+    >>> plain_value("true", 1.0), plain_value("3", 3.0), plain_value("correct", 1.0)
+    (True, 3, 'correct')
+    """
+    if value in NAMED_TRUTHS:
+        return NAMED_TRUTHS[value]
+    if number is None or NUMBER.fullmatch(value) is None:
+        return value
+    return int(number) if value == str(int(number)) else number

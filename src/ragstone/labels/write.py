@@ -1,0 +1,151 @@
+"""Write: label tables as files that read back as they were, and what annotators say together."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.examples.fields import squash
+
+from .given import OF_EXAMPLES, PARTS, unit_kind
+from .judged import no_labels
+from .names import Name, name_of, named
+from .scale import Scale
+from .table import LabelTable
+from .words import plain_value
+
+Layout = Literal["wide", "long"]
+WRITTEN = (".jsonl", ".csv", ".parquet")
+TOGETHER = "adjudicated"
+"""The annotator of what annotators say together."""
+
+HEAD = ("id", "annotator", "context", "claim", "statement")
+TAIL = ("inclusion_probability", "note", "discard")
+
+
+def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout = "wide") -> None:
+    """Write a table that ``read_label_table`` reads back, discarded rows too.
+
+    Args:
+        table: Labels.
+        path: Ends in .jsonl, .csv or .parquet.
+        layout: Wide: a row for each annotator and unit, a column for each label, as a person
+            fills it in. Long: a row for each label, with its kind and column.
+
+    Raises:
+        InputError: Another ending.
+    """
+    if layout == "long":
+        _write(table.frame.iter_rows(named=True), list(table.frame.columns), Path(path))
+        return
+    names = _names(table)
+    rows = _wide_rows(table.frame, names)
+    _write(iter(rows), [*HEAD, *dict.fromkeys(names.values()), *TAIL], Path(path))
+
+
+def write_adjudicated(
+    table: LabelTable, path: str | PathLike[str], *, scales: Mapping[str, Scale] | None = None
+) -> None:
+    """Write what annotators say together, one row for each unit and column.
+
+    A tie has no value and says that it is one. Reads back as labels of one annotator.
+
+    Args:
+        table: Labels.
+        path: Ends in .jsonl, .csv or .parquet.
+        scales: As for ``LabelTable.adjudicated``.
+
+    Raises:
+        InputError: Another ending.
+    """
+    frame = table.adjudicated(scales).with_columns(annotator=pl.lit(TOGETHER))
+    _write(frame.iter_rows(named=True), frame.columns, Path(path))
+
+
+def _names(table: LabelTable) -> dict[tuple[str, str], str]:
+    """What each judgement is called in a wide file: its word, where that reads back as it."""
+    labels = table.frame.drop_nulls("kind")
+    kinds = {"answer" if unit is None else unit_kind(unit) for unit in table.frame["unit"]}
+    parts = labels.partition_by("kind", "column", as_dict=True, maintain_order=True)
+    names = {}
+    for (kind, column), part in parts.items():
+        name = named(str(kind), str(column))
+        cells = [plain_value(*cell) for cell in part.select("value", "number").iter_rows()]
+        word = name.shown
+        names[name.kind, name.column] = (
+            word if _reads_back(word, name, cells, frozenset(kinds)) else f"{kind}.{column}"
+        )
+    return names
+
+
+def _reads_back(word: str, name: Name, cells: Sequence[object], units: frozenset[str]) -> bool:
+    known = {part for words in PARTS.values() for part in words} | OF_EXAMPLES
+    if squash(word) in known or word in ("labels", *HEAD) or word.startswith("labels."):
+        return False
+    return name_of(word, cells, units)[0] == name and not (name.kind == "own" and no_labels(cells))
+
+
+def _wide_rows(frame: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
+    rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for one in frame.iter_rows(named=True):
+        about = {"inclusion_probability": one["inclusion_probability"], "note": one["note"],
+                 "discard": one["discarded"]}  # fmt: skip
+        key = (one["example_id"], one["annotator"], one["unit"], *about.values())
+        there = rows.setdefault(key, [])
+        label = None if one["kind"] is None else names[one["kind"], one["column"]]
+        row = next((row for row in there if label is None or label not in row), None)
+        if row is None:
+            row = {"id": one["example_id"], "annotator": one["annotator"] or None, **about}
+            row |= _unit(one["unit"])
+            there.append(row)
+        if label is not None:
+            row[label] = plain_value(one["value"], one["number"])
+    return [row for several in rows.values() for row in several]
+
+
+def _unit(unit: str | None) -> dict[str, Any]:
+    if unit is None:
+        return {}
+    kind = unit_kind(unit)
+    return {kind: unit if kind == "context" else int(unit.split()[1])}
+
+
+def _write(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], path: Path) -> None:
+    if path.suffix not in WRITTEN:
+        raise InputError(f"Labels are written to {', '.join(WRITTEN)}, not to {path.name!r}.")
+    if path.suffix == ".jsonl":
+        lines = (json.dumps({c: row.get(c) for c in columns}, ensure_ascii=False) for row in rows)
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    elif path.suffix == ".csv":
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, list(columns), restval=None, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({c: _cell(row.get(c)) for c in columns} for row in rows)
+        path.write_text(text.getvalue(), encoding="utf-8", newline="")
+    else:
+        _frame(list(rows), columns).write_parquet(path)
+
+
+def _cell(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
+    """A column of one type as it is, a mixed one as text."""
+    series = []
+    for column in columns:
+        cells = [row.get(column) for row in rows]
+        types = {type(cell) for cell in cells if cell is not None}
+        mixed = len(types) > 1 and not types <= {int, float}
+        if types <= {int, float} and float in types:
+            series.append(pl.Series(column, cells, pl.Float64, strict=False))
+        else:
+            texts = [None if cell is None else str(_cell(cell)) for cell in cells]
+            series.append(pl.Series(column, texts if mixed else cells))
+    return pl.DataFrame(series)

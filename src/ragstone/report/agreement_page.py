@@ -1,0 +1,315 @@
+"""Agreement page: how far annotators agree, label by label, and what divides them."""
+
+from collections.abc import Collection, Sequence
+from itertools import groupby
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ragstone.labels.agreement import ColumnAgreement, Dividing
+from ragstone.labels.broken_rules import BrokenRule
+from ragstone.labels.table import LabelTable
+from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.interval import Interval
+
+from .facts import DIM, HEAD, Facts, Paragraph
+from .figures import ends, number
+from .grid import Cell, Column, Grid, Row, cell, folded
+
+STRIP = 31
+OVERVIEW_STRIP = 25
+NAME_WIDTH = 30
+ID_WIDTH = 40
+FEW = 30
+"""Items from which on an interval of agreement is no longer rough."""
+
+COEFFICIENTS = {
+    "percent": ("percent", "pairs of annotators of an item who say the same"),
+    "cohen_kappa": (
+        "Cohen's κ",
+        "beyond chance, which is each annotator's own shares of the labels; of more than two "
+        "annotators the mean over pairs, weighted by their common items",
+    ),
+    "weighted_kappa": ("weighted κ", "the same, differences counted by their square"),
+    "fleiss_kappa": ("Fleiss' κ", "chance is everybody's shares of the labels"),
+    "krippendorff_alpha": (
+        "Krippendorff's α",
+        "chance is all labels shuffled; differences of grades count by the square of their ranks' "
+        "distance, of amounts by the square of their own",
+    ),
+    "gwet_ac1": (
+        "Gwet's AC1",
+        "chance is what items hard to tell get; it holds where one label is rare and κ collapses",
+    ),
+}
+"""The word for each coefficient, and what it is."""
+
+REASONS = {
+    "no_pairs": "undefined: no item has two labels",
+    "no_variation": "undefined: all labels are the same, as chance would have them",
+    "too_many_labels": "undefined: amounts, not categories",
+    "not_numbers": "undefined: not all labels are numbers",
+}
+
+
+def agreement_page(
+    table: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule] = ()
+) -> RenderableType:
+    """Who labelled what, an overview, each label in turn, and what is wrong with the labels."""
+    compared = [one for one in found if one.n_shared]
+    alone = [one for one in found if not one.n_shared]
+    parts: list[RenderableType] = [_header(table, compared or found, broken)]
+    if len(compared) > 1:
+        parts += [Text(), _overview(compared)]
+    for one in compared:
+        parts += [Text(), *_column(one)]
+    if alone:
+        names = ", ".join(one.name for one in alone)
+        words = "labelled by one annotator alone, so there is nothing to compare"
+        parts += [Text(), Facts([(words, Text(names))])]
+    if not found:
+        parts += [Text(), Text("No label counts, so there is nothing to compare.")]
+    if compared:
+        parts += [Text(), _footer(compared)]
+    return Group(*parts)
+
+
+def _header(
+    table: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule]
+) -> RenderableType:
+    names = list(dict.fromkeys(_who(who.name) for one in found for who in one.annotators))
+    who = names[:12] + ([f"and {len(names) - 12} more"] if len(names) > 12 else [])
+    n = sum(annotator.n_labels for one in found for annotator in one.annotators)
+    counts = f"{_counted(n, 'label')} by {_counted(len(names), 'annotator')}"
+    facts = [
+        ("labels", Text(table.source, HEAD)),
+        ("", Text(f"{counts}: {', '.join(who)}" if names else counts)),
+    ]
+    if table.n_discarded:
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in table.discarded.items())
+        facts.append(("discarded", Text(f"{table.n_discarded:,}, not used: {reasons}", "yellow")))
+    by_rule = groupby(sorted(broken, key=lambda one: one.rule), key=lambda one: one.rule)
+    for rule, several in by_rule:
+        ones = list(several)
+        where = ", ".join(f"{one.example_id} ({_who(one.annotator)})" for one in ones[:3])
+        more = f" and {len(ones) - 3:,} more" if len(ones) > 3 else ""
+        words = f"{_counted(len(ones), 'time')}, kept as it is: {where}{more}"
+        facts.append((rule.replace("_", " "), Text(words, "yellow")))
+    return Facts(facts)
+
+
+def _footer(found: Sequence[ColumnAgreement]) -> RenderableType:
+    """What each coefficient is, and how the intervals were made."""
+    shown = {
+        name
+        for one in found
+        for name, value in one.coefficients.items()
+        if value.reason != "nominal_scale"
+    }
+    facts = [
+        (word, Text(what, DIM)) for name, (word, what) in COEFFICIENTS.items() if name in shown
+    ]
+    one = found[0]
+    drawn = (
+        f"{one.resamples:,} draws of items, or of whole questions and examples (seed {one.seed})"
+    )
+    facts.append(
+        ("intervals", Text(f"{drawn}; Wilson's for single annotators and where all agree", DIM))
+    )
+    return Facts(facts)
+
+
+def _overview(found: Sequence[ColumnAgreement]) -> Grid:
+    low = _axis_from([one.coefficients["krippendorff_alpha"] for one in found])
+    rows: list[Row] = [
+        [cell("overview", HEAD), cell("items", DIM), cell("people", DIM), cell("percent", DIM),
+         cell("κ Fleiss", DIM), cell("AC1", DIM), cell("α", DIM), cell("interval", DIM),
+         cell(_axis(low, OVERVIEW_STRIP), DIM)]
+    ]  # fmt: skip
+    for one in found:
+        alpha = one.coefficients["krippendorff_alpha"]
+        interval = alpha.interval
+        rows.append(
+            [
+                cell(folded(one.name, NAME_WIDTH)),
+                cell(f"{one.n_shared:,}"),
+                cell(f"{one.n_annotators:,}"),
+                *(_plain(one.coefficients[name]) for name in ("percent", "fleiss_kappa")),
+                _plain(one.coefficients["gwet_ac1"]),
+                _plain(alpha, HEAD),
+                cell("–" if interval is None else ends(interval.low, interval.high)),
+                Cell(_strip(alpha.value, interval, low, OVERVIEW_STRIP)),
+            ]
+        )
+    right = Column("right")
+    return Grid([Column(), *[right] * 7, Column()], rows)
+
+
+def _column(one: ColumnAgreement) -> list[RenderableType]:
+    items = _counted(one.n_items, "item")
+    shared = "all" if one.n_shared == one.n_items else f"{one.n_shared:,}"
+    words = [f"{one.scale} · {items}, {shared} labelled by two or more"]
+    words += [f"{_counted(one.n_clusters, 'cluster')}"] if one.n_clusters < one.n_shared else []
+    words += [f"{one.n_divided:,} divided"]
+    words += [_counted(len(one.ties), "tie")] if one.ties else []
+    parts: list[RenderableType] = [
+        Text.assemble((one.name, HEAD), "  ", (" · ".join(words), DIM)),
+        _coefficients(one),
+    ]
+    if one.n_clusters < FEW:
+        n = _counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
+        parts.append(Text(f"From {n} only: take the intervals as rough.", "yellow"))
+    if one.n_annotators > 1:
+        parts += [Text(), _annotators(one)]
+    if one.uses:
+        parts += [Text(), _uses(one)]
+    if one.dividing:
+        parts += [Text(), *_dividing(one)]
+    return parts
+
+
+def _coefficients(one: ColumnAgreement) -> Grid:
+    shown = {
+        name: value for name, value in one.coefficients.items() if value.reason != "nominal_scale"
+    }
+    low = _axis_from(shown.values())
+    level = f"{one.level:.0%} interval".replace("%", " %")
+    rows: list[Row] = [
+        [cell("  agreement", DIM), cell("value", DIM), cell(level, DIM), cell(_axis(low), DIM)]
+    ]
+    for name, value in shown.items():
+        word = COEFFICIENTS[name][0]
+        if value.value is None:
+            reason = REASONS.get(value.reason or "", value.reason or "")
+            rows.append([cell(f"  {word}"), cell("–", "yellow"), cell(reason, "yellow", span=2)])
+            continue
+        interval = value.interval
+        rows.append(
+            [
+                cell(f"  {word}"),
+                cell(number(value.value), HEAD),
+                cell("–" if interval is None else ends(interval.low, interval.high)),
+                Cell(_strip(value.value, interval, low, STRIP)),
+            ]
+        )
+    return Grid([Column(), Column("right"), Column("right"), Column()], rows)
+
+
+def _annotators(one: ColumnAgreement) -> Grid:
+    numbers = any(annotator.difference is not None for annotator in one.annotators)
+    head = ["  annotator", "labels", "items", "as the others", "interval", _axis(0.0)]
+    rows: list[Row] = [[cell(word, DIM) for word in [*head, *(["difference"] if numbers else [])]]]
+    for annotator in one.annotators:
+        share, interval = annotator.agreement, annotator.interval
+        row = [
+            cell(f"  {_who(annotator.name)}"),
+            cell(f"{annotator.n_labels:,}"),
+            cell(f"{annotator.n:,}"),
+            cell("–" if share is None else number(share), HEAD),
+            cell("–" if interval is None else ends(interval.low, interval.high)),
+            Cell(_strip(share, interval, 0.0, STRIP)),
+        ]
+        if annotator.difference is not None:
+            row.append(cell(f"{annotator.difference:+.2f}".replace("-", "−")))
+        rows.append(row)
+    right = Column("right")
+    return Grid([Column(), *[right] * 4, Column(), right], rows)
+
+
+def _uses(one: ColumnAgreement) -> Grid:
+    rows: list[Row] = [
+        [cell(word, DIM) for word in ("  label", "given", "again", "what another said instead")]
+    ]
+    for use in one.uses:
+        instead = " · ".join(
+            f"{value} {share:.0%}".replace("%", " %")
+            for value, share in list(use.instead.items())[:5]
+        )
+        again = "–" if use.agreement is None else f"{use.agreement:.0%}".replace("%", " %")
+        rows.append(
+            [
+                cell(f"  {folded(use.value, NAME_WIDTH)}"),
+                cell(f"{use.n:,}"),
+                cell(again, HEAD),
+                cell(instead or "–", "" if instead else DIM),
+            ]
+        )
+    return Grid([Column(), Column("right"), Column("right"), Column()], rows)
+
+
+def _dividing(one: ColumnAgreement) -> list[RenderableType]:
+    rows: list[RenderableType] = [Text("  dividing them most", DIM)]
+    for item in one.dividing:
+        name = item.example_id if item.unit is None else f"{item.example_id}, {_unit(item.unit)}"
+        text = Text.assemble(name, "  ", (_votes(item), "cyan"))
+        rows.append(Paragraph(text, indent=2, hang=2))
+        for annotator, note in item.notes.items():
+            rows.append(Paragraph(Text(f"{_who(annotator)}: {note}", DIM), indent=6, hang=2))
+    left = one.n_divided - len(one.dividing)
+    if left > 0:
+        rows.append(Text(f"  and {left:,} more (--limit, --json)", DIM))
+    return rows
+
+
+def _votes(item: Dividing) -> str:
+    by_label: dict[str, list[str]] = {}
+    for annotator, label in item.labels.items():
+        by_label.setdefault(label, []).append(_who(annotator))
+    ranked = sorted(by_label.items(), key=lambda pair: -len(pair[1]))
+    return " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
+
+
+def _plain(one: Agreement, style: str = "") -> Cell:
+    return cell("–", "yellow") if one.value is None else cell(number(one.value), style)
+
+
+def _axis_from(ones: Collection[Agreement]) -> float:
+    """Where the strips begin: 0, or -1 where a value or an end lies below 0."""
+    least = [one.value for one in ones if one.value is not None]
+    least += [one.interval.low for one in ones if one.interval is not None]
+    return -1.0 if min(least, default=0.0) < 0 else 0.0
+
+
+def _axis(low: float, width: int = STRIP) -> str:
+    """The ends of a strip, and where chance is."""
+    if low == 0:
+        return "0" + "1".rjust(width - 1)
+    half = width // 2
+    return "−1" + "0".rjust(half - 1) + "1".rjust(width - half - 1)
+
+
+def _strip(value: float | None, interval: Interval | None, low: float, width: int) -> Text:
+    if value is None:
+        return Text()
+
+    def place(at: float) -> int:
+        return min(width - 1, max(0, round((at - low) / (1 - low) * (width - 1))))
+
+    drawn = ["·"] * width
+    if low < 0:
+        drawn[place(0.0)] = "┊"
+    if interval is not None:
+        first, last = place(interval.low), place(interval.high)
+        drawn[first : last + 1] = ["─"] * (last - first + 1)
+        drawn[first] = "├"
+        drawn[last] = "┤"
+    at = place(value)
+    drawn[at] = "●"
+    text = Text("".join(drawn), "cyan")
+    for index, letter in enumerate(drawn):
+        if letter in "·┊":
+            text.stylize(DIM, index, index + 1)
+    text.stylize("bold bright_cyan", at, at + 1)
+    return text
+
+
+def _unit(unit: str) -> str:
+    return unit if " " in unit else f"context {unit}"
+
+
+def _who(annotator: str) -> str:
+    return annotator or "(no name)"
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

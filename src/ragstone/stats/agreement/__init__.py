@@ -1,0 +1,10 @@
+"""Agreement of annotators. Imported file by file.
+
+coefficients    percent agreement, and every coefficient of a table at once
+cohen           κ of two annotators, of several by pairs, and weighted by distance
+fleiss          κ of several annotators
+krippendorff    α for names, ranks and amounts, with gaps
+gwet            AC1, which holds where one label is rare
+ratings         annotators × items, read and checked
+item_bootstrap  items or clusters of them redrawn
+"""

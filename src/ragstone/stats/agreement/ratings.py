@@ -1,0 +1,184 @@
+"""Ratings: what annotators said of items, with gaps, in the form that coefficients count."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.errors import InputError
+from ragstone.stats.interval import Interval
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NO_PAIRS = "no_pairs"
+NO_VARIATION = "no_variation"
+TOO_MANY_LABELS = "too_many_labels"
+NOT_NUMBERS = "not_numbers"
+NOMINAL = "nominal_scale"
+
+GAP = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A coefficient over ``n`` items that at least two annotators labelled.
+
+    ``value`` is None, and ``reason`` says why, where the definition gives none:
+    ``no_pairs``; ``no_variation``, when all labels are the same one and chance
+    alone would agree as well; ``too_many_labels`` for a coefficient of
+    categories; ``nominal_scale`` and ``not_numbers`` for one of distances.
+    ``interval`` is None where it was not asked for, and where the items cannot
+    tell.
+    """
+
+    value: float | None
+    reason: str | None
+    n: int
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Annotators × items, of the items that at least two annotators labelled.
+
+    Attributes:
+        labels: The labels that occur, sorted where they can be; a code is a place in it.
+        codes: Shape (annotators, items); ``GAP`` where an annotator left an item out.
+        at: Shape (items,). Which of the items given each one is.
+    """
+
+    labels: tuple[Hashable, ...]
+    codes: Integers
+    at: Integers
+
+    @property
+    def items(self) -> int:
+        return int(self.codes.shape[1])
+
+    @property
+    def annotators(self) -> int:
+        return len(self.codes)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """How often each item got each label, shape (items, labels)."""
+        table = np.zeros((self.items, len(self.labels)))
+        for row in self.codes:
+            rated = np.flatnonzero(row != GAP)
+            table[rated, row[rated]] += 1
+        return table
+
+    @cached_property
+    def raters(self) -> Floats:
+        """How many annotators labelled each item, at least 2, shape (items,)."""
+        return np.asarray((self.codes != GAP).sum(axis=0), dtype=np.float64)
+
+    @cached_property
+    def agreeing(self) -> Floats:
+        """Share of the pairs of annotators of each item who gave the same label, shape (items,)."""
+        pairs = self.raters * (self.raters - 1)
+        return np.asarray((self.counts * (self.counts - 1)).sum(axis=1) / pairs)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Share of an item's annotators who gave each label, shape (items, labels)."""
+        return np.asarray(self.counts / self.raters[:, None])
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """The labels as numbers, shape (labels,); None where one is no number."""
+        if not all(isinstance(label, (int, float, np.number)) for label in self.labels):
+            return None
+        return np.array([float(label) for label in self.labels])  # type: ignore[arg-type]
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int, Integers], ...]:
+        """Two annotators and the items that both labelled, for every two who share some."""
+        rated = self.codes != GAP
+        return tuple(
+            (a, b, shared)
+            for a, b in combinations(range(self.annotators), 2)
+            if len(shared := np.flatnonzero(rated[a] & rated[b]))
+        )
+
+
+Weights = Floats
+"""Shape (B, items): how often each item counts in each of B draws."""
+
+Coefficient = Callable[[Ratings, Weights], Floats]
+"""Values of shape (B,), one a draw; NaN where the definition gives none."""
+
+
+def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> Ratings:
+    """Take ratings in.
+
+    Args:
+        ratings: Annotators × items. None and NaN mean not rated; an item with
+            fewer than two labels is left out.
+
+    Raises:
+        InputError: Annotators with different numbers of items.
+    """
+    rows = [list(row) for row in ratings]
+    check_items(rows)
+    labels = _sorted({label for row in rows for label in row if rated(label)})
+    code_of: dict[Hashable, int] = {label: code for code, label in enumerate(labels)}
+    codes = np.array(
+        [[code_of[label] if rated(label) else GAP for label in row] for row in rows],
+        dtype=np.int64,
+    ).reshape(len(rows), len(rows[0]) if rows else 0)
+    shared = np.flatnonzero((codes != GAP).sum(axis=0) >= 2)
+    kept = codes[:, shared]
+    used = np.unique(kept[kept != GAP])
+    place = np.full(len(labels) + 1, GAP, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return Ratings(tuple(labels[code] for code in used), place[kept], shared)
+
+
+def rated(label: Hashable) -> bool:
+    """Whether it is a label: neither None nor NaN."""
+    return label is not None and label == label
+
+
+def check_items(rows: Sequence[Sequence[Hashable]]) -> None:
+    """Refuse annotators of different numbers of items."""
+    lengths = sorted({len(row) for row in rows})
+    if len(lengths) > 1:
+        raise InputError(f"Annotators must have the same items, got {lengths} of them.")
+
+
+def undefined(ratings: Ratings) -> Agreement | None:
+    """The outcome where no coefficient beyond chance has a value; None where one may have."""
+    if ratings.items == 0:
+        return Agreement(None, NO_PAIRS, 0)
+    if len(ratings.labels) == 1:
+        return Agreement(None, NO_VARIATION, ratings.items)
+    return None
+
+
+def value_of(coefficient: Coefficient, ratings: Ratings) -> Agreement:
+    """A coefficient over all items, each once."""
+    if (outcome := undefined(ratings)) is not None:
+        return outcome
+    value = float(coefficient(ratings, np.ones((1, ratings.items)))[0])
+    if np.isnan(value):
+        return Agreement(None, NO_VARIATION, ratings.items)
+    return Agreement(value, None, ratings.items)
+
+
+def beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    """``(observed - expected) / (1 - expected)``; NaN where chance alone agrees always."""
+    left = 1 - expected
+    sure = left <= 1e-12
+    return np.where(sure, np.nan, (observed - expected) / np.where(sure, 1, left))
+
+
+def _sorted(labels: set[Hashable]) -> list[Hashable]:
+    try:
+        return sorted(labels)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(labels, key=lambda label: (type(label).__name__, str(label)))

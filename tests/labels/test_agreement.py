@@ -1,0 +1,178 @@
+"""How far annotators agree, column by column, and what divides them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.labels.agreement import COEFFICIENTS, ColumnAgreement, agreement_of
+from ragstone.labels.clusters import clusters_of
+from ragstone.labels.read import labels_of, read_label_table
+from ragstone.labels.table import LabelTable
+from ragstone.stats.wilson import wilson
+
+
+def table(*labels: dict[str, Any]) -> LabelTable:
+    return labels_of({"id": f"q{at}", "labels": one} for at, one in enumerate(labels))
+
+
+def only(found: tuple[ColumnAgreement, ...]) -> ColumnAgreement:
+    (one,) = found
+    return one
+
+
+THREE = table(
+    {"right": {"ann": 1, "ben": 1, "cem": 1}},
+    {"right": {"ann": 0, "ben": 0, "cem": 1}},
+    {"right": {"ann": 1, "ben": 0, "cem": 1}},
+    {"right": {"ann": 0, "ben": 0}},
+    {"right": {"ann": 1}},
+)
+
+
+def test_a_column_by_hand() -> None:
+    one = only(agreement_of(THREE))
+    assert (one.kind, one.column, one.scale) == ("own", "right", "nominal")
+    assert (one.n_items, one.n_shared, one.n_annotators, one.n_divided) == (5, 4, 3, 2)
+    assert one.coefficients["percent"].value == pytest.approx((1 + 1 / 3 + 1 / 3 + 1) / 4)
+
+
+def test_each_annotator_is_held_against_the_majority_of_the_others() -> None:
+    # ann: q0 yes; q1 the others are split; q2 split; q3 ben alone says no.
+    ann, ben, cem = only(agreement_of(THREE)).annotators
+    assert (ann.n, ann.agreement, ann.n_labels) == (2, 1, 5)
+    # ben: q0 yes; q1 split; q2 both others say 1, he says 0; q3 no.
+    assert ben.n == 3
+    assert ben.agreement == pytest.approx(2 / 3)
+    # cem: q0 yes; q1 both say 0, he says 1; q2 split.
+    assert (cem.n, cem.agreement) == (2, 1 / 2)
+    interval = wilson(2, 3)
+    assert interval is not None
+    assert ben.interval is not None
+    assert ben.interval.low < interval.low
+    assert ben.difference is None
+
+
+def test_an_annotator_who_is_strict_differs_from_the_others() -> None:
+    rated = table({"tone": {"ann": 4, "ben": 2, "cem": 5}}, {"tone": {"ann": 3, "ben": 3}})
+    ann, ben, _ = only(agreement_of(rated)).annotators
+    assert ann.difference == pytest.approx(((4 - 3.5) + 0) / 2)
+    assert ben.difference == pytest.approx(((2 - 4.5) + 0) / 2)
+
+
+def test_each_label_says_what_others_said_instead() -> None:
+    yes_no = table(*({"ok": {"a": x, "b": y}} for x, y in ((1, 1), (1, 1), (1, 0), (0, 0))))
+    no, yes = only(agreement_of(yes_no)).uses
+    # Labels of items: yes 5 of which 4 are met by yes; no 3 of which 2 are met by no.
+    assert (yes.value, yes.n) == ("1", 5)
+    assert yes.agreement == pytest.approx(4 / 5)
+    assert (no.value, no.n) == ("0", 3)
+    assert no.agreement == pytest.approx(2 / 3)
+    assert yes.instead == {"0": pytest.approx(1 / 5)}
+
+
+def test_the_items_that_divide_most_come_first_with_their_notes(tmp_path: Path) -> None:
+    rows = [
+        {"id": "near", "annotator": "ann", "tone": 3},
+        {"id": "near", "annotator": "ben", "tone": 4},
+        {"id": "far", "annotator": "ann", "tone": 1, "note": "sarcasm?"},
+        {"id": "far", "annotator": "ben", "tone": 5},
+        {"id": "same", "annotator": "ann", "tone": 2},
+        {"id": "same", "annotator": "ben", "tone": 2},
+    ]
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    one = only(agreement_of(read_label_table(path)))
+    assert [item.example_id for item in one.dividing] == ["far", "near"]
+    assert one.dividing[0].labels == {"ann": "1", "ben": "5"}
+    assert one.dividing[0].notes == {"ann": "sarcasm?"}
+    assert len(only(agreement_of(read_label_table(path), limit=1)).dividing) == 1
+
+
+def test_ties_are_counted() -> None:
+    found = only(agreement_of(table({"ok": [1, 0]}, {"ok": [1, 1]}, {"ok": [0, 0]})))
+    assert [tie.example_id for tie in found.ties] == ["q0"]
+    assert found.to_dict()["n_ties"] == 1
+    assert found.to_dict()["ties"][0]["labels"] == {"1": 1, "2": 0}
+
+
+def test_the_parts_of_an_example_share_its_fate() -> None:
+    contexts = [{"misleading": 1}, {"misleading": 0}, {"misleading": 1}]
+    one = only(agreement_of(labels_of({"id": f"q{n}", "labels": {"contexts": contexts}}
+                                      for n in range(4))))  # fmt: skip
+    assert (one.name, one.n_items, one.n_shared) == ("misleading", 12, 0)
+    rows = [{"id": f"q{n}", "ok": 1} for n in range(4)]
+    assert only(agreement_of(table(*({"ok": [1, 0]} for _ in rows)))).n_clusters == 4
+    together = agreement_of(table(*({"ok": [1, 0]} for _ in rows)), clusters={"q0": "a", "q1": "a"})
+    assert only(together).n_clusters == 3
+
+
+def test_what_programs_read() -> None:
+    told = json.loads(json.dumps(only(agreement_of(THREE, seed=3)).to_dict()))
+    assert list(told)[:4] == ["kind", "column", "n_items", "n_annotators"]
+    for name in COEFFICIENTS:
+        assert set(told[name]) == {"value", "low", "high", "reason"}
+    assert told["weighted_kappa"]["reason"] == "nominal_scale"
+    assert told["seed"] == 3
+    assert told["annotators"][1]["annotator"] == "ben"
+    assert told["methods"]["percent"] == "item_bootstrap"
+
+
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_constant_columns_are_undefined_and_the_rest_is_computed(n: int) -> None:
+    same = [{"same": [1, 1], "ok": [at % 2, at % 3 % 2]} for at in range(n)]
+    found = {one.column: one for one in agreement_of(table(*same))}
+    assert found["same"].coefficients["krippendorff_alpha"].reason == "no_variation"
+    assert found["same"].coefficients["percent"].value == 1
+    assert found["same"].uses[0].agreement == 1
+    assert found["ok"].coefficients["percent"].value is not None
+
+
+def test_no_labels_and_one_annotator_have_nothing_to_compare() -> None:
+    alone = only(agreement_of(table({"tone": 3}, {"tone": 4})))
+    assert {one.reason for one in alone.coefficients.values()} == {"no_pairs"}
+    assert alone.annotators[0].agreement is None
+    empty = LabelTable("", THREE.frame.clear())
+    assert agreement_of(empty) == ()
+
+
+def test_columns_and_scales_are_chosen_by_name() -> None:
+    labels = table({"tone": [1, 2], "word": ["a", "b"]}, {"tone": [3, 3], "word": ["a", "a"]})
+    assert only(agreement_of(labels, columns=["word"])).column == "word"
+    assert only(agreement_of(labels, columns=["own.tone"])).scale == "ordinal"
+    scaled = only(agreement_of(labels, columns=["tone"], scales={"tone": "interval"}))
+    assert scaled.scale == "interval"
+    with pytest.raises(UnknownName, match="tone"):
+        agreement_of(labels, columns=["tome"])
+    with pytest.raises(UnknownName, match="ordinal"):
+        agreement_of(labels, scales={"tone": "ordnal"})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match="no numbers"):
+        agreement_of(labels, scales={"word": "ordinal"})
+
+
+def test_answers_to_one_question_are_a_cluster(tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    rows = [
+        {"id": f"{q}{s}", "question": q, "answer": s, "meta": {"topic": "x"}, "labels": {"ok": [1]}}
+        for q in "ab"
+        for s in "xy"
+    ]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = clusters_of([data])
+    assert found["ax"] == found["ay"] != found["bx"]
+    assert set(clusters_of([data], "topic").values()) == {"x"}
+    with pytest.raises(InputError, match="planet"):
+        clusters_of([data], "planet")
+    sheet = tmp_path / "labels.csv"
+    sheet.write_text("id,question_id,ok\n1,q,1\n2,q,0\n3,,0\n")
+    assert clusters_of([sheet]) == {"1": "q", "2": "q"}
+
+
+def test_annotators_of_mtrag_agree_as_published(shared: Path) -> None:
+    """Exactly in 59 % of pairs."""
+    labels = read_label_table(shared / "data/rag_quality_mtrag/answers.jsonl.gz")
+    one = only(agreement_of(labels, columns=["faithfulness"], resamples=200))
+    assert one.coefficients["percent"].value == pytest.approx(0.59, abs=0.005)
+    assert one.n_annotators == 7

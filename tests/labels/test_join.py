@@ -1,0 +1,118 @@
+"""What annotators say together, put into the examples it is about."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.errors import DataError
+from ragstone.examples import Context, Example
+from ragstone.labels.read import read_label_table
+from ragstone.labels.table import LabelTable
+
+PAIR = Example("q1", "q1", "s", contexts=(Context("d7", "t", 1), Context("d9", "u", 2)))
+
+
+def labels(tmp_path: Path, *rows: dict[str, Any]) -> LabelTable:
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps({"id": "q1"} | row) + "\n" for row in rows))
+    return read_label_table(path)
+
+
+def test_the_majority_goes_into_the_example_and_ties_are_open(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "id,annotator,context,topically_relevant,misleading,helpful\n"
+        "q1,ann,1,1,1,\n"
+        "q1,ben,1,1,0,\n"
+        "q1,cem,1,0,,\n"
+        "q1,ann,d9,0,,\n"
+        "q1,ann,,,,true\n"
+    )
+    table = read_label_table(path)
+    assert [(tie.example_id, tie.unit, tie.name) for tie in table.ties()] == [
+        ("q1", "1", "misleading")
+    ]
+    assert table.join(PAIR).labels == {
+        "answer": {"helpful": True},
+        "contexts": [
+            {"topically_relevant": True, "misleading": None},
+            {"topically_relevant": False},
+        ],
+    }
+
+
+def test_a_context_by_id_and_by_rank_is_the_same_one(tmp_path: Path) -> None:
+    rows = [
+        {"annotator": name, "context": context, "misleading": value}
+        for name, context, value in (("ann", "d7", 1), ("ben", 1, 1), ("cem", "1", 0))
+    ]
+    assert labels(tmp_path, *rows).join(PAIR).labels == {"contexts": [{"misleading": True}]}
+
+
+def test_labels_go_before_those_of_the_record(tmp_path: Path) -> None:
+    example = Example("x", "x", "s", labels={"answer": {"helpful": 0, "incomplete": 1}, "mine": 2})
+    table = labels(tmp_path, {"id": "x", "helpful": 1, "response_type": "abstain", "tone": 3})
+    assert table.join(example).labels == {
+        "answer": {"helpful": True, "incomplete": 1},
+        "mine": 2,
+        "response_type": "abstain",
+    }
+    assert table.join(PAIR) is PAIR
+
+
+def test_grades_and_verdicts_are_joined_in_their_own_form(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"context": 1, "grade": 2},
+        {"claim": 1, "support": "supported", "agreement": "matches"},
+        {"statement": 0, "agreement": "full"},
+    ]
+    assert labels(tmp_path, *rows).join(PAIR).labels == {
+        "contexts": [{"grade": 2}],
+        "claims": [
+            {"text": "claim 0"},
+            {"text": "claim 1", "support": "supported", "agreement": "matches"},
+        ],
+        "statements": [{"text": "statement 0", "agreement": "full"}],
+    }
+
+
+def test_verdicts_are_joined_to_the_claims_that_the_example_lists(tmp_path: Path) -> None:
+    example = Example("q1", "q1", "s", labels={"claims": [{"text": "It rained."}]})
+    joined = labels(tmp_path, {"claim": 0, "support": "absent"}).join(example)
+    assert joined.labels == {"claims": [{"text": "It rained.", "support": "absent"}]}
+    with pytest.raises(DataError, match="one of the 1 claims"):
+        labels(tmp_path, {"claim": 1, "support": "absent"}).join(example)
+
+
+def test_a_label_of_a_context_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
+    table = labels(tmp_path, {"helpful": 1}, {"context": 3, "misleading": 1})
+    with pytest.raises(DataError, match="a position from 1 to 2") as caught:
+        table.join(PAIR)
+    assert caught.value.faults[0].line == 2
+    bare = Example("q1", "q1", "s")
+    with pytest.raises(DataError, match="has none"):
+        table.join(bare)
+
+
+def test_discarded_rows_are_not_joined(tmp_path: Path) -> None:
+    table = labels(tmp_path, {"helpful": 1, "discard": "spam"}, {"incomplete": 1})
+    assert table.join(PAIR).labels == {"answer": {"incomplete": True}}
+
+
+def test_a_table_on_its_examples_knows_contexts_by_rank(tmp_path: Path) -> None:
+    table = labels(
+        tmp_path,
+        {"context": "d9", "misleading": 1},
+        {"context": "d0", "misleading": 1},
+        {"id": "zzz", "helpful": 1},
+        {"claim": 0, "support": "absent"},
+    ).on([PAIR])
+    assert table.used.select("example_id", "unit").rows() == [("q1", "2"), ("q1", "claim 0")]
+    assert table.discarded == {"no such context": 1, "no such example": 1}
+    assert [note.split(":")[1].strip() for note in table.notes] == [
+        "no such example in the data (zzz).",
+        "no such context in the data (q1).",
+    ]
+    assert table.unknown_ids(["q1"]) == ["zzz"]

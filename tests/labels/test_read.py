@@ -1,0 +1,306 @@
+"""Reading what people said: every kind of label, every kind of file, and every fault."""
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ragstone.errors import DataError
+from ragstone.examples import Context, Example
+from ragstone.labels.read import labels_of, read_label_table
+from ragstone.labels.table import SCHEMA, LabelTable
+
+
+def jsonl(path: Path, *rows: Mapping[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def said(table: LabelTable) -> list[tuple[Any, ...]]:
+    return table.used.select("kind", "column", "unit", "value", "number").rows()
+
+
+def faults(path: Path, columns: Mapping[str, str] | None = None) -> Sequence[Any]:
+    with pytest.raises(DataError) as caught:
+        read_label_table(path, columns=columns)
+    return caught.value.faults
+
+
+def test_every_label_of_the_taxonomy_is_read_from_csv(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "id,annotator,context,topically_relevant,evidence_sufficient,misleading,grade,"
+        "support_present,helpful,response_type\n"
+        "q1,ann,d7,1,0,,2,,,\n"
+        "q1,ann,,,,,,true,0,abstain\n"
+    )
+    table = read_label_table(path)
+    assert table.frame.schema == pl.Schema(SCHEMA)
+    assert said(table) == [
+        ("relevance", "relevant", "d7", "true", 1),
+        ("relevance", "sufficient", "d7", "false", 0),
+        ("relevance", "grade", "d7", "2", 2),
+        ("grounding", "support_present", None, "true", 1),
+        ("quality", "helpful", None, "false", 0),
+        ("response", "response_type", None, "abstain", None),
+    ]
+    assert table.annotators == ("ann",)
+
+
+def test_claims_and_statements_are_judged_one_by_one(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "q1", "claim": 0, "support": "supported", "agreement": "extra"},
+        {"id": "q1", "statement": 2, "support": "absent", "agreement": "partial"},
+    ]
+    assert said(read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))) == [
+        ("support", "verdict", "claim 0", "supported", None),
+        ("agreement", "verdict", "claim 0", "extra", None),
+        ("support", "verdict", "statement 2", "absent", None),
+        ("agreement", "verdict", "statement 2", "partial", None),
+    ]
+
+
+def test_ratings_critiques_and_preferences_name_their_column(tmp_path: Path) -> None:
+    row = {"id": "q1", "rating.clarity": 4, "critique.harmfulness": "no", "preference": "win",
+           "preference.rival": "tie"}  # fmt: skip
+    assert said(read_label_table(jsonl(tmp_path / "labels.jsonl", row))) == [
+        ("rating", "clarity", None, "4", 4),
+        ("critique", "harmfulness", None, "false", 0),
+        ("preference", "verdict", None, "win", None),
+        ("preference", "rival", None, "tie", None),
+    ]
+
+
+def test_a_metric_is_known_by_its_name(tmp_path: Path) -> None:
+    row = {"id": "q1", "faithfulness": 0.5, "ndcg(k=10)": 1, "answer_outcome": "don't know",
+           "unsafe_content_": 1, "on_topic": "yes", "answer_relevancy": 0.25}  # fmt: skip
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", row))
+    assert said(table)[:3] == [
+        ("metric", "faithfulness", None, "0.5", 0.5),
+        ("metric", "ndcg(k=10)", None, "1", 1),
+        ("metric", "answer_outcome", None, "dont_know", 0),
+    ]
+    assert ("metric", "on_topic", None, "true", 1) in said(table)
+    assert ("metric", "answer_relevance", None, "0.25", 0.25) in said(table)
+    assert any("answer_relevancy is answer_relevance here" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "word", "number"),
+    [
+        (True, "correct", 1),
+        (False, "wrong", 0),
+        ("Correct", "correct", 1),
+        ("partial", "partial", 0.5),
+        (0.5, "partial", 0.5),
+        ("incorrect", "wrong", 0),
+        ("dont_know", "dont_know", 0),
+    ],
+)
+def test_words_become_outcomes(tmp_path: Path, given: object, word: str, number: float) -> None:
+    path = jsonl(tmp_path / "labels.jsonl", {"id": "q1", "correct": given})
+    table = read_label_table(path, columns={"answer_outcome": "correct"})
+    assert said(table) == [("metric", "answer_outcome", None, word, number)]
+
+
+def test_values_beyond_a_metric_are_a_column_of_ones_own(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "labels.jsonl", {"id": "a", "faithfulness": 4}, {"id": "b"})
+    table = read_label_table(path)
+    assert said(table) == [("own", "faithfulness", None, "4", 4)]
+    assert "faithfulness: values that the metric of this name cannot have" in table.notes[0]
+
+
+def test_free_text_is_left_out_with_a_note(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "tone": "warm", "why": f"for reason {n}"} for n in range(30)]
+    rows.append({"id": "x", "tone": "x" * 30, "why": "no"})
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert {column for _, column in table.columns} == {"tone"}
+    assert "why: left out" in table.notes[0]
+
+
+def test_columns_that_repeat_the_example_are_no_labels(tmp_path: Path) -> None:
+    row = {"id": "a", "question": "Why?", "answer": "So.", "system": "s", "stratum": "x",
+           "tone": "dry"}  # fmt: skip
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", row))
+    assert table.columns == (("own", "tone"),)
+    assert not table.notes
+
+
+def test_grade_and_support_are_ones_own_where_no_part_is_named(tmp_path: Path) -> None:
+    table = read_label_table(
+        jsonl(tmp_path / "labels.jsonl", {"id": "a", "grade": "B", "support": 1})
+    )
+    assert table.columns == (("own", "grade"), ("own", "support"))
+
+
+def test_discarded_rows_are_kept_and_counted_and_not_used(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "annotator": "ann", "helpful": 1},
+        {"id": "b", "annotator": "ann", "helpful": 1, "discard": "not English"},
+        {"id": "c", "annotator": "ann", "discard": True},
+        {"id": "d", "annotator": "ann", "helpful": 0, "discard": False},
+        {"id": "b", "annotator": "ann", "helpful": 0},
+    ]
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert table.frame.height == 5
+    assert table.used["example_id"].to_list() == ["a", "d", "b"]
+    assert table.discarded == {"not English": 1, "discarded": 1}
+    assert table.n_discarded == 2
+
+
+def test_notes_and_inclusion_probabilities_are_kept(tmp_path: Path) -> None:
+    row = {"id": "a", "helpful": 1, "note": "borderline", "inclusion_probability": 0.25}
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", row))
+    assert table.frame.select("note", "inclusion_probability").row(0) == ("borderline", 0.25)
+
+
+def test_several_files_are_one_table(tmp_path: Path) -> None:
+    one = jsonl(tmp_path / "ann.jsonl", {"id": "a", "annotator": "ann", "helpful": 1})
+    two = tmp_path / "ben.csv.gz"
+    two.write_bytes(gzip.compress(b"id;annotator;helpful\na;ben;0\n"))
+    three = tmp_path / "cem.parquet"
+    pl.DataFrame({"id": ["a"], "annotator": ["cem"], "helpful": [True]}).write_parquet(three)
+    table = read_label_table([one, two, three])
+    assert table.annotators == ("ann", "ben", "cem")
+    assert table.used["number"].to_list() == [1, 0, 1]
+
+
+def test_a_sheet_that_is_half_filled_in_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,helpful\na,ann,1\nb,ann,\n")
+    table = read_label_table(path)
+    assert table.used.height == 1
+    assert table.notes == ("1 of 2 rows hold no label.",)
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "got"),
+    [
+        ({"annotator": "a", "helpful": 1}, "id", "null"),
+        ({"id": "", "helpful": 1}, "id", "the text ''"),
+        ({"id": True, "helpful": 1}, "id", "true"),
+        ({"id": "x", "helpful": "yes"}, "helpful", "the text 'yes'"),
+        ({"id": "x", "misleading": 1}, "misleading", "none"),
+        ({"id": "x", "context": 1, "helpful": 1}, "helpful", "1"),
+        ({"id": "x", "context": 1, "grade": 4}, "grade", "4"),
+        ({"id": "x", "claim": 0, "support": "full"}, "support", "the text 'full'"),
+        ({"id": "x", "claim": "It rained.", "support": "absent"}, "claim", "It rained."),
+        ({"id": "x", "claim": 1, "context": 1, "tone": 1}, "context", "context and claim"),
+        ({"id": "x", "annotator": 1.5, "helpful": 1}, "annotator", "1.5"),
+        ({"id": "x", "annotator": "a"}, "", "the columns id, annotator"),
+        ({"id": "x", "response_type": "shrug"}, "response_type", "the text 'shrug'"),
+        ({"id": "x", "preference.b": "wim"}, "preference.b", "the text 'wim'"),
+        ({"id": "x", "rating.tone": "good"}, "rating.tone", "the text 'good'"),
+        ({"id": "x", "critique.rude": "perhaps"}, "critique.rude", "the text 'perhaps'"),
+        ({"id": "x", "relevance.colour": 1}, "relevance.colour", "'colour'"),
+        ({"id": "x", "kind": "verdict", "column": "c", "value": 1}, "kind", "'verdict'"),
+        ({"id": "x", "helpful": 1, "inclusion_probability": 0}, "inclusion_probability", "0"),
+    ],
+)
+def test_a_wrong_row_is_a_fault(tmp_path: Path, row: dict[str, Any], field: str, got: str) -> None:
+    (fault, *_) = faults(jsonl(tmp_path / "labels.jsonl", row))
+    assert fault.line in (1, None)
+    assert fault.field == field
+    assert got in fault.got
+
+
+def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"id": "a", "helpful": 2}\n[]\n{\n{"id": "", "helpful": 1}\n')
+    assert [fault.line for fault in faults(path)] == [2, 3, 4, 1]
+
+
+def test_one_annotator_says_one_thing_of_a_unit(tmp_path: Path) -> None:
+    row = {"id": "x", "annotator": "a", "helpful": 1}
+    (fault,) = faults(jsonl(tmp_path / "labels.jsonl", row, {**row, "incomplete": 0}))
+    assert (fault.line, fault.field) == (2, "annotator")
+    assert fault.got == "a as in line 1"
+    apart = jsonl(tmp_path / "b.jsonl", row, {"id": "x", "annotator": "a", "incomplete": 0})
+    assert read_label_table(apart).used.height == 2
+
+
+def test_a_sample_holds_an_example_with_one_probability(tmp_path: Path) -> None:
+    rows = [
+        {"id": "x", "annotator": name, "helpful": 1, "inclusion_probability": p}
+        for name, p in (("a", 0.5), ("b", 0.25))
+    ]
+    (fault,) = faults(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert fault.field == "inclusion_probability"
+
+
+def test_files_that_hold_no_labels_are_faults(tmp_path: Path) -> None:
+    (missing,) = faults(tmp_path / "no.csv")
+    assert "none of this name" in missing.got
+    (tmp_path / "empty.csv").write_text("")
+    (empty,) = faults(tmp_path / "empty.csv")
+    assert "at least one row" in empty.expected
+    mapped = faults(jsonl(tmp_path / "a.jsonl", {"id": "x", "helpful": 1}), {"grade": "mark"})
+    assert mapped[0].got == "the columns id, helpful"
+
+
+def test_a_data_set_is_read_by_what_its_records_carry(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "question": "?", "answer_a": "x", "labels": {"tone": {"ann": 4, "ben": 3}}},
+        {"id": "b", "labels": {"tone": [2, None, 1], "tokens": ["w"] * 30}},
+        {"id": "c", "labels": {}},
+        {"id": "d", "labels": {"contexts": [{"misleading": 1}, None], "answer": {"helpful": 1},
+                               "claims": [{"text": "c", "support": "absent"}],
+                               "response_type": "answer"}},
+    ]  # fmt: skip
+    table = read_label_table(jsonl(tmp_path / "data.jsonl", *rows))
+    assert table.used.select("example_id", "annotator", "column", "unit", "value").rows() == [
+        ("a", "ann", "tone", None, "4"),
+        ("a", "ben", "tone", None, "3"),
+        ("b", "1", "tone", None, "2"),
+        ("b", "3", "tone", None, "1"),
+        ("d", "human", "misleading", "1", "true"),
+        ("d", "human", "helpful", None, "true"),
+        ("d", "human", "response_type", None, "answer"),
+        ("d", "human", "verdict", "claim 0", "absent"),
+    ]
+    assert "tokens: left out, no single values." in table.notes
+
+
+def test_examples_and_records_in_memory_are_read_alike() -> None:
+    labels = {"correct": True, "contexts": [{"misleading": 1}]}
+    example = Example("a", "a", "s", contexts=(Context("d", "t", 1),), labels=labels)
+    columns = {"answer_outcome": "correct"}
+    of_example = labels_of([example], columns=columns)
+    of_record = labels_of([{"id": "a", "labels": labels}], columns=columns)
+    assert of_example.frame.equals(of_record.frame)
+    assert ("metric", "answer_outcome", None, "correct", 1) in said(of_example)
+
+
+def test_wrong_labels_in_a_data_set_are_faults(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "a.jsonl", {"id": "a", "labels": {"answer": {"helpful": "yes"}}})
+    (fault, *_) = faults(path)
+    assert fault.field == "labels.answer.helpful"
+
+
+def test_rules_between_labels_are_flagged_and_never_mended(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "annotator": "ann", "context": 1, "topically_relevant": 0,
+         "evidence_sufficient": 1},
+        {"id": "a", "annotator": "ben", "context": 1, "topically_relevant": 1},
+        {"id": "a", "annotator": "ann", "source_cited": 0, "fabricated_source": 1},
+    ]  # fmt: skip
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
+    broken = table.broken_rules()
+    assert [(one.rule, one.severity, one.unit, one.annotator) for one in broken] == [
+        ("evidence_requires_relevance", "block", "1", "ann"),
+        ("fabricated_requires_cited", "block", None, "ann"),
+    ]
+    assert table.used["number"].to_list() == [0, 1, 1, 0, 1]
+
+
+def test_the_shared_data_is_read_without_a_word(shared: Path) -> None:
+    rated = read_label_table(shared / "data/rag_quality_mtrag/answers.jsonl.gz")
+    assert rated.used["example_id"].n_unique() == 249
+    assert {"a1", "a7"} <= set(rated.annotators)
+    paired = read_label_table(shared / "data/pairwise_ragchecker/pairs.jsonl.gz")
+    assert paired.annotators == ("1", "2")
+    assert paired.used.height == 3 * 2 * 158

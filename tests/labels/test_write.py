@@ -1,0 +1,134 @@
+"""What is written reads back as it was."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragstone.errors import InputError
+from ragstone.labels.names import NoLabel, label, named
+from ragstone.labels.read import read_label_table
+from ragstone.labels.table import SCHEMA, LabelTable
+from ragstone.labels.write import Layout, write_adjudicated, write_labels
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+UNITS = st.sampled_from(["1", "d7", "claim 0", "claim 3", "statement 1"])
+NAMES = st.one_of(
+    st.sampled_from(
+        [
+            ("relevance", "relevant"),
+            ("relevance", "grade"),
+            ("grounding", "source_cited"),
+            ("quality", "helpful"),
+            ("response", "response_type"),
+            ("support", "verdict"),
+            ("agreement", "verdict"),
+            ("preference", "verdict"),
+            ("preference", "rival"),
+            ("critique", "rude"),
+            ("rating", "tone"),
+            ("metric", "faithfulness"),
+            ("metric", "answer_outcome"),
+            ("metric", "on_topic"),
+            ("own", "helpful"),
+            ("own", "note"),
+            ("own", "grade"),
+            ("own", "faithfulness"),
+        ]
+    ),
+    st.tuples(st.just("own"), TEXT),
+)
+CELLS = st.one_of(
+    st.booleans(),
+    st.integers(-2, 5),
+    st.floats(0, 1),
+    st.sampled_from(["win", "tie", "supported", "absent", "matches", "partial", "abstain", "2"]),
+    TEXT,
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> LabelTable:
+    """Labels as reading makes them: no two of an annotator on one unit."""
+    rows: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    chances: dict[Any, float | None] = {}
+    for _ in range(draw(st.integers(1, 6))):
+        kind, column = draw(NAMES)
+        name = named(kind, column)
+        unit = draw(UNITS) if name.about == "anything" and draw(st.booleans()) else None
+        if name.about == "context":
+            unit = draw(st.sampled_from(["1", "d7"]))
+        if name.about == "proposition":
+            unit = draw(st.sampled_from(["claim 0", "statement 2"]))
+        try:
+            said = label(name, draw(CELLS), unit)
+        except NoLabel:
+            continue
+        if said is None:
+            continue
+        id, annotator = (
+            draw(st.sampled_from(["q1", "q 2", "é"])),
+            draw(st.sampled_from(["", "ann"])),
+        )
+        chance = chances.setdefault((id, unit), draw(st.sampled_from([None, 0.5, 1.0])))
+        note = draw(st.sampled_from([None, "a, b", 'he said "no"\nand left']))
+        reason = draw(st.sampled_from([None, None, "unclear"]))
+        key = (id, annotator, unit, name.kind, name.column, reason)
+        rows[key] = (id, name.kind, name.column, unit, annotator, *said, chance, note, reason)
+    return LabelTable("drawn", pl.DataFrame(list(rows.values()), schema=SCHEMA, orient="row"))
+
+
+@pytest.mark.parametrize("layout", ["wide", "long"])
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(table=tables())
+def test_a_table_reads_back(tmp_path: Path, ending: str, layout: Layout, table: LabelTable) -> None:
+    if table.frame.is_empty():
+        return
+    path = tmp_path / f"labels{ending}"
+    write_labels(table, path, layout=layout)
+    back = read_label_table(path).frame
+    order = list(SCHEMA)
+    assert back.sort(order).rows() == table.frame.sort(order).rows()
+
+
+def test_an_example_that_was_set_aside_reads_back(tmp_path: Path) -> None:
+    row = ("q1", None, None, None, "ann", None, None, None, None, "unclear")
+    kept = ("q1", "quality", "helpful", None, "ben", "true", 1.0, None, None, None)
+    table = LabelTable("", pl.DataFrame([row, kept], schema=SCHEMA, orient="row"))
+    for layout in ("wide", "long"):
+        write_labels(table, tmp_path / "labels.csv", layout=layout)
+        assert read_label_table(tmp_path / "labels.csv").frame.rows() == [row, kept]
+
+
+def test_a_wide_file_is_one_a_person_could_have_filled_in(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,context,misleading,tone\nq1,ann,1,0,dry\nq1,ann,,,wet\n")
+    write_labels(read_label_table(path), tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text().splitlines() == [
+        "id,annotator,context,claim,statement,misleading,tone,inclusion_probability,note,discard",
+        "q1,ann,1,,,false,dry,,,",
+        "q1,ann,,,,,wet,,,",
+    ]
+
+
+def test_what_annotators_say_together_reads_back_as_one_annotator(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,helpful\na,ann,1\na,ben,1\nb,ann,1\nb,ben,0\n")
+    out = tmp_path / "together.csv"
+    write_adjudicated(read_label_table(path), out)
+    assert "b,quality,helpful,,,,,2,true" in out.read_text()
+    table = read_label_table(out)
+    assert table.annotators == ("adjudicated",)
+    assert table.used.select("example_id", "value").rows() == [("a", "true")]
+
+
+def test_another_ending_is_refused(tmp_path: Path) -> None:
+    table = LabelTable("", pl.DataFrame(schema=SCHEMA))
+    with pytest.raises(InputError, match=r"\.jsonl"):
+        write_labels(table, tmp_path / "labels.xlsx")

@@ -1,0 +1,114 @@
+"""Intervals of coefficients of agreement: how often they hold, and where there is none."""
+
+import numpy as np
+import pytest
+
+from ragstone.errors import InputError
+from ragstone.stats.agreement.coefficients import agreement_coefficients
+from ragstone.stats.agreement.fleiss import fleiss_kappa
+from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.interval import Interval
+from ragstone.stats.wilson import wilson
+
+NAMES = ("percent", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
+
+
+def annotated(items: int, right: float, seed: int, annotators: int = 2) -> list[list[int]]:
+    """Annotators who are right about a fair coin so often, each for himself."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=items)
+    wrong = rng.random((annotators, items)) > right
+    return np.asarray(np.where(wrong, 1 - truth, truth)).tolist()  # type: ignore[no-any-return]
+
+
+def interval(agreement: Agreement) -> Interval:
+    assert agreement.interval is not None
+    return agreement.interval
+
+
+def test_intervals_hold_the_truth() -> None:
+    # Both right or both wrong: .85² + .15² = .745; beyond chance of .5: .49.
+    truth = {name: 0.745 if name == "percent" else 0.49 for name in NAMES}
+    held = dict.fromkeys(NAMES, 0)
+    for seed in range(300):
+        found = agreement_coefficients(annotated(100, 0.85, seed), seed=seed, resamples=400)
+        for name in NAMES:
+            ends = interval(found[name])
+            held[name] += ends.low <= truth[name] <= ends.high
+    assert all(0.91 <= count / 300 <= 0.985 for count in held.values()), held
+
+
+def test_the_draws_are_those_of_a_plain_bootstrap() -> None:
+    table = np.array(annotated(60, 0.8, 1, annotators=3))
+    rng = np.random.default_rng(5)
+    drawn = []
+    for _ in range(2000):
+        kappa = fleiss_kappa(table[:, rng.integers(60, size=60)].tolist()).value
+        assert kappa is not None
+        drawn.append(kappa)
+    plain = np.quantile(drawn, [0.025, 0.975])
+    ends = interval(agreement_coefficients(table.tolist(), seed=2)["fleiss_kappa"])
+    assert [ends.low, ends.high] == pytest.approx(plain, abs=0.02)
+    assert ends.method == "item_bootstrap"
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    table = annotated(40, 0.8, 1)
+    once, again = (agreement_coefficients(table, seed=7) for _ in range(2))
+    assert once == again
+    assert interval(once["percent"]) != interval(agreement_coefficients(table, seed=8)["percent"])
+
+
+def test_items_of_one_cluster_share_their_fate() -> None:
+    one = annotated(40, 0.8, 4)
+    five = [row * 5 for row in one]
+    clusters = list(range(40)) * 5
+    alone = interval(agreement_coefficients(one)["percent"])
+    together = interval(agreement_coefficients(five, clusters=clusters)["percent"])
+    as_rows = interval(agreement_coefficients(five)["percent"])
+    assert together.high - together.low == pytest.approx(alone.high - alone.low, rel=0.15)
+    assert as_rows.high - as_rows.low < 0.6 * (alone.high - alone.low)
+
+
+def test_clusters_of_one_item_each_are_no_clusters() -> None:
+    table = annotated(30, 0.8, 2)
+    assert agreement_coefficients(table, clusters=range(30)) == agreement_coefficients(table)
+
+
+def test_where_all_agree_the_interval_has_width() -> None:
+    # Half yes, half no: chance is 1/2, so the end is twice as far from 1 as Wilson's.
+    found = agreement_coefficients([["y", "n"] * 10] * 2)
+    low = wilson(20, 20)
+    assert low is not None
+    assert interval(found["percent"]) == Interval(low.low, 1.0, 0.95, "wilson")
+    for name in ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"):
+        assert found[name].value == 1
+        assert interval(found[name]).low == pytest.approx(1 - 2 * (1 - low.low))
+        assert interval(found[name]).high == 1
+
+
+def test_one_item_tells_nothing_of_others() -> None:
+    found = agreement_coefficients([["y"], ["n"]])
+    assert all(one.interval is None for one in found.values())
+    assert found["percent"].value == 0
+    alike = interval(agreement_coefficients([["y"], ["y"]])["percent"])
+    assert alike.low < 0.25
+    assert alike.high == 1
+
+
+def test_two_items_have_an_interval_as_wide_as_it_should_be() -> None:
+    ends = interval(agreement_coefficients([["y", "n"], ["y", "y"]])["percent"])
+    assert (ends.low, ends.high) == (0, 1)
+
+
+def test_a_wrong_number_of_clusters_or_draws_is_refused() -> None:
+    with pytest.raises(InputError, match="cluster"):
+        agreement_coefficients([[1, 0], [1, 1]], clusters=["a"])
+    with pytest.raises(InputError, match="two resamples"):
+        agreement_coefficients([[1, 0], [1, 1]], resamples=1)
+
+
+def test_many_items_are_quick() -> None:
+    table = annotated(50_000, 0.9, 0, annotators=3)
+    ends = interval(agreement_coefficients(table)["krippendorff_alpha"])
+    assert 0 < ends.high - ends.low < 0.02
