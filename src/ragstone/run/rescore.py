@@ -124,7 +124,7 @@ def rescore(
     total = int(opened.manifest["data"]["examples"])
     with folder.locked():
         try:
-            for number, (examples, tables, known) in enumerate(_stored(folder, judges, further)):
+            for number, (examples, tables, known) in enumerate(stored(folder, judges, further)):
                 evaluation.check_fields(examples)
                 judged = judge_further(examples, tables, [known, *new], further)
                 evaluation.keep_further(number, examples, judged)
@@ -172,7 +172,7 @@ class Known:
         return self.said[ask]
 
 
-def _stored(
+def stored(
     folder: Folder, judges: Sequence[Judge], further: Collection[str]
 ) -> Iterator[tuple[list[Example], Tables, Known]]:
     """A finished run's examples and judgements, block by block; what stays of further asks."""

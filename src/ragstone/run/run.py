@@ -123,8 +123,10 @@ class Run:
         """One row an example and metric: value, label, status and reason."""
         return self._table("scores")
 
-    def examples(self) -> pl.DataFrame:
-        """The examples, as ``ragstone.examples.to_frame`` makes them."""
+    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """The examples, as ``ragstone.examples.to_frame`` makes them; only these columns of it."""
+        if columns is not None:
+            return self._folder.finished("examples").select(columns).collect()
         return self._table("examples")
 
     def ledger(self) -> pl.DataFrame:

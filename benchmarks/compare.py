@@ -1,0 +1,152 @@
+"""`ragstone compare` of two large synthetic runs, as a whole command: time and memory.
+
+    python benchmarks/compare.py [--questions 100000] [--metrics 20] [--runs 3]
+
+Writes two finished runs of one system each: questions with five contexts, rates and
+shares that differ a little between the runs, some undefined and some missing. Prints
+wall and processor seconds and peak memory of the command (limit 20 s wall for 100,000
+questions and 20 metrics), and beside it with a margin and with --by.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from commands import measure
+
+from ragstone.examples import Context, Example, to_frame
+from ragstone.run.manifest import VERSION
+
+SHARES = ["faithfulness", "expected_faithfulness", "context_precision", "graded_relevance",
+          "context_recall", "answer_coverage", "factual_accuracy", "token_f1", "rouge_l",
+          "citation_precision", "citation_recall", "groundedness"]  # fmt: skip
+RATES = ["unsupported_claim", "contradiction", "grounding_presence", "abstention", "exact_match",
+         "hit(k=1)", "hit(k=3)", "sufficiency_hit(k=3)"]  # fmt: skip
+BLOCK = 20_000
+TYPES = ("bridge", "comparison", "factoid", "list")
+"""Values of a field to slice by."""
+
+
+def write_run(
+    folder: Path, questions: int, metrics: Sequence[str], shift: float, seed: int
+) -> None:
+    """A finished run, as ``evaluate`` would leave it but for the judgements."""
+    folder.mkdir()
+    rng = np.random.default_rng(seed)
+    blocks = pl.Series("block", np.arange(questions) // BLOCK, pl.UInt32)
+    _examples(questions).with_columns(blocks).write_parquet(folder / "examples.parquet")
+    hardness = np.random.default_rng(0).normal(size=questions)
+    ids = pl.Series("example_id", [f"r{number}" for number in range(questions)])
+    question_ids = pl.Series("question_id", [f"q{number}" for number in range(questions)])
+    tables = []
+    for metric in metrics:
+        score = 0.6 + shift - 0.15 * hardness + 0.2 * rng.normal(size=questions)
+        value = np.round(np.clip(score, 0, 1) * 12) / 12
+        if metric in RATES:
+            value = (score > 0.5).astype(np.float64)
+        elif metric in ("token_f1", "rouge_l"):
+            value = np.clip(score, 0, 1)
+        status = rng.choice(["value", "undefined", "missing"], questions, p=[0.97, 0.02, 0.01])
+        there = pl.Series(status == "value")
+        nothing = pl.Series([None] * questions, dtype=pl.Float64)
+        tables.append(
+            pl.DataFrame({
+                "example_id": ids,
+                "question_id": question_ids,
+                "system": pl.repeat("graph", questions, eager=True),
+                "metric": pl.repeat(metric, questions, eager=True),
+                "value": pl.Series(value).zip_with(there, nothing),
+                "label": pl.Series([None] * questions, dtype=pl.String),
+                "status": status,
+                "reason": pl.Series(np.where(status == "value", "", "no_claims")).replace("", None),
+                "block": blocks,
+            })
+        )  # fmt: skip
+    pl.concat(tables).write_parquet(folder / "scores.parquet", row_group_size=BLOCK)
+    _write(folder / "estimates.json", [_estimate(metric, questions) for metric in metrics])
+    _write(folder / "run.json", _manifest(metrics))
+
+
+def _examples(questions: int) -> pl.DataFrame:
+    text = "The pier was lengthened in 1907 and has been closed to carts since the storm. " * 4
+    frames = []
+    for start in range(0, questions, BLOCK):
+        examples = [
+            Example(
+                id=f"r{number}",
+                question_id=f"q{number}",
+                system="graph",
+                question=f"How long is pier number {number}?",
+                answer=f"Pier number {number} is 90 metres long.",
+                contexts=tuple(
+                    Context(f"c{number}-{rank}", f"{number} {rank} {text}", rank)
+                    for rank in range(1, 6)
+                ),
+                slices={"question_type": TYPES[number % len(TYPES)]},
+            )
+            for number in range(start, min(questions, start + BLOCK))
+        ]
+        frames.append(to_frame(examples))
+    return pl.concat(frames)
+
+
+def _estimate(metric: str, n: int) -> dict[str, Any]:
+    return {
+        "metric": metric, "group": {}, "value": 0.6, "low": 0.59, "high": 0.61, "level": 0.95,
+        "method": "t", "n": n, "n_undefined": 0, "n_missing": 0, "worst": 0.6, "best": 0.6,
+        "better": "+", "family": "grounding", "clusters": n, "labels": {}, "flags": {},
+        "reasons": {}, "signature": f"{metric}|judge:local",
+    }  # fmt: skip
+
+
+def _manifest(metrics: Sequence[str]) -> dict[str, Any]:
+    judged = ["response", "claims", "statements", "relevance", "support/claim", "citations",
+              "support/statement", "agreement/claim", "agreement/statement", "lexical"]  # fmt: skip
+    return {
+        "ragstone": VERSION,
+        "finished": True,
+        "settings": {"local": [], "nli": [], "citations": "", "definitions": {}},
+        "judges": [{"name": "local", "about": "", "kinds": ["claims"]}],
+        "judged": [[ask, "local", "ok", 1] for ask in judged],
+        "models": {},
+        "metrics": list(metrics),
+        "cluster": "question_id",
+        "data": {},
+    }
+
+
+def _write(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=100_000)
+    parser.add_argument("--metrics", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=3)
+    given = parser.parse_args()
+    metrics = [*SHARES, *RATES][: given.metrics]
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder) / "before", Path(folder) / "after"
+        write_run(first, given.questions, metrics, 0.0, seed=1)
+        write_run(second, given.questions, metrics, 0.002, seed=2)
+        size = sum(file.stat().st_size for file in Path(folder).rglob("*.parquet")) / 1e6
+        print(f"two runs of {given.questions:,} questions, {len(metrics)} metrics, {size:,.0f} MB")
+        print(f"{'':40} {'wall s':>7} {'CPU s':>7} {'peak MB':>8}")
+        for name, options in {
+            "compare A B (limit 20 s)": [],
+            "compare A B --margin 0.01 --json": ["--margin", "0.01", "--json"],
+            "compare A B --by question_type": ["--by", "question_type"],
+        }.items():
+            command = ["compare", str(second), str(first), *options]
+            wall, cpu, peak = measure(command, given.runs)
+            print(f"{name:40} {wall:>7.2f} {cpu:>7.2f} {peak:>8.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""``ragstone compare RUN [RUN_B]``: is one system better than another, or can one not tell?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from .output import print_json, print_notes
+
+if TYPE_CHECKING:
+    from ragstone.decisions.comparing.compared import Adjust
+
+
+def compare(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RUN_B]", help="Another: its systems are b, those of RUN are a."),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="SYSTEM", help="Every system of RUN against this one."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Only this metric; repeat for more."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Also compare by this field, value by value."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Rows of one value of FIELD share their fate. "
+                     "Default: as in RUN."),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="A difference too small to matter, in the metric's unit."),
+    ] = None,
+    adjust: Annotated[
+        str,
+        typer.Option(metavar="holm|bh", help="What p-values are adjusted for: no false finding "
+                     "among all (holm), or few among the findings (bh)."),
+    ] = "holm",
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Compare also what the runs judged or defined otherwise."),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:  # fmt: skip
+    """Compare the systems of RUN, or RUN with RUN_B, question by question.
+
+    Each metric has a difference with an interval, a test, and a verdict: better, worse,
+    equivalent (within --margin) or cannot tell, and then how many pairs it would take.
+    p-values are adjusted for all that is shown. Exit status: 0 done, 2 bad input.
+    """
+    from ragstone.decisions.comparing.compare import compare as compared
+    from ragstone.metrics import alias_note
+
+    found = compared(
+        run,
+        other,
+        baseline=baseline,
+        metrics=metric or None,
+        by=tuple(by or ()),
+        cluster=cluster,
+        margin=margin,
+        adjust=cast("Adjust", adjust),
+        force=force,
+    )
+    if json:
+        print_json(found.to_dict())
+    else:
+        from ragstone.report import show
+        from ragstone.report.comparison_page import comparison_page
+
+        show(comparison_page(found))
+    aliases = [note for text in metric or () if (note := alias_note(text))]
+    print_notes([*aliases, *(found.notes if json else ())])

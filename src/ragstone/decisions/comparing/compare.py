@@ -1,0 +1,298 @@
+"""Comparison: is system a better than system b, worse, equivalent, or can one not tell?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ragstone.decisions.scored import NO_VALUE, Scored
+from ragstone.errors import InputError, RagstoneError, UnknownName
+from ragstone.metrics import Composite, parse_metric
+from ragstone.run import Run
+from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
+
+from .common_components import component_scores, components_of, has_gaps, over_common
+from .compared import Adjust, Comparison, Comparisons
+from .paired_scores import About, Asked, Pairs, compare_pairs, outcomes
+from .ranking import Met, Ranked, ranking
+from .sameness import check_same, only_one_has, other_texts, version_note
+from .sides import (
+    NO_PLACE,
+    Bools,
+    Match,
+    Values,
+    matches_between,
+    matches_within,
+    unpaired,
+)
+from .verdict import verdict_of
+
+SEED = 20_240_601
+RESAMPLES = 10_000
+RESAMPLES_A_TEST = 100
+"""For each test of the family, so that its adjusted p can be far below .05."""
+
+MOST_SLICES = 200
+
+Slice = Mapping[str, str] | None
+
+
+def compare(
+    run: str | Path | Run,
+    other: str | Path | Run | None = None,
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[str] | None = None,
+    by: str | Sequence[str] = (),
+    cluster: str | None = None,
+    margin: float | None = None,
+    adjust: Adjust = "holm",
+    level: float = 0.95,
+    force: bool = False,
+    seed: int = SEED,
+) -> Comparisons:
+    """Compare systems of a run, or of two runs, on the questions that both answered.
+
+    Question by question; several rows of a system on a question are averaged
+    first. Each comparison has a difference with interval (Newcombe's for 0 and 1,
+    else Student's t by cluster), a p of a test that assumes no distribution
+    (McNemar's exact one, or sign flips by cluster), adjusted for all p that are
+    returned, and a verdict; see ``Comparison`` and ``verdict_of``.
+
+    Composites that leave out components without a value are compared over those
+    that both sides of a pair have. A composite of data-set means is left out.
+
+    Args:
+        run: A finished run.
+        other: Another; its systems are b, and those of ``run`` are a. None: the
+            systems of ``run`` among themselves.
+        baseline: Within a run, the one system b; None: every pair.
+        metrics: Which; None: all, and with two runs all that both have.
+        by: Fields to compare by, value by value, beside the whole.
+        cluster: The field whose equal values share their fate; None: as in ``run``.
+        margin: What is too small to matter, in the unit of the metric, above 0.
+        adjust: ``holm``: no false finding among all, but for 5 %; ``bh``: 5 % of
+            the findings false.
+        level: Of the intervals, in (.5, 1). ``better`` and ``worse`` need an adjusted
+            p of 1 - level, ``equivalent`` an interval of 1 - 2 (1 - level).
+        force: Compare also what two runs judged or defined otherwise.
+        seed: Of the sign flips.
+
+    Raises:
+        InputError: Not a finished run, nothing to pair, metrics that are not the same
+            in both runs, options out of their range.
+        UnknownName: No metric or system is called that.
+    """
+    _check(margin, adjust, level, other, baseline)
+    fields = [by] if isinstance(by, str) else list(by)
+    first = Scored(_opened(run), cluster=cluster, by=fields)
+    second = None
+    notes: list[str] = []
+    if other is None:
+        matches = matches_within(first, baseline)
+        chosen = _chosen(metrics, first.metrics)
+    else:
+        second = Scored(_opened(other), cluster="question_id", by=fields)
+        matches, notes = matches_between(first, second)
+        shared = [name for name in first.metrics if name in second.metrics]
+        chosen = _chosen(metrics, shared)
+        notes += [] if metrics else only_one_has(first, second)
+        notes += check_same(first, second, chosen, force=force) + version_note(first, second)
+        notes += other_texts(first, second)
+    notes += unpaired(matches)
+    questions = matches[0][0].questions
+    if questions.several:
+        notes.append(
+            f"{questions.several:,} questions stand in several clusters of {first.cluster} and "
+            "count in their first."
+        )
+    return _compared(_Plan(matches, chosen, first.by, adjust, margin, level, seed), first, notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What is compared, and how."""
+
+    matches: Sequence[Match]
+    metrics: Sequence[str]
+    by: Sequence[str]
+    adjust: Adjust
+    margin: float | None
+    level: float
+    seed: int
+    notes: list[str] = field(default_factory=list)
+
+
+def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
+    slices = [list(_slices(match, plan.by, plan.notes)) for match in plan.matches]
+    tests = len(plan.metrics) * sum(map(len, slices))
+    asked = Asked(plan.level, plan.margin, plan.seed, max(RESAMPLES, RESAMPLES_A_TEST * tests))
+    systems = {side.name for match in plan.matches for side in match}
+    everyone = len(plan.matches) == len(systems) * (len(systems) - 1) / 2
+    found: list[tuple[int, Comparison]] = []
+    ranked: list[Ranked] = []
+    for metric in plan.metrics:
+        scale = first.scale(metric)
+        met = []
+        for place, (match, values) in enumerate(_values(plan, metric)):
+            a, b = match
+            clusters = a.questions.clusters
+            for group, where in slices[place]:
+                pairs = Pairs.of(*values, where, clusters)
+                about = About(metric, _family(first, metric), a.name, b.name, group)
+                found.append((place, compare_pairs(about, pairs, scale, asked)))
+                if group is None:
+                    met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
+        if everyone and len(systems) > 2 and met and scale.better != "0":
+            ranked += ranking(metric, met, level=plan.level)
+    found.sort(key=lambda item: item[0])
+    comparisons = _judged([one for _, one in found], plan.adjust, asked)
+    runs = dict.fromkeys(str(side.scored.run.path) for match in plan.matches for side in match)
+    return Comparisons(
+        comparisons=tuple(comparisons),
+        ranking=tuple(ranked),
+        notes=tuple(dict.fromkeys([*notes, *plan.notes])),
+        runs=tuple(runs),
+        cluster=first.cluster,
+        adjust=plan.adjust,
+        family=sum(one.p is not None for one in comparisons),
+        level=plan.level,
+        margin=plan.margin,
+        seed=plan.seed,
+        resamples=asked.resamples,
+    )
+
+
+def _judged(found: Sequence[Comparison], adjust: Adjust, asked: Asked) -> list[Comparison]:
+    """The comparisons with adjusted p-values and verdicts."""
+    adjusted = holm if adjust == "holm" else benjamini_hochberg
+    judged = []
+    for one, p in zip(found, adjusted([one.p for one in found]), strict=True):
+        low, high = one.equivalence_low, one.equivalence_high
+        verdict = verdict_of(
+            one.difference,
+            equivalence=None if low is None or high is None else (low, high),
+            p=p,
+            better=one.better,
+            margin=asked.margin,
+            alpha=asked.alpha,
+        )
+        needed = one.n_needed if verdict == "cannot_tell" else None
+        judged.append(replace(one, p_adjusted=p, verdict=verdict, n_needed=needed))
+    return judged
+
+
+def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Values]]]:
+    """For each pair of systems their values of a metric; none for what is not compared."""
+    runs = list({id(side.scored): side.scored for match in plan.matches for side in match}.values())
+    composite = runs[0].metric(metric)
+    scores = {id(run): run.of(metric) for run in runs}
+    sides = {id(side): side for match in plan.matches for side in match}
+    values = {key: side.values(scores[id(side.scored)]) for key, side in sides.items()}
+    if isinstance(composite, Composite) and composite.over_means:
+        plan.notes.append(
+            f"{metric} is made of data-set means and has no score a question: left out."
+        )
+        return
+    whole = [(match, (values[id(match[0])], values[id(match[1])])) for match in plan.matches]
+    if (
+        not isinstance(composite, Composite)
+        or composite.missing == "propagate"
+        or not any(has_gaps(frame) for frame in scores.values())
+    ):
+        yield from whole
+        return
+    try:
+        parts = {id(run): component_scores(run, composite) for run in runs}
+    except InputError as error:
+        plan.notes.append(f"{metric} is left out, for its components are not there: {error}")
+        return
+    components = {key: components_of(side, parts[id(side.scored)]) for key, side in sides.items()}
+    uneven, total = 0, 0
+    for (a, b), before in whole:
+        one, other, left_out = over_common(composite, components[id(a)], components[id(b)], before)
+        uneven += int(np.count_nonzero(left_out & a.there & b.there))
+        total += int(np.count_nonzero(one.valued & a.there & b.there))
+        yield (a, b), (one, other)
+    if uneven:
+        plan.notes.append(
+            f"{metric} is compared over the components that both sides of a pair have: on "
+            f"{uneven:,} of {total:,} pairs one side has more. Its values are not those of the run."
+        )
+
+
+def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple[Slice, Bools]]:
+    """All shared questions, and those of each value of each field."""
+    a, b = match
+    both = a.there & b.there
+    yield None, both
+    for name in by:
+        known: dict[str, int] = {}
+        of_a, of_b = a.slices(name, known), b.slices(name, known)
+        same = both & (of_a == of_b) & (of_a != NO_PLACE)
+        apart = int(np.count_nonzero(both & ~same))
+        if apart:
+            notes.append(
+                f"{apart:,} pairs of {a.name} and {b.name} have two values of {name} and stand "
+                "in no slice."
+            )
+        if len(known) > MOST_SLICES:
+            raise InputError(
+                f"{name}: {len(known)} values are too many to compare by. Choose a field with "
+                f"{MOST_SLICES} at the most."
+            )
+        for value in sorted(known, key=lambda value: (value == NO_VALUE, value)):
+            yield {name: value}, same & (of_a == known[value])
+
+
+def _check(
+    margin: float | None, adjust: str, level: float, other: object, baseline: str | None
+) -> None:
+    if margin is not None and not 0 < margin < float("inf"):
+        raise InputError(f"A margin is a number above 0 in the metric's unit, got {margin}.")
+    if adjust not in ("holm", "bh"):
+        raise UnknownName("adjustment", adjust, ["holm", "bh"], hint="There are holm and bh.")
+    if not 0.5 < level < 1:
+        raise InputError(f"The level of a comparison lies inside (.5, 1), got {level}.")
+    if other is not None and baseline is not None:
+        raise InputError(
+            "A baseline is a system of one run; with two runs, systems of one name are compared."
+        )
+
+
+def _opened(run: str | Path | Run) -> Run:
+    return run if isinstance(run, Run) else Run.open(run)
+
+
+def _chosen(metrics: Sequence[str] | None, there: Sequence[str]) -> list[str]:
+    """The metrics by the names that the runs have for them.
+
+    Raises:
+        UnknownName: The runs do not have it.
+        InputError: They have none at all.
+    """
+    if not there:
+        raise InputError("The runs have no metric in common, so there is nothing to compare.")
+    if not metrics:
+        return list(there)
+    chosen = []
+    for text in metrics:
+        name = text if text in there else _text_form(text)
+        if name not in there:
+            raise UnknownName(
+                "metric of these runs", text, there, hint=f"They have {', '.join(there)}."
+            )
+        chosen.append(name)
+    return list(dict.fromkeys(chosen))
+
+
+def _text_form(text: str) -> str:
+    try:
+        return str(parse_metric(text))
+    except RagstoneError:
+        return text
+
+
+def _family(scored: Scored, metric: str) -> str:
+    return next(one.family for one in scored.run.estimate_list if one.metric == metric)

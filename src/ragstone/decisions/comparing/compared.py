@@ -1,0 +1,121 @@
+"""Compared: what is found of two systems on one metric, as data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .ranking import Ranked
+from .verdict import Better, Verdict
+
+Adjust = Literal["holm", "bh"]
+
+
+@dataclass(frozen=True, slots=True)
+class WinRate:
+    """Share of pairs that a wins, a tie counted half, with its interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """System a against system b on one metric, over the questions that both answered.
+
+    ``difference`` is a - b in the metric's unit, a mean over ``n_pairs`` pairs;
+    ``value_a`` and ``value_b`` are the means over the same pairs.
+    ``equivalence_low`` and ``equivalence_high`` are its interval at the level
+    that ``equivalent`` asks for. ``wins`` are pairs on which a is ahead in the
+    metric's direction, or higher where it has none. ``n_needed`` are the pairs
+    in all at which half the interval would be the margin. ``reason`` says what
+    the numbers cannot tell, and why.
+    """
+
+    metric: str
+    family: str
+    better: Better
+    a: str
+    b: str
+    slice: Mapping[str, str] | None
+    value_a: float | None
+    value_b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    equivalence_low: float | None
+    equivalence_high: float | None
+    p: float | None
+    p_adjusted: float | None
+    test: Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"] | None
+    verdict: Verdict
+    margin: float | None
+    n_pairs: int
+    clusters: int
+    n_undefined: int
+    n_missing: int
+    wins: int
+    ties: int
+    losses: int
+    win_rate: WinRate | None
+    effect_size: float | None
+    relative_change: float | None
+    n_needed: int | None
+    reason: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What stands in ``--json``; what is not there is null."""
+        record = {name: getattr(self, name) for name in self.__slots__}
+        rate = self.win_rate
+        shown = None if rate is None else {"value": rate.value, "low": rate.low, "high": rate.high}
+        return record | {
+            "slice": None if self.slice is None else dict(self.slice),
+            "win_rate": shown,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """All comparisons of a call, and what holds for all of them.
+
+    ``family`` is how many tests the p-values are adjusted for. ``ranking`` puts
+    the systems of a run in one order, metric by metric, where there are more than
+    two and every pair is compared. ``notes`` say what was left out, and why.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    ranking: tuple[Ranked, ...]
+    notes: tuple[str, ...]
+    runs: tuple[str, ...]
+    cluster: str
+    adjust: Adjust
+    family: int
+    level: float
+    margin: float | None
+    seed: int
+    resamples: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``ragstone compare --json`` prints."""
+        return {
+            "comparisons": [one.to_dict() for one in self.comparisons],
+            "ranking": [one.to_dict() for one in self.ranking],
+            "notes": list(self.notes),
+            "runs": list(self.runs),
+            "cluster": self.cluster,
+            "adjust": self.adjust,
+            "family": self.family,
+            "level": self.level,
+            "margin": self.margin,
+            "seed": self.seed,
+            "resamples": self.resamples,
+        }
+
+    def between(self) -> dict[tuple[str, str], Sequence[Comparison]]:
+        """The comparisons of each pair of systems."""
+        found: dict[tuple[str, str], list[Comparison]] = {}
+        for one in self.comparisons:
+            found.setdefault((one.a, one.b), []).append(one)
+        return {pair: tuple(ones) for pair, ones in found.items()}

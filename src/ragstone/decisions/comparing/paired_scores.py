@@ -1,0 +1,252 @@
+"""Paired scores: from the pairs of two systems to everything that is said of their difference."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.decisions.scored import Scale
+from ragstone.stats import mean_interval
+from ragstone.stats.comparing.effect_size import relative_change, standardised_difference
+from ragstone.stats.comparing.mcnemar import mcnemar_exact
+from ragstone.stats.comparing.paired import PairedDifference, needed_pairs, paired_difference
+from ragstone.stats.comparing.sign_flip import sign_flip_test
+
+from .compared import Comparison, WinRate
+from .sides import Bools, Floats, Values
+from .verdict import TIE
+
+Ints = NDArray[np.int64]
+Test = Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """The questions of which both systems have a value.
+
+    Attributes:
+        a: Shape (n,). Of the first system.
+        b: Of the second.
+        cluster: Whole numbers from 0.
+        undefined: Questions that both answered and of which one has no value by definition.
+        missing: Those of which a judge owes one.
+    """
+
+    a: Floats
+    b: Floats
+    cluster: Ints
+    undefined: int
+    missing: int
+
+    @classmethod
+    def of(cls, a: Values, b: Values, both: Bools, clusters: Ints) -> "Pairs":
+        """The pairs among the questions ``both`` have."""
+        valued = both & a.valued & b.valued
+        owed = both & ~valued & (a.missing | b.missing)
+        missing = int(np.count_nonzero(owed))
+        undefined = int(np.count_nonzero(both)) - int(np.count_nonzero(valued)) - missing
+        return cls(a.value[valued], b.value[valued], clusters[valued], undefined, missing)
+
+    @property
+    def differences(self) -> Floats:
+        """a - b; exactly 0 where they differ by rounding."""
+        difference = self.a - self.b
+        slack = TIE * np.maximum(np.abs(self.a), np.abs(self.b))
+        return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the numbers are made."""
+
+    level: float
+    margin: float | None
+    seed: int
+    resamples: int
+
+    @property
+    def alpha(self) -> float:
+        """The share of false findings that is put up with."""
+        return round(1 - self.level, 12)
+
+    @property
+    def equivalence_level(self) -> float:
+        """Of the interval that has to lie inside the margin: both its ends are a test at alpha."""
+        return 1 - 2 * self.alpha
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is compared with what."""
+
+    metric: str
+    family: str
+    a: str
+    b: str
+    slice: Mapping[str, str] | None
+
+
+def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Comparison:
+    """All that the pairs say; the adjusted p and the verdict wait for the family."""
+    d = pairs.differences
+    by = _ByCluster.of(pairs, d)
+    rate = scale.rate and bool(np.isin(pairs.a, (0, 1)).all() and np.isin(pairs.b, (0, 1)).all())
+
+    def difference(level: float) -> PairedDifference:
+        return paired_difference(
+            by.a, by.b, by.counts, rate=rate, low=scale.low, high=scale.high, level=level
+        )
+
+    found, narrow = difference(asked.level).interval, difference(asked.equivalence_level).interval
+    p, test = _tested(d, by, rate, asked)
+    ahead = -d if scale.better == "-" else d
+    wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
+    mean_a, mean_b = (float(one.mean()) if len(d) else None for one in (pairs.a, pairs.b))
+    return Comparison(
+        metric=about.metric,
+        family=about.family,
+        better=scale.better,
+        a=about.a,
+        b=about.b,
+        slice=about.slice,
+        value_a=mean_a,
+        value_b=mean_b,
+        difference=float(d.mean()) if len(d) else None,
+        low=None if found is None else found.low,
+        high=None if found is None else found.high,
+        level=asked.level,
+        method=None if found is None else found.method,
+        equivalence_low=None if narrow is None else narrow.low,
+        equivalence_high=None if narrow is None else narrow.high,
+        p=p,
+        p_adjusted=None,
+        test=test,
+        verdict="cannot_tell",
+        margin=asked.margin,
+        n_pairs=len(d),
+        clusters=len(by.counts),
+        n_undefined=pairs.undefined,
+        n_missing=pairs.missing,
+        wins=wins,
+        ties=len(d) - wins - losses,
+        losses=losses,
+        win_rate=_win_rate(by, ahead, asked.level),
+        effect_size=standardised_difference(d),
+        relative_change=None
+        if mean_a is None or mean_b is None
+        else relative_change(mean_a, mean_b),
+        n_needed=_needed(by, rate, scale, asked),
+        reason=_reason(pairs, d, by, scale, asked, interval=found is not None),
+    )
+
+
+def outcomes(pairs: Pairs, scale: Scale) -> Floats:
+    """1 where a is ahead, 0 where b is, .5 for a tie."""
+    d = pairs.differences
+    return np.asarray((np.sign(-d if scale.better == "-" else d) + 1) / 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ByCluster:
+    """Sums over the pairs of each cluster that has any."""
+
+    a: Floats
+    b: Floats
+    counts: Floats
+    number: Ints | None
+    """The cluster of each pair; None where each is one of its own."""
+
+    @classmethod
+    def of(cls, pairs: Pairs, d: Floats) -> "_ByCluster":
+        found, number = np.unique(pairs.cluster, return_inverse=True)
+        if len(found) == len(d):
+            return cls(pairs.a, pairs.a - d, np.ones(len(d)), None)
+        whole = cls(pairs.a, pairs.b, np.ones(len(d)), number)
+        return cls(whole.sums(pairs.a), whole.sums(pairs.a - d), whole.sums(whole.counts), number)
+
+    @property
+    def noun(self) -> str:
+        """What the numbers are independent in."""
+        return "pair" if self.number is None else "cluster"
+
+    def sums(self, values: Floats) -> Floats:
+        """Of values of the pairs, by cluster."""
+        if self.number is None:
+            return values
+        return np.bincount(self.number, values).astype(np.float64)
+
+
+def _needed(by: _ByCluster, rate: bool, scale: Scale, asked: Asked) -> int | None:
+    if asked.margin is None:
+        return None
+    return needed_pairs(
+        by.a,
+        by.b,
+        by.counts,
+        margin=asked.margin,
+        rate=rate,
+        low=scale.low,
+        high=scale.high,
+        level=asked.level,
+    )
+
+
+def _tested(
+    d: Floats, by: _ByCluster, rate: bool, asked: Asked
+) -> tuple[float | None, Test | None]:
+    """The p of the test that suits; none where no pair differs, for then nothing is tested.
+
+    Given how far the systems lie apart on each question, such a test could not
+    come out otherwise, so it does not count in a family either.
+
+    Source: Tarone (1990), "A modified Bonferroni method for discrete data".
+    """
+    if not d.any():
+        return None, None
+    if rate and by.number is None:
+        ahead, behind = int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
+        return mcnemar_exact(ahead, behind), "mcnemar_exact"
+    found = sign_flip_test(by.sums(d), seed=asked.seed, resamples=asked.resamples)
+    return found.p, "sign_flip_exact" if found.exact else "sign_flip"
+
+
+def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> WinRate | None:
+    won = (np.sign(ahead) + 1) / 2
+    found = mean_interval(
+        by.sums(won), by.counts, by.sums(won * won), rate=False, low=0.0, high=1.0, level=level
+    )
+    if found.value is None:
+        return None
+    interval = found.interval
+    return WinRate(
+        found.value,
+        None if interval is None else interval.low,
+        None if interval is None else interval.high,
+    )
+
+
+def _reason(
+    pairs: Pairs, d: Floats, by: _ByCluster, scale: Scale, asked: Asked, *, interval: bool
+) -> str | None:
+    """What cannot be told, and why."""
+    if not len(d):
+        counts = {"undefined": pairs.undefined, "missing": pairs.missing}
+        left = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
+        return f"no pair has both values ({left})" if left else "no pair has both values"
+    said = []
+    if len(by.counts) == 1:
+        said.append(f"one {by.noun} tells nothing of others")
+    elif not interval:
+        said.append("all pairs differ alike, and the metric has no range to argue from")
+    differing = int(np.count_nonzero(by.sums(d)))
+    least = 2.0 ** (1 - max(1, differing))
+    if not d.any():
+        said.append("no pair differs, so there is nothing to test")
+    elif least > asked.alpha:
+        differs = f"{by.noun} differs" if differing == 1 else f"{by.noun}s differ"
+        said.append(f"{differing} {differs}, too few for a p below {least:.2g}")
+    if scale.better == "0":
+        said.append("neither end of this metric is better")
+    return "; ".join(said) or None

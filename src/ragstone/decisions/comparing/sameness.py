@@ -1,0 +1,180 @@
+"""Sameness: whether two runs measure the same under a metric's name."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError
+from ragstone.judgements import ASKS
+from ragstone.judges import fingerprint
+from ragstone.metrics import Metric, needed_asks
+from ragstone.run.estimates import PROMPT_OF
+from ragstone.run.folder import Folder
+from ragstone.run.models import Opened
+
+SHARE = re.compile(r" \d+%")
+SIGNED = ("judge", "prompts", "plan", "encoder", "bertscore", "cross_encoder")
+"""What a signature says of how a user's own metric, which is not loaded, was judged."""
+
+MOST_LISTED = 20
+
+BY_RUBRIC = {"rating", "critique"}
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """What is another thing in the second run: a judge, a prompt, a model, a definition."""
+
+    metric: str
+    what: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.metric}: {self.what} {self.first}, then {self.second}"
+
+
+def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) -> list[Otherwise]:
+    """Every way in which metrics of the same name are not the same in two runs."""
+    found = []
+    for name in metrics:
+        one, other = _made_by(first, name), _made_by(second, name)
+        together: dict[tuple[str, str], list[str]] = {}
+        for what, had in one.items():
+            has = other.get(what)
+            if has is not None and has != had:
+                together.setdefault((had, has), []).append(what)
+        found += [
+            Otherwise(name, _in_words(what), had, has) for (had, has), what in together.items()
+        ]
+    return found
+
+
+def check_same(first: Scored, second: Scored, metrics: Sequence[str], *, force: bool) -> list[str]:
+    """What is measured otherwise in the second run, where that is no fault.
+
+    Raises:
+        InputError: It is one, unless forced; all of it is listed.
+    """
+    found = measured_otherwise(first, second, metrics)
+    if not found or force:
+        return [f"compared all the same: {one}." for one in found]
+    count = len({one.metric for one in found})
+    noun = "metric was" if count == 1 else "metrics were"
+    lines = [
+        f"{count} {noun} measured otherwise in {second.run.path} than in {first.run.path}, so a "
+        "difference may be the judge's or the definition's.",
+        *(f"  {one}" for one in found[:MOST_LISTED]),
+        *([f"  … and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []),
+        "Evaluate both alike, choose other metrics with --metric, or compare all the same with "
+        "--force.",
+    ]
+    raise InputError("\n".join(lines))
+
+
+def only_one_has(first: Scored, second: Scored) -> list[str]:
+    """A line for each run that has metrics which the other has not."""
+    notes = []
+    for one, other in ((first, second), (second, first)):
+        alone = [name for name in one.metrics if name not in other.metrics]
+        if alone:
+            notes.append(f"only {one.run.path} has {', '.join(alone)}: not compared.")
+    return notes
+
+
+def other_texts(first: Scored, second: Scored) -> list[str]:
+    """A line where questions of the same id are not the same question."""
+    texts = [
+        Folder(scored.run.path)
+        .finished("examples")
+        .select("question_id", "question")
+        .unique("question_id", keep="first")
+        .drop_nulls()
+        for scored in (first, second)
+    ]
+    other = (
+        texts[0]
+        .join(texts[1], on="question_id", suffix="_then")
+        .filter(pl.col("question") != pl.col("question_then"))
+        .select(pl.len(), pl.col("question_id").min())
+        .collect()
+    )
+    count, name = other.row(0)
+    if not count:
+        return []
+    return [f"{count:,} shared question ids have another question in {second.run.path}: {name}, …"]
+
+
+def version_note(first: Scored, second: Scored) -> list[str]:
+    """A line where the runs were made by different versions."""
+    one, other = (str(scored.run.manifest["ragstone"]) for scored in (first, second))
+    return [] if one == other else [f"the runs were scored by Ragstone {one} and {other}."]
+
+
+def _in_words(what: Sequence[str]) -> str:
+    asks = [word.removeprefix("judge of ") for word in what if word.startswith("judge of ")]
+    rest = [word for word in what if not word.startswith("judge of ")]
+    return ", ".join([*rest, *([f"judge of {', '.join(asks)}"] if asks else [])])
+
+
+def _made_by(scored: Scored, name: str) -> dict[str, str]:
+    """What the metric's values rest on, each in words; what is not known is left out."""
+    manifest = scored.run.manifest
+    settings: Mapping[str, Any] = manifest["settings"]
+    metric = scored.metric(name)
+    if name in settings.get("definitions", {}):
+        return {"definition": str(settings["definitions"][name]), **_signed(scored, name)}
+    return _signed(scored, name) if metric is None else _judged(manifest, settings, metric)
+
+
+def _judged(
+    manifest: Mapping[str, Any], settings: Mapping[str, Any], metric: Metric
+) -> dict[str, str]:
+    asks = needed_asks([metric])
+    said: dict[str, set[str]] = {}
+    for ask, judge, status, _ in manifest["judged"]:
+        if ask in asks and status == "ok":
+            said.setdefault(ask, set()).add(judge)
+    found = {f"judge of {ask}": " and ".join(sorted(who)) for ask, who in said.items()}
+    who = set().union(*said.values())
+    if any(judge == "local" or judge.startswith("local:") for judge in who):
+        found["rules of the local judge"] = fingerprint(settings.get("local", []))[:12]
+    for identity in settings.get("nli", ()):
+        judge = str(identity).partition("@")[0]
+        if judge in who:
+            found[f"model of {judge}"] = str(identity)
+    found |= _told(settings.get("llm", {}), said)
+    if "citations" in asks:
+        found["citation marks"] = str(settings.get("citations"))
+    for word in Opened(**manifest.get("models", {})).signature(asks):
+        what, _, model = word.partition(":")
+        found[what] = model
+    return found
+
+
+def _told(llm: Mapping[str, Any], said: Mapping[str, set[str]]) -> dict[str, str]:
+    """The models that were asked, their prompts and their plan."""
+    models: Mapping[str, Sequence[str]] = llm.get("judges", {})
+    by_model = [ask for ask, who in said.items() if not who.isdisjoint(models)]
+    if not by_model:
+        return {}
+    kinds = {ASKS[ask].kind for ask in by_model}
+    versions = llm.get("prompts", {})
+    tasks = sorted({PROMPT_OF.get(kind, kind) for kind in kinds} & set(versions))
+    asked = sorted(set().union(*(said[ask] for ask in by_model)) & set(models))
+    found = {f"model of {judge}": ", ".join(models[judge]) for judge in asked}
+    found |= {f"prompt {task}": str(versions[task]) for task in tasks}
+    found["plan"] = str(llm.get("plan"))
+    if kinds & BY_RUBRIC:
+        found["rubrics"] = str(llm.get("rubrics"))
+    return found
+
+
+def _signed(scored: Scored, name: str) -> dict[str, str]:
+    signature = next(one.signature for one in scored.run.estimate_list if one.metric == name)
+    parts = (word.partition(":") for word in signature.split("|")[1:])
+    return {what: SHARE.sub("", said) for what, _, said in parts if what in SIGNED}

@@ -1,0 +1,240 @@
+"""Sides: the systems that are compared, each with one value a question and metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError, UnknownName
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+NO_PLACE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The questions of all runs that are compared.
+
+    Attributes:
+        ids: Each once, in the order of the data.
+        clusters: For each its cluster, numbered from 0.
+        several: How many stand in several clusters, and are counted in their first.
+    """
+
+    ids: pl.Series
+    clusters: NDArray[np.int64]
+    several: int
+
+    @classmethod
+    def of(cls, runs: Sequence[Scored]) -> "Questions":
+        """The questions; the first run that has one says which cluster it is in."""
+        rows = pl.concat([one.facets.select("question_id", "cluster") for one in runs])
+        first = rows.unique("question_id", keep="first", maintain_order=True)
+        named = runs[0].facets.filter(pl.col("cluster").str.starts_with("\0").not_())
+        counts = named.group_by("question_id").agg(pl.col("cluster").n_unique())
+        several = int((counts["cluster"] > 1).sum())
+        clusters = first["cluster"].rank("dense").cast(pl.Int64).to_numpy() - 1
+        return cls(first["question_id"], clusters, several)
+
+    def places(self, ids: pl.Series) -> NDArray[np.int64]:
+        """Where each id stands."""
+        numbered = pl.DataFrame({"id": self.ids}).with_row_index("place")
+        joined = pl.DataFrame({"id": ids}).join(
+            numbered, on="id", how="left", maintain_order="left"
+        )
+        return joined["place"].cast(pl.Int64).to_numpy()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """A side's scores of one metric, one place a question.
+
+    ``value`` is the mean of the question's rows that have one, and means nothing
+    where ``valued`` is false; ``missing`` says that a judge owes it.
+    """
+
+    value: Floats
+    valued: Bools
+    missing: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One system of one run.
+
+    Attributes:
+        name: What it is called in the comparison; with two runs ``RUN/system``.
+        scored: The run's scores.
+        system: Its name in the run.
+        questions: Those of all sides.
+    """
+
+    name: str
+    scored: Scored
+    system: str
+    questions: Questions = field(repr=False)
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """Which examples of the run are the system's."""
+        return (self.scored.facets["system"] == self.system).arg_true().cast(pl.Int64).to_numpy()
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """The question of each of its rows."""
+        return self.questions.places(self.scored.facets["question_id"].gather(self.rows))
+
+    @cached_property
+    def there(self) -> Bools:
+        """Which questions it has."""
+        return np.bincount(self.places, minlength=len(self.questions.ids)) > 0
+
+    def values(self, scores: pl.DataFrame) -> Values:
+        """What it scored on each question.
+
+        Args:
+            scores: ``value`` and ``status`` of each example of its run, in order.
+        """
+        size = len(self.questions.ids)
+        own = scores.select("value", "status")[self.rows]
+        value = own["value"].fill_null(0).to_numpy()
+        valued = (own["status"] == "value").fill_null(value=False).to_numpy()
+        missing = (own["status"] == "missing").fill_null(value=True).to_numpy()
+        counts = np.bincount(self.places[valued], minlength=size)
+        sums = np.bincount(self.places[valued], value[valued], minlength=size)
+        owed = np.bincount(self.places[missing], minlength=size) > 0
+        return Values(sums / np.maximum(counts, 1), counts > 0, owed & (counts == 0))
+
+    def slices(self, name: str, known: dict[str, int]) -> NDArray[np.int64]:
+        """The number of each question's value of a field, that of its first row.
+
+        Args:
+            name: The field.
+            known: The number of each value so far; new ones are added.
+        """
+        found = np.full(len(self.questions.ids), NO_PLACE)
+        column = self.scored.facets[f"by {name}"].gather(self.rows)
+        for value in column.unique(maintain_order=True):
+            known.setdefault(value, len(known))
+        numbers = column.replace_strict(known, return_dtype=pl.Int64).to_numpy()
+        found[self.places[::-1]] = numbers[::-1]
+        return found
+
+
+Match = tuple[Side, Side]
+"""The systems a and b."""
+
+
+def matches_within(scored: Scored, baseline: str | None) -> list[Match]:
+    """Every pair of systems of a run, or each against the baseline.
+
+    Raises:
+        InputError: One system alone.
+        UnknownName: No system is called like the baseline.
+    """
+    systems = scored.systems
+    if len(systems) < 2:
+        raise InputError(
+            f"{scored.run.path} holds one system, {systems[0] if systems else 'none'}. Name a "
+            "second run to compare it with."
+        )
+    if baseline is not None and baseline not in systems:
+        raise UnknownName(
+            "system of this run", baseline, systems, hint=f"It has {', '.join(systems)}."
+        )
+    questions = Questions.of([scored])
+    sides = [Side(name, scored, name, questions) for name in systems]
+    if baseline is not None:
+        against = next(side for side in sides if side.system == baseline)
+        return [(side, against) for side in sides if side is not against]
+    return [(a, b) for place, a in enumerate(sides) for b in sides[place + 1 :]]
+
+
+def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[str]]:
+    """Systems of the same name in two runs; the only ones, where each run has one.
+
+    Returns:
+        The pairs, and which systems have none, in words.
+
+    Raises:
+        InputError: No system has one to be compared with.
+    """
+    labels = run_labels(first.run.path, second.run.path)
+    questions = Questions.of([first, second])
+    shared = [name for name in first.systems if name in second.systems]
+    if len(first.systems) == len(second.systems) == 1:
+        named = [(first.systems[0], second.systems[0])]
+    else:
+        named = [(name, name) for name in shared]
+    if not named:
+        raise InputError(
+            f"{labels[0]} and {labels[1]} have no system of the same name.\n"
+            f"  {labels[0]}: {', '.join(first.systems)}\n  {labels[1]}: {', '.join(second.systems)}"
+        )
+    notes = []
+    for label, scored, own in (
+        (labels[0], first, [a for a, _ in named]),
+        (labels[1], second, [b for _, b in named]),
+    ):
+        alone = [name for name in scored.systems if name not in own]
+        if alone:
+            notes.append(f"only in {label}, so not compared: system {', '.join(alone)}.")
+    matches = [
+        (
+            Side(f"{labels[0]}/{a}", first, a, questions),
+            Side(f"{labels[1]}/{b}", second, b, questions),
+        )
+        for a, b in named
+    ]
+    return matches, notes
+
+
+def run_labels(first: Path, second: Path) -> tuple[str, str]:
+    """What two runs are called: the names of their folders, if these tell them apart."""
+    if first.name != second.name and first.name and second.name:
+        return first.name, second.name
+    if str(first) != str(second):
+        return str(first), str(second)
+    return str(first), f"{second} again"
+
+
+def unpaired(matches: Sequence[Match]) -> list[str]:
+    """In words, which questions only one side of a pair has.
+
+    Raises:
+        InputError: No pair of systems shares a question.
+    """
+    if not any((a.there & b.there).any() for a, b in matches):
+        a, b = matches[0]
+        raise InputError(
+            f"{a.name} and {b.name} share no question, so nothing can be paired.\n"
+            f"  {a.name}: {_named(a.questions.ids, a.there)}\n"
+            f"  {b.name}: {_named(b.questions.ids, b.there)}\n"
+            "Questions are paired by question_id; evaluate takes it from another column with "
+            "--map question_id=COLUMN."
+        )
+    notes = {
+        _only_in(one, one.there & ~other.there): None
+        for match in matches
+        for one, other in (match, match[::-1])
+        if (one.there & ~other.there).any()
+    }
+    return list(notes)
+
+
+def _only_in(side: Side, alone: Bools) -> str:
+    return f"only in {side.name}, so not paired: {_named(side.questions.ids, alone)}."
+
+
+def _named(ids: pl.Series, chosen: Bools, shown: int = 5) -> str:
+    found = ids.filter(pl.Series(chosen))
+    more = f" and {len(found) - shown:,} more" if len(found) > shown else ""
+    noun = "question" if len(found) == 1 else "questions"
+    return f"{len(found):,} {noun}, {', '.join(found.head(shown))}{more}"

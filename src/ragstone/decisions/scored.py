@@ -1,0 +1,160 @@
+"""Scored: the scores of a finished run, metric by metric, with what groups and clusters them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import Literal
+
+import polars as pl
+
+from ragstone.errors import InputError, RagstoneError, UnknownName
+from ragstone.examples import Example
+from ragstone.metrics import Metric, parse_metric
+from ragstone.run import Run
+from ragstone.stats import MeanEstimate, mean_interval
+
+NO_VALUE = "(none)"
+IDS = ("id", "question_id", "system")
+OWN_COLUMNS = ("id", "question_id", "system", "question", "answer", "policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where the values of a metric lie; None for an end that is not known."""
+
+    low: float | None
+    high: float | None
+    better: Literal["+", "-", "0"]
+    rate: bool
+
+
+class Scored:
+    """The scores of one run.
+
+    Args:
+        run: A finished run.
+        cluster: The field whose equal values share their fate; by default the run's own.
+        by: Fields to slice by.
+
+    Raises:
+        InputError: A field that no example has.
+    """
+
+    def __init__(self, run: Run, *, cluster: str | None = None, by: Sequence[str] = ()) -> None:
+        self.run = run
+        self.cluster = cluster or str(run.manifest["cluster"])
+        self.by = tuple(dict.fromkeys(name for name in by if name != "system"))
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """Their text forms, in the order of the run's report."""
+        return tuple(dict.fromkeys(one.metric for one in self.run.estimate_list))
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """In the order of the data."""
+        return tuple(self.facets["system"].unique(maintain_order=True))
+
+    @cached_property
+    def facets(self) -> pl.DataFrame:
+        """One row an example, in order.
+
+        ``example_id``, ``question_id``, ``system``, ``cluster``, and each field of ``by``
+        in a column ``by FIELD``, ``(none)`` where an example has none.
+        """
+        fields = [self.cluster, *self.by]
+        own_fields = [name for name in fields if name in OWN_COLUMNS]
+        there = self.run.examples([*dict.fromkeys([*IDS, *own_fields])])
+        values: dict[str, pl.Series] = {name: there[name] for name in own_fields}
+        if len(values) < len(set(fields)):
+            values |= self._looked_up(fields)
+        lacking = [name for name in fields if values[name].null_count() == len(there)]
+        if lacking and len(there):
+            raise InputError(f"No example of {self.run.path} has a field {', '.join(lacking)}.")
+        ids = there.select(example_id="id", question_id="question_id", system="system")
+        own = pl.format("\0{}", pl.col("example_id"))
+        return ids.with_columns(
+            values[self.cluster].alias("cluster"),
+            *(values[name].fill_null(NO_VALUE).alias(f"by {name}") for name in self.by),
+        ).with_columns(pl.col("cluster").fill_null(own))
+
+    def _looked_up(self, fields: Sequence[str]) -> dict[str, pl.Series]:
+        """Fields that stand in slices, meta or labels, where ``Example.facet`` looks for them."""
+        texts = self.run.examples([*OWN_COLUMNS, "slices", "meta", "labels"])
+        examples = [
+            Example(
+                **row | {place: json.loads(row[place]) for place in ("slices", "meta", "labels")}
+            )
+            for row in texts.iter_rows(named=True)
+        ]
+        return {
+            name: pl.Series(name, [one.facet(name) for one in examples], pl.String)
+            for name in fields
+        }
+
+    def of(self, metric: str) -> pl.DataFrame:
+        """The scores of a metric, one row an example, in the order of ``facets``.
+
+        Beside its columns ``value``, ``label``, ``status`` (value, undefined, missing), ``reason``.
+
+        Raises:
+            UnknownName: The run has no such metric.
+        """
+        if metric not in self.metrics:
+            raise UnknownName("metric of this run", metric, self.metrics)
+        scores = self._scores[metric].drop("metric")
+        return self.facets.join(scores, on="example_id", how="left", maintain_order="left")
+
+    @cached_property
+    def _scores(self) -> Mapping[str, pl.DataFrame]:
+        columns = ("metric", "example_id", "value", "label", "status", "reason")
+        parts = self.run.scores().select(columns).partition_by("metric", as_dict=True)
+        return {str(key[0]): part for key, part in parts.items()}
+
+    def metric(self, name: str) -> Metric | None:
+        """The metric of this name; None for one of the user's own, which is not loaded."""
+        try:
+            return parse_metric(name)
+        except RagstoneError:
+            return None
+
+    def scale(self, name: str) -> Scale:
+        """Where its values lie; of a user's own only which way is better."""
+        metric = self.metric(name)
+        if metric is not None:
+            low, high = metric.range.low, metric.range.high
+            return Scale(
+                low if isfinite(low) else None,
+                high if isfinite(high) else None,
+                metric.range.better,
+                metric.range.rate,
+            )
+        better = next(one.better for one in self.run.estimate_list if one.metric == name)
+        return Scale(None, None, better, rate=False)
+
+
+def mean_of(scores: pl.DataFrame, scale: Scale, *, level: float = 0.95) -> MeanEstimate:
+    """Mean of the scores that have a value, with the interval that suits it.
+
+    Args:
+        scores: Rows of ``Scored.of``.
+        scale: Of the metric.
+        level: Of the interval.
+    """
+    value = pl.col("value")
+    clusters = (
+        scores.filter(pl.col("status") == "value")
+        .group_by("cluster", maintain_order=True)
+        .agg(sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum())
+    )
+    return mean_interval(
+        clusters["sums"].to_numpy(),
+        clusters["counts"].to_numpy(),
+        clusters["squares"].to_numpy(),
+        rate=scale.rate,
+        low=scale.low,
+        high=scale.high,
+        level=level,
+    )

@@ -1,0 +1,232 @@
+"""Pair table: two systems beside each other, metric by metric, with each difference drawn."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from ragstone.decisions.comparing.compared import Comparison
+
+from .facts import DIM, HEAD
+from .figures import ARROWS, ends, number
+from .grid import Cell, Column, Grid, Row, cell, folded
+
+VERDICTS = {
+    "better": ("better", "bold green"),
+    "worse": ("worse", "bold red"),
+    "equivalent": ("equivalent", "bright_blue"),
+    "cannot_tell": ("cannot tell", DIM),
+}
+"""The words of a verdict and their colour, which its interval has too."""
+
+METRIC_WIDTH, SLICE_WIDTH = 26, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What there is room for."""
+
+    strip: int
+    counts: bool = True
+    means: bool = True
+    interval: bool = True
+
+
+LAYOUTS = (
+    Layout(31),
+    Layout(25),
+    Layout(19),
+    Layout(15),
+    Layout(11),
+    Layout(15, counts=False),
+    Layout(11, counts=False),
+    Layout(15, counts=False, means=False),
+    Layout(11, counts=False, means=False),
+    Layout(15, counts=False, means=False, interval=False),
+    Layout(0, counts=False, means=False, interval=False),
+)
+"""From the roomiest to the narrowest; the first that fits is used."""
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Two systems, metric by metric, as wide as the console lets it be."""
+
+    comparisons: Sequence[Comparison]
+    adjusted: str
+    """How p-values are, in a word."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        grids = (self.grid(layout) for layout in LAYOUTS)
+        yield next((grid for grid in grids if grid.width <= options.max_width), None) or self.grid(
+            LAYOUTS[-1]
+        )
+
+    def grid(self, layout: Layout) -> Grid:
+        """The table in one layout."""
+        sliced = any(one.slice for one in self.comparisons)
+        scale = _scale(self.comparisons)
+        columns = [Column(), Column(gap=1)]
+        head = [cell("metric", DIM), cell()]
+        if sliced:
+            columns.append(Column())
+            head.append(cell("slice", DIM))
+        if layout.means:
+            columns += [Column("right"), Column("right")]
+            head += [cell("a", DIM), cell("b", DIM)]
+        columns.append(Column("right"))
+        head.append(cell("a - b", DIM))
+        if layout.interval:
+            columns.append(Column("right"))
+            head.append(cell(f"{self.comparisons[0].level * 100:g} % interval", DIM))
+        if layout.strip:
+            columns.append(Column())
+            head.append(cell(_axis(scale, layout.strip), DIM))
+        columns.append(Column("right"))
+        head.append(cell(f"p {self.adjusted}", DIM))
+        if layout.counts:
+            columns.append(Column("right"))
+            head.append(cell("w/t/l", DIM))
+        columns.append(Column())
+        head.append(cell("verdict", DIM))
+        rows: list[Row] = [head]
+        for ones in by_metric(self.comparisons):
+            rows += self._metric(ones, layout, sliced, scale)
+        return Grid(columns, rows)
+
+    def _metric(
+        self, ones: Sequence[Comparison], layout: Layout, sliced: bool, scale: float
+    ) -> list[Row]:
+        rows: list[Row] = []
+        for place, one in enumerate(ones):
+            name = folded(one.metric, METRIC_WIDTH) if place == 0 else ""
+            arrow = ARROWS[one.better] if place == 0 else ""
+            row = [cell(name), cell(arrow, DIM)]
+            if sliced:
+                row.append(cell(folded(_slice(one), SLICE_WIDTH), "" if one.slice else HEAD))
+            rows.append([*row, *_figures(one, layout, scale)])
+        return rows
+
+
+def _figures(one: Comparison, layout: Layout, scale: float) -> list[Cell]:
+    word, style = VERDICTS[one.verdict]
+    row = []
+    if layout.means:
+        row += [cell(_number(one.value_a)), cell(_number(one.value_b))]
+    row.append(cell(signed(one.difference), HEAD))
+    if layout.interval:
+        row.append(cell(ends(one.low, one.high)))
+    if layout.strip:
+        row.append(Cell(strip(one, scale, layout.strip, style)))
+    row.append(cell(_p(one.p_adjusted)))
+    if layout.counts:
+        row.append(cell(f"{one.wins}/{one.ties}/{one.losses}"))
+    needs = needed(one)
+    row.append(Cell(Text.assemble((word, style), (f"  {needs}" if needs else "", DIM))))
+    return row
+
+
+def strip(one: Comparison, scale: float, width: int, style: str) -> Text:
+    """The interval drawn about zero, from -scale to +scale; nothing where there is none.
+
+    ``│`` is zero, ``┊`` the margin on both sides, ``├──┤`` the interval, ``●`` the difference.
+    """
+    if one.difference is None or not is_drawn(one) or not scale:
+        return Text()
+
+    def place(value: float) -> int:
+        share = (value / scale + 1) / 2
+        return min(width - 1, max(0, round(share * (width - 1))))
+
+    drawn, styles = ["·"] * width, [DIM] * width
+    for end in (-1, 1):
+        if one.margin is not None and one.margin <= scale:
+            drawn[place(end * one.margin)] = "┊"
+    drawn[width // 2] = "│"
+    at = place(one.difference)
+    if one.low is not None and one.high is not None:
+        low, high = place(one.low), place(one.high)
+        for spot in range(low, high + 1):
+            drawn[spot] = "┼" if spot == width // 2 else "─"
+            styles[spot] = style
+        if low < at:
+            drawn[low] = "├"
+        if high > at:
+            drawn[high] = "┤"
+    drawn[at], styles[at] = "●", style
+    text = Text()
+    for letter, colour in zip(drawn, styles, strict=True):
+        text.append(letter, colour)
+    return text
+
+
+def _scale(comparisons: Iterable[Comparison]) -> float:
+    """One, two or five times a power of ten that holds all that is drawn."""
+    largest = 0.0
+    for one in comparisons:
+        if is_drawn(one):
+            reach = [one.difference, one.low, one.high, one.margin]
+            largest = max(largest, *(abs(end) for end in reach if end is not None))
+    if largest == 0:
+        return 0.0
+    power = 10.0 ** floor(log10(largest))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= largest * (1 - 1e-9))
+
+
+def is_drawn(one: Comparison) -> bool:
+    """Not a metric of another order than shares and cosines: it would press the rest flat."""
+    reach = [abs(end) for end in (one.difference, one.low, one.high) if end is not None]
+    return max(reach, default=3.0) <= 2
+
+
+def _axis(scale: float, width: int) -> str:
+    if not scale:
+        return ""
+    low, high = f"-{scale:g}", f"+{scale:g}"
+    middle = "0".rjust(width // 2 + 1 - len(low))
+    return low + middle + high.rjust(width // 2)
+
+
+def signed(value: float | None) -> str:
+    """With its sign; a dash where there is none.
+
+    >>> signed(0.1234), signed(-2.0), signed(0.0), signed(None)
+    ('+0.123', '-2.000', '0.000', '–')
+    """
+    if value is None:
+        return "–"
+    written = number(value)
+    return f"+{written}" if value > 0 and float(written.replace(",", "")) else written
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return "<0.001" if p < 0.001 else number(p)
+
+
+def needed(one: Comparison) -> str:
+    """How many pairs, where these are too few."""
+    if one.n_needed is None or one.n_needed <= one.n_pairs:
+        return ""
+    return f"~{one.n_needed:,}"
+
+
+def _slice(one: Comparison) -> str:
+    if one.slice is None:
+        return "all"
+    return ", ".join(one.slice.values())
+
+
+def by_metric(comparisons: Iterable[Comparison]) -> list[list[Comparison]]:
+    """Those of each metric together, in their order."""
+    found: dict[str, list[Comparison]] = {}
+    for one in comparisons:
+        found.setdefault(one.metric, []).append(one)
+    return list(found.values())

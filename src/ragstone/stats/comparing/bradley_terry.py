@@ -1,0 +1,197 @@
+"""Bradley-Terry: how strong each of several systems is, from who beats whom."""
+
+from dataclasses import dataclass
+from math import exp
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.errors import InputError
+from ragstone.stats.interval import Interval, upper_quantile
+from ragstone.stats.student import t_quantile
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_STEPS = 100
+SETTLED = 1e-12
+NOTHING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """A system's strength: the log-odds to beat one of average strength, which is 0.
+
+    ``win_probability`` says the same as a probability, with its own ends.
+    """
+
+    value: float
+    interval: Interval | None
+    win_probability: float
+    win_low: float | None
+    win_high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BradleyTerry:
+    """Strengths in the order of the systems, from ``n`` comparisons in ``clusters`` clusters.
+
+    ``strengths`` is None, and ``reason`` says why, where no finite strengths
+    fit: ``no_comparisons``, or ``not_connected``, where a system or a group of
+    them never lost to the others, never won against them, or never met them.
+    """
+
+    strengths: tuple[Strength, ...] | None
+    reason: Literal["no_comparisons", "not_connected"] | None
+    n: int
+    clusters: int
+
+
+def bradley_terry(
+    first: ArrayLike,
+    second: ArrayLike,
+    outcome: ArrayLike,
+    cluster: ArrayLike,
+    *,
+    systems: int,
+    level: float = 0.95,
+) -> BradleyTerry:
+    """Strengths by maximum likelihood, with intervals that allow for clusters.
+
+        P(i beats j) = 1 / (1 + exp(θ_j - θ_i)),   mean of θ = 0
+
+    A tie is half a win for both. Newton's steps, halved where they would lead
+    away. The variance is the sandwich over clusters, as all comparisons on one
+    question share its fate, times C / (C - 1), with Student's t of C - 1; where
+    it is 0, as if all tie, the variance of the model with one comparison for
+    each cluster and pair.
+
+    Args:
+        first: Shape (n,). Number of a system, from 0.
+        second: Shape (n,). Another system.
+        outcome: Shape (n,). 1 if the first wins, 0 if the second does, .5 for a tie.
+        cluster: Shape (n,). Whole numbers from 0; equal ones share a cluster.
+        systems: How many there are, at least 2.
+        level: Of the intervals, in (0, 1).
+
+    Raises:
+        InputError: Wrong shapes or numbers.
+
+    Source: Bradley & Terry (1952), "Rank analysis of incomplete block designs";
+    Ford (1957) for when strengths are finite; Liang & Zeger (1986) for the
+    sandwich.
+    """
+    i, j, won, group = _read(first, second, outcome, cluster, systems)
+    upper = upper_quantile(level)
+    n = len(won)
+    if n == 0:
+        return BradleyTerry(None, "no_comparisons", 0, 0)
+    clusters = len(np.unique(group))
+    wins = np.zeros((systems, systems))
+    np.add.at(wins, (i, j), won)
+    np.add.at(wins, (j, i), 1 - won)
+    if not _strongly_connected(wins > 0):
+        return BradleyTerry(None, "not_connected", n, clusters)
+    theta = _fitted(wins)
+    errors = _errors(theta, wins, i, j, won, group)
+    t = t_quantile(upper, clusters - 1) if clusters > 1 else None
+    strengths = tuple(
+        _strength(float(value), None if t is None else t * float(error), level)
+        for value, error in zip(theta, errors, strict=True)
+    )
+    return BradleyTerry(strengths, None, n, clusters)
+
+
+def _read(
+    first: ArrayLike, second: ArrayLike, outcome: ArrayLike, cluster: ArrayLike, systems: int
+) -> tuple[Ints, Ints, Floats, Ints]:
+    if systems < 2:
+        raise InputError(f"A ranking needs at least two systems, got {systems}.")
+    i, j, group = (np.asarray(one, dtype=np.int64) for one in (first, second, cluster))
+    won = np.asarray(outcome, dtype=np.float64)
+    if won.ndim != 1 or not i.shape == j.shape == group.shape == won.shape:
+        raise InputError("first, second, outcome and cluster must be of one shape (n,).")
+    named = np.concatenate([i, j])
+    if ((named < 0) | (named >= systems)).any() or (i == j).any() or (group < 0).any():
+        raise InputError(
+            f"Comparisons are of two different systems from 0 to {systems - 1}, in clusters from 0."
+        )
+    if not ((won >= 0) & (won <= 1)).all():
+        raise InputError("An outcome is 1, 0, or .5 for a tie.")
+    return i, j, won, group
+
+
+def _strongly_connected(beats: NDArray[np.bool_]) -> bool:
+    """Whether from every system a chain of wins leads to every other."""
+    reach = beats | np.eye(len(beats), dtype=bool)
+    for _ in range(len(beats).bit_length()):
+        reach = (reach.astype(np.int64) @ reach.astype(np.int64)) > 0
+    return bool(reach.all())
+
+
+def _fitted(wins: Floats) -> Floats:
+    """The strengths of the greatest likelihood, their mean 0."""
+    theta = np.zeros(len(wins))
+    likelihood = _likelihood(theta, wins)
+    for _ in range(MOST_STEPS):
+        games = wins + wins.T
+        expected = games * _odds(theta)
+        step = np.linalg.pinv(_information(theta, games), hermitian=True) @ (wins - expected).sum(1)
+        while True:
+            better = theta + step
+            reached = _likelihood(better, wins)
+            if reached >= likelihood - SETTLED * abs(likelihood) or np.abs(step).max() < SETTLED:
+                break
+            step /= 2
+        theta, likelihood = better - better.mean(), reached
+        if np.abs(step).max() < SETTLED:
+            break
+    return np.asarray(theta)
+
+
+def _odds(theta: Floats) -> Floats:
+    """The probability that each beats each, shape (k, k)."""
+    return np.asarray(1 / (1 + np.exp(theta[None, :] - theta[:, None])))
+
+
+def _likelihood(theta: Floats, wins: Floats) -> float:
+    return -float((wins * np.logaddexp(0, theta[None, :] - theta[:, None])).sum())
+
+
+def _information(theta: Floats, games: Floats) -> Floats:
+    """Minus the second derivatives; its rows sum to 0."""
+    p = _odds(theta)
+    weight = games * p * (1 - p)
+    np.fill_diagonal(weight, 0)
+    return np.asarray(np.diag(weight.sum(axis=1)) - weight)
+
+
+def _errors(
+    theta: Floats, wins: Floats, i: Ints, j: Ints, won: Floats, group: Ints
+) -> Floats:  # fmt: skip
+    """Standard errors, shape (k,)."""
+    size, games = len(theta), wins + wins.T
+    inverse = np.linalg.pinv(_information(theta, games), hermitian=True)
+    clusters, place = np.unique(group, return_inverse=True)
+    residual = won - _odds(theta)[i, j]
+    flat = len(clusters) * size
+    scores = np.bincount(place * size + i, residual, minlength=flat)
+    scores -= np.bincount(place * size + j, residual, minlength=flat)
+    by_cluster = scores.reshape(len(clusters), size) @ inverse
+    variance = (by_cluster**2).sum(axis=0) * len(clusters) / max(1, len(clusters) - 1)
+    met = np.unique(np.stack([place, np.minimum(i, j), np.maximum(i, j)]), axis=1).shape[1]
+    of_model = np.diag(inverse) * len(won) / met
+    return np.asarray(np.sqrt(np.where(variance > NOTHING * of_model, variance, of_model)))
+
+
+def _strength(value: float, half: float | None, level: float) -> Strength:
+    if half is None:
+        return Strength(value, None, _probability(value), None, None)
+    interval = Interval(value - half, value + half, level, "bradley_terry")
+    low, high = _probability(interval.low), _probability(interval.high)
+    return Strength(value, interval, _probability(value), low, high)
+
+
+def _probability(log_odds: float) -> float:
+    return 1 / (1 + exp(-log_odds)) if log_odds >= 0 else exp(log_odds) / (1 + exp(log_odds))

@@ -1,0 +1,237 @@
+"""Paired difference: how much higher one system scores than another on the same questions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragstone.errors import InputError
+from ragstone.stats.clusters import Clusters, cluster_t_mean, read_clusters
+from ragstone.stats.interval import Interval, upper_quantile
+from ragstone.stats.student import t_quantile
+from ragstone.stats.wilson import wilson_ends
+
+from .newcombe import newcombe_paired
+
+ROUNDING = 1e-12
+
+Table = tuple[int, int, int, int]
+"""Pairs on which both succeed, the first alone, the second alone, neither."""
+
+WhyNone = Literal["no_pairs", "one_cluster", "no_variation"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """Mean of a - b over ``n`` pairs in ``clusters`` clusters, in the unit of the scores.
+
+    ``value`` is None for no pairs. ``interval`` is None where the pairs cannot
+    tell, and ``reason`` says why: ``no_pairs``, ``one_cluster``, or
+    ``no_variation``, where all differences are the same and the scores have no
+    range to argue from.
+    """
+
+    value: float | None
+    interval: Interval | None
+    reason: WhyNone | None
+    n: int
+    clusters: int
+
+
+def paired_difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    counts: ArrayLike,
+    *,
+    rate: bool,
+    low: float | None,
+    high: float | None,
+    level: float = 0.95,
+) -> PairedDifference:
+    """Mean difference of pairs, with an interval for the population the clusters stand for.
+
+    | scores | clusters | method |
+    |---|---|---|
+    | 0 or 1 | one pair each | ``newcombe`` |
+    | any | one pair each | ``t`` |
+    | any | several pairs | ``cluster_t`` |
+    | all clusters differ alike | | ``bounded_wilson`` |
+
+    The last, where t would give a point: none of the C clusters differed in
+    another way, so at most a share u does, Wilson's upper end for 0 of C with
+    Student's t; and those that do lie between the ends of the range of a
+    difference, [low - high, high - low]:
+
+        d - u (d - (low - high))   to   d + u ((high - low) - d)
+
+    Args:
+        a: Shape (C,). Sum of the first system's scores over the pairs of each cluster.
+        b: Shape (C,). The same of the second system, over the same pairs.
+        counts: Shape (C,). Pairs of each cluster, at least 1.
+        rate: Whether every score is 0 or 1.
+        low: The least score there can be, None for no bound.
+        high: The greatest score there can be.
+        level: Share of intervals that should hold the true difference, in (0, 1).
+
+    Raises:
+        InputError: Wrong shapes, numbers that are not finite, more successes
+            than pairs.
+
+    Source: Cochran (1977), "Sampling Techniques", chapter 6; Newcombe (1998),
+    method 10.
+    """
+    first, second, clusters = _read(a, b, counts)
+    upper_quantile(level)
+    if clusters.size == 0:
+        return PairedDifference(None, None, "no_pairs", 0, 0)
+    n, value = round(clusters.rows), clusters.mean
+    if clusters.size == 1:
+        return PairedDifference(value, None, "one_cluster", n, 1)
+    if rate and clusters.single:
+        interval = newcombe_paired(*_table(first, second), level=level)
+    else:
+        interval = _mean_interval(clusters, low, high, level)
+    reason: WhyNone | None = "no_variation" if interval is None else None
+    return PairedDifference(value, interval, reason, n, clusters.size)
+
+
+def needed_pairs(
+    a: ArrayLike,
+    b: ArrayLike,
+    counts: ArrayLike,
+    *,
+    margin: float,
+    rate: bool,
+    low: float | None,
+    high: float | None,
+    level: float = 0.95,
+) -> int | None:
+    """The total pairs at which half the interval of ``paired_difference`` would be the margin.
+
+    If more pairs are like those seen so far: the same variance and cluster
+    sizes, the same shares of pairs on which one alone succeeds. The answer may
+    be fewer than the pairs there are.
+
+    Args:
+        a: As for ``paired_difference``, and so are the others.
+        b: Of the second system.
+        counts: Pairs of each cluster.
+        margin: Above 0, in the unit of the scores.
+        rate: Whether every score is 0 or 1.
+        low: The least score there can be.
+        high: The greatest.
+        level: Of the interval, in (0, 1).
+
+    Returns:
+        At least 2; None for fewer than two clusters, or where nothing varies and
+        the scores have no range.
+
+    Raises:
+        InputError: As ``paired_difference``; a margin that is not above 0.
+    """
+    first, second, clusters = _read(a, b, counts)
+    upper = upper_quantile(level)
+    if not 0 < margin < float("inf"):
+        raise InputError(f"A margin is a number above 0, got {margin}.")
+    if clusters.size < 2:
+        return None
+    if rate and clusters.single:
+        half = _half_of_newcombe(_table(first, second), level)
+    elif not _alike(clusters):
+        half = _half_of_t(clusters, upper)
+    elif low is not None and high is not None:
+        half = _half_of_unseen(clusters, high - low, upper)
+    else:
+        return None
+    return _least(half, margin)
+
+
+def _read(a: ArrayLike, b: ArrayLike, counts: ArrayLike) -> tuple[Clusters, Clusters, Clusters]:
+    """The clusters of both systems, and of their difference."""
+    first, second = read_clusters(a, counts), read_clusters(b, counts)
+    return first, second, read_clusters(first.sums - second.sums, counts)
+
+
+def _mean_interval(
+    clusters: Clusters, low: float | None, high: float | None, level: float
+) -> Interval | None:
+    span = None if low is None or high is None else high - low
+    if not _alike(clusters):
+        least = None if span is None else -span
+        return cluster_t_mean(clusters.sums, clusters.counts, level=level, low=least, high=span)
+    if span is None:
+        return None
+    value, unseen = clusters.mean, _unseen(clusters.size, upper_quantile(level))
+    return Interval(
+        value - unseen * max(0.0, value + span),
+        value + unseen * max(0.0, span - value),
+        level,
+        "bounded_wilson",
+    )
+
+
+def _half_of_t(clusters: Clusters, upper: float) -> Callable[[float], float]:
+    """Half the width of the interval at a number of pairs, where differences vary."""
+    of_one = clusters.variance * clusters.rows
+    worth = (clusters.df + 1) / clusters.rows
+    return lambda pairs: t_quantile(upper, max(1.0, pairs * worth - 1)) * sqrt(of_one / pairs)
+
+
+def _half_of_newcombe(table: Table, level: float) -> Callable[[float], float]:
+    """The same of Newcombe's interval."""
+    n = sum(table)
+
+    def half(pairs: float) -> float:
+        both, only_a, only_b, neither = (count * pairs / n for count in table)
+        interval = newcombe_paired(both, only_a, only_b, neither, level=level)
+        return 1.0 if interval is None else (interval.high - interval.low) / 2
+
+    return half
+
+
+def _half_of_unseen(clusters: Clusters, span: float, upper: float) -> Callable[[float], float]:
+    """The same where differences do not vary: the longer side."""
+    furthest = span + abs(clusters.mean)
+    worth = clusters.size / clusters.rows
+    return lambda pairs: furthest * _unseen(max(2.0, pairs * worth), upper)
+
+
+def _least(half: Callable[[float], float], margin: float) -> int:
+    """The smallest whole number at which ``half``, which falls, is no more than the margin."""
+    high = 2
+    while half(high) > margin:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if half(middle) <= margin else (middle, high)
+    return max(2, high)
+
+
+def _alike(clusters: Clusters) -> bool:
+    """Whether the mean difference of every cluster is the same, but for rounding."""
+    means = clusters.sums / clusters.counts
+    return float(means.max() - means.min()) <= ROUNDING * max(1.0, float(np.abs(means).max()))
+
+
+def _unseen(clusters: float, upper: float) -> float:
+    """The share of clusters that may be of a kind of which there was none."""
+    return wilson_ends(0.0, clusters, t_quantile(upper, clusters - 1))[1]
+
+
+def _table(first: Clusters, second: Clusters) -> Table:
+    """How often each came out.
+
+    Raises:
+        InputError: A score that is neither 0 nor 1.
+    """
+    a, b = first.sums, second.sums
+    if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
+        raise InputError("Scores of a rate are 0 or 1.")
+    one, other = a == 1, b == 1
+    counted = (one & other, one & ~other, ~one & other, ~one & ~other)
+    both, only_a, only_b, neither = (int(np.count_nonzero(where)) for where in counted)
+    return both, only_a, only_b, neither

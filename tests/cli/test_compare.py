@@ -1,0 +1,109 @@
+"""``ragstone compare``: the page, the JSON, what is refused."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from rich.console import Console
+from typer.testing import CliRunner
+
+from ragstone.cli.compare import compare as command
+from ragstone.cli.failures import guarded
+from ragstone.decisions.comparing.compare import compare
+from ragstone.report.comparison_page import comparison_page
+from ragstone.run import Run
+
+from .conftest import Outcome
+
+app = typer.Typer()
+app.command()(guarded(command))
+
+
+def call(*arguments: object) -> Outcome:
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+@pytest.fixture(autouse=True)
+def a_terminal_of_120_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the terminal that the tests are started from."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def test_the_page_has_each_pair_of_systems_with_a_verdict_in_words(demo: Path) -> None:
+    outcome = call(demo, "--margin", 0.05)
+    assert outcome.status == 0
+    systems = Run.open(demo).estimates()["system"].drop_nulls().unique(maintain_order=True)
+    for name in systems:
+        assert name in outcome.out
+    for words in ("a - b", "95 % interval", "p Holm", "verdict", "cannot tell", "equivalent",
+                  "Ranking", "sign flips", "Holm", "tests"):  # fmt: skip
+        assert words in outcome.out
+
+
+def test_json_is_what_the_library_finds(demo: Path) -> None:
+    outcome = call(demo, "--margin", 0.05, "--adjust", "bh", "--by", "question_type", "--json")
+    found = compare(demo, margin=0.05, adjust="bh", by="question_type").to_dict()
+    assert outcome.status == 0
+    assert outcome.json == json.loads(json.dumps(found))
+
+
+def test_one_metric_against_a_baseline(demo: Path) -> None:
+    outcome = call(demo, "--baseline", "local_search", "-m", "token_f1", "--json")
+    assert {one["b"] for one in outcome.json["comparisons"]} == {"local_search"}
+    assert {one["metric"] for one in outcome.json["comparisons"]} == {"token_f1"}
+
+
+def test_a_run_does_not_differ_from_itself(demo: Path) -> None:
+    outcome = call(demo, demo, "-m", "token_f1", "--json")
+    assert {one["difference"] for one in outcome.json["comparisons"]} == {0}
+    assert {one["verdict"] for one in outcome.json["comparisons"]} == {"cannot_tell"}
+
+
+def test_an_old_name_is_explained(demo: Path) -> None:
+    outcome = call(demo, "-m", "ragas_faithfulness")
+    assert outcome.status == 0
+    assert "ragas_faithfulness" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--baseline", "nobody"],
+        ["-m", "nothing"],
+        ["--margin", "0"],
+        ["--adjust", "all"],
+        ["--by", "nothing"],
+        ["--cluster", "nothing"],
+        ["no_such_run"],
+    ],
+)
+def test_bad_input_ends_with_2_and_a_line(options: list[str], demo: Path) -> None:
+    outcome = call(demo, *options)
+    assert outcome.status == 2
+    assert outcome.err.strip()
+    assert not outcome.out
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 110, 120, 160])
+def test_the_page_fits_its_console(width: int, demo: Path) -> None:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(comparison_page(compare(demo, margin=0.05)))
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    if width >= 80:
+        assert max(map(len, lines)) <= width
+    assert any("cannot tell" in line for line in lines)
+
+
+def test_intervals_are_drawn_in_the_colour_of_their_verdict(demo: Path) -> None:
+    console = Console(file=io.StringIO(), width=120, color_system="standard", force_terminal=True)
+    console.print(comparison_page(compare(demo, margin=0.3)))
+    assert isinstance(console.file, io.StringIO)
+    drawn = console.file.getvalue()
+    assert "●" in drawn
+    assert "┊" in drawn
+    assert "\x1b[94m●" in drawn

@@ -1,0 +1,571 @@
+"""Comparisons of systems: pairs, verdicts, what is refused and what is left out."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from ragstone.data import cornwall
+from ragstone.decisions.comparing.compare import compare
+from ragstone.decisions.comparing.compared import Comparison, Comparisons
+from ragstone.decisions.comparing.verdict import Verdict, verdict_of, winner
+from ragstone.errors import InputError, UnknownName
+from ragstone.examples import Example, to_frame
+from ragstone.metrics import parse_metric
+from ragstone.run import Run, evaluate
+from ragstone.run.manifest import VERSION
+from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
+from ragstone.stats.comparing.effect_size import relative_change
+from ragstone.stats.comparing.mcnemar import mcnemar_exact
+from ragstone.stats.comparing.newcombe import newcombe_paired
+
+Score = float | str
+"""A value, or ``undefined`` or ``missing``."""
+
+Row = tuple[str, str, Mapping[str, Score]]
+"""System, question, and the score of each metric."""
+
+
+def run_of(
+    folder: Path,
+    rows: Sequence[Row],
+    *,
+    slices: Sequence[Mapping[str, str]] = (),
+    judge: str = "local",
+    **settings: Any,
+) -> Path:
+    """A finished run of these scores."""
+    folder.mkdir(parents=True)
+    examples = [
+        Example(
+            id=f"r{number}",
+            question_id=question,
+            system=system,
+            question=f"What of {question}?",
+            answer="This.",
+            slices=slices[number] if slices else {},
+        )
+        for number, (system, question, _) in enumerate(rows)
+    ]
+    block = pl.lit(0, pl.UInt32).alias("block")
+    to_frame(examples).with_columns(block).write_parquet(folder / "examples.parquet")
+    metrics = list(dict.fromkeys(name for *_, scores in rows for name in scores))
+    scored = [
+        {
+            "example_id": f"r{number}",
+            "question_id": question,
+            "system": system,
+            "metric": metric,
+            "value": None if isinstance(scores[metric], str) else float(scores[metric]),
+            "label": None,
+            "status": scores[metric] if isinstance(scores[metric], str) else "value",
+            "reason": "why" if isinstance(scores[metric], str) else None,
+        }
+        for metric in metrics
+        for number, (system, question, scores) in enumerate(rows)
+    ]
+    schema = {"value": pl.Float64, "label": pl.String, "reason": pl.String}
+    frame = pl.DataFrame(scored, schema_overrides=schema, infer_schema_length=None)
+    frame.with_columns(block).write_parquet(folder / "scores.parquet")
+    estimate: dict[str, Any] = {
+        "group": {}, "value": None, "low": None, "high": None, "level": 0.95, "method": None,
+        "n": 0, "n_undefined": 0, "n_missing": 0, "worst": None, "best": None, "better": "+",
+        "family": "own", "clusters": 0, "labels": {}, "flags": {}, "reasons": {},
+    }  # fmt: skip
+    estimates = [
+        estimate | {"metric": name, "signature": f"{name}|judge:{judge} 80%|data:1|ragstone:1"}
+        for name in metrics
+    ]
+    asks = ["response", "claims", "support/claim", "statements", "agreement/claim", "lexical"]
+    manifest = {
+        "ragstone": VERSION,
+        "finished": True,
+        "settings": {"local": ["1"], "nli": [], "citations": "", "definitions": {}} | settings,
+        "judges": [{"name": judge, "about": "", "kinds": ["claims"]}],
+        "judged": [[ask, judge, "ok", 1] for ask in asks],
+        "models": {},
+        "metrics": metrics,
+        "cluster": "question_id",
+        "data": {},
+    }
+    (folder / "estimates.json").write_text(json.dumps(estimates))
+    (folder / "run.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def two(a: Sequence[Score], b: Sequence[Score], metric: str = "faithfulness") -> list[Row]:
+    """Systems a and b on as many questions."""
+    return [
+        (system, f"q{number}", {metric: score})
+        for system, scores in (("a", a), ("b", b))
+        for number, score in enumerate(scores)
+    ]
+
+
+def only(found: Comparisons) -> Comparison:
+    assert len(found.comparisons) == 1
+    return found.comparisons[0]
+
+
+def drawn(n: int, shift: float = 0.0, seed: int = 0) -> tuple[list[float], list[float]]:
+    """Scores of two systems on n questions, from 0 to 1."""
+    rng = np.random.default_rng(seed)
+    base = rng.uniform(0.2, 0.6, n)
+    a = np.clip(base + shift + rng.normal(0, 0.1, n), 0, 1)
+    return a.tolist(), np.clip(base + rng.normal(0, 0.1, n), 0, 1).tolist()
+
+
+def test_a_mean_is_compared_by_the_paired_t_interval_and_sign_flips(tmp_path: Path) -> None:
+    a, b = drawn(60, 0.08)
+    one = only(compare(run_of(tmp_path / "run", two(a, b))))
+    expected = stats.ttest_rel(a, b).confidence_interval(0.95)
+    assert (one.a, one.b, one.slice) == ("a", "b", None)
+    assert one.difference == pytest.approx(np.mean(a) - np.mean(b))
+    assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
+    assert (one.value_a, one.value_b) == pytest.approx((np.mean(a), np.mean(b)))
+    assert one.relative_change == pytest.approx(100 * (np.mean(a) / np.mean(b) - 1))
+    assert (one.test, one.method, one.verdict) == ("sign_flip", "t", "better")
+    assert one.p is not None
+    assert one.p <= 0.001
+    assert one.wins + one.ties + one.losses == one.n_pairs == 60
+    assert one.win_rate is not None
+    assert one.win_rate.value == (one.wins + one.ties / 2) / 60
+
+
+def test_a_rate_is_compared_by_newcombes_interval_and_mcnemars_test(tmp_path: Path) -> None:
+    counts = (30, 12, 2, 9)
+    a, b = (np.repeat(succeeds, counts).tolist() for succeeds in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    one = only(compare(run_of(tmp_path / "run", two(a, b, "exact_match"))))
+    expected = newcombe_paired(*counts)
+    assert expected is not None
+    assert (one.low, one.high) == (expected.low, expected.high)
+    assert one.p == mcnemar_exact(12, 2)
+    assert (one.test, one.wins, one.ties, one.losses) == ("mcnemar_exact", 12, 39, 2)
+
+
+def test_less_is_better_where_the_metric_says_so(tmp_path: Path) -> None:
+    a, b = drawn(60, 0.2)
+    one = only(compare(run_of(tmp_path / "run", two(a, b, "hallucination"))))
+    assert one.difference is not None
+    assert one.difference > 0
+    assert one.verdict == "worse"
+    assert one.wins < one.losses
+
+
+def test_a_metric_that_points_nowhere_is_neither_better_nor_worse(tmp_path: Path) -> None:
+    a, b = [1.0] * 40, [0.0] * 40
+    one = only(compare(run_of(tmp_path / "run", two(a, b, "abstention"))))
+    assert one.p is not None
+    assert one.p < 0.001
+    assert one.verdict == "cannot_tell"
+    assert "neither end" in (one.reason or "")
+
+
+CASES: dict[str, tuple[tuple[float, float] | None, float | None, float | None, Verdict]] = {
+    "inside the margin": ((-0.01, 0.02), 0.8, 0.05, "equivalent"),
+    "inside the margin and significant": ((0.01, 0.04), 0.001, 0.05, "equivalent"),
+    "across the margin and significant": ((0.01, 0.06), 0.001, 0.05, "better"),
+    "no margin and significant": ((0.01, 0.02), 0.001, None, "better"),
+    "neither": ((-0.03, 0.08), 0.4, 0.05, "cannot_tell"),
+    "no interval": (None, 0.5, 0.05, "cannot_tell"),
+    "no test": ((0.01, 0.2), None, None, "cannot_tell"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_equivalent_comes_first_then_better_or_worse(case: str) -> None:
+    equivalence, p, margin, expected = CASES[case]
+    found = verdict_of(0.03, equivalence=equivalence, p=p, better="+", margin=margin)
+    assert found == expected
+    if expected == "better":
+        turned = verdict_of(0.03, equivalence=equivalence, p=p, better="-", margin=margin)
+        assert turned == "worse"
+
+
+def test_the_margin_decides_what_is_equivalent_and_how_many_pairs_are_needed(
+    tmp_path: Path,
+) -> None:
+    run = run_of(tmp_path / "run", two(*drawn(50)))
+    unsaid, wide, narrow = (only(compare(run, margin=x)) for x in (None, 0.1, 0.001))
+    assert (unsaid.verdict, unsaid.n_needed) == ("cannot_tell", None)
+    assert (wide.verdict, wide.n_needed) == ("equivalent", None)
+    assert narrow.verdict == "cannot_tell"
+    assert narrow.n_needed is not None
+    assert narrow.n_needed > 50
+    assert wide.low is not None
+    assert wide.equivalence_low is not None
+    assert wide.low < wide.equivalence_low
+
+
+def test_p_values_are_adjusted_for_all_that_is_returned(tmp_path: Path) -> None:
+    rows = []
+    for system, seed in (("a", 1), ("b", 2), ("c", 3)):
+        rng = np.random.default_rng(seed)
+        for number in range(40):
+            scores = {m: float(rng.random()) for m in ("faithfulness", "token_f1")}
+            rows.append((system, f"q{number}", scores))
+    run = run_of(tmp_path / "run", rows)
+    for adjust, expected in (("holm", holm), ("bh", benjamini_hochberg)):
+        found = compare(run, adjust=adjust)  # type: ignore[arg-type]
+        assert found.family == len(found.comparisons) == 6
+        assert [one.p_adjusted for one in found.comparisons] == pytest.approx(
+            expected([one.p for one in found.comparisons])
+        )
+    assert [(one.a, one.b) for one in found.comparisons[::2]] == [
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+    ]
+
+
+def test_against_a_baseline_every_other_system_is_a(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        (system, f"q{number}", {"token_f1": (number + place) / 9})
+        for place, system in enumerate("abc")
+        for number in range(6)
+    ]
+    found = compare(run_of(tmp_path / "run", rows), baseline="b")
+    assert [(one.a, one.b) for one in found.comparisons] == [("a", "b"), ("c", "b")]
+    assert not found.ranking
+    with pytest.raises(UnknownName, match="It has a, b, c"):
+        compare(tmp_path / "run", baseline="d")
+
+
+def test_systems_that_never_differ_are_not_tested_and_not_in_the_family(tmp_path: Path) -> None:
+    same = [0.1, 0.5, 1.0, 0.0, 0.3] * 20
+    one = only(found := compare(run_of(tmp_path / "run", two(same, same)), margin=0.05))
+    assert (one.p, one.p_adjusted, one.test, found.family) == (None, None, None, 0)
+    assert one.low is not None
+    assert one.high is not None
+    assert -0.05 < one.low < 0 < one.high < 0.05
+    assert one.verdict == "equivalent"
+    assert "no pair differs" in (one.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("n", "value", "interval", "p", "reason"),
+    [
+        (0, None, False, None, "no pair has both values"),
+        (1, 0.5, False, 1.0, "one pair tells nothing of others"),
+        (2, 0.5, True, 0.5, "2 pairs differ, too few for a p below 0.5"),
+        (5, 0.5, True, 2 / 32, "5 pairs differ, too few for a p below 0.062"),
+        (6, 0.5, True, 2 / 64, None),
+    ],
+)
+def test_few_pairs_say_what_they_cannot_tell(
+    n: int, value: float | None, interval: bool, p: float | None, reason: str | None, tmp_path: Path
+) -> None:
+    lost: list[Score] = ["undefined", "missing"]
+    one = only(compare(run_of(tmp_path / "run", two([*[0.9] * n, *lost], [*[0.4] * n, 0.1, 0.1]))))
+    assert one.difference == (None if value is None else pytest.approx(value))
+    assert (one.low is not None) == interval
+    assert one.p == (None if p is None else pytest.approx(p))
+    assert (one.n_pairs, one.n_undefined, one.n_missing) == (n, 1, 1)
+    assert one.reason is None if reason is None else reason in (one.reason or "")
+    json.dumps(one.to_dict(), allow_nan=False)
+
+
+def test_several_rows_of_a_system_on_a_question_are_averaged_first(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        ("a", "q0", {"exact_match": 1}),
+        ("a", "q0", {"exact_match": 0}),
+        ("a", "q0", {"exact_match": "missing"}),
+        ("a", "q1", {"exact_match": 1}),
+        ("b", "q0", {"exact_match": 0}),
+        ("b", "q1", {"exact_match": "missing"}),
+        ("b", "q1", {"exact_match": 1}),
+    ]
+    one = only(compare(run_of(tmp_path / "run", rows)))
+    assert (one.n_pairs, one.difference) == (2, 0.25)
+    assert one.test == "sign_flip_exact"
+
+
+def test_pairs_that_share_a_cluster_are_not_independent(tmp_path: Path) -> None:
+    rows, slices = [], []
+    rng = np.random.default_rng(5)
+    fate = rng.normal(0, 0.2, 12)
+    for system in ("a", "b"):
+        for number in range(60):
+            score = 0.5 + (fate[number // 5] if system == "a" else 0)
+            rows.append((system, f"q{number}", {"token_f1": float(np.clip(score, 0, 1))}))
+            slices.append({"document": f"d{number // 5}"})
+    run = run_of(tmp_path / "run", rows, slices=slices)
+    by_question, by_document = only(compare(run)), only(compare(run, cluster="document"))
+    assert (by_document.clusters, by_document.n_pairs) == (12, 60)
+    assert by_document.method == "cluster_t"
+    assert by_question.low is not None
+    assert by_document.low is not None
+    assert by_question.difference == pytest.approx(by_document.difference)
+    assert by_document.low < by_question.low
+    with pytest.raises(InputError, match="no_such"):
+        compare(run, cluster="no_such")
+
+
+def test_slices_are_compared_value_by_value(tmp_path: Path) -> None:
+    a, b = drawn(40, 0.3)
+    kinds = [{"kind": "odd" if number % 2 else "even"} for number in range(40)]
+    kinds_of_b = [*kinds[:39], {"kind": "even"}]
+    run = run_of(tmp_path / "run", two(a, b), slices=[*kinds, *kinds_of_b])
+    found = compare(run, by="kind")
+    assert [one.slice for one in found.comparisons] == [None, {"kind": "even"}, {"kind": "odd"}]
+    assert [one.n_pairs for one in found.comparisons] == [40, 20, 19]
+    assert found.family == 3
+    assert "1 pairs of a and b have two values of kind" in " ".join(found.notes)
+
+
+def test_two_runs_are_compared_system_by_system(tmp_path: Path) -> None:
+    first = run_of(tmp_path / "new", [*two([1, 1, 1], [0, 0, 1]), ("c", "q0", {"faithfulness": 1})])
+    second = run_of(tmp_path / "old", two([0.5, 1, 0], [0, 0, 1]))
+    found = compare(first, second)
+    assert [(one.a, one.b) for one in found.comparisons] == [
+        ("new/a", "old/a"),
+        ("new/b", "old/b"),
+    ]
+    assert found.comparisons[0].difference == pytest.approx(0.5)
+    assert any("only in new" in note and "system c" in note for note in found.notes)
+    with pytest.raises(InputError, match="one run"):
+        compare(first, second, baseline="a")
+
+
+def test_the_only_system_of_two_runs_is_compared_whatever_its_name(tmp_path: Path) -> None:
+    first = run_of(tmp_path / "x" / "run", [("a", "q0", {"faithfulness": 1})])
+    second = run_of(tmp_path / "y" / "run", [("b", "q0", {"faithfulness": 0})])
+    one = only(compare(first, second))
+    assert (one.a, one.b) == (f"{first}/a", f"{second}/b")
+
+
+def test_runs_without_a_system_of_one_name_are_refused(tmp_path: Path) -> None:
+    first = run_of(tmp_path / "new", two([1], [1]))
+    second = run_of(tmp_path / "old", [("c", "q0", {"faithfulness": 1})])
+    with pytest.raises(InputError, match="no system of the same name"):
+        compare(first, second)
+
+
+def test_questions_of_one_run_alone_are_named(tmp_path: Path) -> None:
+    first = run_of(tmp_path / "new", [("a", f"q{n}", {"token_f1": 0.5}) for n in range(9)])
+    second = run_of(tmp_path / "old", [("a", f"q{n}", {"token_f1": 0.4}) for n in (0, 1, 9)])
+    found = compare(first, second)
+    assert only(found).n_pairs == 2
+    assert found.notes == (
+        "only in new/a, so not paired: 7 questions, q2, q3, q4, q5, q6 and 2 more.",
+        "only in old/a, so not paired: 1 question, q9.",
+    )
+
+
+def test_runs_without_a_shared_question_are_refused(tmp_path: Path) -> None:
+    first = run_of(tmp_path / "new", [("a", "q1", {"token_f1": 0.5})])
+    second = run_of(tmp_path / "old", [("a", "q2", {"token_f1": 0.4})])
+    with pytest.raises(InputError, match=r"share no question(.|\n)*q1(.|\n)*q2"):
+        compare(first, second)
+
+
+def test_one_system_alone_is_refused(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", [("a", "q1", {"token_f1": 0.5})])
+    with pytest.raises(InputError, match="holds one system, a"):
+        compare(run)
+
+
+def test_metrics_are_chosen_by_name_and_old_name(tmp_path: Path) -> None:
+    rows: list[Row] = [(s, "q0", {"faithfulness": 1, "token_f1": 0.1}) for s in "ab"]
+    run = run_of(tmp_path / "run", rows)
+    assert only(compare(run, metrics=["token_f1"])).metric == "token_f1"
+    assert only(compare(run, metrics=["ragas_faithfulness"])).metric == "faithfulness"
+    with pytest.raises(UnknownName, match="They have faithfulness, token_f1"):
+        compare(run, metrics=["mrr"])
+
+
+def test_a_metric_that_one_run_lacks_is_noted(tmp_path: Path) -> None:
+    first = run_of(tmp_path / "new", [("a", "q0", {"token_f1": 1, "rouge_l": 1})])
+    second = run_of(tmp_path / "old", [("a", "q0", {"token_f1": 0})])
+    found = compare(first, second)
+    assert only(found).metric == "token_f1"
+    assert any(str(first) in note and "rouge_l" in note for note in found.notes)
+    third = run_of(tmp_path / "other", [("a", "q0", {"mrr": 0})])
+    with pytest.raises(InputError, match="no metric in common"):
+        compare(second, third)
+
+
+def test_what_was_judged_otherwise_is_refused_unless_forced_and_listed(tmp_path: Path) -> None:
+    rows: list[Row] = [("a", "q0", {"faithfulness": 1, "my_own": 0.1, "token_f1": 1})]
+    first = run_of(tmp_path / "new", rows)
+    second = run_of(tmp_path / "old", rows, judge="openai:some")
+    with pytest.raises(InputError) as raised:
+        compare(first, second)
+    told = str(raised.value)
+    assert "3 metrics were measured otherwise" in told
+    assert "faithfulness: judge of response, claims, support/claim local, then openai:some" in told
+    assert "my_own: judge local, then openai:some" in told
+    assert "--force" in told
+    forced = compare(first, second, force=True)
+    assert len(forced.comparisons) == 3
+    assert sum(note.startswith("compared all the same") for note in forced.notes) == 3
+
+
+def test_other_rules_models_prompts_and_definitions_are_told_too(tmp_path: Path) -> None:
+    rows: list[Row] = [("a", "q0", {"faithfulness": 1, "my_own": 0.1})]
+    plain = run_of(tmp_path / "plain", rows)
+    for name, settings, words in (
+        ("rules", {"local": ["2"]}, "faithfulness: rules of the local judge"),
+        ("own", {"definitions": {"my_own": "2"}}, "my_own: definition 1, then 2"),
+    ):
+        before = run_of(tmp_path / f"{name}-1", rows, definitions={"my_own": "1"})
+        other = run_of(
+            tmp_path / f"{name}-2", rows, **({"definitions": {"my_own": "1"}} | settings)
+        )
+        with pytest.raises(InputError, match=words):
+            compare(before, other)
+    told = {"judges": {"m": ["m@1"]}, "prompts": {"claims": "1", "support": "1"}, "plan": "lean"}
+    asked = run_of(tmp_path / "asked", rows, judge="m", llm=told)
+    changed = told | {"judges": {"m": ["m@2"]}, "prompts": {"claims": "2", "support": "1"}}
+    again = run_of(tmp_path / "again", rows, judge="m", llm=changed)
+    with pytest.raises(InputError, match=r"prompt claims.*1, then 2"):
+        compare(asked, again, metrics=["faithfulness"])
+    assert compare(plain, run_of(tmp_path / "same", rows)).notes == ()
+
+
+def test_ids_that_stand_for_other_questions_are_noted(tmp_path: Path) -> None:
+    first = run_of(tmp_path / "new", [("a", "q0", {"token_f1": 1}), ("a", "q1", {"token_f1": 1})])
+    second = run_of(tmp_path / "old", [("a", "q0", {"token_f1": 1}), ("a", "q1", {"token_f1": 1})])
+    table = second / "examples.parquet"
+    frame = pl.read_parquet(table)
+    frame.with_columns(question=pl.lit("What of q0?")).write_parquet(table)
+    assert any("1 shared question ids" in note and "q1" in note
+               for note in compare(first, second).notes)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"margin": 0}, {"margin": -1}, {"margin": float("nan")}, {"adjust": "none"}, {"level": 1}],
+)
+def test_options_out_of_range_are_refused(options: Mapping[str, Any], tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", two([1], [0]))
+    with pytest.raises(InputError):
+        compare(run, **options)
+
+
+COMPOSITE = 'composite(weights="faithfulness:3 token_f1:1", missing="renormalise")'
+
+
+def test_composites_are_compared_over_the_components_that_both_have(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        ("a", "q0", {"faithfulness": "undefined", "token_f1": 0.5}),
+        ("b", "q0", {"faithfulness": 1.0, "token_f1": 0.3}),
+        ("a", "q1", {"faithfulness": 0.5, "token_f1": 0.1}),
+        ("b", "q1", {"faithfulness": 0.5, "token_f1": 0.5}),
+        ("a", "q2", {"faithfulness": 0.4, "token_f1": "undefined"}),
+        ("b", "q2", {"faithfulness": "undefined", "token_f1": 0.4}),
+    ]
+    name = str(parse_metric(COMPOSITE))
+    composed = {0: 0.5, 1: 0.825, 2: 0.4, 3: 0.5, 4: 0.4, 5: 0.4}
+    whole = [
+        (system, question, {**scores, name: composed[number]})
+        for number, (system, question, scores) in enumerate(rows)
+    ]
+    run = run_of(tmp_path / "run", whole)
+    table = run / "scores.parquet"
+    partial = pl.when(pl.col("metric") == name).then(pl.lit("components=1/2,weight_coverage=0.25"))
+    pl.read_parquet(table).with_columns(reason=partial).write_parquet(table)
+    found = compare(run, metrics=[name])
+    one = only(found)
+    assert one.n_pairs == 2
+    assert one.n_undefined == 1
+    assert one.difference == pytest.approx(((0.5 - 0.3) + (0.4 - 0.5)) / 2)
+    assert "on 1 of 2 pairs" in " ".join(found.notes)
+
+
+def test_components_that_a_run_did_not_keep_are_scored_from_its_judgements(tmp_path: Path) -> None:
+    suite = ["ragas_score"]
+    alone = evaluate(cornwall(), metrics=suite, out=tmp_path / "alone")
+    parts = [str(one) for one in parse_metric("ragas_score").components().values()]  # type: ignore[attr-defined]
+    kept = evaluate(cornwall(), metrics=[*suite, *parts], out=tmp_path / "kept")
+    found, expected = compare(alone), compare(kept, metrics=suite)
+    assert found.comparisons == expected.comparisons
+    assert found.notes == expected.notes
+    assert not {one.metric for one in found.comparisons} - {"ragas_score"}
+    assert found.comparisons[0].n_pairs > 0
+
+
+def test_a_composite_of_means_is_left_out_and_noted() -> None:
+    run = evaluate(cornwall(), metrics=["ragas_harmonic", "token_f1"])
+    found = compare(run)
+    assert {one.metric for one in found.comparisons} == {"token_f1"}
+    assert any("data-set means" in note for note in found.notes)
+
+
+def test_more_than_two_systems_are_ranked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    rows: list[Row] = [
+        (system, f"q{number}", {"token_f1": rng.uniform(0, level), "abstention": 0})
+        for system, level in (("a", 0.6), ("b", 0.9), ("c", 0.75))
+        for number in range(80)
+    ]
+    ranked = compare(run_of(tmp_path / "run", rows)).ranking
+    assert [one.system for one in ranked] == ["b", "c", "a"]
+    assert {one.metric for one in ranked} == {"token_f1"}
+    for one in ranked:
+        assert one.low is not None
+        assert one.strength is not None
+        assert one.high is not None
+        assert one.low < one.strength < one.high
+        assert one.n == 160
+
+
+def test_a_system_that_always_wins_has_a_share_but_no_strength(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        (system, f"q{number}", {"token_f1": score})
+        for system, score in (("a", 0.2), ("b", 0.9), ("c", 0.2))
+        for number in range(10)
+    ]
+    first, *_ = compare(run_of(tmp_path / "run", rows)).ranking
+    assert (first.system, first.strength, first.win_share) == ("b", None, 1)
+    assert "never lost" in (first.reason or "")
+
+
+def test_a_comparison_turns_round_with_its_systems(tmp_path: Path) -> None:
+    a, b = drawn(30, 0.05)
+    one = only(compare(run_of(tmp_path / "one", two(a, b)), margin=0.02))
+    other = only(compare(run_of(tmp_path / "other", two(b, a)), margin=0.02))
+    assert one.difference == pytest.approx(-(other.difference or 0))
+    assert (one.low, one.high) == pytest.approx((-(other.high or 0), -(other.low or 0)))
+    assert (one.p, one.n_needed) == (other.p, other.n_needed)
+    assert (one.wins, one.losses) == (other.losses, other.wins)
+
+
+def test_json_has_what_programs_read(tmp_path: Path) -> None:
+    found = compare(run_of(tmp_path / "run", two(*drawn(20))), margin=0.05).to_dict()
+    json.dumps(found, allow_nan=False)
+    assert set(found["comparisons"][0]) >= {
+        "metric", "a", "b", "slice", "difference", "low", "high", "p", "p_adjusted", "test",
+        "verdict", "margin", "n_pairs", "wins", "ties", "losses", "n_needed",
+    }  # fmt: skip
+    assert {"seed", "family", "adjust", "notes", "ranking"} <= set(found)
+
+
+def test_an_open_run_may_be_given(tmp_path: Path) -> None:
+    path = run_of(tmp_path / "run", two(*drawn(20)))
+    assert compare(Run.open(path)) == compare(path)
+
+
+def vectors(shared: Path, *ids: str) -> list[Mapping[str, Any]]:
+    every = json.loads((shared / "golden" / "seed_vectors.json").read_text())["vectors"]
+    return [one for one in every if one["id"] in ids]
+
+
+def test_the_golden_vectors_of_comparing(shared: Path) -> None:
+    change, tie = vectors(shared, "compare.relative_improvement_pct", "compare.winner_tie")
+    a, b = change["input"]["a"], change["input"]["b"]
+    for name, expected in change["expected"].items():
+        assert relative_change(a[name], b[name]) == pytest.approx(expected, abs=change["tolerance"])
+    assert winner(tie["input"]["a"], tie["input"]["b"]) == tie["expected"]["winner"]
+
+
+def test_the_winner_is_the_better_one() -> None:
+    assert winner(0.9, 0.8) == "a"
+    assert winner(0.9, 0.8, better="-") == "b"
+    assert winner(0.1 + 0.2, 0.3) == "tie"
+    assert winner(0, 0) == "tie"

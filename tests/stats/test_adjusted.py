@@ -1,0 +1,42 @@
+"""Adjusted p-values."""
+
+import numpy as np
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from ragstone.errors import InputError
+from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx((0.06, 0.03, 0.06))
+
+
+def test_benjamini_hochberg_by_hand() -> None:
+    assert benjamini_hochberg([0.04, 0.01, 0.03]) == pytest.approx((0.04, 0.03, 0.04))
+
+
+def test_they_are_statsmodels() -> None:
+    rng = np.random.default_rng(5)
+    for size in (1, 2, 7, 60):
+        ps = np.round(rng.random(size) ** 3, 3)
+        assert holm(ps.tolist()) == pytest.approx(multipletests(ps, method="holm")[1])
+        assert benjamini_hochberg(ps.tolist()) == pytest.approx(
+            multipletests(ps, method="fdr_bh")[1]
+        )
+
+
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
+def test_what_was_not_tested_is_not_part_of_the_family(adjust: object) -> None:
+    assert callable(adjust)
+    assert adjust([0.02, None, 0.5, None]) == (*adjust([0.02])[:0], 0.04, None, 0.5, None)
+    assert adjust([]) == ()
+    assert adjust([None]) == (None,)
+
+
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
+@pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])
+def test_what_is_no_p_is_refused(adjust: object, p: float) -> None:
+    assert callable(adjust)
+    with pytest.raises(InputError, match=r"\[0, 1\]"):
+        adjust([0.5, p])
