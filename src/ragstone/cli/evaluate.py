@@ -1,13 +1,14 @@
 """``ragstone evaluate DATA``: judge it, score it, and keep everything in a run folder."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import model_options as models
+from .column_names import column_names
 from .output import print_json, print_notes
 from .progress import bar
 from .results import (
@@ -115,7 +116,7 @@ def evaluate(
     from ragstone.judges import MARKERS
     from ragstone.run import evaluate as run_evaluation
 
-    columns = _columns(map or ())
+    columns = column_names(map or ())
     own = load_own(metrics_from or ())
     metrics, suites, notes = requested(metric or (), suite or (), own, quick=True)
     told = models.instructions(plan, prompts, language, rubrics)
@@ -215,13 +216,3 @@ def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
             if number > 1:
                 print_notes([f"{name} is a run of other data or settings; this one is {folder}."])
             return run
-
-
-def _columns(pairs: Sequence[str]) -> dict[str, str]:
-    columns = {}
-    for pair in pairs:
-        field, equals, column = pair.partition("=")
-        if not (field and equals and column):
-            raise typer.BadParameter(f"{pair!r} is not FIELD=COLUMN.", param_hint="--map")
-        columns[field.strip()] = column.strip()
-    return columns

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from io import BytesIO
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -52,6 +53,21 @@ def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
     else:
         raise InputError(f"A table is written as {', '.join(get_args(FileFormat))}.")
     return file.getvalue()
+
+
+ENDINGS: dict[str, FileFormat] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
+
+
+def write_table(table: pl.DataFrame, file: Path) -> None:
+    """Write a table as its file's ending says: .csv, .jsonl or .parquet.
+
+    Raises:
+        InputError: Another ending.
+    """
+    if file.suffix not in ENDINGS:
+        raise InputError(f"{file}: a table is written as {', '.join(ENDINGS)}.")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(as_bytes(table, ENDINGS[file.suffix]))
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:

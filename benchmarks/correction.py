@@ -1,0 +1,436 @@
+"""How often corrected rates hold the truth, how wide they are, and how well judges agree.
+
+    python benchmarks/correction.py settings [--draws 1000] [--seed 1]
+    python benchmarks/correction.py evouna [--data ../shared/data] [--draws 500]
+    python benchmarks/correction.py llmjudge [--data ../shared/data]
+
+``settings`` draws 2,000 judged rows of a known rate, some of them labelled, and counts how many
+95 % intervals of ``poststratified_rate`` hold the rate; widths are beside Wilson's from the labels
+alone, and beside square-and-add, the other way of joining the verdicts. Then the same with five
+answers to each of 400 questions, 40 of them labelled whole, whose answers correlate by .33.
+
+``evouna`` takes 17,306 answers that people judged, as if they had judged 200 of them, or the
+answers to 40 questions, and corrects two judges: whether a gold answer is contained in the answer,
+and Ragstone's local judge. ``llmjudge`` ranks 33 LLM judges of relevance by their agreement with
+people on 10 queries, and corrects how many passages they call relevant.
+"""
+
+import argparse
+import gzip
+import json
+import re
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.stats import mean_interval, t_quantile
+from ragstone.stats.correcting.corrected import Corrected
+from ragstone.stats.correcting.labels_only import labels_only_rate
+from ragstone.stats.correcting.poststratified import (
+    design_effect,
+    poststratified_rate,
+    row_share_variance,
+    stratum_rates,
+)
+from ragstone.stats.correcting.ppi import ppi_mean
+from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
+from ragstone.stats.judging.judge_kappa import judge_kappa
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Record = dict[str, Any]
+Ends = tuple[Floats, Floats]
+
+JUDGED = 2000
+Z = NormalDist().inv_cdf(0.975)
+RATES = (0.02, 0.05, 0.3, 0.7, 0.97)
+QUESTIONS, LABELLED_QUESTIONS, ANSWERS, ICC = 400, 40, 5, 0.33
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Share of draws that hold the truth, and the mean width beside Wilson's from labels alone."""
+
+    coverage: float
+    width: float
+
+    def __str__(self) -> str:
+        return f"{self.coverage:.3f} / {self.width:.2f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["settings", "evouna", "llmjudge"])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--draws", type=int, default=None)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    match arguments.what:
+        case "settings":
+            settings(arguments.draws or 1000, arguments.seed)
+        case "evouna":
+            evouna(arguments.data, arguments.draws or 500, arguments.seed)
+        case _:
+            llmjudge(arguments.data, arguments.seed)
+
+
+def settings(draws: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    accuracies, sizes = np.arange(0.80, 0.985, 0.01), range(50, 301, 25)
+    print(f"Independent rows, {JUDGED} judged, n = 50 to 300, {draws} draws each:")
+    print(f"{'rate':>5} {'accuracy':>9} {'least, mean coverage':>21} {'greatest, mean width':>22}")
+    for rate in RATES:
+        for block in np.split(accuracies, [5, 10, 15]):
+            found = [independent(rate, a, n, draws, rng) for a in block for n in sizes]
+            coverage = [one.coverage for one in found]
+            width = [one.width for one in found]
+            span = f"{block[0]:.2f}–{block[-1]:.2f}"
+            print(
+                f"{rate:>5} {span:>9} {min(coverage):>12.3f}, {np.mean(coverage):.3f}"
+                f" {max(width):>14.2f}, {np.mean(width):.2f}",
+                flush=True,
+            )
+    print("\nScore interval and square-and-add, coverage / width:")
+    for rate in RATES:
+        for accuracy in (0.8, 0.9, 0.98):
+            cells = []
+            for n in (50, 100, 300):
+                score, joined = beside_square_and_add(rate, accuracy, n, 4 * draws, rng)
+                cells.append(f"n {n}: {score}, {joined}")
+            print(f"{rate:>5} {accuracy:>9} {'   '.join(cells)}", flush=True)
+    print("\nFive answers to each of 40 labelled questions; rows taken as independent beside it:")
+    for rate in RATES:
+        for accuracy in (0.8, 0.9, 0.98):
+            shared, alone = clustered(rate, accuracy, draws, rng)
+            print(f"{rate:>5} {accuracy:>9} {shared}   {alone}", flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Many draws of one setting: strata of shape (B, 2), and what labels alone say, shape (B,)."""
+
+    shares: Floats
+    rates: Floats
+    sizes: Floats
+    alone: Floats
+
+
+def draw(rate: float, accuracy: float, n: int, draws: int, rng: np.random.Generator) -> Draws:
+    """Independent rows: how many of the labelled and of all are called positive, and are."""
+    (found, missed, false), (more, _, more_false) = (
+        verdicts(rows, rate, accuracy, draws, rng) for rows in (n, JUDGED - n)
+    )
+    called = (found + false).astype(np.float64)
+    mass = np.stack([n - called, called], axis=-1)
+    positives = np.stack([missed, found], axis=-1).astype(np.float64)
+    all_called = (called + more + more_false) / JUDGED
+    shares = np.stack([1 - all_called, all_called], axis=-1)
+    return Draws(shares, stratum_rates(positives, mass), mass, (found + missed) / n)
+
+
+def verdicts(
+    rows: int | Ints, rate: float | Floats, accuracy: float, draws: Any, rng: np.random.Generator
+) -> tuple[Ints, Ints, Ints]:
+    """Positives that are called so, positives that are not, negatives that are."""
+    true = rng.binomial(rows, rate, draws)
+    found = rng.binomial(true, accuracy)
+    return found, true - found, rng.binomial(rows - true, 1 - accuracy)
+
+
+def independent(
+    rate: float, accuracy: float, n: int, draws: int, rng: np.random.Generator
+) -> Measured:
+    drawn = draw(rate, accuracy, n, draws, rng)
+    return measured(score_ends(drawn), wilson_of(drawn.alone, n, Z), rate)
+
+
+def beside_square_and_add(
+    rate: float, accuracy: float, n: int, draws: int, rng: np.random.Generator
+) -> tuple[Measured, Measured]:
+    drawn, alone = draw(rate, accuracy, n, draws, rng), None
+    alone = wilson_of(drawn.alone, n, Z)
+    score = measured(score_ends(drawn), alone, rate)
+    return score, measured(square_and_add(drawn), alone, rate)
+
+
+def score_ends(drawn: Draws) -> Ends:
+    spread = row_share_variance(drawn.shares, drawn.rates, JUDGED)
+    return stratified_wilson_ends(drawn.shares, drawn.rates, drawn.sizes, Z, spread)
+
+
+def square_and_add(drawn: Draws) -> Ends:
+    """Wilson's interval of each verdict; the distances to its ends are added in squares."""
+    low, high = (
+        end.reshape(drawn.rates.shape)
+        for end in wilson_of(drawn.rates.ravel(), drawn.sizes.ravel(), Z)
+    )
+    value = (drawn.shares * drawn.rates).sum(axis=-1)
+    chance = Z * Z * row_share_variance(drawn.shares, drawn.rates, JUDGED)
+
+    def reach(gap: Floats) -> Floats:
+        return np.asarray(np.sqrt(((drawn.shares * gap) ** 2).sum(axis=-1) + chance))
+
+    return (
+        np.maximum(0, value - reach(drawn.rates - low)),
+        np.minimum(1, value + reach(high - drawn.rates)),
+    )
+
+
+def clustered(
+    rate: float, accuracy: float, draws: int, rng: np.random.Generator
+) -> tuple[Measured, Measured]:
+    """Whole questions are labelled: with clusters, and as if rows were independent."""
+    spread = (1 - ICC) / ICC
+    own = rng.beta(rate * spread, (1 - rate) * spread, (draws, QUESTIONS))
+    found, missed, false = verdicts(np.full(own.shape, ANSWERS), own, accuracy, None, rng)
+    called = found + false
+    judged = np.stack([ANSWERS - called, called], axis=-1).astype(np.float64)
+    positives = np.stack([missed, found], axis=-1).astype(np.float64)
+    n, first = LABELLED_QUESTIONS * ANSWERS, slice(LABELLED_QUESTIONS)
+    shares, mass = judged.sum(axis=1) / (QUESTIONS * ANSWERS), judged[:, first].sum(axis=1)
+    rates = stratum_rates(positives[:, first].sum(axis=1), mass)
+    pull = np.divide(shares, mass, out=np.zeros_like(shares), where=mass > 0)
+    gaps = positives[:, first] - rates[:, None] * judged[:, first]
+    residuals = (gaps * pull[:, None]).sum(axis=-1)
+    effect = design_effect(shares, rates, mass, residuals)
+    value = (shares * rates).sum(axis=-1)
+    moved = (judged * (rates - value[:, None])[:, None]).sum(axis=-1) / (QUESTIONS * ANSWERS)
+    own_spread = (moved**2).sum(axis=-1) * QUESTIONS / (QUESTIONS - 1)
+    joint = 2 * (moved[:, first] * residuals).sum(axis=-1)
+    t = t_quantile(0.975, LABELLED_QUESTIONS - 1)
+    ends = stratified_wilson_ends(
+        shares, rates, mass / effect[:, None], t, np.maximum(0, own_spread + joint)
+    )
+    naive = stratified_wilson_ends(
+        shares, rates, mass, Z, row_share_variance(shares, rates, JUDGED)
+    )
+    sums = positives[:, first].sum(axis=-1)
+    alone = sums.sum(axis=-1) / n
+    alone_effect = design_effect(
+        np.ones((draws, 1)),
+        alone[:, None],
+        np.full((draws, 1), float(n)),
+        (sums - ANSWERS * alone[:, None]) / n,
+    )
+    labels = wilson_of(alone, n / alone_effect, t)
+    return measured(ends, labels, rate), measured(naive, labels, rate)
+
+
+def wilson_of(rates: Floats, sizes: float | Floats, quantile: float) -> Ends:
+    rows = np.broadcast_to(np.asarray(sizes, dtype=np.float64), rates.shape)
+    return stratified_wilson_ends(
+        np.ones((*rates.shape, 1)), rates[..., None], rows[..., None], quantile
+    )
+
+
+def measured(ends: Ends, labels: Ends, truth: float) -> Measured:
+    low, high = ends
+    coverage = float(((low <= truth) & (truth <= high)).mean())
+    return Measured(coverage, float((high - low).mean() / (labels[1] - labels[0]).mean()))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Answers of one source: verdicts of both judges, people's, and the question of each."""
+
+    source: str
+    contained: Ints
+    outcome: Floats
+    people: Ints
+    questions: Ints
+
+
+def evouna(data: Path, draws: int, seed: int) -> None:
+    for judged in judged_evouna(data):
+        truth = float(judged.people.mean())
+        print(
+            f"\n{judged.source}: {len(judged.people)} answers to {judged.questions.max() + 1} "
+            f"questions, correct by people {truth:.3f}, {draws} draws"
+        )
+        for name, scores in (("containment", judged.contained), ("local", judged.outcome)):
+            values = np.asarray(scores, dtype=np.float64)
+            sums, squares = (
+                np.bincount(judged.questions, weights=values**power) for power in (1, 2)
+            )
+            counts = np.bincount(judged.questions)
+            own = mean_interval(sums, counts, squares, rate=False, low=0, high=1)
+            if own.interval is not None and own.value is not None:
+                inside = own.interval.low <= truth <= own.interval.high
+                print(
+                    f"  {name}: own mean {own.value:.3f} [{own.interval.low:.3f}, "
+                    f"{own.interval.high:.3f}], which {'holds' if inside else 'misses'} it"
+                )
+        header = ("labelled", "judge", "method", "holds", "width", "beside labels", "labels worth")
+        print("  " + "".join(f"{one:<16}" for one in header))
+        for whole in (False, True):
+            for line in drawn_lines(judged, truth, draws, seed, whole=whole):
+                print("  " + "".join(f"{one:<16}" for one in line), flush=True)
+
+
+def drawn_lines(
+    judged: Judged, truth: float, draws: int, seed: int, *, whole: bool
+) -> Iterator[tuple[str, ...]]:
+    """One line a judge and method: coverage and widths over draws of labelled rows."""
+    rng = np.random.default_rng(seed)
+    found: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
+    clusters = judged.questions if whole else None
+    for _ in range(draws):
+        rows = labelled_rows(judged, rng, whole=whole)
+        labels = judged.people[rows]
+        estimates = {
+            ("none", "labels only"): labels_only_rate(
+                labels, clusters=judged.questions[rows] if whole else None
+            ),
+        }
+        for name, scores in (("containment", judged.contained), ("local", judged.outcome)):
+            estimates[name, "poststratified"] = poststratified_rate(
+                scores, rows, labels, clusters=clusters
+            )
+            estimates[name, "ppi"] = ppi_mean(
+                scores, rows, labels, low=0, high=1, clusters=clusters
+            )
+        if whole:
+            estimates["local", "rows as alone"] = poststratified_rate(judged.outcome, rows, labels)
+        for key, estimate in estimates.items():
+            found.setdefault(key, []).append(held(estimate, truth))
+    alone = np.mean([width for _, width, _ in found["none", "labels only"]])
+    for (judge, method), results in found.items():
+        share, width, worth = np.mean(np.array(results, dtype=np.float64), axis=0)
+        yield (
+            "40 questions" if whole else "200 rows",
+            judge,
+            method,
+            f"{share:.3f}",
+            f"{width:.3f}",
+            f"{width / alone:.2f}",
+            f"{worth:.0f}",
+        )
+
+
+def labelled_rows(judged: Judged, rng: np.random.Generator, *, whole: bool) -> Ints:
+    if not whole:
+        return rng.choice(len(judged.people), 200, replace=False)
+    chosen = rng.choice(int(judged.questions.max()) + 1, 40, replace=False)
+    return np.flatnonzero(np.isin(judged.questions, chosen))
+
+
+def held(estimate: Corrected, truth: float) -> tuple[bool, float, float]:
+    interval = estimate.interval
+    if interval is None:
+        return False, 1.0, 0.0
+    inside = interval.low <= truth <= interval.high
+    return inside, interval.high - interval.low, estimate.effective_labels or 0.0
+
+
+def judged_evouna(data: Path) -> Iterator[Judged]:
+    records = read_lines(data / "answer_correctness_evouna" / "verdicts.jsonl.gz")
+    outcomes = local_outcomes(records)
+    for source in ("NQ", "TQ"):
+        own = [one for one in records if one["meta"]["source"] == source]
+        questions: dict[str, int] = {}
+        yield Judged(
+            source,
+            np.array([contains(one["answer"], one["reference"]) for one in own], dtype=np.int64),
+            np.array([outcomes[one["id"]] for one in own], dtype=np.float64),
+            np.array([one["labels"]["correct"] for one in own], dtype=np.int64),
+            np.array(
+                [questions.setdefault(one["question"], len(questions)) for one in own],
+                dtype=np.int64,
+            ),
+        )
+
+
+def local_outcomes(records: list[Record]) -> dict[str, float]:
+    """What the local judge makes of every answer: 1, .5 or 0."""
+    import ragstone
+
+    examples = [
+        {
+            "id": one["id"],
+            "question": one["question"],
+            "answer": one["answer"],
+            "reference": one["reference"],
+        }
+        for one in records
+    ]
+    with TemporaryDirectory() as folder:
+        run = ragstone.evaluate(
+            examples, metrics=["answer_outcome"], judge="local", out=Path(folder) / "run"
+        )
+        scores = run.scores()
+    return dict(zip(scores["example_id"], scores["value"], strict=True))
+
+
+def contains(answer: str, references: list[str]) -> bool:
+    """Whether some normalised gold answer is contained in the normalised answer."""
+    said = normalised(answer)
+    return any(gold in said for one in references if (gold := normalised(one)))
+
+
+def normalised(text: str) -> str:
+    """Lower case without punctuation, articles and double spaces, as SQuAD compares answers."""
+    plain = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", plain).split())
+
+
+def llmjudge(data: Path, seed: int) -> None:
+    records = read_lines(data / "judge_calibration_llmjudge" / "relevance.jsonl.gz")
+    rows = [one for one in records if one["meta"]["judges"]]
+    people = np.array([one["labels"]["relevance"] for one in rows])
+    queries = [one["meta"]["qid"] for one in rows]
+    names = sorted({name for one in rows for name in one["meta"]["judges"]})
+    positive = (people >= 2).astype(np.int64)
+    rng = np.random.default_rng(seed)
+    labelled = np.sort(rng.choice(len(rows), 300, replace=False))
+    truth = float(positive.mean())
+    print(
+        f"{len(rows)} passages for {len(set(queries))} queries, relevant (grade >= 2) by people "
+        f"{truth:.3f}; corrected from 300 of them"
+    )
+    lines = []
+    for name in names:
+        grades = [one["meta"]["judges"].get(name) for one in rows]
+        well = np.array([grade in (0, 1, 2, 3) for grade in grades])
+        kept = np.flatnonzero(well)
+        said = np.array([grades[row] for row in kept], dtype=np.int64)
+        own = [queries[row] for row in kept]
+        plain = judge_kappa(said, people[kept], clusters=own, seed=seed)
+        graded = judge_kappa(said, people[kept], disagreement="quadratic", clusters=own, seed=seed)
+        called = [grade >= 2 if ok else None for grade, ok in zip(grades, well, strict=True)]
+        corrected = poststratified_rate(called, labelled, positive[labelled])
+        lines.append((name, graded, plain, float((said >= 2).mean()), corrected, (~well).sum()))
+    print(
+        f"{'judge':<26}{'quadratic κ':<24}{'κ':<24}{'positive':<10}{'corrected':<24}"
+        f"{'labels worth':<14}malformed"
+    )
+    for name, graded, plain, share, corrected, odd in sorted(
+        lines, key=lambda line: -(line[1].value or 0)
+    ):
+        print(
+            f"{name:<26}{shown(graded):<24}{shown(plain):<24}{share:<10.3f}"
+            f"{shown(corrected):<24}{corrected.effective_labels or 0:<14.0f}{odd or ''}"
+        )
+
+
+def shown(estimate: Any) -> str:
+    if estimate.value is None:
+        return str(estimate.reason)
+    if estimate.interval is None:
+        return f"{estimate.value:.3f}"
+    return f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
+
+
+def read_lines(path: Path) -> list[Record]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+"""Checks: one column of a judge's words against people's, on the same units."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.stats import Interval
+from ragstone.stats.correcting.labelled_rows import Codes
+from ragstone.stats.judging.auroc_interval import Auroc, auroc_interval
+from ragstone.stats.judging.bias import GroupBias, bias_along, bias_by_group
+from ragstone.stats.judging.calibration_error import CalibrationError, calibration_error
+from ragstone.stats.judging.confusion import Confusion, Share, confusion
+from ragstone.stats.judging.judge_kappa import Kappa, judge_kappa
+from ragstone.stats.judging.ranks import RankCorrelation, kendall, spearman
+from ragstone.stats.judging.threshold import Criterion, Threshold, best_threshold
+
+from .people import METRIC
+
+Floats = NDArray[np.float64]
+
+POSITIVE: Mapping[str, tuple[str, ...]] = {
+    "support": ("supported",),
+    "agreement": ("matches", "full"),
+    "response": ("abstain",),
+}
+"""What counts as a yes where a column has more than two words."""
+
+YES_NO = {"true", "false"}
+MIDDLE = 0.5
+FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """How much more the judge gives than people do in one group of units.
+
+    ``by`` names the field, or ``length`` (words of the answer) or ``position`` (rank of the
+    context); ``group`` is its value, or where its thirds lie.
+    """
+
+    by: str
+    of: GroupBias
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``calibrate --json`` has it."""
+        group = self.of.group
+        name = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
+        return {
+            "by": self.by,
+            "group": name,
+            "difference": self.of.value,
+            **_ends("", self.of.interval),
+            "n": self.of.n,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCheck:
+    """A judge against people over the ``n`` units that both judged.
+
+    What does not apply is None: sensitivity, specificity, AUROC and the error of calibration
+    where nothing is a yes or a no; rank correlations where labels have no order. ``kappa`` is
+    weighted by squared distance (``quadratic``) where they have one. ``reason`` says why nothing
+    can be told, such as ``no_variation``.
+    """
+
+    kind: str
+    column: str
+    n: int
+    words: Confusion | None
+    yes: Confusion | None
+    kappa: Kappa
+    weighting: str
+    auroc: Auroc | None
+    error: CalibrationError | None
+    spearman: RankCorrelation | None
+    kendall: RankCorrelation | None
+    threshold: Threshold | None
+    bias: tuple[Bias, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``calibrate --json`` prints of it."""
+        yes = self.yes
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "n": self.n,
+            **_share("accuracy", None if self.words is None else self.words.accuracy),
+            **_share("sensitivity", None if yes is None else yes.sensitivity),
+            **_share("specificity", None if yes is None else yes.specificity),
+            **_share("precision", None if yes is None else yes.precision),
+            **_found("kappa", self.kappa),
+            "weighting": self.weighting,
+            **_found("auroc", self.auroc),
+            **_found("spearman", self.spearman),
+            **_found("kendall", self.kendall),
+            "ece": None if self.error is None else self.error.value,
+            "threshold": _threshold(self.threshold),
+            "confusion": None
+            if self.words is None
+            else {
+                "labels": [str(one) for one in self.words.labels],
+                "people_by_judge": [list(row) for row in self.words.counts],
+            },
+            "bias": [one.to_dict() for one in self.bias],
+            "reason": self.kappa.reason,
+        }
+
+
+def check_column(
+    kind: str, column: str, rows: pl.DataFrame, criterion: Criterion, level: float, seed: int
+) -> JudgeCheck:
+    """Hold a judge against people.
+
+    Args:
+        kind: Of the judgement, or ``metric``.
+        column: Of the judgement, or the metric.
+        rows: One row a unit: ``people`` and ``value`` in words, ``people_number`` and ``number``,
+            ``probability`` of a yes, ``unit``, ``cluster``, ``system``, ``length``, ``by FIELD``.
+        criterion: What the best threshold is to maximise.
+        level: Of the intervals.
+        seed: Of what is redrawn.
+    """
+    clusters = _codes(rows["cluster"])
+    means = pl.col("people_number", "number")
+    numbers = rows.select(means).null_count().sum_horizontal().item() == 0
+    people, judge = (rows[name].to_numpy() for name in ("people_number", "number"))
+    truth, scores = _yes(kind, rows, numbers=numbers)
+    graded = numbers and not _only(people, 0, 1)
+    words: Codes = people if numbers else rows["people"].to_list()
+    said: Codes = judge if numbers else rows["value"].to_list()
+    measured = kind == METRIC and not _only(np.concatenate([people, judge]), 0, 1)
+    verdicts = None if scores is None else _verdicts(scores, rows, kind)
+    kappa = judge_kappa(
+        verdicts if measured and verdicts is not None else said,
+        truth if measured and truth is not None else words,
+        disagreement="quadratic" if graded else "nominal",
+        clusters=clusters,
+        seed=seed,
+        level=level,
+    )
+    difference = judge - people if numbers else _difference(truth, verdicts)
+    return JudgeCheck(
+        kind,
+        column,
+        rows.height,
+        None if measured else confusion(said, words, positive=1.0, clusters=clusters, level=level),
+        None
+        if truth is None or verdicts is None
+        else confusion(verdicts, truth, clusters=clusters, level=level),
+        kappa,
+        "quadratic" if graded else "nominal",
+        None
+        if truth is None or scores is None
+        else auroc_interval(scores, truth, clusters=clusters, level=level),
+        _error(truth, scores),
+        spearman(judge, people, clusters=clusters, level=level) if graded else None,
+        kendall(judge, people, clusters=clusters, level=level) if graded else None,
+        None
+        if truth is None or scores is None or _only(scores, 0, 1)
+        else best_threshold(
+            scores, truth, criterion=criterion, clusters=clusters, seed=seed, level=level
+        ),
+        tuple(_biases(rows, difference, clusters, level)),
+    )
+
+
+def _yes(
+    kind: str, rows: pl.DataFrame, *, numbers: bool
+) -> tuple[NDArray[np.int64] | None, Floats | None]:
+    """Which units people say yes to, the judge's score of a yes; None where nobody asks."""
+    if numbers and _only(rows["people_number"].to_numpy(), 0, 1):
+        truth = rows["people_number"].to_numpy().astype(np.int64)
+        scores = rows["probability"] if rows["probability"].null_count() == 0 else rows["number"]
+        return truth, scores.to_numpy().astype(np.float64)
+    if kind not in POSITIVE:
+        return None, None
+    truth = rows["people"].is_in(POSITIVE[kind]).to_numpy().astype(np.int64)
+    said = rows["value"].is_in(POSITIVE[kind]).cast(pl.Float64)
+    likely = rows["probability"].fill_null(said) if kind != "response" else said
+    return truth, likely.to_numpy().astype(np.float64)
+
+
+def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str) -> NDArray[np.int64]:
+    """The judge's yes or no: what it said, or its score from the middle on."""
+    if kind in POSITIVE:
+        return rows["value"].is_in(POSITIVE[kind]).to_numpy().astype(np.int64)
+    said = rows["number"].to_numpy()
+    if _only(said, 0, 1):
+        return said.astype(np.int64)
+    return (scores >= MIDDLE).astype(np.int64)
+
+
+def _difference(
+    truth: NDArray[np.int64] | None, verdicts: NDArray[np.int64] | None
+) -> Floats | None:
+    if truth is not None and verdicts is not None:
+        return (verdicts - truth).astype(np.float64)
+    return None
+
+
+def _error(truth: NDArray[np.int64] | None, scores: Floats | None) -> CalibrationError | None:
+    """None where the judge gives no more than yes and no, or scores that are no probabilities."""
+    if truth is None or scores is None or _only(scores, 0, 1):
+        return None
+    if scores.min() < 0 or scores.max() > 1:
+        return None
+    return calibration_error(scores, truth)
+
+
+def _biases(
+    rows: pl.DataFrame, difference: Floats | None, clusters: NDArray[np.int64], level: float
+) -> Iterator[Bias]:
+    if difference is None or rows.height < FEWEST:
+        return
+    fields = ["system", *(name for name in rows.columns if name.startswith("by "))]
+    for field in fields:
+        if rows[field].n_unique() > 1:
+            groups = bias_by_group(
+                difference, rows[field].to_list(), clusters=clusters, level=level
+            )
+            yield from (Bias(field.removeprefix("by "), one) for one in groups)
+    for name, column in (("length", rows["length"]), ("position", _position(rows))):
+        if column.null_count() or column.n_unique() < FEWEST:
+            continue
+        along = bias_along(
+            difference, column.to_numpy().astype(np.float64), clusters=clusters, level=level
+        )
+        yield from (Bias(name, one) for one in along.parts)
+
+
+def _position(rows: pl.DataFrame) -> pl.Series:
+    """The rank of a context; null for other units."""
+    return rows["unit"].cast(pl.Float64, strict=False)
+
+
+def _codes(clusters: pl.Series) -> NDArray[np.int64]:
+    return clusters.rank("dense").to_numpy().astype(np.int64)
+
+
+def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
+    return bool(np.isin(np.asarray(values, dtype=np.float64), allowed).all())
+
+
+def _ends(name: str, interval: Interval | None) -> dict[str, float | None]:
+    prefix = f"{name}_" if name else ""
+    low = None if interval is None else interval.low
+    high = None if interval is None else interval.high
+    return {f"{prefix}low": low, f"{prefix}high": high}
+
+
+def _share(name: str, share: Share | None) -> dict[str, float | None]:
+    if share is None:
+        return {name: None, **_ends(name, None)}
+    return {name: share.value, **_ends(name, share.interval)}
+
+
+def _found(name: str, found: Kappa | Auroc | RankCorrelation | None) -> dict[str, float | None]:
+    if found is None:
+        return {name: None, **_ends(name, None)}
+    return {name: found.value, **_ends(name, found.interval)}
+
+
+def _threshold(found: Threshold | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "value": found.value,
+        "criterion": found.criterion,
+        "in_sample": found.in_sample,
+        "cross_validated": found.cross_validated,
+        **_ends("", found.interval),
+        "folds": found.folds,
+        "seed": found.seed,
+        "reason": found.reason,
+    }

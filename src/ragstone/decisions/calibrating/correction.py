@@ -1,0 +1,239 @@
+"""Correction: a metric's mean by the judge, by people's labels alone, and by both together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.decisions.quantity import Quantity, mean_quantity
+from ragstone.decisions.scored import Scale, mean_of
+from ragstone.errors import InputError
+from ragstone.stats import Interval, MeanEstimate
+from ragstone.stats.correcting.corrected import Corrected, Correction
+from ragstone.stats.correcting.labels_only import mean_of_labels, rate_of_labels
+from ragstone.stats.correcting.poststratified import poststratify
+from ragstone.stats.correcting.ppi import prediction_powered
+from ragstone.stats.correcting.rogan_gladen import error_corrected
+from ragstone.stats.correcting.verdict_strata import strata_of
+
+Method = Literal["poststratified", "ppi_plus_plus", "rogan_gladen"]
+METHODS: tuple[Method, ...] = get_args(Method)
+"""How a rate is corrected; a mean of other scores always by ``ppi_plus_plus``."""
+
+PEOPLE, WEIGHT = "people", "weight"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledScores:
+    """The scores of one metric in one group, with what people said beside some of them.
+
+    Attributes:
+        scores: Rows of ``Scored.of`` with ``people`` (null where not labelled) and ``weight``
+            (one over the probability of being drawn; null where none is known).
+        scale: Of the metric.
+        method: Of the correction of a rate.
+    """
+
+    metric: str
+    group: Mapping[str, str]
+    scores: pl.DataFrame
+    scale: Scale
+    method: Method = "poststratified"
+
+    @property
+    def judged(self) -> pl.DataFrame:
+        """The examples that the judge gave a value."""
+        return self.scores.filter(pl.col("status") == "value")
+
+    @property
+    def n_labels(self) -> int:
+        """Of these, how many people labelled."""
+        return self.judged[PEOPLE].count()
+
+    @property
+    def rate(self) -> bool:
+        """Whether people said nothing but 0 and 1."""
+        labels = self.judged[PEOPLE].drop_nulls()
+        return self.scale.rate or bool(labels.is_in([0.0, 1.0]).all())
+
+    @property
+    def middle(self) -> float:
+        """Where a judge's score becomes a yes: the middle of the metric's range."""
+        low, high = self.scale.low, self.scale.high
+        return 0.5 if low is None or high is None else (low + high) / 2
+
+    def by_labels(self) -> Correction:
+        """Made ready from people's labels alone."""
+        rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
+        labels, weights, clusters = _labels(rows), _weights(rows), _clusters(rows)
+        if self.rate:
+            return rate_of_labels(labels, weights=weights, clusters=clusters)
+        return mean_of_labels(
+            labels, low=self.scale.low, high=self.scale.high, weights=weights, clusters=clusters
+        )
+
+    def corrected(self) -> Correction:
+        """Made ready from the judge's scores of all, and people's labels of some."""
+        judged = self.judged
+        there = judged[PEOPLE].is_not_null().to_numpy()
+        rows = judged.filter(pl.col(PEOPLE).is_not_null())
+        labels, weights, clusters = _labels(rows), _weights(rows), _clusters(judged)
+        scores = judged["value"].to_numpy()
+        if not self.rate or self.method == "ppi_plus_plus":
+            return prediction_powered(
+                scores,
+                there,
+                labels,
+                low=self.scale.low,
+                high=self.scale.high,
+                weights=weights,
+                clusters=clusters,
+            )
+        if self.method == "rogan_gladen":
+            positive = scores >= self.middle
+            return error_corrected(positive, there, labels, weights=weights, clusters=clusters)
+        strata = strata_of(scores)
+        return poststratify(strata, there, labels, weights=weights, clusters=clusters)
+
+    def quantity(self) -> Quantity:
+        """The corrected estimate, for what decides over it."""
+        ready = self.corrected()
+        at = ready.at(0.95)
+        plain = mean_quantity(self.scores, self.scale)
+        return Quantity(
+            value=at.value,
+            at=lambda level: ready.at(level).interval,
+            n=at.n_labels,
+            n_undefined=plain.n_undefined,
+            n_missing=plain.n_missing,
+            clusters=plain.clusters,
+            low=self.scale.low,
+            high=self.scale.high,
+            counted="labels",
+            reasons={} if at.reason is None else {at.reason: 1},
+        )
+
+    def example_scores(self) -> pl.DataFrame:
+        """What each example's score is once it is corrected.
+
+        People's word where there is one; else, for a rate, the share of positives that people
+        found among what the judge calls the same; else the judge's score moved by its mean error.
+        """
+        judged = self.judged
+        scores = judged["value"].to_numpy()
+        if self.rate:
+            strata = pl.Series("stratum", strata_of(scores))
+            weight = pl.when(pl.col(PEOPLE).is_not_null()).then(pl.col(WEIGHT).fill_null(1.0))
+            mean = (pl.col(PEOPLE) * weight).sum() / weight.sum()
+            likely = judged.with_columns(strata).select(
+                pl.when(pl.col(PEOPLE).count().over("stratum") > 0).then(mean.over("stratum"))
+            )
+        else:
+            error = (pl.col(PEOPLE) - pl.col("value")).mean()
+            moved = pl.col("value") + error
+            likely = judged.select(moved.clip(self.scale.low, self.scale.high))
+        return judged.select(
+            "example_id",
+            "system",
+            pl.lit(self.metric).alias("metric"),
+            pl.col("value").alias("judge"),
+            PEOPLE,
+            pl.coalesce(PEOPLE, likely.to_series()).alias("corrected"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedEstimate:
+    """A metric's mean in one group, three ways."""
+
+    metric: str
+    group: Mapping[str, str]
+    judge: MeanEstimate
+    labels: Corrected
+    corrected: Corrected
+    rate: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``calibrate --json`` prints of it."""
+        return {
+            "metric": self.metric,
+            "group": dict(self.group),
+            "judge": {
+                "value": self.judge.value, **_ends(self.judge.interval), "n": self.judge.n
+            },
+            "labels": _told(self.labels),
+            "corrected": {
+                **_told(self.corrected),
+                "strata": [
+                    {
+                        "verdict": str(one.verdict),
+                        "share": one.share,
+                        "n_judged": one.n_judged,
+                        "n_labels": one.n_labels,
+                        "rate": one.rate,
+                        **_ends(one.interval),
+                    }
+                    for one in self.corrected.strata
+                ],
+            },
+        }  # fmt: skip
+
+
+def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstimate:
+    """The three means with their intervals at a level."""
+    return CorrectedEstimate(
+        labelled.metric,
+        labelled.group,
+        mean_of(labelled.scores, labelled.scale, level=level),
+        labelled.by_labels().at(level),
+        labelled.corrected().at(level),
+        labelled.rate,
+    )
+
+
+def _labels(rows: pl.DataFrame) -> NDArray[np.float64]:
+    return rows[PEOPLE].to_numpy().astype(np.float64)
+
+
+def _weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
+    """None where no row's probability is known.
+
+    Raises:
+        InputError: It is known of some and not of others.
+    """
+    unknown = rows[WEIGHT].null_count()
+    if unknown == rows.height:
+        return None
+    if unknown:
+        raise InputError(
+            f"{unknown} of {rows.height} labelled examples have no inclusion_probability, the "
+            "others do. Give it for all of them, as ragstone sample writes it, or for none."
+        )
+    return rows[WEIGHT].to_numpy().astype(np.float64)
+
+
+def _clusters(rows: pl.DataFrame) -> NDArray[np.int64] | None:
+    """A number for each row's cluster; None where every row is its own."""
+    codes = rows["cluster"].rank("dense").to_numpy().astype(np.int64)
+    return None if len(np.unique(codes)) == len(codes) else codes
+
+
+def _ends(interval: Interval | None) -> dict[str, float | None]:
+    if interval is None:
+        return {"low": None, "high": None}
+    return {"low": interval.low, "high": interval.high}
+
+
+def _told(found: Corrected) -> dict[str, Any]:
+    return {
+        "value": found.value,
+        **_ends(found.interval),
+        "method": None if found.interval is None else found.interval.method,
+        "n_labels": found.n_labels,
+        "effective_labels": found.effective_labels,
+        "reason": found.reason,
+        "flags": list(found.flags),
+    }

@@ -1,0 +1,58 @@
+"""Identity: what makes a judge the one that was checked, and what of it has changed since."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ragstone.judges import fingerprint
+from ragstone.run import Run
+
+PARTS = ("nli", "encoder", "cross_encoder", "bertscore", "citations")
+"""Settings of a run beside the models and prompts of LLMs that a judge's word depends on."""
+
+
+def identity(run: Run) -> dict[str, Any]:
+    """Models, prompts and plan of the judges of a run, as plain data.
+
+    Models stand with their parameters, prompts with the hash of their text.
+    """
+    settings: Mapping[str, Any] = run.manifest["settings"]
+    spoke = [judge["name"] for judge in run.manifest["judges"] if judge["kinds"]]
+    told = settings.get("llm", {})
+    return {
+        "judges": sorted(name for name in spoke if not name.startswith("human")),
+        "models": told.get("judges", {}),
+        "prompts": told.get("prompts", {}),
+        "rubrics": told.get("rubrics"),
+        "plan": told.get("plan"),
+        "local": settings["local"] if any(name.startswith("local") for name in spoke) else [],
+        **{name: settings[name] for name in PARTS if settings.get(name)},
+    }
+
+
+def identity_hash(of: Mapping[str, Any]) -> str:
+    """Twelve digits that are others as soon as any part is."""
+    return fingerprint(json.dumps(of, sort_keys=True))[:12]
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What differs between two identities, one line a part; nothing where they are the same."""
+    lines = []
+    for part in dict.fromkeys([*before, *now]):
+        had, has = before.get(part), now.get(part)
+        if had == has:
+            continue
+        if isinstance(had, Mapping) and isinstance(has, Mapping):
+            names = [name for name in dict.fromkeys([*had, *has]) if had.get(name) != has.get(name)]
+            lines += [f"{part}: {name} was {_short(had.get(name))}, is {_short(has.get(name))}"
+                      for name in names]  # fmt: skip
+        else:
+            lines.append(f"{part}: was {_short(had)}, is {_short(has)}")
+    return lines
+
+
+def _short(value: object, most: int = 60) -> str:
+    if value is None or value == [] or value == {}:
+        return "none"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,100 @@
+"""Repeats: how often a judge that is asked the same again says something else."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.run import Run
+from ragstone.stats import Interval, mean_interval
+
+from .units import KEYS, judged_units
+
+SAME = 1e-9
+NOT_IN_EVERY_RUN = ("support", "agreement")
+"""Kinds about claims, which a judge words anew each time, so that their places do not match."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlipRate:
+    """The share of words that changed from one run to another.
+
+    ``what`` is a kind and column, or a metric; ``n`` counts the units both runs judged.
+    """
+
+    what: str
+    value: float | None
+    interval: Interval | None
+    n: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the passport has it."""
+        ends = self.interval
+        return {
+            "what": self.what,
+            "value": self.value,
+            "low": None if ends is None else ends.low,
+            "high": None if ends is None else ends.high,
+            "n": self.n,
+        }
+
+
+def flip_rates(run: Run, again: Run) -> list[FlipRate]:
+    """How often the second run's judge said something else of the same units.
+
+    Words about claims and statements are left out where the judge made these itself. Intervals
+    take the units of one example as a cluster.
+
+    Raises:
+        InputError: No unit was judged in both.
+    """
+    first, second = (
+        _words(one).select(*KEYS, "value", "number").rename({"value": name, "number": f"n {name}"})
+        for one, name in ((run, "before"), (again, "after"))
+    )
+    both = first.join(second, on=KEYS, how="inner", nulls_equal=True)
+    if both.is_empty():
+        raise InputError(
+            f"{run.path} and {again.path} have no judgement of the same example in common."
+        )
+    changed = (
+        pl.when(pl.col("n before").is_not_null() & pl.col("n after").is_not_null())
+        .then((pl.col("n before") - pl.col("n after")).abs() > SAME)
+        .otherwise(pl.col("before") != pl.col("after"))
+    )
+    flagged = both.with_columns(changed=changed.cast(pl.Float64))
+    found = []
+    for (kind, column), rows in flagged.group_by("kind", "column", maintain_order=True):
+        clusters = rows.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
+        found.append(_rate(f"{kind}.{column}", clusters))
+    return found
+
+
+def order_sensitivity(run: Run) -> FlipRate | None:
+    """Of the pairs of answers judged in both orders, the share whose verdict the order decided.
+
+    None where no pair was judged.
+    """
+    rows = run.judgements("preference").filter(pl.col("verdict").is_not_null())
+    pairs = rows.group_by("example_id", "judge", "rival").agg(
+        pl.col("order").n_unique().alias("orders"), pl.col("verdict").n_unique().alias("verdicts")
+    )
+    both = pairs.filter(pl.col("orders") == 2)
+    if both.is_empty():
+        return None
+    changed = both.with_columns(changed=(pl.col("verdicts") > 1).cast(pl.Float64))
+    clusters = changed.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
+    return _rate("preference.order", clusters)
+
+
+def _words(run: Run) -> pl.DataFrame:
+    units = judged_units(run)
+    return units.filter(~pl.col("kind").is_in(NOT_IN_EVERY_RUN))
+
+
+def _rate(what: str, clusters: pl.DataFrame) -> FlipRate:
+    sums, counts = clusters["changed"].to_numpy(), clusters["len"].cast(pl.Float64).to_numpy()
+    found = mean_interval(sums, counts, rate=True, low=0, high=1)
+    return FlipRate(what, found.value, found.interval, int(np.sum(counts)))

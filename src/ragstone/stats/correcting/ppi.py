@@ -1,0 +1,190 @@
+"""PPI++: a judge's mean score, moved by what people's labels say it gets wrong."""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.errors import InputError
+from ragstone.stats.interval import clamp
+
+from .corrected import NO_LABELS, ONE_CLUSTER, Corrected, label_flags
+from .labelled_rows import Codes, Floats, LabelledRows, read_labelled, sums_by
+from .labels_only import (
+    check_scale,
+    degrees_of_freedom,
+    sample_spread,
+    variance_of_labels,
+)
+from .mean_with_error import MeanWithError, bounded_size
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPowered:
+    """A prediction-powered mean: how far it follows the judge, and how sure it is.
+
+    ``power`` is λ, from 0 (labels only) to 1 (the judge's mean, moved by its
+    mean error). ``variance_labelled`` and ``variance_rest`` are the parts of the
+    variance of ``value`` that come from the labelled rows and from the others.
+    """
+
+    value: float | None
+    power: float
+    variance_labelled: float
+    variance_rest: float
+    mean: MeanWithError
+
+    def at(self, level: float) -> Corrected:
+        """The mean with its interval at ``level``, in (0, 1)."""
+        return self.mean.at(level)
+
+
+def ppi_mean(
+    scores: ArrayLike,
+    labelled: ArrayLike,
+    labels: ArrayLike,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> Corrected:
+    """Mean that people would find in all judged rows, from the labels of some of them.
+
+        ȳ + g · (f̄_all - f̄)     ȳ, f̄ over the labelled rows, f̄_all over all judged ones
+
+    The same as λ f̄_rest + mean of (y - λ f) with λ = g (N - n) / N, where "rest"
+    are the judged rows without a label. λ is the one with the least variance,
+    in [0, 1], so a useless judge does no harm when there are many labels. For
+    rates ``poststratified_rate`` is the better choice, most of all near 0 or 1.
+
+    Independent rows of equal weight have the paper's λ and variance, but for
+    n / (n - 1) and Student's t. With clusters what each row adds to the mean is
+    summed by cluster first; with weights ȳ and f̄ are weighted means. On a scale
+    with two ends the interval is Wilson's, stretched to it, for as many rows as
+    the labels are worth (``effective_rows``) times what the judge saves: the
+    variance of ȳ over that of the result. The paper's, value ± t · standard
+    error, is too narrow near an end. Other scales have the paper's.
+
+    Args:
+        scores: Shape (N,). What the judge gave each row, finite, in any unit.
+        labelled: Shape (n,) places or shape (N,) mask of the labelled rows.
+        labels: Shape (n,), what people gave, in the order of the rows.
+        low: The least mean there can be, None for no bound.
+        high: The greatest mean there can be, None for no bound.
+        weights: Shape (n,). One over the probability of being drawn for
+            labelling, up to a factor.
+        clusters: Shape (N,). Rows with one value share their fate.
+        level: Share of intervals that should hold the true mean, in (0, 1).
+
+    Raises:
+        InputError: Wrong shapes or numbers.
+
+    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient
+    Prediction-Powered Inference".
+    """
+    ready = prediction_powered(
+        scores, labelled, labels, low=low, high=high, weights=weights, clusters=clusters
+    )
+    return ready.at(level)
+
+
+def prediction_powered(
+    scores: ArrayLike,
+    labelled: ArrayLike,
+    labels: ArrayLike,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+) -> PredictionPowered:
+    """``ppi_mean`` made ready: its ``at`` gives the estimate at any level."""
+    judged = np.asarray(scores, dtype=np.float64)
+    if judged.ndim != 1 or not np.isfinite(judged).all():
+        raise InputError("Scores of the judge must be of shape (N,) and finite.")
+    sample = read_labelled(
+        len(judged), labelled, labels, rate=False, weights=weights, clusters=clusters
+    )
+    reason = NO_LABELS if sample.n == 0 else ONE_CLUSTER if sample.n_clusters == 1 else None
+    value, power, inside, outside = None, 0.0, 0.0, 0.0
+    if sample.n:
+        value, power, inside, outside = _estimate(judged, sample)
+    check_scale(sample, low, high)
+    size = bounded_size(sample, low, high)
+    if size is not None and inside + outside > 0:
+        alone = variance_of_labels(sample, float(np.average(sample.labels, weights=sample.weights)))
+        size *= alone / (inside + outside) if alone else 1.0
+    on_scale = None if value is None else clamp(value, low, high)
+    mean = MeanWithError(
+        on_scale,
+        sqrt(inside + outside),
+        sample_spread(sample),
+        degrees_of_freedom(sample),
+        size,
+        low,
+        high,
+        sample.n,
+        "ppi_plus_plus",
+        "ppi_plus_plus",
+        label_flags(sample.n, sample.n_clusters),
+        reason,
+    )
+    return PredictionPowered(on_scale, power, inside, outside, mean)
+
+
+def _estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float, float, float]:
+    """Value, λ, and the variance from the units with labels and from the rest."""
+    share = sample.weights / sample.n
+    seen = judged[sample.rows]
+    label_mean, seen_mean = float(share @ sample.labels), float(share @ seen)
+    labelled = np.zeros(len(judged), dtype=bool)
+    labelled[sample.rows] = True
+    adds = np.zeros(len(judged))
+    adds[sample.rows] = share * (sample.labels - label_mean)
+    follows = (judged - _centre(judged, labelled, sample.weighted)) / len(judged)
+    follows[sample.rows] -= share * (seen - seen_mean)
+    if sample.clusters is not None:
+        adds = sums_by(sample.clusters, adds)
+        follows = sums_by(sample.clusters, follows)
+        labelled = np.bincount(sample.clusters, weights=labelled) > 0
+    fair = sample.clusters is None and not sample.weighted
+    gain = _paper_gain(judged, sample) if fair else _least_variance_gain(adds, follows, labelled)
+    rest = len(judged) - sample.n
+    most = len(judged) / max(1, rest)
+    gain = clamp(gain, 0, most)
+    value = label_mean + gain * (float(judged.mean()) - seen_mean)
+    effect = adds + gain * follows
+    inside, outside = _variance(effect[labelled]), _variance(effect[~labelled])
+    return value, gain / most if rest else 0.0, inside, outside
+
+
+def _centre(judged: Floats, labelled: NDArray[np.bool_], weighted: bool) -> float | Floats:
+    """Where the judge's scores lie: of labelled and other rows apart, if both are fair samples."""
+    if weighted or labelled.all():
+        return float(judged.mean())
+    return np.asarray(np.where(labelled, judged[labelled].mean(), judged[~labelled].mean()))
+
+
+def _paper_gain(judged: Floats, sample: LabelledRows) -> float:
+    seen = judged[sample.rows]
+    together = float(np.mean((sample.labels - sample.labels.mean()) * (seen - seen.mean())))
+    variance = float(judged.var(ddof=1)) if len(judged) > 1 else 0.0
+    return together / variance if variance else 0.0
+
+
+def _least_variance_gain(adds: Floats, follows: Floats, labelled: NDArray[np.bool_]) -> float:
+    """The g for which ``adds + g · follows`` varies least."""
+    scale = np.where(labelled, _correction(labelled.sum()), _correction((~labelled).sum()))
+    square = float(scale @ follows**2)
+    return -float(scale @ (adds * follows)) / square if square else 0.0
+
+
+def _variance(effect: Floats) -> float:
+    return _correction(len(effect)) * float(effect @ effect)
+
+
+def _correction(units: int) -> float:
+    return units / (units - 1) if units > 1 else 1.0

@@ -1,0 +1,37 @@
+"""Strata of a judge's scores: few enough to be labelled, fine enough to tell rows apart."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.errors import InputError
+from ragstone.stats.judging.calibration_error import equal_mass_bins
+
+MOST_STRATA = 5
+
+
+def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
+    """A stratum for each score, from 0 for the lowest: to post-stratify a rate by a graded judge.
+
+    Each value is a stratum where there are at most ``most`` of them; otherwise
+    the scores are cut into ``most`` parts of about equal size, equal scores
+    together. Only the judge's scores are looked at, never labels, which would
+    make the intervals too narrow.
+
+    Five, because in simulations (50 to 300 labels, rates from .03 to .5, judges of
+    AUROC .76 to .98) they were within 6 % of the narrowest interval of 2 to 10
+    strata; but for 300 labels and rates up to .1 more strata save up to 11 %.
+
+    Args:
+        scores: Shape (N,), finite, of all judged rows.
+        most: Strata at the most, at least 1.
+
+    Raises:
+        InputError: Scores that are not finite, or ``most`` below 1.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all() or most < 1:
+        raise InputError("Strata need finite scores of shape (N,) and most >= 1.")
+    distinct, place = np.unique(values, return_inverse=True)
+    if len(distinct) <= most:
+        return place.astype(np.int64)
+    return equal_mass_bins(values, most)

@@ -1,0 +1,107 @@
+"""AUROC with its interval."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.errors import InputError
+from ragstone.stats.auroc import auroc
+from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of, quantile, sums_by
+from ragstone.stats.interval import Interval
+from ragstone.stats.wilson import wilson_ends
+
+from .ranks import mean_ranks
+
+NO_POSITIVES = "no_positives"
+NO_NEGATIVES = "no_negatives"
+
+HALF_ROW = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Auroc:
+    """From 0 to 1, .5 for scores that know nothing.
+
+    ``value`` is None, and ``reason`` says why, without a positive or a negative.
+    ``interval`` is None too where the positives, or the negatives, are of one
+    row or cluster.
+    """
+
+    value: float | None
+    interval: Interval | None
+    positives: int
+    negatives: int
+    reason: str | None = None
+
+
+def auroc_interval(
+    scores: ArrayLike,
+    positive: ArrayLike,
+    *,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> Auroc:
+    """AUROC, and Wilson's ends for it on the number of pairs that its variance is worth.
+
+        n_eff = (A (1 - A) + h / k) / (variance + h / k²),    h = 1/2
+
+    The variance is DeLong's; with clusters, what rows add to A is summed by
+    cluster first. k is the smaller of the numbers of positives and negatives,
+    or of clusters that hold them: at A = 1, where the variance is 0, n_eff = k,
+    which is the least it can be for independent rows. The quantile is Student's
+    t with k - 1 degrees of freedom.
+
+    Args:
+        scores: Shape (n,), finite; higher means more likely positive.
+        positive: Shape (n,), true or 1 for a positive.
+        clusters: Shape (n,). Rows with one value share their fate.
+        level: Share of intervals that should hold the true value, in (0, 1).
+
+    Raises:
+        InputError: Wrong shapes, scores that are not finite, labels that are
+            neither true nor false.
+
+    Source: DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two
+    or more correlated receiver operating characteristic curves"; Obuchowski
+    (1997), "Nonparametric analysis of clustered ROC curve data"; Birnbaum & Klose
+    (1957), "Bounds for the variance of the Mann-Whitney statistic", for k; that
+    half a row is added is ours.
+    """
+    value = auroc(scores, positive)
+    labels = np.asarray(positive).astype(bool)
+    positives, negatives = int(labels.sum()), int((~labels).sum())
+    if value is None:
+        reason = NO_NEGATIVES if positives else NO_POSITIVES
+        return Auroc(None, None, positives, negatives, reason)
+    values = np.asarray(scores, dtype=np.float64)
+    codes = np.arange(len(labels)) if clusters is None else codes_of(clusters)
+    if len(codes) != len(labels):
+        raise InputError(f"{len(labels)} rows have {len(codes)} clusters.")
+    fewest = min(len(np.unique(codes[labels])), len(np.unique(codes[~labels])))
+    if fewest < 2:
+        return Auroc(value, None, positives, negatives)
+    variance = delong_variance(values, labels, value, None if clusters is None else codes)
+    half = HALF_ROW / fewest
+    size = (value * (1 - value) + half) / (variance + half / fewest)
+    low, high = wilson_ends(value, max(1.0, size), quantile(level, fewest - 1))
+    return Auroc(value, Interval(low, high, level, "delong"), positives, negatives)
+
+
+def delong_variance(
+    scores: Floats, labels: NDArray[np.bool_], value: float, codes: Ints | None
+) -> float:
+    """Variance of an AUROC of ``value``: DeLong's, or Obuchowski's for clusters."""
+    everyone, counts = mean_ranks(scores), (int(labels.sum()), int((~labels).sum()))
+    parts = np.empty(len(scores))
+    # Share of negatives that a positive beats, and of positives that beat a negative.
+    parts[labels] = (everyone[labels] - mean_ranks(scores[labels])) / counts[1]
+    parts[~labels] = 1 - (everyone[~labels] - mean_ranks(scores[~labels])) / counts[0]
+    effect = (parts - value) / np.where(labels, *counts)
+    if codes is not None:
+        sums = sums_by(codes, effect)
+        return float(sums @ sums) * len(sums) / (len(sums) - 1)
+    return sum(
+        float(effect[side] @ effect[side]) * n / (n - 1)
+        for side, n in ((labels, counts[0]), (~labels, counts[1]))
+    )

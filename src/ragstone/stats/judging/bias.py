@@ -1,0 +1,138 @@
+"""Bias: does a judge differ from people more for some rows than for others?"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.errors import InputError
+from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of, in_order, sums_by
+from ragstone.stats.interval import Interval
+from ragstone.stats.mean import mean_interval
+
+from .calibration_error import equal_mass_bins
+from .ranks import RankCorrelation, spearman
+
+PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBias:
+    """Mean of judge less people over the ``n`` rows of a group.
+
+    ``interval`` is None for a group of one row or cluster.
+    """
+
+    group: Hashable
+    n: int
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class BiasAlong:
+    """Bias by parts of a number such as length, from its lowest to its highest third.
+
+    The groups are named by (lowest, highest) of the number in them;
+    ``correlation`` is Spearman's of the number with judge less people.
+    """
+
+    parts: tuple[GroupBias, ...]
+    correlation: RankCorrelation
+
+
+def bias_by_group(
+    differences: ArrayLike,
+    groups: Codes,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> tuple[GroupBias, ...]:
+    """Mean difference of judge and people in each group, as by ``mean_interval``.
+
+    Args:
+        differences: Shape (n,), judge less people, finite.
+        groups: Shape (n,), such as the system or the slice of each row.
+        low: The least difference there can be, None for no bound; -1 for rates.
+        high: The greatest difference there can be, None for no bound; 1 for rates.
+        clusters: Shape (n,). Rows with one value share their fate.
+        level: Share of intervals that should hold the true mean, in (0, 1).
+
+    Raises:
+        InputError: Different numbers of rows, or numbers that are not finite.
+    """
+    values, own = _read(differences, clusters)
+    listed: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
+    if len(listed) != len(values):
+        raise InputError(f"{len(values)} differences have {len(listed)} groups.")
+    codes = codes_of(listed)
+    names = dict(zip(listed, codes.tolist(), strict=True))
+    return tuple(
+        _bias(name, values, codes == names[name], own, low, high, level) for name in in_order(names)
+    )
+
+
+def bias_along(
+    differences: ArrayLike,
+    covariate: ArrayLike,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> BiasAlong:
+    """Mean difference of judge and people in thirds of a number, and its rank correlation.
+
+    Args:
+        differences: Shape (n,), judge less people, finite.
+        covariate: Shape (n,), finite, such as the length of an answer. Equal
+            numbers share a part, so there may be fewer than three.
+        low: The least difference there can be, None for no bound; -1 for rates.
+        high: The greatest difference there can be, None for no bound; 1 for rates.
+        clusters: Shape (n,). Rows with one value share their fate.
+        level: Share of intervals that should hold the true value, in (0, 1).
+
+    Raises:
+        InputError: Different numbers of rows, or numbers that are not finite.
+    """
+    values, own = _read(differences, clusters)
+    number = np.asarray(covariate, dtype=np.float64)
+    if number.shape != values.shape or not np.isfinite(number).all():
+        raise InputError("The number that bias may follow must be finite, one a difference.")
+    place = equal_mass_bins(number, PARTS)
+    parts = []
+    for code in range(int(place.max()) + 1 if len(place) else 0):
+        inside = place == code
+        name = (float(number[inside].min()), float(number[inside].max()))
+        parts.append(_bias(name, values, inside, own, low, high, level))
+    return BiasAlong(tuple(parts), spearman(number, values, clusters=own, level=level))
+
+
+def _read(differences: ArrayLike, clusters: Codes | None) -> tuple[Floats, Ints | None]:
+    values = np.asarray(differences, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise InputError("Differences must be of shape (n,) and finite.")
+    codes = None if clusters is None else codes_of(clusters)
+    if codes is not None and len(codes) != len(values):
+        raise InputError(f"{len(values)} differences have {len(codes)} clusters.")
+    return values, codes
+
+
+def _bias(
+    name: Hashable,
+    values: Floats,
+    inside: NDArray[np.bool_],
+    clusters: Ints | None,
+    low: float | None,
+    high: float | None,
+    level: float,
+) -> GroupBias:
+    own = values[inside]
+    codes = np.arange(len(own)) if clusters is None else clusters[inside]
+    codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    sums, counts, squares = (sums_by(codes, own**power) for power in (1, 0, 2))
+    estimate = mean_interval(sums, counts, squares, rate=False, low=low, high=high, level=level)
+    return GroupBias(name, len(own), float(own.mean()), estimate.interval)

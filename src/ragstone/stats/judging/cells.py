@@ -1,0 +1,64 @@
+"""Pairs of labels as cells of a table, and intervals for what is computed from the table."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ragstone.errors import InputError
+from ragstone.stats.bootstrap import cluster_bootstrap
+from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of
+from ragstone.stats.interval import Interval, upper_quantile
+
+
+def cell_bootstrap(
+    cells: Ints,
+    n_cells: int,
+    combine: Callable[[Floats], Floats],
+    *,
+    clusters: Codes | None,
+    seed: int,
+    resamples: int,
+    level: float,
+) -> Interval | None:
+    """Percentile bootstrap for a function of the shares of the cells.
+
+    Clusters are drawn whole; independent rows by one multinomial draw of the
+    table, which costs the same for ten rows and ten million.
+
+    Args:
+        cells: Shape (n,), from 0 to ``n_cells`` - 1.
+        n_cells: How many cells there are.
+        combine: Takes shares of shape (B, n_cells), returns finite numbers of
+            shape (B,).
+        clusters: Shape (n,); None where rows are independent.
+        seed: The same seed gives the same draws on every machine.
+        resamples: Draws.
+        level: In (0, 1).
+
+    Returns:
+        The interval; None for fewer than two rows or clusters, or where all
+        draws agree.
+
+    Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap",
+    chapters 8 and 13.
+    """
+    upper = upper_quantile(level)
+    n = len(cells)
+    if clusters is not None:
+        codes = codes_of(clusters)
+        if len(codes) != n:
+            raise InputError(f"{n} rows have {len(codes)} clusters.")
+        size = int(codes.max()) + 1 if n else 0
+        table = np.bincount(codes * n_cells + cells, minlength=size * n_cells)
+        sums = table.reshape(size, n_cells).astype(np.float64)
+        counts = np.repeat(sums.sum(axis=1, keepdims=True), n_cells, axis=1)
+        return cluster_bootstrap(sums, counts, combine, seed=seed, resamples=resamples, level=level)
+    if n < 2:
+        return None
+    shares = np.bincount(cells, minlength=n_cells) / n
+    drawn = np.random.default_rng(seed).multinomial(n, shares, size=resamples) / n
+    statistics = combine(drawn)
+    if statistics.min() == statistics.max():
+        return None
+    low, high = np.quantile(statistics, [1 - upper, upper])
+    return Interval(float(low), float(high), level, "multinomial_bootstrap")

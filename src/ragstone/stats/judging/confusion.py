@@ -1,0 +1,134 @@
+"""Confusion: where a judge and people say the same, and where not."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.errors import InputError
+from ragstone.stats.correcting.labelled_rows import Codes, Ints, codes_of, in_order, sums_by
+from ragstone.stats.interval import Interval
+from ragstone.stats.mean import mean_interval
+
+NO_ROWS = "no_rows"
+NO_SUCH_ROWS = "no_such_rows"
+NOT_BINARY = "not_binary"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of ``n`` rows.
+
+    ``value`` is None, and ``reason`` says why, for no rows (``no_such_rows``).
+    ``interval`` is None too where they are all of one cluster.
+    """
+
+    value: float | None
+    interval: Interval | None
+    n: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Counts of each pair of labels.
+
+    ``counts[i][j]`` rows have ``labels[i]`` from people and ``labels[j]`` from
+    the judge. For two labels, one of them positive: ``sensitivity`` is the share
+    of people's positives that the judge found, ``specificity`` that of their
+    negatives, ``precision`` the share of the judge's positives that are people's.
+    They are None, with ``reason`` ``not_binary``, for other labels.
+    """
+
+    labels: tuple[Hashable, ...]
+    counts: tuple[tuple[int, ...], ...]
+    n: int
+    accuracy: Share
+    sensitivity: Share | None
+    specificity: Share | None
+    precision: Share | None
+    reason: str | None
+
+
+def confusion(
+    judge: Codes,
+    people: Codes,
+    *,
+    positive: Hashable = 1,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> Confusion:
+    """Confusion of a judge with people, and its rates with intervals.
+
+    Wilson's intervals, ``cluster_wilson`` where rows share clusters.
+
+    Args:
+        judge: Shape (n,), one label a row, none missing.
+        people: Shape (n,), for the same rows.
+        positive: Which label is positive; True is 1. Rates need it to be one of
+            at most two labels.
+        clusters: Shape (n,). Rows with one value share their fate.
+        level: Share of intervals that should hold the true rate, in (0, 1).
+
+    Raises:
+        InputError: Different numbers of rows, or a missing label.
+    """
+    said, meant = list_labels("judge", judge), list_labels("people", people)
+    if len(said) != len(meant):
+        raise InputError(f"The judge has {len(said)} labels and people {len(meant)}.")
+    if clusters is not None and len(codes_of(clusters)) != len(said):
+        raise InputError(f"{len(said)} rows have {len(clusters)} clusters.")
+    labels = in_order({*said, *meant})
+    place = {label: code for code, label in enumerate(labels)}
+    a = np.array([place[one] for one in said], dtype=np.int64)
+    b = np.array([place[one] for one in meant], dtype=np.int64)
+    kinds = len(labels)
+    table = np.bincount(b * kinds + a, minlength=kinds**2).reshape(kinds, kinds)
+    groups = None if clusters is None else codes_of(clusters)
+    accuracy = share_of(a == b, np.ones(len(a), dtype=bool), groups, level)
+    counts = tuple(tuple(int(one) for one in row) for row in table)
+    binary = kinds <= 2 and (positive in place or len(a) == 0)
+    if not binary:
+        return Confusion(labels, counts, len(a), accuracy, None, None, None, NOT_BINARY)
+    yes, truth = a == place.get(positive, -1), b == place.get(positive, -1)
+    return Confusion(
+        labels,
+        counts,
+        len(a),
+        accuracy,
+        share_of(yes, truth, groups, level),
+        share_of(~yes, ~truth, groups, level),
+        share_of(truth, yes, groups, level),
+        None if len(a) else NO_ROWS,
+    )
+
+
+def share_of(
+    hits: NDArray[np.bool_], among: NDArray[np.bool_], clusters: Ints | None, level: float
+) -> Share:
+    """Share of the rows ``among`` that are ``hits``, with its interval."""
+    n = int(among.sum())
+    if n == 0:
+        return Share(None, None, 0, NO_SUCH_ROWS)
+    rows = hits[among].astype(np.float64)
+    if clusters is None:
+        sums, counts = rows, np.ones(n)
+    else:
+        own = np.unique(clusters[among], return_inverse=True)[1].astype(np.int64)
+        sums, counts = sums_by(own, rows), sums_by(own, np.ones(n))
+    estimate = mean_interval(sums, counts, rate=True, low=0, high=1, level=level)
+    return Share(estimate.value, estimate.interval, n)
+
+
+def list_labels(name: str, values: Codes) -> list[Hashable]:
+    """The labels as a list.
+
+    Raises:
+        InputError: One is None or NaN.
+    """
+    listed: list[Hashable] = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    missing = sum(one is None or one != one for one in listed)
+    if missing:
+        raise InputError(f"{missing} of {len(listed)} labels of the {name} are missing.")
+    return listed

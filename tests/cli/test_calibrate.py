@@ -1,0 +1,106 @@
+"""``ragstone calibrate``: what it prints, what it keeps, and how it ends."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def run(ragstone: Callable[..., Any], data: Path, tmp_path: Path) -> Path:
+    out = tmp_path / "run"
+    metrics = ("-m", "unsupported_claim", "-m", "answer_coverage")
+    assert ragstone("evaluate", data, "--judge", "local", *metrics, "--out", out).status == 0
+    return out
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """Two people say of the three answers of system a that they are borne out."""
+    rows = ["id,annotator,unsupported_claim_present,covered"]
+    rows += [f"{name}-a,{who},0,1" for name in ("pier", "mole", "adit") for who in ("ann", "ben")]
+    rows += ["pier-b,ann,0,0"]
+    file = tmp_path / "labels.csv"
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return file
+
+
+def test_judge_labels_and_corrected_stand_side_by_side(
+    ragstone: Callable[..., Any], run: Path, labels: Path
+) -> None:
+    outcome = ragstone("calibrate", run, "--labels", labels, "--map", "answer_coverage=covered")
+    assert outcome.status == 0
+    for word in ("judge", "labels", "corrected", "answer_coverage", "unsupported_claim"):
+        assert word in outcome.out
+    assert "fewer than 20 labels" in outcome.out
+
+
+def test_json_has_what_programs_read(ragstone: Callable[..., Any], run: Path, labels: Path) -> None:
+    found = ragstone("calibrate", run, "--labels", labels, "--json").json
+    (whole, *_) = found["estimates"]
+    assert set(whole) == {"metric", "group", "judge", "labels", "corrected"}
+    assert {"value", "low", "high"} <= set(whole["judge"])
+    assert {"value", "low", "high", "method", "n_labels", "effective_labels"} <= set(
+        whole["corrected"]
+    )
+    (check,) = found["agreement"]
+    keys = {"kind", "column", "n", "sensitivity", "specificity", "kappa", "auroc", "ece"}
+    assert keys <= set(check)
+    assert check["reason"] == "no_variation"
+
+
+def test_passport_is_kept_in_the_run_and_found_valid(
+    ragstone: Callable[..., Any], run: Path, labels: Path
+) -> None:
+    ragstone("calibrate", run, "--labels", labels)
+    passport = run / "judge_passport.json"
+    assert "# Passport of the judge local" in (run / "judge_passport.md").read_text("utf-8")
+    outcome = ragstone("calibrate", run, "--passport", passport)
+    assert (outcome.status, "holds for" in outcome.out) == (0, True)
+
+
+def test_passport_of_another_judge_is_void_and_says_why(
+    ragstone: Callable[..., Any], run: Path, labels: Path
+) -> None:
+    ragstone("calibrate", run, "--labels", labels)
+    passport = run / "judge_passport.json"
+    told = json.loads(passport.read_text("utf-8"))
+    told["judge"]["prompts"] = {"claims": "aaaa"}
+    passport.write_text(json.dumps(told), encoding="utf-8")
+    outcome = ragstone("calibrate", run, "--passport", passport)
+    assert outcome.status == 1
+    assert "prompts: claims was aaaa, is none" in outcome.out
+    assert ragstone("calibrate", run, "--passport", passport, "--json").json["valid"] is False
+
+
+def test_corrected_scores_of_examples_are_written(
+    ragstone: Callable[..., Any], run: Path, labels: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "scores.csv"
+    ragstone("calibrate", run, "--labels", labels, "--out", file)
+    scores = pl.read_csv(file)
+    assert scores.columns == ["example_id", "system", "metric", "judge", "people", "corrected"]
+    assert scores["corrected"].null_count() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--labels", "none.csv"], "none.csv"),
+        (["--method", "magic"], "poststratified"),
+        (["--criterion", "luck"], "youden"),
+        (["--metric", "recall"], "recall"),
+        (["--cluster", "colour"], "colour"),
+        (["--map", "recall"], "FIELD=COLUMN"),
+    ],
+)
+def test_bad_options_are_named(
+    options: list[str], said: str, ragstone: Callable[..., Any], run: Path, labels: Path
+) -> None:
+    given = [] if "--labels" in options else ["--labels", labels]
+    outcome = ragstone("calibrate", run, *given, *options)
+    assert outcome.status == 2
+    assert said in outcome.err

@@ -1,0 +1,70 @@
+"""Bias of a judge by group and along a number."""
+
+import numpy as np
+import pytest
+
+from ragstone.errors import InputError
+from ragstone.stats import mean_interval, wilson
+from ragstone.stats.judging.bias import bias_along, bias_by_group
+
+
+def test_mean_difference_of_each_group_by_hand() -> None:
+    found = bias_by_group([1.0, 0, -1, 0, 2], ["b", "a", "a", "a", "b"])
+    assert [(one.group, one.n, one.value) for one in found] == [
+        ("a", 3, pytest.approx(-1 / 3)),
+        ("b", 2, 1.5),
+    ]
+
+
+def test_intervals_are_those_of_means_by_cluster() -> None:
+    rng = np.random.default_rng(1)
+    differences, clusters = rng.integers(-1, 2, 60).astype(float), np.arange(60) // 3
+    (alone,) = bias_by_group(differences, ["all"] * 60, low=-1, high=1, clusters=clusters)
+    sums, counts, squares = (np.bincount(clusters, weights=differences**k) for k in (1, 0, 2))
+    expected = mean_interval(sums, counts, squares, rate=False, low=-1, high=1)
+    assert alone.interval == expected.interval
+
+
+def test_judge_who_never_differs_has_an_interval_on_a_scale_and_none_without() -> None:
+    (on_scale,) = bias_by_group([0.0] * 20, [1] * 20, low=-1, high=1)
+    (without,) = bias_by_group([0.0] * 20, [1] * 20)
+    half = wilson(10, 20)
+    assert on_scale.interval is not None
+    assert half is not None
+    assert on_scale.interval.low < 2 * half.low - 1 + 0.05
+    assert (without.value, without.interval) == (0, None)
+
+
+def test_judge_who_favours_long_answers_is_found_out() -> None:
+    rng = np.random.default_rng(2)
+    length = rng.integers(10, 500, 300)
+    differences = (rng.random(300) < length / 600).astype(float)
+    found = bias_along(differences, length, low=-1, high=1)
+    assert [one.n for one in found.parts] == pytest.approx([100] * 3, abs=3)
+    values = [one.value for one in found.parts]
+    assert values == sorted(values)
+    low, high = found.parts[0].interval, found.parts[2].interval
+    assert low is not None
+    assert high is not None
+    assert low.high < high.low
+    assert found.correlation.interval is not None
+    assert found.correlation.interval.low > 0
+
+
+def test_number_that_never_changes_is_one_part() -> None:
+    found = bias_along([0.0, 1, 0, 1], [5, 5, 5, 5])
+    assert len(found.parts) == 1
+    assert found.correlation.reason == "no_variation"
+
+
+def test_no_rows_give_no_groups() -> None:
+    assert bias_by_group([], []) == ()
+    found = bias_along([], [])
+    assert (found.parts, found.correlation.reason) == ((), "too_few")
+
+
+def test_rows_without_a_group_are_refused() -> None:
+    with pytest.raises(InputError, match="2 differences have 1 groups"):
+        bias_by_group([1.0, 2.0], ["a"])
+    with pytest.raises(InputError, match="finite"):
+        bias_by_group([float("nan")], ["a"])

@@ -1,0 +1,73 @@
+"""How often corrected rates hold the truth, and how wide they are beside labels alone.
+
+Short forms of ``benchmarks/correction.py settings``, drawn by its code: 2,000 judged rows, judges
+with sensitivity = specificity.
+"""
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragstone.stats.correcting.poststratified import poststratified_rate
+
+RATES = (0.02, 0.05, 0.3, 0.7, 0.97)
+ACCURACIES = (0.8, 0.9, 0.98)
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> Any:
+    path = Path(__file__).parents[2] / "benchmarks" / "correction.py"
+    spec = spec_from_file_location("benchmark_correction", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("accuracy", ACCURACIES)
+@pytest.mark.parametrize("rate", RATES)
+def test_corrected_rates_hold_the_truth_and_are_no_wider_than_labels_alone(
+    benchmark: Any, rate: float, accuracy: float
+) -> None:
+    rng = np.random.default_rng(11)
+    for n in (50, 100, 300):
+        found = benchmark.independent(rate, accuracy, n, 2000, rng)
+        assert found.coverage >= 0.935
+        assert found.width <= 1.03
+        if rate in (0.3, 0.7) and n >= 100:
+            assert found.width <= (0.9 if accuracy < 0.9 else 0.75)
+
+
+@pytest.mark.parametrize("accuracy", ACCURACIES)
+@pytest.mark.parametrize("rate", RATES)
+def test_whole_questions_hold_the_truth_where_rows_taken_as_independent_do_not(
+    benchmark: Any, rate: float, accuracy: float
+) -> None:
+    rng = np.random.default_rng(12)
+    shared, alone = benchmark.clustered(rate, accuracy, 600, rng)
+    assert shared.coverage >= 0.935
+    assert alone.coverage <= 0.93
+    assert shared.width <= 1
+
+
+def test_draws_are_corrected_as_the_function_does_it(benchmark: Any) -> None:
+    """The benchmark computes many draws at once; each is what ``poststratified_rate`` gives."""
+    rng = np.random.default_rng(13)
+    drawn = benchmark.draw(0.3, 0.9, 60, 5, rng)
+    low, high = benchmark.score_ends(drawn)
+    for one in range(5):
+        judged = np.round(drawn.shares[one] * 2000).astype(int)
+        labelled = drawn.sizes[one].astype(int)
+        positives = np.round(drawn.rates[one] * drawn.sizes[one]).astype(int)
+        verdicts = np.repeat([0, 1], judged)
+        rows = np.concatenate([np.arange(labelled[0]), judged[0] + np.arange(labelled[1])])
+        labels = np.concatenate([np.arange(labelled[k]) < positives[k] for k in (0, 1)])
+        interval = poststratified_rate(verdicts, rows, labels).interval
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx((low[one], high[one]), abs=1e-9)

@@ -1,0 +1,115 @@
+"""What labels say alone."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from statsmodels.stats.weightstats import DescrStatsW
+
+from ragstone.errors import InputError
+from ragstone.stats import cluster_wilson, mean_interval, t_quantile, wilson
+from ragstone.stats.correcting.kish import kish_size
+from ragstone.stats.correcting.labels_only import labels_only_mean, labels_only_rate, mean_of_labels
+from ragstone.stats.interval import Interval
+
+
+def ends(interval: Interval | None) -> tuple[float, float]:
+    assert interval is not None
+    return interval.low, interval.high
+
+
+def test_independent_labels_have_wilsons_interval_and_count_one_each() -> None:
+    result = labels_only_rate([1] * 3 + [0] * 17)
+    assert ends(result.interval) == ends(wilson(3, 20))
+    assert result.effective_labels == pytest.approx(20)
+    assert result.flags == ()
+
+
+@pytest.mark.parametrize("successes", [0, 1, 25, 50])
+def test_effective_labels_of_wilson_are_its_rows(successes: int) -> None:
+    result = labels_only_rate([1] * successes + [0] * (50 - successes), level=0.9)
+    assert result.effective_labels == pytest.approx(50)
+
+
+def test_clustered_labels_have_cluster_wilson() -> None:
+    labels, clusters = [1, 1, 0, 0, 0, 1, 0, 1], [0, 0, 1, 1, 1, 2, 3, 3]
+    result = labels_only_rate(labels, clusters=clusters)
+    assert ends(result.interval) == pytest.approx(ends(cluster_wilson([2, 0, 1, 1], [2, 3, 1, 2])))
+    assert set(result.flags) == {"few_labels", "few_clusters"}
+
+
+def test_weighted_rate_by_hand() -> None:
+    # 4 of weight 1, 2 of weight 4: rate (1 + 4) / 12.
+    result = labels_only_rate([1, 0, 0, 0, 1, 0], weights=[1, 1, 1, 1, 4, 4])
+    assert result.value == pytest.approx(5 / 12)
+    low, high = ends(result.interval)
+    plain = ends(wilson(5, 12))
+    assert low < plain[0] < plain[1] < high
+
+
+def test_kish_by_hand() -> None:
+    assert kish_size([1, 1, 1, 1, 4, 4]) == pytest.approx(144 / 36)
+    assert kish_size([2, 2, 2]) == pytest.approx(3)
+    assert kish_size([]) == 0
+    with pytest.raises(InputError, match="above 0"):
+        kish_size([1, 0])
+
+
+def test_mean_without_a_scale_is_students() -> None:
+    labels = np.random.default_rng(1).normal(size=30)
+    expected = DescrStatsW(labels).tconfint_mean()
+    assert ends(labels_only_mean(labels).interval) == pytest.approx(expected)
+
+
+def test_clustered_mean_has_the_cluster_robust_error_of_statsmodels() -> None:
+    rng = np.random.default_rng(2)
+    clusters = np.repeat(np.arange(12), 4)
+    labels = rng.normal(size=12)[clusters] + rng.normal(size=48)
+    fit = sm.OLS(labels, np.ones(48)).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
+    )
+    interval = labels_only_mean(labels, clusters=clusters).interval
+    assert ends(interval) == pytest.approx(tuple(fit.conf_int()[0]))
+
+
+def test_weighted_mean_has_the_robust_error_of_statsmodels() -> None:
+    rng = np.random.default_rng(3)
+    labels, weights = rng.normal(size=50), rng.uniform(1, 5, 50)
+    fit = sm.WLS(labels, np.ones(50), weights=weights).fit(cov_type="HC1")
+    ready = mean_of_labels(labels, weights=weights)
+    assert ready.value == pytest.approx(fit.params[0])
+    assert ready.standard_error == pytest.approx(fit.bse[0])
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_mean_on_a_scale_is_that_of_all_metrics(clustered: bool) -> None:
+    rng = np.random.default_rng(4)
+    labels = np.round(rng.beta(6, 1, 40), 2)
+    clusters = np.arange(40) // 4 if clustered else np.arange(40)
+    sums, counts, squares = (np.bincount(clusters, weights=labels**k) for k in (1, 0, 2))
+    expected = mean_interval(sums, counts, squares, rate=False, low=0, high=1)
+    result = labels_only_mean(labels, low=0, high=1, clusters=clusters if clustered else None)
+    assert ends(result.interval) == pytest.approx(ends(expected.interval))
+
+
+def test_weighted_mean_on_a_scale_is_about_students_in_the_middle() -> None:
+    rng = np.random.default_rng(5)
+    labels, weights = rng.beta(3, 3, 400), rng.uniform(1, 3, 400)
+    low, high = ends(labels_only_mean(labels, low=0, high=1, weights=weights).interval)
+    ready = mean_of_labels(labels, weights=weights)
+    width = 2 * t_quantile(0.975, ready.df) * ready.standard_error
+    assert high - low == pytest.approx(width, rel=0.02)
+
+
+def test_equal_labels_on_a_scale_have_an_interval() -> None:
+    result = labels_only_mean([3.0] * 25, low=1, high=5)
+    low, high = ends(result.interval)
+    assert 1 < low < 3 < high < 5
+    assert result.effective_labels == 25
+
+
+def test_undefined_is_said() -> None:
+    assert labels_only_rate([]).reason == "no_labels"
+    assert labels_only_mean([]).reason == "no_labels"
+    assert labels_only_mean([2.0, 2.0]).reason == "no_variation"
+    one = labels_only_rate([1, 0], clusters=[5, 5])
+    assert (one.value, one.interval, one.reason) == (0.5, None, "one_cluster")
