@@ -1,0 +1,294 @@
+"""Sizes: how many questions a mean or a comparison needs, going by a run that is there."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from ragstone.decisions.known import known_metric, known_system
+from ragstone.decisions.scored import Scored, mean_of
+from ragstone.errors import InputError
+from ragstone.stats.planning.power import detectable_difference, paired_power, paired_sample_size
+from ragstone.stats.planning.sample_size import (
+    Pilot,
+    mean_sample_size,
+    pilot,
+    rate_half_width,
+    rate_sample_size,
+)
+
+FEW = 20
+"""Questions from which a pilot's variance is more than a guess."""
+
+TOO_FEW = "fewer than two questions have a score"
+NO_VARIATION = "its scores do not vary here"
+
+
+@dataclass(frozen=True, slots=True)
+class RateSize:
+    """Independent rows that a rate needs, and what other numbers of rows would give."""
+
+    rate: float
+    half_width: float
+    level: float
+    rows: int
+    steps: tuple[tuple[int, float], ...]
+    """Rows and half-width, the wanted one among them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``ragstone plan rate --json`` prints it."""
+        steps = [{"rows": rows, "half_width": half} for rows, half in self.steps]
+        return {"plan": "rate", **asdict(self), "steps": steps}
+
+
+@dataclass(frozen=True, slots=True)
+class MeanSize:
+    """What the mean of a metric needs for one system.
+
+    ``rows_now``, ``questions_now``, ``value``, ``low`` and ``high`` are of the pilot; ``rows`` and
+    ``questions`` what is needed, None where ``reason`` says why nothing can be said.
+    ``questions`` counts clusters and equals ``rows`` where each has one row.
+    """
+
+    metric: str
+    system: str
+    value: float | None
+    low: float | None
+    high: float | None
+    rows_now: int
+    questions_now: int
+    deviation: float | None
+    design_effect: float | None
+    half_width: float
+    level: float
+    rows: int | None
+    questions: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairedSize:
+    """What it takes to tell two systems apart by a metric.
+
+    ``pairs_now`` questions have a score of both, ``left_out`` have not. ``difference_now`` is
+    a - b, ``deviation`` how much it varies from question to question. ``difference`` is what is
+    to be found and ``pairs`` how many questions find it with ``power``; ``detectable`` is what
+    ``at`` questions find.
+    """
+
+    metric: str
+    a: str
+    b: str
+    pairs_now: int
+    left_out: int
+    difference_now: float | None
+    deviation: float | None
+    power: float
+    level: float
+    difference: float | None
+    pairs: int | None
+    power_now: float | None
+    at: int | None
+    detectable: float | None
+    reason: str | None
+
+
+def rate_size(rate: float, half_width: float, *, level: float = 0.95) -> RateSize:
+    """Rows for a rate whose interval is to be narrow enough, and for wider and narrower ones.
+
+    Raises:
+        InputError: A rate or a half-width out of its range.
+    """
+    rows = rate_sample_size(rate, half_width, level=level)
+    halves = [half_width * factor for factor in (2, 1.5, 1, 0.75, 0.5)]
+    counts = sorted({rate_sample_size(rate, half, level=level) for half in halves if half < 0.5})
+    steps = tuple((count, rate_half_width(rate, count, level=level)) for count in counts)
+    return RateSize(rate, half_width, level, rows, steps)
+
+
+def mean_sizes(
+    scored: Scored,
+    metrics: Sequence[str],
+    half_width: float,
+    *,
+    systems: Sequence[str] = (),
+    level: float = 0.95,
+) -> list[MeanSize]:
+    """For each metric and system, how many questions bring its interval to a half-width.
+
+    Args:
+        scored: The pilot run.
+        metrics: Of the run; none are all.
+        half_width: In the unit of the metrics.
+        systems: Of the run; none are all, each by itself.
+        level: Of the intervals.
+
+    Raises:
+        UnknownName: A metric or a system that the run has not.
+        InputError: A half-width that is not above 0.
+    """
+    return [
+        _mean_size(scored, metric, system, half_width, level)
+        for metric in chosen(scored, metrics)
+        for system in known_systems(scored, systems)
+    ]
+
+
+def paired_sizes(
+    scored: Scored,
+    metrics: Sequence[str],
+    *,
+    difference: float | None = None,
+    n: int | None = None,
+    baseline: str | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> list[PairedSize]:
+    """For each metric and two systems, the questions that show a difference, or the reverse.
+
+    Args:
+        scored: The pilot run, of two systems or more.
+        metrics: Of the run; none are all.
+        difference: To be found, in the unit of the metrics; None asks only what can be found.
+        n: So many questions; None takes as many as the pilot has.
+        baseline: Compare the others with this system; None compares all with each other.
+        power: How often it is to be found.
+        level: 1 - the level of the test.
+
+    Raises:
+        UnknownName: A metric or a system that the run has not.
+        InputError: One system alone, or an argument out of its range.
+    """
+    systems = scored.systems
+    if len(systems) < 2:
+        raise InputError(
+            f"{scored.run.path} has one system, {', '.join(systems) or 'none'}: a comparison needs "
+            "two. For one mean: ragstone plan mean."
+        )
+    if baseline is not None:
+        known_system(scored, baseline)
+    if n is not None and n < 2:
+        raise InputError(f"A comparison needs two questions at least, got --n {n}.")
+    pairs = [
+        (a, b) for at, b in enumerate(systems) for a in systems[at + 1 :] if baseline is None
+    ] or [(a, str(baseline)) for a in systems if a != baseline]
+    return [
+        _paired_size(scored, metric, a, b, difference, n, power, level)
+        for metric in chosen(scored, metrics)
+        for a, b in pairs
+    ]
+
+
+def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
+    """These metrics of the run, or all that have a value.
+
+    Raises:
+        UnknownName: A metric that the run has not.
+    """
+    for metric in metrics:
+        known_metric(scored, metric)
+    return list(dict.fromkeys(metrics)) or [
+        metric for metric in scored.metrics if scored.of(metric)["value"].count()
+    ]
+
+
+def known_systems(scored: Scored, systems: Sequence[str]) -> Sequence[str]:
+    """These systems of the run, or all.
+
+    Raises:
+        UnknownName: A system that the run has not.
+    """
+    for system in systems:
+        known_system(scored, system)
+    return list(dict.fromkeys(systems)) or scored.systems
+
+
+def differences(scored: Scored, metric: str, a: str, b: str) -> tuple[pl.DataFrame, int]:
+    """a - b for each question that both have a score of, and how many have not.
+
+    Several answers of a system to a question count by their mean. Columns ``cluster`` and
+    ``difference``.
+    """
+    rows = scored.of(metric).filter(pl.col("system").is_in([a, b]))
+    by_question = rows.group_by("question_id", maintain_order=True).agg(
+        pl.col("cluster").first(),
+        a=pl.col("value").filter(pl.col("system") == a).mean(),
+        b=pl.col("value").filter(pl.col("system") == b).mean(),
+    )
+    both = by_question.drop_nulls(["a", "b"])
+    found = both.select("cluster", difference=pl.col("a") - pl.col("b"))
+    return found, by_question.height - found.height
+
+
+def _mean_size(
+    scored: Scored, metric: str, system: str, half_width: float, level: float
+) -> MeanSize:
+    rows = scored.of(metric).filter((pl.col("system") == system) & (pl.col("status") == "value"))
+    scale = scored.scale(metric)
+    now = mean_of(rows, scale, level=level)
+    ends = now.interval
+    first = size = None
+    if now.clusters > 1:
+        first = pilot(rows["value"].to_numpy(), rows["cluster"].to_numpy())
+        size = mean_sample_size(
+            first, half_width, rate=scale.rate, low=scale.low, high=scale.high, level=level
+        )
+    return MeanSize(
+        metric=metric,
+        system=system,
+        value=now.value,
+        low=None if ends is None else ends.low,
+        high=None if ends is None else ends.high,
+        rows_now=now.n,
+        questions_now=now.clusters,
+        deviation=None if first is None else first.deviation,
+        design_effect=None if first is None else first.design_effect,
+        half_width=half_width,
+        level=level,
+        rows=None if size is None else size.rows,
+        questions=None if size is None else size.clusters or size.rows,
+        reason=TOO_FEW if first is None else NO_VARIATION if size is None else None,
+    )
+
+
+def _paired_size(
+    scored: Scored,
+    metric: str,
+    a: str,
+    b: str,
+    difference: float | None,
+    n: int | None,
+    power: float,
+    level: float,
+) -> PairedSize:
+    pairs, left_out = differences(scored, metric, a, b)
+    first: Pilot | None = None
+    if pairs["cluster"].n_unique() > 1:
+        first = pilot(pairs["difference"].to_numpy(), pairs["cluster"].to_numpy())
+    reason = TOO_FEW if first is None else None if first.cluster_deviation > 0 else NO_VARIATION
+    record: dict[str, Any] = dict.fromkeys(("pairs", "power_now", "at", "detectable"))
+    if first is not None and reason is None:
+        spread, each = first.cluster_deviation, first.rows_per_cluster
+        at = first.rows if n is None else n
+        clusters = max(2, round(at / each))
+        record["at"] = at
+        record["detectable"] = detectable_difference(spread, clusters, power=power, level=level)
+        if difference is not None:
+            needed = paired_sample_size(difference, spread, power=power, level=level)
+            record["pairs"] = -int(-needed * each // 1)
+            record["power_now"] = paired_power(difference, spread, first.clusters, level=level)
+    return PairedSize(
+        metric=metric,
+        a=a,
+        b=b,
+        pairs_now=pairs.height,
+        left_out=left_out,
+        difference_now=pairs["difference"].mean() if pairs.height else None,  # type: ignore[arg-type]
+        deviation=None if first is None else first.deviation,
+        power=power,
+        level=level,
+        difference=difference,
+        reason=reason,
+        **record,
+    )

@@ -1,0 +1,8 @@
+"""Sampling: what to label next. Imported file by file.
+
+draw          the draw, with a known chance for every example
+strata        what it is stratified by
+disagreement  where judges differ
+annotators    who labels what, and what all of them do
+label_sheet   the sheet that people fill in
+"""

@@ -1,0 +1,102 @@
+"""Disagreement: on which examples runs, or the votes inside one, say different things."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError, UnknownName
+from ragstone.judgements import ASKS
+from ragstone.metrics import needed_asks
+
+VOTES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "relevance": (("rank",), ("relevant", "sufficient", "misleading")),
+    "support": (("origin", "reference", "index"), ("verdict",)),
+    "agreement": (("origin", "reference", "index"), ("verdict",)),
+    "response": ((), ("response_type",)),
+    "quality": (
+        (),
+        ("proper_action", "response_on_topic", "helpful", "incomplete", "unsafe_content"),
+    ),
+    "rating": (("criterion",), ("score",)),
+    "critique": (("aspect",), ("verdict",)),
+    "preference": (("rival",), ("verdict",)),
+}
+"""Of each kind that is voted on: what tells its units apart, and what is said of them."""
+
+OWN_VOTES = ("critique", "preference")
+"""Kinds on which one judge has several votes: repeats, or both orders."""
+
+
+def between_runs(scored: Scored, others: Sequence[Scored], metric: str) -> pl.Series:
+    """Greatest minus least score of each example over the runs; null where fewer than two have one.
+
+    Raises:
+        UnknownName: A run lacks the metric.
+        InputError: A run has none of these examples.
+    """
+    wide = scored.of(metric).select("example_id", pl.col("value").alias("0"))
+    for number, other in enumerate(others, start=1):
+        if metric not in other.metrics:
+            raise UnknownName(f"metric of {other.run.path}", metric, other.metrics)
+        theirs = other.of(metric).select("example_id", pl.col("value").alias(str(number)))
+        if wide.join(theirs, on="example_id", how="semi").is_empty():
+            raise InputError(f"{other.run.path} has none of the examples of {scored.run.path}.")
+        wide = wide.join(theirs, on="example_id", how="left", maintain_order="left")
+    values = [pl.col(str(number)) for number in range(len(others) + 1)]
+    said = pl.sum_horizontal(value.is_not_null() for value in values)
+    spread = pl.max_horizontal(values) - pl.min_horizontal(values)
+    return wide.select(pl.when(said > 1).then(spread).alias("spread"))["spread"]
+
+
+def among_votes(scored: Scored, metric: str) -> pl.Series:
+    """Share of votes that the majority outvoted, for each example, over what the metric rests on.
+
+    Votes are those of a panel's members, repeats of a critique, both orders of a preference. Of
+    ratings it is the greatest minus the least. Null where nobody voted.
+
+    Raises:
+        InputError: No votes in this run, or a metric that is not loaded.
+    """
+    known = scored.metric(metric)
+    if known is None:
+        raise InputError(f"{metric} is not loaded, so what it rests on is not known. Use --other.")
+    asks = needed_asks([known])
+    kinds = list(dict.fromkeys(ASKS[ask].kind for ask in asks))
+    parts = [_outvoted(scored, kind, asks) for kind in kinds if kind in VOTES]
+    votes = pl.concat([pl.DataFrame(schema={"example_id": pl.String, "out": pl.Float64}), *parts])
+    if votes.is_empty():
+        raise InputError(
+            f"{scored.run.path} holds no votes on {metric}: one judge spoke, once. Name a run of "
+            "another judge with --other RUN, or judge by a panel (--judge A,B,C)."
+        )
+    each = votes.group_by("example_id").agg(pl.col("out").mean())
+    return scored.facets.join(each, on="example_id", how="left", maintain_order="left")["out"]
+
+
+def _outvoted(scored: Scored, kind: str, asks: Sequence[str]) -> pl.DataFrame:
+    """One row a unit and column on which there are two votes or more."""
+    unit, columns = VOTES[kind]
+    statuses = ["vote", "ok"] if kind in OWN_VOTES else ["vote"]
+    voters = scored.run.ledger().filter(
+        pl.col("ask").is_in(list(asks)) & pl.col("status").is_in(statuses)
+    )
+    rows = scored.run.judgements(kind).join(
+        voters.select("example_id", "judge", "subject").unique(),
+        on=["example_id", "judge", "subject"],
+        how="semi",
+    )
+    frames = []
+    for column in columns:
+        said = pl.col(column).drop_nulls()
+        numbers = rows.schema[column].is_float()
+        most = said.value_counts().struct.field("count").max()
+        out = said.max() - said.min() if numbers else 1 - most / said.len()
+        frames.append(
+            rows.filter(pl.col(column).is_not_null())
+            .group_by("example_id", *unit)
+            .agg(out=out.cast(pl.Float64), votes=pl.len())
+            .filter(pl.col("votes") > 1)
+            .select("example_id", "out")
+        )
+    return pl.concat(frames)

@@ -1,0 +1,317 @@
+"""Sampling: which examples of a run people should label, and how likely each was to be drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.decisions.known import known_metric
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError, UnknownName
+from ragstone.stats.planning.sampling import (
+    Allocation,
+    Drawn,
+    allocate,
+    draw_random,
+    draw_stratified,
+    draw_systematic,
+    inclusion_probabilities,
+)
+
+from .annotators import shared_out
+from .disagreement import among_votes, between_runs
+from .strata import VERDICT, deviations, stratum_names
+
+By = Literal["random", "stratified", "near-threshold", "disagreement"]
+WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement")
+EMPHASIS = 10.0
+"""How much likelier the most telling example is than the least; none has no chance at all."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """A part of the run that is drawn from by itself; units are examples or whole questions."""
+
+    name: str
+    there: int
+    drawn: int
+
+    @property
+    def probability(self) -> float:
+        """Of each unit."""
+        return self.drawn / self.there
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Examples drawn from a run.
+
+    Attributes:
+        rows: In a random order, whole questions together: ``example_id``, ``question_id``,
+            ``system``, ``stratum``, ``inclusion_probability`` and ``annotators``, who is to
+            label it.
+        strata: Empty unless stratified.
+        settings: What was asked, with the seed: the same gives the same sample.
+        examples: How many the run has.
+        questions: How many whole questions were drawn; None where examples were.
+        notes: What the user should know.
+    """
+
+    rows: pl.DataFrame
+    strata: tuple[Stratum, ...]
+    settings: Mapping[str, Any]
+    examples: int
+    questions: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def effective(self) -> float:
+        """How many examples drawn at random tell as much about the whole (Kish)."""
+        weights = 1 / self.rows["inclusion_probability"].to_numpy()
+        return float(weights.sum() ** 2 / (weights @ weights))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``ragstone sample --json`` prints it."""
+        strata = [
+            {"name": one.name, "there": one.there, "drawn": one.drawn,
+             "inclusion_probability": one.probability}
+            for one in self.strata
+        ]  # fmt: skip
+        return {
+            **self.settings,
+            "examples": self.examples,
+            "n": self.rows.height,
+            "questions": self.questions,
+            "effective": self.effective,
+            "strata": strata,
+            "items": self.rows.to_dicts(),
+            "notes": list(self.notes),
+        }
+
+
+def draw_sample(
+    scored: Scored,
+    n: int,
+    *,
+    by: By = "random",
+    metric: str | None = None,
+    threshold: float = 0.5,
+    strata: Sequence[str] = (),
+    allocation: Allocation = "proportional",
+    others: Sequence[Scored] = (),
+    whole_questions: bool = False,
+    annotators: Sequence[str] = (),
+    overlap: float = 0.0,
+    seed: int = 0,
+) -> Sample:
+    """Draw examples of a run for people to label, each with a known chance above 0.
+
+    Args:
+        scored: The run, made with ``by=`` the fields in ``strata``.
+        n: How many examples, or with ``whole_questions`` how many questions.
+        by: ``random``: each with the same chance. ``stratified``: so many of each stratum.
+            ``near-threshold``: an example whose score lies at the threshold is ten times as
+            likely as the one farthest from it. ``disagreement``: one on which runs or votes
+            disagree most is ten times as likely as one on which they agree.
+        metric: Of the run; for all but random and strata of fields.
+        threshold: Where its scores turn from no to yes.
+        strata: Fields, and ``verdict`` for what the judge said by the metric.
+        allocation: How many of each stratum.
+        others: Runs of the same examples, for disagreement about the metric; without any, the
+            votes inside the run.
+        whole_questions: Draw questions (the run's clusters) with all their examples.
+        annotators: Who labels; nobody named is one annotator without a name.
+        overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is
+            shared out evenly.
+        seed: The same seed draws the same.
+
+    Raises:
+        InputError: What was asked does not fit together or with the run.
+        UnknownName: A metric that the run has not.
+    """
+    _check(by, metric, strata, others, scored)
+    frame, notes = scored.facets, list[str]()
+    if n < 1:
+        raise InputError(f"A sample needs an example at least, got --n {n}.")
+    rng = np.random.default_rng(seed)
+    units = _Units.of(frame, whole_questions)
+    if n > units.size:
+        has = f"{units.size:,} {units.noun}"
+        raise InputError(f"--n {n:,} is more than {scored.run.path} has: {has}.")
+    found: tuple[Stratum, ...] = ()
+    names: list[str | None] = [None] * len(frame)
+    if by == "random":
+        drawn = draw_random(units.size, n, rng)
+    elif by == "stratified":
+        known = stratum_names(scored, metric, threshold, strata)
+        drawn, found = _stratified(scored, units, known, n, allocation, metric, rng)
+        names = list(known)
+    else:
+        telling = _telling(scored, by, metric, threshold, others, notes)
+        weights = EMPHASIS ** units.mean(telling)
+        drawn = draw_systematic(inclusion_probabilities(weights, n), rng)
+    picked = rng.permutation(drawn.picked)
+    who = shared_out(len(picked), annotators, overlap, rng)
+    rows = _rows(frame, units, drawn, picked, names, who)
+    settings = {
+        "run": str(scored.run.path),
+        "by": by,
+        "metric": metric,
+        "threshold": threshold if metric is not None and by != "random" else None,
+        "strata_of": list(strata) if by == "stratified" else [],
+        "allocation": allocation if by == "stratified" else None,
+        "others": [str(one.run.path) for one in others],
+        "cluster": scored.cluster if whole_questions else None,
+        "annotators": list(annotators),
+        "overlap": overlap if len(annotators) > 1 else 0.0,
+        "seed": seed,
+    }
+    if by == "stratified" and any(one.drawn == 1 < one.there for one in found):
+        notes.append("A stratum of which one unit is drawn cannot tell how much it varies: "
+                     "take a larger --n or fewer strata.")  # fmt: skip
+    return Sample(
+        rows, found, settings, len(frame), len(picked) if whole_questions else None, tuple(notes)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """What is drawn: examples, or questions with all theirs. ``place`` is each example's unit."""
+
+    place: NDArray[np.int64]
+    size: int
+    noun: str
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, whole: bool) -> "_Units":
+        if not whole:
+            return cls(np.arange(len(frame)), len(frame), "examples")
+        names = frame["cluster"].unique(maintain_order=True)
+        codes = dict(zip(names, range(len(names)), strict=True))
+        return cls(np.array([codes[one] for one in frame["cluster"]]), len(names), "questions")
+
+    def mean(self, values: Floats) -> Floats:
+        return np.bincount(self.place, weights=values) / np.bincount(self.place)
+
+
+def _check(
+    by: By, metric: str | None, strata: Sequence[str], others: Sequence[Scored], scored: Scored
+) -> None:
+    if by not in WAYS:
+        raise UnknownName("way of sampling", by, WAYS, hint=f"There are {', '.join(WAYS)}.")
+    if metric is not None:
+        known_metric(scored, metric)
+    faults = []
+    if by == "stratified" and not strata:
+        faults.append(f"--by stratified needs --strata FIELD or --strata {VERDICT}")
+    if by != "stratified" and strata:
+        faults.append("--strata goes with --by stratified")
+    if by != "disagreement" and others:
+        faults.append("--other goes with --by disagreement")
+    if metric is None and (VERDICT in strata or by in ("near-threshold", "disagreement")):
+        what = f"--strata {VERDICT}" if VERDICT in strata else f"--by {by}"
+        faults.append(f"{what} needs --metric")
+    if faults:
+        raise InputError(f"The sample cannot be drawn: {'; '.join(faults)}.")
+
+
+def _telling(
+    scored: Scored,
+    by: By,
+    metric: str | None,
+    threshold: float,
+    others: Sequence[Scored],
+    notes: list[str],
+) -> Floats:
+    """How much a label of each example tells, from 0 to 1; 0 where nothing is known."""
+    assert metric is not None
+    if by == "near-threshold":
+        values = scored.of(metric)["value"]
+        distance = (values - threshold).abs()
+        farthest = distance.max()
+        if farthest is None:
+            raise InputError(f"{metric} has no value in {scored.run.path}: nothing is near.")
+        closeness = 1 - distance / farthest if farthest else distance * 0 + 1
+    else:
+        spread = between_runs(scored, others, metric) if others else among_votes(scored, metric)
+        most = spread.max()
+        if most is None:
+            raise InputError(
+                f"No example has two words on {metric} to compare, in "
+                f"{', '.join(str(one.run.path) for one in (scored, *others))}."
+            )
+        closeness = spread / most if most else spread
+        agreeing = int((spread == 0).sum())
+        notes.append(f"They agree on {agreeing:,} of {len(spread) - spread.null_count():,} "
+                     "examples; these are drawn, too, less often.")  # fmt: skip
+    if unknown := closeness.null_count():
+        notes.append(f"{unknown:,} examples without a score to go by count as the least telling.")
+    return closeness.fill_null(0.0).to_numpy().astype(np.float64)
+
+
+def _stratified(
+    scored: Scored,
+    units: _Units,
+    names: Sequence[str],
+    n: int,
+    allocation: Allocation,
+    metric: str | None,
+    rng: np.random.Generator,
+) -> tuple[Drawn, tuple[Stratum, ...]]:
+    known = sorted(set(names))
+    codes = {name: code for code, name in enumerate(known)}
+    of_rows = np.array([codes[name] for name in names])
+    place = np.zeros(units.size, dtype=np.int64)
+    place[units.place] = of_rows
+    split = len(set(units.place[place[units.place] != of_rows].tolist()))
+    if split:
+        raise InputError(
+            f"{split:,} questions have examples in several strata, so they cannot be drawn whole. "
+            "Stratify by a field of the question, or leave out --whole-questions."
+        )
+    sizes = np.bincount(place)
+    if len(known) > n:
+        raise InputError(
+            f"There are {len(known):,} strata, and each needs a draw: --n {len(known)} at least, "
+            "or fewer strata."
+        )
+    spread = None
+    if allocation == "neyman":
+        spread = deviations(scored, metric, units.place, place, len(known))
+    wanted = allocate(sizes, n, allocation, deviations=spread)
+    drawn = draw_stratified(place, wanted, rng)
+    strata = zip(known, sizes.tolist(), wanted.tolist(), strict=True)
+    return drawn, tuple(Stratum(*one) for one in strata)
+
+
+def _rows(
+    frame: pl.DataFrame,
+    units: _Units,
+    drawn: Drawn,
+    picked: NDArray[np.int64],
+    names: Sequence[str | None],
+    who: Sequence[Sequence[str]],
+) -> pl.DataFrame:
+    order = np.full(units.size, -1)
+    order[picked] = np.arange(len(picked))
+    turn = order[units.place]
+    return (
+        frame.select("example_id", "question_id", "system")
+        .with_columns(
+            pl.Series("stratum", names, pl.String),
+            pl.Series("inclusion_probability", drawn.probability[units.place]),
+            pl.Series("turn", turn),
+        )
+        .filter(pl.col("turn") >= 0)
+        .sort("turn", maintain_order=True)
+        .with_columns(
+            pl.Series("annotators", [list(who[at]) for at in np.sort(turn[turn >= 0])],
+                      pl.List(pl.String))
+        )
+        .drop("turn")
+    )  # fmt: skip

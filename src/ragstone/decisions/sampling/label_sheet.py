@@ -1,0 +1,246 @@
+"""Label sheet: a sample as a table that people fill in and that is read back as labels.
+
+One row for each annotator and example; where contexts, claims or statements are labelled, one for
+each of these. It names no system and no verdict of the judge, so that nobody is led.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.examples import Example, from_frame
+from ragstone.examples.labels import ANSWER_LABELS, CONTEXT_LABELS
+from ragstone.judgements import Contexts
+from ragstone.judges import HumanJudge, RulesJudge
+from ragstone.metrics import AnswerOutcome, Critique, Metric, Rating
+from ragstone.run import Run
+
+from .draw import Sample
+from .strata import VERDICT
+
+Unit = Literal["answer", "context", "claim", "statement"]
+UNITS: tuple[Unit, ...] = ("answer", "context", "claim", "statement")
+
+HEAD = ("id", "annotator", "inclusion_probability", "stratum")
+TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "reference")
+TAIL = ("note", "discard")
+WRITTEN = (".csv", ".jsonl", ".parquet")
+
+OF_CONTEXTS: Mapping[str, tuple[str, ...]] = {
+    "relevant": ("topically_relevant",),
+    "sufficient": ("evidence_sufficient",),
+    "misleading": ("misleading",),
+    "weight": ("topically_relevant", "evidence_sufficient"),
+    "grade": ("grade",),
+}
+"""The labels behind each column of a context that metrics name."""
+
+OF_PROPOSITIONS: Mapping[str, tuple[str, Unit]] = {
+    "support/claim": ("support", "claim"),
+    "support/statement": ("support", "statement"),
+    "agreement/claim": ("agreement", "claim"),
+    "agreement/statement": ("agreement", "statement"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A label that is asked of people, and of which unit."""
+
+    label: str
+    unit: Unit
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """Rows to be filled in; ``asked`` says which columns are empty for that."""
+
+    frame: pl.DataFrame
+    asked: tuple[Asked, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns to fill."""
+        return tuple(dict.fromkeys(one.label for one in self.asked))
+
+
+def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[Asked, ...]:
+    """The labels to ask for, with their units.
+
+    Without any named, those from which the metric can be computed: labels of the taxonomy,
+    verdicts on its claims or statements, and where there are none the metric's own value.
+
+    Args:
+        labels: Names of labels: of the taxonomy, ``support`` and ``agreement`` (of claims, or of
+            what the metric needs), a metric, or a word of one's own.
+        metric: What the sample was drawn for; its name alone where it is not loaded.
+
+    Raises:
+        InputError: Neither labels nor a metric, or a name that a column of the sheet has.
+    """
+    needed = _needed(metric) if isinstance(metric, Metric) else []
+    if not labels:
+        if metric is None:
+            raise InputError(
+                "A label sheet needs to know what to ask: --label NAME, such as --label helpful, "
+                "or --metric NAME."
+            )
+        return tuple(needed) or (Asked(str(metric), "answer"),)
+    taken = sorted({*HEAD, *UNITS, *TEXTS, *TAIL} & set(labels))
+    if taken:
+        raise InputError(f"A label cannot be called {', '.join(taken)}: the sheet has that column.")
+    asked = []
+    for label in dict.fromkeys(labels):
+        units = [one.unit for one in needed if one.label == label]
+        if not units:
+            of_claims: Unit = "claim" if label in ("support", "agreement") else "answer"
+            units = ["context" if label in (*CONTEXT_LABELS, "grade") else of_claims]
+        asked += [Asked(label, unit) for unit in units]
+    return tuple(asked)
+
+
+def label_sheet(sample: Sample, run: Run, asked: Sequence[Asked]) -> Sheet:
+    """The sample's examples with room for the labels.
+
+    Each annotator's rows stand together, examples in the random order of the sample.
+
+    Args:
+        sample: Drawn from the run.
+        run: Whose examples, claims and statements are shown.
+        asked: From ``labels_asked``.
+    """
+    drawn = sample.rows
+    there = run.examples().filter(pl.col("id").is_in(drawn["example_id"].implode()))
+    examples = {one.id: one for one in from_frame(there)}
+    propositions = {
+        unit: _texts(run, f"{unit}s") for unit in ("claim", "statement")
+        if any(one.unit == unit for one in asked)
+    }  # fmt: skip
+    strata = _blind(drawn["stratum"])
+    rows = []
+    bare: dict[str, None] = {}
+    for annotator in sample.settings["annotators"] or ("",):
+        for one, stratum in zip(drawn.iter_rows(named=True), strata, strict=True):
+            if annotator in one["annotators"]:
+                head = {"id": one["example_id"], "annotator": annotator or None,
+                        "inclusion_probability": one["inclusion_probability"],
+                        "stratum": stratum}  # fmt: skip
+                found = list(_of_example(examples[one["example_id"]], asked, propositions))
+                rows += [head | unit for unit in found]
+                bare |= {} if found else {one["example_id"]: None}
+    notes = []
+    if bare:
+        what = " or ".join(dict.fromkeys(one.unit for one in asked))
+        have = "1 example of the sample has" if len(bare) == 1 else f"{len(bare):,} examples have"
+        notes.append(f"{have} no {what} and so no row.")
+    units = [unit for unit in UNITS[1:] if any(one.unit == unit for one in asked)]
+    labels = dict.fromkeys(one.label for one in asked)
+    columns = dict.fromkeys([*HEAD, *units, *TEXTS, *labels, *TAIL], pl.String())
+    schema: dict[str, pl.DataType] = {**columns, "inclusion_probability": pl.Float64()}
+    frame = pl.DataFrame(rows, schema=schema)
+    empty = [name for name in ("stratum", *TEXTS) if frame[name].null_count() == len(frame)]
+    return Sheet(frame.drop(empty), tuple(asked), tuple(notes))
+
+
+def write_sheet(sheet: Sheet, path: Path) -> None:
+    """Write it as CSV, JSON lines or Parquet, as the name ends.
+
+    Raises:
+        InputError: Another ending, or a file that is there, for it may hold labels.
+    """
+    if not path.name.endswith(WRITTEN):
+        raise InputError(f"A label sheet is written to {', '.join(WRITTEN)}, not to {path.name!r}.")
+    if path.exists():
+        raise InputError(f"{path} is there, and may hold labels. Take another name for the sheet.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".csv":
+        sheet.frame.write_csv(path)
+    elif path.suffix == ".jsonl":
+        sheet.frame.write_ndjson(path)
+    else:
+        sheet.frame.write_parquet(path)
+
+
+def _needed(metric: Metric) -> list[Asked]:
+    """What people must say for the metric's rule; nothing where it needs more than people's word.
+
+    The outcome of an answer is one word, which is asked for itself.
+    """
+    if isinstance(metric, Rating):
+        return [Asked(f"rating.{metric.criterion}", "answer")]
+    if isinstance(metric, Critique):
+        return [Asked(f"critique.{metric.aspect}", "answer")]
+    by_people = HumanJudge().asks | RulesJudge().asks
+    if metric.name == AnswerOutcome.name or not metric.asks <= by_people:
+        return []
+    columns = {
+        name
+        for part in metric.parts().values()
+        for name in part.columns
+        if part.over is Contexts or name in (*ANSWER_LABELS, "response_type")
+    }
+    found = [Asked(name, "answer") for name in (*ANSWER_LABELS, "response_type") if name in columns]
+    if "relevance" in metric.asks:
+        of_contexts = [label for name, several in OF_CONTEXTS.items() if name in columns
+                       for label in several]  # fmt: skip
+        found += [Asked(label, "context") for label in dict.fromkeys(of_contexts)]
+    found += [Asked(*OF_PROPOSITIONS[ask]) for ask in OF_PROPOSITIONS if ask in metric.asks]
+    return found
+
+
+def _of_example(
+    example: Example,
+    asked: Sequence[Asked],
+    propositions: Mapping[str, Mapping[str, Sequence[tuple[str, str]]]],
+) -> Iterator[dict[str, Any]]:
+    """One row a unit, with what a person has to read."""
+    contexts = example.contexts or ()
+    turns = [f"{turn.role}: {turn.text}" for turn in example.history]
+    texts = {
+        "question": example.question,
+        "history": "\n".join(turns) or None,
+        "policy": example.policy,
+        "answer": example.answer,
+        "reference": "\n\n".join(example.reference) or None,
+    }
+    passages = [f"[{one.rank}] {one.text or one.id}" for one in contexts]
+    whole = texts | {"contexts": "\n\n".join(passages) or None}
+    units = {one.unit for one in asked}
+    if "answer" in units:
+        yield whole
+    if "context" in units:
+        yield from (texts | {"context": str(one.rank), "text": one.text} for one in contexts)
+    for unit in ("claim", "statement"):
+        if unit in units:
+            for index, text in propositions[unit].get(example.id, ()):
+                yield whole | {unit: index, "text": text}
+
+
+def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:
+    """Index and text of the claims or statements of each example, of the judge who spoke first."""
+    rows = run.judgements(kind)
+    if kind == "statements":
+        rows = rows.filter(pl.col("reference") == 0)
+    rows = rows.unique(["example_id", "index"], keep="first", maintain_order=True).sort(
+        "example_id", "index", maintain_order=True
+    )
+    found: dict[str, list[tuple[str, str]]] = {}
+    for id, index, text in rows.select("example_id", "index", "text").iter_rows():
+        found.setdefault(id, []).append((str(index), text))
+    return found
+
+
+def _blind(strata: pl.Series) -> list[str | None]:
+    """Names of strata in which a letter stands for what the judge said."""
+    known = sorted({part for name in strata.drop_nulls() for part in name.split(", ")
+                    if part.startswith(f"{VERDICT}=")})  # fmt: skip
+    letters = {part: f"{VERDICT} {chr(ord('A') + at)}" for at, part in enumerate(known)}
+    return [
+        None if name is None else ", ".join(letters.get(part, part) for part in name.split(", "))
+        for name in strata
+    ]

@@ -1,0 +1,241 @@
+"""Opinions: which of two answers people prefer, or how they rate one, from a file.
+
+A row is one annotator's word. Preferences name two examples, by their ids or by question and
+systems, and say from -2 (a is much better) to 2 (b is much better), or ``a``, ``b``, ``tie``::
+
+    question_id,system_a,system_b,preference,annotator
+    q1,bm25,dense,2,ann
+    q1,bm25,dense,1,ben
+
+Ratings name one example and say any number, of which more is better::
+
+    id,rating,annotator
+    q1-bm25,4,ann
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal
+
+from ragstone.decisions.scored import Scored
+from ragstone.errors import DataError, Fault
+from ragstone.examples.csv_table import CsvTable
+from ragstone.examples.fields import squash
+from ragstone.examples.files import Meter
+from ragstone.examples.jsonlines import JsonLines
+from ragstone.examples.problem import BadRow, Problem, shown
+from ragstone.examples.source import Source
+
+Sort = Literal["preference", "rating"]
+MOST = 2.0
+WORDS = {"a": -MOST, "b": MOST, "tie": 0.0}
+PLACES = ("id_a", "id_b", "question_id", "system_a", "system_b")
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one annotator said, as it stands in the file."""
+
+    line: int | None
+    annotator: str
+    value: float
+    id: str | None = None
+    id_a: str | None = None
+    id_b: str | None = None
+    question_id: str | None = None
+    system_a: str | None = None
+    system_b: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """A file of preferences, or of ratings."""
+
+    source: str
+    sort: Sort
+    rows: tuple[Opinion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What people said together of one pair of examples, or of one example.
+
+    ``a`` and ``b`` are places in ``Scored.facets``, several where a system answered a question
+    several times; ``a`` is empty for a rating. ``value`` is the mean over the annotators.
+    """
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    value: float
+    annotators: int
+
+
+def read_opinions(path: str | Path) -> Opinions:
+    """Read preferences or ratings: .jsonl or .csv, each also as .gz.
+
+    Raises:
+        DataError: With every fault: no such file, neither a preference nor a rating, a value out
+            of its range, a row that names no pair and no example, both sorts in one file.
+    """
+    place, name = Path(path), str(path)
+    if not place.is_file():
+        raise DataError([Fault(name, None, "", "a file of preferences", "none of this name")])
+    tabular = place.name.removesuffix(".gz").endswith((".csv", ".tsv"))
+    source: Source = CsvTable(place, name) if tabular else JsonLines(place, name)
+    rows: list[Opinion] = []
+    faults: list[Fault] = []
+    sorts: dict[Sort, int | None] = {}
+    for line, record in source.rows(Meter(place.stat().st_size)):
+        problems: list[Problem] = []
+        if isinstance(record, BadRow):
+            problems.extend(record.problems)
+        elif isinstance(record, Mapping):
+            by_name = {squash(str(key)): value for key, value in record.items()}
+            sort: Sort = "rating" if by_name.get("rating") is not None else "preference"
+            row = _opinion(by_name, sort, line, problems)
+            if not problems:
+                sorts.setdefault(sort, line)
+                rows.append(row)
+        faults += [Fault(name, line, *problem) for problem in problems]
+    if len(sorts) > 1:
+        faults.append(
+            Fault(
+                name,
+                max(line or 0 for line in sorts.values()),
+                "",
+                "preferences or ratings",
+                "both",
+            )
+        )
+    if not rows and not faults:
+        faults.append(Fault(name, None, "", "a row with a preference or a rating", "no row"))
+    if faults:
+        raise DataError(faults)
+    return Opinions(name, next(iter(sorts)), tuple(rows))
+
+
+def judged_of(opinions: Opinions, scored: Scored) -> list[Judged]:
+    """One entry a pair, or an example, of a run: the mean of its annotators.
+
+    A pair that one annotator saw as a, b and another as b, a is one pair.
+
+    Raises:
+        DataError: With every row about what the run has not, and every annotator who says
+            something twice of the same.
+    """
+    facets = scored.facets
+    ids = {id: (row,) for row, id in enumerate(facets["example_id"])}
+    answers: dict[tuple[str, str], tuple[int, ...]] = {}
+    for row, key in enumerate(facets.select("question_id", "system").iter_rows()):
+        answers[key] = (*answers.get(key, ()), row)
+    faults: list[Fault] = []
+    said: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[str, float]] = {}
+    for one in opinions.rows:
+        problems: list[Problem] = []
+        a, b = _places(one, ids, answers, problems)
+        if not problems:
+            turn = (b, a) in said
+            votes = said.setdefault((b, a) if turn else (a, b), {})
+            if one.annotator in votes:
+                who = one.annotator or "an annotator without a name"
+                problems.append(Problem("annotator", "one row an annotator", f"{who} twice"))
+            votes[one.annotator] = -one.value if turn else one.value
+        faults += [Fault(opinions.source, one.line, *problem) for problem in problems]
+    if faults:
+        raise DataError(faults, hint=f"The run is {scored.run.path}.")
+    return [
+        Judged(a, b, sum(votes.values()) / len(votes), len(votes)) for (a, b), votes in said.items()
+    ]
+
+
+def _opinion(
+    record: Mapping[str, Any], sort: Sort, line: int | None, problems: list[Problem]
+) -> Opinion:
+    value = _value(record.get(sort), sort, problems)
+    texts = {
+        name: _text(record.get(squash(name)), name, problems)
+        for name in ("id", "annotator", *PLACES)
+    }
+    annotator = texts.pop("annotator") or ""
+    named = [name for name in texts if texts[name] is not None]
+    if sort == "rating":
+        if texts["id"] is None:
+            problems.append(Problem("id", "the id of an example", "null"))
+    elif not ({"id_a", "id_b"} <= set(named) or set(PLACES[2:]) <= set(named)):
+        expected = "id_a and id_b, or question_id, system_a and system_b"
+        problems.append(Problem("", expected, ", ".join(named) or "none of them"))
+    return Opinion(line, annotator, value, **texts)
+
+
+def _value(value: object, sort: Sort, problems: list[Problem]) -> float:
+    number = _number(value)
+    if sort == "rating":
+        if number is None:
+            problems.append(Problem(sort, "a number", shown(value)))
+        return number or 0.0
+    if isinstance(value, str) and value.strip().lower() in WORDS:
+        return WORDS[value.strip().lower()]
+    if number is None or abs(number) > MOST:
+        expected = "-2 (a is much better) to 2 (b is much better), or a, b or tie"
+        problems.append(Problem(sort, expected, shown(value)))
+    return number or 0.0
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
+
+
+def _text(value: object, field: str, problems: list[Problem]) -> str | None:
+    if value is None or (isinstance(value, str) and value):
+        return value
+    if type(value) is int:
+        return str(value)
+    problems.append(Problem(field, "text or a whole number", shown(value)))
+    return None
+
+
+def _places(
+    one: Opinion,
+    ids: Mapping[str, tuple[int, ...]],
+    answers: Mapping[tuple[str, str], tuple[int, ...]],
+    problems: list[Problem],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    found = list(_found(one, ids, answers, problems))
+    if not problems and len(found) == 2 and found[0] == found[1]:
+        problems.append(Problem("", "two answers", "one and the same"))
+    if problems:
+        return (), ()
+    return ((), found[0]) if len(found) == 1 else (found[0], found[1])
+
+
+def _found(
+    one: Opinion,
+    ids: Mapping[str, tuple[int, ...]],
+    answers: Mapping[tuple[str, str], tuple[int, ...]],
+    problems: list[Problem],
+) -> Iterator[tuple[int, ...]]:
+    named = {"id": one.id} if one.id_a is None and one.system_a is None else {
+        "id_a": one.id_a, "id_b": one.id_b
+    }  # fmt: skip
+    if one.id_a is not None or one.system_a is None:
+        for field, id in named.items():
+            if id is not None and id in ids:
+                yield ids[id]
+            else:
+                problems.append(Problem(field, "the id of an example of the run", repr(id)))
+        return
+    for field, system in (("system_a", one.system_a), ("system_b", one.system_b)):
+        key = (str(one.question_id), str(system))
+        if key in answers:
+            yield answers[key]
+        else:
+            expected = "a question and system of the run"
+            problems.append(Problem(field, expected, f"{one.question_id!r} by {system!r}"))

@@ -1,0 +1,172 @@
+"""Weighable: which metrics of a run can be weighed together, and their scores for each pair."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.decisions.known import known_metric
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError
+from ragstone.metrics import Composite, Critique, parse_metric
+
+from .opinions import Judged
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+FILLED = 0.9
+"""Share of the pairs for which a metric that nobody named needs scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What people judged and all scores are there for, one row a pair or a rating.
+
+    Attributes:
+        x: Shape (n, m). Scores of b minus those of a, or of the example rated; turned where less
+            is better.
+        said: Shape (n,). What people said on average.
+        cluster: Shape (n,). The question, from 0.
+        annotators: Shape (n,). How many judged it.
+    """
+
+    x: Floats
+    said: Floats
+    cluster: Whole
+    annotators: Whole
+
+    @property
+    def size(self) -> int:
+        """How many rows."""
+        return len(self.said)
+
+    def columns(self, which: NDArray[np.bool_]) -> "Table":
+        """Only some of the metrics."""
+        return Table(self.x[:, which], self.said, self.cluster, self.annotators)
+
+
+def composite_terms(start: str) -> dict[str, float]:
+    """The metrics of a composite and their weights.
+
+    Raises:
+        InputError: It is none, or no weighted mean of an example's scores.
+    """
+    metric = parse_metric(start)
+    if not isinstance(metric, Composite) or metric.kind != "arithmetic" or metric.over_means:
+        raise InputError(
+            f"--start {start}: it takes equal, or a composite that is a weighted mean, such as "
+            'ragas_score or composite(weights="faithfulness:2 context_recall:1").'
+        )
+    return {str(metric.components()[name]): weight for name, weight in metric.terms}
+
+
+def weighable(
+    scored: Scored,
+    asked: Sequence[str],
+    begin: Mapping[str, float] | None,
+    pairs: Sequence[Judged],
+) -> tuple[list[str], dict[str, str], int]:
+    """The metrics to weigh, why others are not, and -1 where less is better in all of them.
+
+    Args:
+        scored: The run.
+        asked: Metrics that the user named.
+        begin: Those of the starting composite; None for equal weights.
+        pairs: What people judged.
+
+    Raises:
+        UnknownName: A metric that the run has not.
+        InputError: None is left, or the start has one that cannot be weighed.
+    """
+    named = list(dict.fromkeys([*(begin or {}), *asked]))
+    for name in named:
+        known_metric(scored, name)
+    excluded: dict[str, str] = {}
+    fitting = []
+    for name in named or scored.metrics:
+        if reason := _unfit(scored, name):
+            excluded[name] = reason
+        elif not named and (share := _filled(scored, name, pairs)) < FILLED:
+            excluded[name] = f"it has scores for {share:.0%} of what people judged"
+        else:
+            fitting.append(name)
+    better = {name: scored.scale(name).better for name in fitting}
+    wanted = "+" if "+" in better.values() else "-"
+    for name in fitting:
+        if better[name] != wanted:
+            excluded[name] = (
+                "less is better, so it cannot stand in one composite with the others"
+                if better[name] == "-"
+                else "neither more nor less is better"
+            )
+    kept = [name for name in fitting if better[name] == wanted]
+    if begin and (lost := [name for name in begin if name in excluded]):
+        raise InputError(
+            f"--start cannot be fitted to people. {reasons({n: excluded[n] for n in lost})}"
+        )
+    if not kept:
+        raise InputError(f"No metric is left to weigh. {reasons(excluded)}")
+    return kept, excluded, 1 if wanted == "+" else -1
+
+
+def _unfit(scored: Scored, name: str) -> str | None:
+    metric = scored.metric(name)
+    if metric is None:
+        return "it is your own and not loaded: --metrics-from FILE"
+    if isinstance(metric, Composite):
+        return "a composite cannot be in another"
+    if isinstance(metric, Critique):
+        return "critiques stand in no composite"
+    if not scored.of(name)["value"].count():
+        return "it has no score in this run"
+    return None
+
+
+def _filled(scored: Scored, name: str, pairs: Sequence[Judged]) -> float:
+    there = scored.of(name)["value"].is_not_null().to_numpy()
+    full = [
+        all(any(there[row] for row in side) for side in (one.a, one.b) if side) for one in pairs
+    ]
+    return sum(full) / len(full) if full else 0.0
+
+
+def score_table(
+    scored: Scored, names: Sequence[str], pairs: Sequence[Judged], turn: int
+) -> tuple[Table, dict[str, int], int]:
+    """The rows with all scores, how many lack that of each metric, and how many are left out.
+
+    Args:
+        scored: The run.
+        names: Of its metrics.
+        pairs: What people judged.
+        turn: -1 where less is better.
+    """
+    values = np.column_stack([scored.of(name)["value"].cast(float).to_numpy() for name in names])
+
+    def mean(rows: Sequence[int]) -> Floats:
+        there = values[list(rows)]
+        known = np.isfinite(there)
+        sums = np.where(known, there, 0).sum(axis=0)
+        return np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), np.nan)
+
+    x = np.array([mean(one.b) - (mean(one.a) if one.a else 0.0) for one in pairs])
+    x = turn * x.reshape(len(pairs), len(names))
+    full = np.isfinite(x).all(axis=1)
+    clusters = scored.facets["cluster"].to_list()
+    codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
+    table = Table(
+        x[full],
+        np.array([one.value for one in pairs])[full],
+        np.array([codes[clusters[one.b[0]]] for one in pairs], dtype=np.int64)[full],
+        np.array([one.annotators for one in pairs], dtype=np.int64)[full],
+    )
+    lacking = {name: int(count) for name, count in
+               zip(names, (~np.isfinite(x)).sum(axis=0), strict=True) if count}  # fmt: skip
+    return table, lacking, int((~full).sum())
+
+
+def reasons(excluded: Mapping[str, str]) -> str:
+    """Why metrics take no part, in words."""
+    return "; ".join(f"{name}: {reason}" for name, reason in excluded.items()) + "."

@@ -1,0 +1,337 @@
+"""Weights: a composite's weights fitted to what people prefer, kept only if they prove better."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError
+from ragstone.metrics import Composite, parse_metric
+from ragstone.stats import Interval, mean_interval
+from ragstone.stats.simplex import (
+    Coefficients,
+    log_loss,
+    nonnegative_least_squares,
+    nonnegative_logistic,
+)
+
+from .concordance import concordance
+from .opinions import MOST, Opinions, Sort, judged_of
+from .weighable import Table, composite_terms, reasons, score_table, weighable
+
+Floats = NDArray[np.float64]
+Kept = Literal["fitted", "start"]
+
+EQUAL = "equal"
+PLACES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What one metric weighs; ``least`` and ``most`` over the folds show how settled it is."""
+
+    metric: str
+    start: float
+    fitted: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well some weights foretell people, on questions they were not fitted on.
+
+    ``loss`` is the mean log loss of a pair in nats, or the mean squared error of a rating.
+    ``concordance`` is the share of pairs that the composite puts in people's order, a tie of
+    the composite counting half; None where people have no order.
+    """
+
+    composite: str | None
+    loss: float
+    concordance: float | None
+    low: float | None
+    high: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "composite": self.composite,
+            "loss": self.loss,
+            "concordance": {"value": self.concordance, "low": self.low, "high": self.high},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Fitted weights beside those one starts from, and which of them to keep.
+
+    ``gain`` is what the fitted ones save of the loss, a pair or a rating on average, with an
+    interval over questions. ``kept`` is ``fitted`` only if the interval lies above 0.
+    """
+
+    sort: Sort
+    run: str
+    source: str
+    start_name: str
+    weights: tuple[Weight, ...]
+    start: Fit
+    fitted: Fit
+    gain: float
+    gain_low: float | None
+    gain_high: float | None
+    kept: Kept
+    why: str
+    n: int
+    n_questions: int
+    n_annotators: int
+    n_ties: int
+    left_out: Mapping[str, int]
+    n_left_out: int
+    excluded: Mapping[str, str]
+    folds: int
+    seed: int
+    level: float
+
+    @property
+    def composite(self) -> str:
+        """The text form to score by: ``composite(weights="faithfulness:0.41 …")``."""
+        chosen = self.fitted if self.kept == "fitted" else self.start
+        return str(chosen.composite)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``ragstone weights --json`` prints it."""
+        return {
+            "run": self.run,
+            "people": self.source,
+            "sort": self.sort,
+            "composite": self.composite,
+            "kept": self.kept,
+            "why": self.why,
+            "start_name": self.start_name,
+            "weights": [
+                {"metric": one.metric, "start": one.start, "fitted": one.fitted,
+                 "least": one.least, "most": one.most}
+                for one in self.weights
+            ],
+            "start": self.start.to_dict(),
+            "fitted": self.fitted.to_dict(),
+            "gain": {"value": self.gain, "low": self.gain_low, "high": self.gain_high,
+                     "level": self.level},
+            "n": self.n,
+            "n_questions": self.n_questions,
+            "n_annotators": self.n_annotators,
+            "n_ties": self.n_ties,
+            "n_left_out": self.n_left_out,
+            "left_out": dict(self.left_out),
+            "excluded": dict(self.excluded),
+            "folds": self.folds,
+            "seed": self.seed,
+        }  # fmt: skip
+
+
+def fit_weights(
+    scored: Scored,
+    opinions: Opinions,
+    *,
+    metrics: Sequence[str] = (),
+    start: str = EQUAL,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Weights:
+    """Fit a composite's weights to people's preferences or ratings, and say whether to use them.
+
+    Preferences: P(b is preferred) = 1 / (1 + exp(-sum of β_j (x_bj - x_aj))), β_j at least 0, with
+    how far b is preferred as the target. Ratings: least squares with an intercept. The weights are
+    β divided by its sum. Fitted and starting weights, each with a scale fitted to the other folds,
+    foretell the questions of each fold; folds are of whole questions (the run's clusters).
+
+    Args:
+        scored: The run.
+        opinions: What people said of its examples.
+        metrics: Of the run. None: those of ``start``; and where that is equal, all that can be in
+            one composite and have a score for nearly every pair.
+        start: ``equal``, or a composite: ``ragas_score``, ``composite(weights="…")``.
+        folds: At least 2.
+        seed: Of the folds.
+        level: Of the gain's interval.
+
+    Raises:
+        InputError: No metric to weigh, no pair with all scores, a start that is no arithmetic
+            composite, or too few folds.
+        UnknownName: A metric that the run has not.
+        DataError: Opinions about what the run has not.
+    """
+    if folds < 2:
+        raise InputError(f"Cross-validation needs two folds at least, got --folds {folds}.")
+    begin = None if start == EQUAL else composite_terms(start)
+    pairs = judged_of(opinions, scored)
+    names, excluded, turn = weighable(scored, metrics, begin, pairs)
+    table, left_out, n_left_out = score_table(scored, names, pairs, turn)
+    if not table.size:
+        raise InputError(
+            f"No {opinions.sort} is left for which all of {', '.join(names)} have scores: "
+            f"{_lacking(left_out)}. Name fewer metrics with --metric."
+        )
+    same = np.ptp(table.x, axis=0) if opinions.sort == "rating" else np.abs(table.x).max(axis=0)
+    varies = np.asarray(same > 0)
+    if begin is None:
+        excluded |= {name: "it is the same for both answers of every pair"
+                     if opinions.sort == "preference" else "it is the same for every example"
+                     for name, one in zip(names, varies, strict=True) if not one}  # fmt: skip
+        names = [name for name, one in zip(names, varies, strict=True) if one]
+        table = table.columns(varies)
+    if not names:
+        raise InputError(f"No metric is left to weigh. {reasons(excluded)}")
+    first = np.array([1.0 if begin is None else begin.get(name, 0.0) for name in names])
+    first /= first.sum()
+    return _validated(
+        scored, opinions, names, first, start, table, folds, seed, level,
+        left_out=left_out, n_left_out=n_left_out, excluded=excluded,
+    )  # fmt: skip
+
+
+def _validated(
+    scored: Scored,
+    opinions: Opinions,
+    names: list[str],
+    first: Floats,
+    start: str,
+    table: Table,
+    folds: int,
+    seed: int,
+    level: float,
+    *,
+    left_out: Mapping[str, int],
+    n_left_out: int,
+    excluded: Mapping[str, str],
+) -> Weights:
+    """Cross-validate, and settle."""
+    sort, rng = opinions.sort, np.random.default_rng(seed)
+    _, cluster = np.unique(table.cluster, return_inverse=True)
+    questions = int(cluster.max()) + 1
+    folds = min(folds, questions)
+    whole = _fitted(sort, table.x, table.said)
+    losses = np.zeros((2, table.size))
+    placed = np.zeros((2, table.size))
+    by_fold = []
+    if folds >= 2:
+        fold = rng.permutation(np.arange(questions) % folds)[cluster]
+        for one in range(folds):
+            test, train = fold == one, fold != one
+            fit = _fitted(sort, table.x[train], table.said[train])
+            weights = fit.weights
+            if weights is not None:
+                by_fold.append(weights)
+            scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
+            for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
+                foretold = of[test] @ found.values + found.intercept
+                losses[side, test] = _loss(sort, foretold, table.said[test])
+            placed[0, test] = table.x[test] @ first
+            placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
+    gain, interval = _gain(losses[0] - losses[1], cluster, level) if folds >= 2 else (0.0, None)
+    rounded = _rounded(whole.weights)
+    kept, why = _verdict(sort, rounded, interval, questions, start)
+    spread = np.array(by_fold) if by_fold else first[None, :] * 0
+    shown = first * 0 if whole.weights is None else whole.weights
+    order = np.argsort(-shown, kind="stable")
+    fits = [
+        Fit(text, float(losses[side].mean()), *concordance(sort, placed[side], table.said, cluster,
+                                                            level, rng))
+        for side, text in enumerate((
+            _composite(names, first) if start == EQUAL else str(parse_metric(start)),
+            None if rounded is None else _composite(names, rounded),
+        ))
+    ]  # fmt: skip
+    return Weights(
+        sort=sort,
+        run=str(scored.run.path),
+        source=opinions.source,
+        start_name=start,
+        weights=tuple(
+            Weight(names[at], float(first[at]), float(shown[at]), float(spread[:, at].min()),
+                   float(spread[:, at].max()))
+            for at in order
+        ),
+        start=fits[0],
+        fitted=fits[1],
+        gain=gain,
+        gain_low=None if interval is None else interval.low,
+        gain_high=None if interval is None else interval.high,
+        kept=kept,
+        why=why,
+        n=table.size,
+        n_questions=questions,
+        n_annotators=int(table.annotators.max()),
+        n_ties=int((table.said == 0).sum()) if sort == "preference" else 0,
+        left_out=left_out,
+        n_left_out=n_left_out,
+        excluded=dict(excluded),
+        folds=folds,
+        seed=seed,
+        level=level,
+    )  # fmt: skip
+
+
+def _fitted(sort: Sort, x: Floats, said: Floats) -> Coefficients:
+    if sort == "rating":
+        return nonnegative_least_squares(x, said)
+    return nonnegative_logistic(x, 0.5 + said / (2 * MOST))
+
+
+def _loss(sort: Sort, foretold: Floats, said: Floats) -> Floats:
+    if sort == "rating":
+        return (foretold - said) ** 2
+    return log_loss(foretold, 0.5 + said / (2 * MOST))
+
+
+def _gain(gains: Floats, cluster: NDArray[np.int64], level: float) -> tuple[float, Interval | None]:
+    sums, counts = np.bincount(cluster, weights=gains), np.bincount(cluster)
+    found = mean_interval(sums, counts, rate=False, low=None, high=None, level=level)
+    return float(gains.mean()), found.interval
+
+
+def _verdict(
+    sort: Sort, rounded: Floats | None, interval: Interval | None, questions: int, start: str
+) -> tuple[Kept, str]:
+    what = "equal weights" if start == EQUAL else f"the weights of {start}"
+    if rounded is None:
+        return "start", f"no metric goes with people's {sort}s, so {what} stay"
+    if interval is None:
+        few = "one question cannot tell" if questions < 2 else "the gain does not vary"
+        return "start", f"{few} whether the fitted weights are better, so {what} stay"
+    if interval.low > 0:
+        return "fitted", f"the gain over {what} clears 0 on questions they were not fitted on"
+    if interval.high < 0:
+        return "start", f"they do worse on questions they were not fitted on, so {what} stay"
+    return "start", f"the interval of the gain holds 0, so {what} stay"
+
+
+def _rounded(weights: Floats | None) -> Floats | None:
+    """Two decimals that sum to 1, by largest remainder."""
+    if weights is None:
+        return None
+    parts = weights * 10**PLACES
+    found = np.floor(parts)
+    short = round(10**PLACES - float(found.sum()))
+    found[np.argsort(-(parts - found), kind="stable")[:short]] += 1
+    return np.asarray(found / 10**PLACES)
+
+
+def _composite(names: Sequence[str], weights: Floats) -> str:
+    """The text form; equal weights are written as 1, those of 0 are left out."""
+    used = [(name, weight) for name, weight in zip(names, weights, strict=True) if weight > 0]
+    equal = all(abs(a - b) < 1e-12 for (_, a), (_, b) in pairwise(used))
+    terms = [
+        f"{name}:{1 if equal else weight:g}"
+        for name, weight in sorted(used, key=lambda one: -one[1])
+    ]
+    return str(Composite(weights=" ".join(terms)))
+
+
+def _lacking(left_out: Mapping[str, int]) -> str:
+    return "; ".join(f"{name} lacks {count:,}" for name, count in left_out.items()) or "none given"

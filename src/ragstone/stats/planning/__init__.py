@@ -1,0 +1,8 @@
+"""Planning: how much to run or label. Imported file by file.
+
+sample_size    rows for a rate or a mean of a given precision
+power          pairs for a difference, and the difference that pairs can show
+labels_needed  labels beside a judge of known errors
+needed_n       rows that would decide an open test
+sampling       draws whose chances are known
+"""

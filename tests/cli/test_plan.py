@@ -1,0 +1,114 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from ragstone.cli.plan import plan
+
+Command = Callable[..., Any]
+app = typer.Typer()
+app.add_typer(plan, name="plan")
+
+
+def call(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["plan", *(str(one) for one in arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["rate", "--value", 0.8, "--half-width", 0.03], ["682 rows", "0.768 – 0.828", "●"]),
+        (
+            ["labels", "--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.85, "--judged",
+             2000, "--half-width", 0.05],
+            ["183 answers", "320 answers without the judge", "saves 42.8 %"],
+        ),
+        (
+            ["labels", "--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.85, "--judged",
+             200, "--half-width", 0.05],
+            ["judge more", "320 answers without the judge"],
+        ),
+        (
+            ["labels", "--deviation", 0.3, "--correlation", 0.6, "--judged", 2000,
+             "--half-width", 0.03],
+            ["267 answers", "387 answers without the judge"],
+        ),
+    ],
+)  # fmt: skip
+def test_plans_of_numbers(arguments: list[object], words: list[str]) -> None:
+    status, out, err = call(*arguments)
+    assert status == 0, err
+    assert [word for word in words if word not in out] == []
+
+
+def test_a_plan_of_a_mean_goes_by_a_run(demo: Path) -> None:
+    status, out, err = call("mean", demo, "-m", "token_f1", "--half-width", 0.05)
+    assert status == 0, err
+    assert "token_f1" in out
+    assert "local_search" in out
+    assert "needed" in out
+
+
+def test_a_plan_of_all_means_has_each_metric(demo: Path) -> None:
+    status, out, _ = call("mean", demo, "--half-width", 0.05)
+    assert status == 0
+    assert "faithfulness" in out
+
+
+def test_a_plan_of_a_comparison_goes_by_a_run(demo: Path) -> None:
+    status, out, err = call("paired", demo, "-m", "token_f1", "--difference", 0.05)
+    assert status == 0, err
+    assert "power now" in out
+    status, out, _ = call("paired", demo, "-m", "token_f1", "--n", 500, "--json")
+    assert status == 0
+    assert '"at": 500' in out
+
+
+def test_a_plan_of_labels_goes_by_a_run(demo: Path) -> None:
+    status, out, err = call(
+        "labels", demo, "-m", "unsupported_claim", "--sensitivity", 0.9, "--specificity", 0.9,
+        "--half-width", 0.2,
+    )  # fmt: skip
+    assert status == 0, err
+    assert "design effect" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["rate", "--value", 8, "--half-width", 0.1], "[0, 1]"),
+        (["rate", "--value", 0.5, "--half-width", 0], "half-width"),
+        (["rate", "--value", 0.5, "--half-width", 0.1, "--level", 1], "level"),
+        (["labels", "--half-width", 0.1, "--rate", 0.3], "--judged"),
+        (["labels", "--half-width", 0.1, "--judged", 9, "--rate", 0.3], "--sensitivity"),
+        (["labels", "--half-width", 0.1, "--judged", 9, "--metric", "x"], "--metric needs a RUN"),
+        (["mean", "nowhere", "--half-width", 0.1], "is no run"),
+    ],
+)
+def test_bad_input_ends_with_2_and_says_why(arguments: list[object], words: str) -> None:
+    status, _, err = call(*arguments)
+    assert status == 2
+    assert words in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["mean", "-m", "nothing", "--half-width", 0.1], "nothing"),
+        (["mean", "--system", "nobody", "--half-width", 0.1], "nobody"),
+        (["paired", "--baseline", "nobody"], "nobody"),
+        (["labels", "--half-width", 0.1], "--metric"),
+        (["labels", "--half-width", 0.1, "-m", "token_f1"], "--correlation"),
+    ],
+)
+def test_names_that_the_run_has_not_end_with_2(
+    arguments: list[object], words: str, demo: Path
+) -> None:
+    status, _, err = call(arguments[0], demo, *arguments[1:])
+    assert status == 2
+    assert words in err
