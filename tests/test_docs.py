@@ -16,9 +16,9 @@ import typer
 import ragstone
 from ragstone.cli import app
 from ragstone.data import cornwall
-from ragstone.examples import read_labels
 from ragstone.judgements import ASKS
 from ragstone.judges import JUDGES, LocalJudge, who_fills
+from ragstone.labels import read_label_table
 from ragstone.metrics import (
     ALIASES,
     SUITES,
@@ -130,13 +130,21 @@ def test_own_metric_takes_no_more_than_ten_lines() -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_every_command_and_option_exists(path: Path) -> None:
-    lines = "".join(blocks(path.read_text(encoding="utf-8"), "sh")).splitlines()
+    shell = "".join(blocks(path.read_text(encoding="utf-8"), "sh"))
+    lines = shell.replace("\\\n", " ").splitlines()
     for line in lines:
         words = shlex.split(line, comments=True)
         if words[:1] == ["ragstone"]:
             command = COMMANDS.commands[words[1]]
+            command = getattr(command, "commands", {}).get("".join(words[2:3]), command)
             known = {name for parameter in command.params for name in parameter.opts}
             assert {word for word in words if word.startswith("--")} <= known, line
+
+
+def test_worked_examples_print_what_the_page_says() -> None:
+    played = runpy.run_path(str(ROOT / "docs" / "worked.py"))["played"]
+    page = text_of("docs/how-sure.md")
+    assert played(page) == page, "python docs/worked.py writes it anew"
 
 
 def compared_metrics() -> list[list[str]]:
@@ -200,7 +208,7 @@ def test_labels_are_read_as_told(tmp_path: Path) -> None:
     (label_file,) = blocks(text_of("docs/judges.md"), "csv")
     file = tmp_path / "labels.csv"
     file.write_text(label_file, encoding="utf-8")
-    assert not read_labels(file).ties
+    assert not read_label_table(file).ties()
     run = ragstone.evaluate(
         [json.loads(record)],
         metrics=["precision", "faithfulness", "misleading_rate", "sufficiency_rate", "helpfulness"],

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ragstone.decisions import calibrate, compare, decide_gate
     from ragstone.errors import DataError, InputError, RagstoneError
     from ragstone.examples import Context, Example, read, write
     from ragstone.judgements import VIEWS
@@ -43,6 +44,9 @@ _ROOMS = {
     "Undefined": "metrics",
     "VIEWS": "judgements",
     "aevaluate": "run",
+    "calibrate": "decisions",
+    "compare": "decisions",
+    "decide_gate": "decisions",
     "evaluate": "run",
     "forecast": "run.forecast",
     "metric": "metrics",
@@ -68,6 +72,9 @@ __all__ = [
     "Run",
     "Undefined",
     "aevaluate",
+    "calibrate",
+    "compare",
+    "decide_gate",
     "evaluate",
     "forecast",
     "metric",

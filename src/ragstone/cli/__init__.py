@@ -1,6 +1,7 @@
 """The command line: one file a command; what a command does, a Python caller can do too.
 
-Exit status: 0 done, 2 bad input or usage, 4 too many scores missing, 130 interrupted.
+Exit status: 0 done or yes, 1 no, 2 bad input or usage, 3 cannot tell, 4 too much missing, 130
+interrupted.
 """
 
 import gc
@@ -12,16 +13,23 @@ import typer
 
 import ragstone
 
+from .agreement import agreement
+from .calibrate import calibrate
+from .compare import compare
 from .doctor import doctor
 from .evaluate import evaluate
 from .export import export
 from .failures import guarded
 from .formats import formats
+from .gate import gate
 from .judges import judges
 from .metrics import metrics
 from .models import models
+from .plan import plan
+from .sample import sample
 from .score import score
 from .show import show
+from .weights import weights
 
 app = typer.Typer(
     name="ragstone",
@@ -32,11 +40,14 @@ app = typer.Typer(
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
     "Look": (show, export),
+    "Decide": (compare, gate),
+    "Ask people": (sample, agreement, calibrate, weights),
     "What there is": (metrics, judges, models, formats, doctor),
 }
 for panel, commands in PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(guarded(command))
+app.add_typer(plan, name="plan", rich_help_panel="Decide")
 
 
 def _version(wanted: bool) -> None:

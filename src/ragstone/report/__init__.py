@@ -10,7 +10,8 @@ facts           named and indented text (a module)
 forecast_page   what `ragstone evaluate --dry-run` prints
 export_table    scores, estimates, judgements or examples as one table
 graphrag_table  the columns of a GraphRAG report, in percent
-as_bytes        a table as CSV, JSONL or Parquet
+as_bytes        a table as CSV, JSONL or Parquet; write_table into a file
+…_page          what `ragstone compare`, `gate`, `agreement`, … print (a module each)
 notebook_html   estimates as a table for a notebook
 picture         the page as SVG
 show, terminal  print any of it, also into a pipe
@@ -20,7 +21,7 @@ from . import catalogue, facts
 from .console import show, terminal
 from .dossier import dossier
 from .example_page import example_page
-from .export import as_bytes, export_table
+from .export import as_bytes, export_table, write_table
 from .forecast_page import forecast_page
 from .graphrag import graphrag_table
 from .notebook import notebook_html
@@ -47,4 +48,5 @@ __all__ = [
     "summary",
     "terminal",
     "worst",
+    "write_table",
 ]

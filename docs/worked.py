@@ -1,0 +1,67 @@
+"""The worked examples of docs/how-sure.md, played: each command with what it prints.
+
+    python docs/worked.py
+
+Writes the page's outputs anew. Commands stand in ``sh`` blocks, each with its output in the
+``text`` block behind it, that of the last one where there are several; a ``csv NAME`` block is a
+file that the commands find. The demo data are there as ``cornwall.jsonl``.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import tempfile
+from contextlib import chdir
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from ragstone.cli import app
+from ragstone.data import cornwall
+
+PAGE = Path(__file__).with_name("how-sure.md")
+WIDTH = "100"
+
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+
+
+def played(page: str) -> str:
+    """The page with the output of every command as it is now."""
+    found = []
+    last, at = "", 0
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        shutil.copy(cornwall(), "cornwall.jsonl")
+        for block in BLOCK.finditer(page):
+            kind, name, text = block.groups()
+            found.append(page[at : block.start()])
+            at = block.end()
+            if kind == "sh":
+                last = [output(line) for line in commands(text)][-1]
+            elif kind == "csv" and name:
+                Path(name).write_text(text, encoding="utf-8")
+            shown = last if kind == "text" else text
+            found.append(f"```{kind}{f' {name}' if name else ''}\n{shown}```\n")
+    return "".join([*found, page[at:]])
+
+
+def commands(text: str) -> list[str]:
+    """The commands of a block, one a line; a line that ends in a backslash goes on."""
+    return text.replace("\\\n", " ").splitlines()
+
+
+def output(command: str) -> str:
+    """What a command prints, on a terminal of 100 columns without colours."""
+    words = shlex.split(command, comments=True)
+    if words[:1] != ["ragstone"]:
+        raise ValueError(f"{command!r} is no command of ragstone")
+    environment = {**os.environ, "COLUMNS": WIDTH, "NO_COLOR": "1", "GITHUB_STEP_SUMMARY": ""}
+    result = CliRunner().invoke(app, words[1:], env=environment)
+    if result.exit_code not in (0, 1, 3, 4):
+        raise ValueError(f"{command!r} failed: {result.stderr}")
+    lines = [line.rstrip() for line in result.stdout.strip("\n").splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(played(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

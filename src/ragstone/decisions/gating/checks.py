@@ -1,0 +1,160 @@
+"""Gate checks: each requirement on each system, with the quantity that it is decided on."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from ragstone.decisions.quantity import Quantity, mean_quantity, owing
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError, RagstoneError, UnknownName
+from ragstone.run import Run
+
+from .no_worse import NoWorse, gain, read_no_worse
+from .over_means import lacking, over_means, over_means_quantity
+from .requirement import Bar, Requirement, read_requirement
+
+Corrected = Callable[[str, str], Quantity | None]
+"""The quantity to decide on for a metric and a system instead of the judge's; None: has none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """One requirement on one system."""
+
+    text: str
+    metric: str
+    system: str
+    bar: Bar
+    better: Literal["+", "-", "0"]
+    quantity: Quantity
+    scores: pl.DataFrame
+    """``example_id`` and ``value``: scores, or the differences of pairs."""
+
+    def worst(self, most: int) -> tuple[tuple[str, float], ...]:
+        """The examples furthest on the wrong side of the bar, ties in the order of the data."""
+        value, at = pl.col("value"), self.bar.at
+        wrong = {">=": value < at, ">": value <= at, "<=": value > at, "<": value >= at}
+        rows = self.scores.filter(wrong[self.bar.op]).sort(
+            "value", descending=self.bar.side == "below", maintain_order=True
+        )
+        return tuple(rows.select("example_id", "value").head(most).iter_rows())
+
+
+def read_checks(
+    run: Run,
+    require: Sequence[str],
+    no_worse_than: Sequence[str],
+    system: Sequence[str],
+    corrected: Corrected | None,
+    *,
+    faults: Sequence[InputError] = (),
+) -> tuple[list[Check], list[str]]:
+    """What is to be decided, and notes on it.
+
+    Args:
+        run: A finished run.
+        require: ``METRIC OP BAR``.
+        no_worse_than: ``BASELINE:MARGIN``.
+        system: Only these systems; none for all.
+        corrected: In place of the judge's means.
+        faults: What else is wrong, told along with it.
+
+    Raises:
+        InputError: Every fault; a single one as it is, such as ``UnknownName``.
+    """
+    scored = Scored(run)
+    found: list[RagstoneError] = list(faults)
+    if not require and not no_worse_than:
+        found.append(
+            InputError(
+                "A gate needs something to decide, such as --require 'faithfulness >= 0.85' or "
+                "--no-worse-than BASELINE:0.02."
+            )
+        )
+    known = scored.systems
+    unknown = [one for one in system if one not in known]
+    found += [
+        UnknownName("system of this run", one, known, hint=f"It has {', '.join(known)}.")
+        for one in unknown
+    ]
+    systems = [one for one in known if one in system or not system or unknown]
+    requirements: dict[tuple[str, Bar], Requirement] = {}
+    for text in require:
+        try:
+            one = read_requirement(text, scored)
+            _refuse_lacking(one, scored)
+            requirements.setdefault((one.metric, one.bar), one)
+        except InputError as fault:
+            found.append(fault)
+    baselines = []
+    for text in dict.fromkeys(no_worse_than):
+        try:
+            baselines.append(read_no_worse(text, scored, systems))
+        except InputError as fault:
+            found.append(fault)
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        lines = "\n".join(f"  {fault}" for fault in found)
+        raise InputError(f"{len(found)} faults in what the gate was given.\n{lines}")
+    notes: list[str] = []
+    checks = list(_required(scored, requirements.values(), systems, corrected, notes))
+    for baseline in baselines:
+        checks += _no_worse(baseline)
+        notes += baseline.notes
+    if corrected is not None and baselines:
+        notes.append("no worse than: decided on the judges' own scores; labels do not correct it.")
+    return checks, notes
+
+
+def _required(
+    scored: Scored,
+    requirements: Iterable[Requirement],
+    systems: Sequence[str],
+    corrected: Corrected | None,
+    notes: list[str],
+) -> Iterator[Check]:
+    for one in requirements:
+        scale, scores = scored.scale(one.metric), scored.of(one.metric)
+        composite = over_means(scored, one.metric)
+        uncorrected = []
+        for system in systems:
+            rows = scores.filter(pl.col("system") == system)
+            quantity = (
+                mean_quantity(rows, scale)
+                if composite is None
+                else over_means_quantity(scored, composite, system)
+            )
+            instead = None if corrected is None else corrected(one.metric, system)
+            if instead is not None:
+                quantity = owing(instead, quantity)
+            elif corrected is not None:
+                uncorrected.append(system)
+            yield Check(one.text, one.metric, system, one.bar, scale.better, quantity, rows)
+        if corrected is not None and uncorrected:
+            notes.append(
+                f"{one.metric}: no labels correct it for {', '.join(uncorrected)}, so it is "
+                "decided on the judges' own scores."
+            )
+
+
+def _no_worse(baseline: NoWorse) -> Iterator[Check]:
+    bar = Bar(">=", -baseline.margin)
+    for metric in baseline.metrics:
+        text = f"{metric} no worse than {baseline.text}"
+        for match in baseline.matches:
+            side, found = match[0], gain(match, metric)
+            better = side.scored.scale(metric).better
+            yield Check(text, metric, side.system, bar, better, found.quantity, found.differences)
+
+
+def _refuse_lacking(one: Requirement, scored: Scored) -> None:
+    composite = over_means(scored, one.metric)
+    parts = [] if composite is None else lacking(scored, composite)
+    if parts:
+        raise InputError(
+            f"{one.text!r}: {one.metric} is made of the means of {', '.join(parts)}, which the "
+            f"run has no scores of. ragstone score {scored.run.path} -m {parts[0]} adds them."
+        )

@@ -1,0 +1,316 @@
+"""Gate: may this be shipped? Requirements on every system, with the error rate stated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Literal
+
+from ragstone.errors import InputError
+from ragstone.run import Run
+from ragstone.stats.planning.needed_n import needed_n
+
+from .checks import Check, Corrected, read_checks
+from .standing import On, Standing, State, p_beyond, standings, turned_by_missing
+
+Decision = Literal["pass", "fail", "cannot_tell", "missing"]
+
+EXIT_STATUS: Mapping[Decision, int] = {"pass": 0, "fail": 1, "cannot_tell": 3, "missing": 4}
+"""Of the command; 2 is bad input."""
+
+GRAVEST_FIRST: tuple[Decision, ...] = ("fail", "missing", "cannot_tell", "pass")
+DECIDED: Mapping[State, Decision] = {"holds": "pass", "broken": "fail", "open": "cannot_tell"}
+WORST_KEPT = 10
+"""Examples kept a requirement that does not pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A requirement, decided for one system.
+
+    Attributes:
+        text: The requirement as it was written.
+        metric: Its metric.
+        group: The system it was decided for.
+        decision: What comes of it.
+        state: What the scores that are there say: ``holds`` if the interval clears the bar,
+            ``broken`` if the opposite is shown, else ``open``. ``decision`` may be ``missing``
+            all the same.
+        op: How the truth must stand to the bar.
+        bar: In the unit of ``value``.
+        better: The metric's direction: ``+``, ``-`` or ``0``.
+        value: The estimate; of ``no worse than`` the difference to the baseline in the
+            metric's direction. None where there is none.
+        low: Of the interval, None where there is none.
+        high: Of the interval.
+        level: Of the interval, 1 - 2 · the gate's.
+        method: Of the interval.
+        p: One-sided, for the truth being on the wrong side of the bar; small means broken.
+            None where there is no interval, or the value alone decides.
+        p_adjusted: By Holm over all requirements and systems.
+        n_needed: Examples in all that would decide it if the value stayed; None where it is
+            decided, and where no number would.
+        n: Rows with a value: examples, pairs or labels, as ``counted`` says.
+        n_undefined: Rows to which the definition gives none.
+        n_missing: Rows whose value a judge owes.
+        counted: What ``n`` counts.
+        reason: Why it came out like this, in words.
+        notes: What to know beside.
+        worst: The examples furthest on the wrong side, where it does not pass: id and score.
+    """
+
+    text: str
+    metric: str
+    group: Mapping[str, str]
+    decision: Decision
+    state: State
+    op: str
+    bar: float
+    better: Literal["+", "-", "0"]
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    p: float | None
+    p_adjusted: float | None
+    n_needed: int | None
+    n: int
+    n_undefined: int
+    n_missing: int
+    counted: str
+    reason: str
+    notes: tuple[str, ...]
+    worst: tuple[tuple[str, float], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What stands in ``--json``; what is not there is null."""
+        return {
+            "text": self.text,
+            "group": dict(self.group),
+            "decision": self.decision,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "p": self.p,
+            "n_needed": self.n_needed,
+            "metric": self.metric,
+            "op": self.op,
+            "bar": self.bar,
+            "better": self.better,
+            "state": self.state,
+            "level": self.level,
+            "method": self.method,
+            "p_adjusted": self.p_adjusted,
+            "n": self.n,
+            "n_undefined": self.n_undefined,
+            "n_missing": self.n_missing,
+            "counted": self.counted,
+            "reason": self.reason,
+            "notes": list(self.notes),
+            "worst": [{"example_id": name, "value": value} for name, value in self.worst],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What a gate decided: fail before missing, missing before cannot tell, else pass."""
+
+    decision: Decision
+    requirements: tuple[Decided, ...]
+    level: float
+    max_missing: float
+    on: On
+    notes: tuple[str, ...]
+
+    @property
+    def exit_status(self) -> int:
+        """0 pass, 1 fail, 3 cannot tell, 4 missing."""
+        return EXIT_STATUS[self.decision]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``ragstone gate --json`` prints."""
+        return {
+            "decision": self.decision,
+            "exit_status": self.exit_status,
+            "level": self.level,
+            "max_missing": self.max_missing,
+            "on": self.on,
+            "adjusted": "holm",
+            "requirements": [one.to_dict() for one in self.requirements],
+            "notes": list(self.notes),
+        }
+
+
+def decide_gate(
+    run: Run,
+    require: str | Sequence[str] = (),
+    *,
+    no_worse_than: str | Sequence[str] = (),
+    system: str | Sequence[str] = (),
+    on: On = "interval",
+    level: float = 0.05,
+    max_missing: float = 0.05,
+    corrected: Corrected | None = None,
+) -> GateResult:
+    """Decide whether a run meets its requirements, in all its systems.
+
+    A requirement holds if the whole interval of level 1 - 2 · ``level`` satisfies it. It is
+    broken if the one-sided p for the opposite, adjusted by Holm over requirements and systems,
+    is at most ``level``. Else it is open. The gate fails if any is broken; else something is
+    missing if more than ``max_missing`` of a requirement's scores are, or if its missing
+    scores, all at one end of the metric's range, would change what comes of it; else it cannot
+    tell if any is open; else it passes. All must hold for that, so nothing is adjusted there:
+    the chance to pass although one is not met is at most ``level``. The chance to fail
+    although all are met is at most ``level`` too.
+
+    A requirement that is undefined everywhere is open: nothing speaks against it, or for it.
+
+    Args:
+        run: A finished run.
+        require: ``METRIC OP BAR``, such as ``faithfulness >= 0.85`` or ``hit(k=5) > 80%``.
+        no_worse_than: ``BASELINE:MARGIN``, a system of the run or the folder of another run:
+            for every metric that both have and that has a direction, the paired difference in
+            that direction is at least minus the margin.
+        system: Only these systems.
+        on: ``point`` decides by the values alone, for bars that no interval can clear.
+        level: One-sided, in (0, .5).
+        max_missing: Share of a requirement's scores, in [0, 1].
+        corrected: Gives the quantity to decide on for a metric and a system in place of the
+            judge's mean, and None where it has none.
+
+    Raises:
+        UnknownName: No metric or system is called that.
+        InputError: Anything else that cannot be used; every fault.
+    """
+    checks, notes = read_checks(
+        run, _several(require), _several(no_worse_than), _several(system), corrected,
+        faults=_faults(level, max_missing, on),
+    )  # fmt: skip
+    found = standings(checks, level=level, on=on)
+    turned = turned_by_missing(checks, found, level=level, on=on)
+    decided = tuple(
+        _decided(check, one, turn, len(checks), level, max_missing, on)
+        for check, one, turn in zip(checks, found, turned, strict=True)
+    )
+    outcomes = {one.decision for one in decided}
+    first = next(one for one in GRAVEST_FIRST if one in outcomes)
+    return GateResult(first, decided, level, max_missing, on, tuple(notes))
+
+
+def _decided(
+    check: Check, found: Standing, turned: str, family: int, level: float, max_missing: float,
+    on: On,
+) -> Decided:  # fmt: skip
+    quantity = check.quantity
+    decision, reason = DECIDED[found.state], _why(check, found, level, on)
+    if found.state != "broken" and (owed := _owed(check, turned, max_missing)):
+        decision, reason = "missing", owed
+    interval = found.interval
+    return Decided(
+        text=check.text,
+        metric=check.metric,
+        group={"system": check.system},
+        decision=decision,
+        state=found.state,
+        op=check.bar.op,
+        bar=check.bar.at,
+        better=check.better,
+        value=quantity.value,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        level=1 - 2 * level,
+        method=None if interval is None else interval.method,
+        p=found.p,
+        p_adjusted=found.p_adjusted,
+        n_needed=_needed(check, family, level) if found.state == "open" else None,
+        n=quantity.n,
+        n_undefined=quantity.n_undefined,
+        n_missing=quantity.n_missing,
+        counted=quantity.counted,
+        reason=reason,
+        notes=_notes(check, on),
+        worst=() if decision == "pass" else check.worst(WORST_KEPT),
+    )
+
+
+def _needed(check: Check, family: int, level: float) -> int | None:
+    """Examples in all, at the present share of those that are undefined.
+
+    On the right side of the bar the interval has to clear it. On the wrong side the p has to
+    reach the level over the family's size, which suffices for Holm whatever the others do.
+    """
+    quantity, bar = check.quantity, check.bar
+    if quantity.value is None or quantity.n == 0 or quantity.value == bar.at:
+        return None
+    right = bar.met(quantity.value)
+    p = p_beyond(quantity, bar, bar.side if right else bar.other_side)
+    if p is None:
+        return None
+    rows = needed_n(quantity.n, p, level=level if right else level / family)
+    if rows is None:
+        return None
+    if quantity.counted == "labels":
+        return max(rows, quantity.n + 1)
+    there = quantity.n + quantity.n_undefined
+    return max(ceil(rows * there / quantity.n), there + 1)
+
+
+def _why(check: Check, found: Standing, level: float, on: On) -> str:
+    bar, quantity = check.bar, check.quantity
+    if quantity.value is None:
+        return _why_no_value(check)
+    side = bar.other_side
+    if on == "point":
+        return "the value meets the bar" if found.state == "holds" else "the value does not meet it"
+    if found.interval is None:
+        return "too few questions, or all alike without a range: there is no interval"
+    if found.state == "holds":
+        return "the whole interval clears the bar"
+    if found.state == "broken":
+        return f"shown to lie {side} the bar"
+    if found.p is not None and found.p <= level:
+        return f"{side} the bar taken alone, but not shown among so many requirements at once"
+    return "the bar lies inside the interval"
+
+
+def _why_no_value(check: Check) -> str:
+    quantity = check.quantity
+    why = f" ({', '.join(list(quantity.reasons)[:2])})" if quantity.reasons else ""
+    if quantity.n_missing:
+        return f"missing{' or undefined' if quantity.n_undefined else ''} everywhere{why}"
+    if quantity.n_undefined:
+        return f"undefined everywhere{why}"
+    return f"there are no {quantity.counted}"
+
+
+def _owed(check: Check, turned: str, max_missing: float) -> str:
+    """Why too much is missing; nothing where it is not."""
+    quantity = check.quantity
+    told = f"{quantity.n_missing:,} of {quantity.n_possible:,} scores are missing"
+    if quantity.missing_share > max_missing:
+        return f"{told}, more than {max_missing * 100:g} %" if max_missing else told
+    return f"{told} and could turn it: {turned}" if turned else ""
+
+
+def _notes(check: Check, on: On) -> tuple[str, ...]:
+    bar, quantity = check.bar, check.quantity
+    end = quantity.high if bar.side == "above" else quantity.low
+    if on == "interval" and end is not None and bar.at == end:
+        return (f"no interval clears {bar.at:g}, the end of the range; --on point decides by the "
+                "value",)  # fmt: skip
+    return ()
+
+
+def _faults(level: float, max_missing: float, on: str) -> list[InputError]:
+    faults = []
+    if not 0 < level < 0.5:
+        faults.append(InputError(f"The level lies inside (0, 0.5), got {level}."))
+    if not 0 <= max_missing <= 1:
+        faults.append(InputError(f"max_missing is a share from 0 to 1, got {max_missing}."))
+    if on not in ("interval", "point"):
+        faults.append(InputError(f"A gate decides on interval or point, not on {on!r}."))
+    return faults
+
+
+def _several(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

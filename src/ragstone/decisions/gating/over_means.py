@@ -1,0 +1,107 @@
+"""Over means: the quantity of a composite that is made of means instead of an example's scores."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.decisions.quantity import End, Quantity, reasons_of, with_missing_at
+from ragstone.decisions.scored import Scored
+from ragstone.metrics import Composite
+from ragstone.stats import Interval, cluster_bootstrap
+
+SEED = 20_240_601
+RESAMPLES = 2000
+
+Floats = NDArray[np.float64]
+
+
+def over_means(scored: Scored, name: str) -> Composite | None:
+    """The composite of this name, if it is one of means; None for every other metric."""
+    metric = scored.metric(name)
+    return metric if isinstance(metric, Composite) and metric.over_means else None
+
+
+def lacking(scored: Scored, composite: Composite) -> list[str]:
+    """Its components that the run has no scores of."""
+    return [name for name in _components(composite) if name not in scored.metrics]
+
+
+def over_means_quantity(scored: Scored, composite: Composite, system: str) -> Quantity:
+    """The composite of its components' means, with a bootstrap over clusters.
+
+    All components of a cluster are redrawn together, 2,000 times with a fixed seed; an interval
+    of any level is read off the same draws.
+    """
+    parts = [scored.of(name).filter(pl.col("system") == system) for name in _components(composite)]
+    return _quantity(composite, parts)
+
+
+def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
+    sums, counts = _by_cluster(parts)
+    drawn: list[Floats] = []
+
+    def combine(means: Floats) -> Floats:
+        drawn.append(_combined(composite, means))
+        return drawn[-1]
+
+    value = None
+    interval: Interval | None = None
+    if len(counts) and counts.sum(axis=0).all():
+        value = float(_combined(composite, (sums.sum(axis=0) / counts.sum(axis=0))[None, :])[0])
+        interval = cluster_bootstrap(sums, counts, combine, seed=SEED, resamples=RESAMPLES)
+
+    def at(level: float) -> Interval | None:
+        if interval is None:
+            return None
+        low, high = np.quantile(drawn[-1], [(1 - level) / 2, (1 + level) / 2])
+        return Interval(float(low), float(high), level, interval.method)
+
+    def filled(end: End) -> Quantity | None:
+        ranges = [metric.range for metric in composite.components().values()]
+        ends = [one.low if end == "low" else one.high for one in ranges]
+        if not np.isfinite(ends).all():
+            return None
+        whole = [with_missing_at(part, to) for part, to in zip(parts, ends, strict=True)]
+        return _quantity(composite, whole)
+
+    missing = [int((part["status"] == "missing").sum()) for part in parts]
+    fewest = min(int((part["status"] == "value").sum()) for part in parts)
+    return Quantity(
+        value=value,
+        at=at,
+        n=fewest,
+        n_undefined=max(0, len(parts[0]) - fewest - max(missing)),
+        n_missing=max(missing),
+        clusters=len(counts),
+        low=composite.range.low,
+        high=composite.range.high,
+        filled=filled,
+        least_p=1 / (RESAMPLES + 1),
+        reasons={reason: count for part in parts for reason, count in reasons_of(part).items()},
+    )
+
+
+def _components(composite: Composite) -> list[str]:
+    return [str(metric) for metric in composite.components().values()]
+
+
+def _by_cluster(parts: Sequence[pl.DataFrame]) -> tuple[Floats, Floats]:
+    """Sum and count of each cluster in each component, shape (clusters, components)."""
+    clusters = parts[0]["cluster"].rank("dense").to_numpy() - 1
+    size = int(clusters.max()) + 1 if len(clusters) else 0
+    sums, counts = np.zeros((size, len(parts))), np.zeros((size, len(parts)))
+    for place, part in enumerate(parts):
+        there = (part["status"] == "value").fill_null(value=False).to_numpy()
+        values = part["value"].to_numpy()[there]
+        sums[:, place] = np.bincount(clusters[there], values, minlength=size)
+        counts[:, place] = np.bincount(clusters[there], minlength=size)
+    return sums, counts
+
+
+def _combined(composite: Composite, means: Floats) -> Floats:
+    names = [name for name, _ in composite.terms]
+    frame = pl.DataFrame({str(place): means[:, place] for place in range(len(names))})
+    columns = {name: pl.col(str(place)) for place, name in enumerate(names)}
+    return frame.select(composite.of(columns)[0]).to_series().to_numpy().astype(np.float64)

@@ -1,0 +1,131 @@
+"""The pytest plugin: what a RAG system must reach, as tests that fail with the worst examples.
+
+    def test_rag(ragstone):
+        run = ragstone.evaluate("answers.jsonl")
+        ragstone.gate(run, require=["faithfulness >= 0.85"])
+
+    def test_one_answer(ragstone_example):
+        ragstone_example({"question": …, "contexts": …, "answer": …}, require="faithfulness >= 1")
+
+Nothing of Ragstone is imported before a fixture is used.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from ragstone.decisions.gating.gate import GateResult
+    from ragstone.decisions.gating.standing import On
+    from ragstone.examples import Example
+    from ragstone.run import Run
+
+SHOWN = 3
+"""Worst examples a requirement in what a failing test prints."""
+
+
+class Ragstone:
+    """What the fixture ``ragstone`` is."""
+
+    def evaluate(self, data: Any, **options: Any) -> "Run":
+        """As ``ragstone.evaluate``, with the same options."""
+        from ragstone.run import evaluate
+
+        return evaluate(data, **options)
+
+    def gate(
+        self,
+        run: "Run | str | Path",
+        require: str | Sequence[str] = (),
+        *,
+        no_worse_than: str | Sequence[str] = (),
+        system: str | Sequence[str] = (),
+        on: "On" = "interval",
+        level: float = 0.05,
+        max_missing: float = 0.05,
+        labels: Sequence[str | Path] = (),
+        cannot_tell: Literal["fail", "skip"] = "fail",
+        worst: int = SHOWN,
+    ) -> "GateResult":
+        """Fail the test unless the run passes; the options are those of ``decide_gate``.
+
+        Args:
+            run: A run, or its folder.
+            require: ``METRIC OP BAR``.
+            no_worse_than: ``BASELINE:MARGIN``.
+            system: Only these systems.
+            on: ``point`` decides by the values alone.
+            level: One-sided.
+            max_missing: So much of a requirement's scores may be missing.
+            labels: People's label files: decide on estimates corrected by them.
+            cannot_tell: What becomes of the test where there are too few examples to say. A
+                gate that something is missing for always fails.
+            worst: So many of the worst examples a requirement, at most ten.
+
+        Returns:
+            What was decided, where it passes.
+        """
+        from ragstone.decisions.gating.gate import decide_gate
+        from ragstone.run import Run
+
+        opened = run if isinstance(run, Run) else Run.open(run)
+        corrected = None
+        if labels:
+            from ragstone.decisions.calibrating.calibrate import corrected_quantities
+
+            corrected = corrected_quantities(opened, labels)
+        result = decide_gate(
+            opened,
+            require,
+            no_worse_than=no_worse_than,
+            system=system,
+            on=on,
+            level=level,
+            max_missing=max_missing,
+            corrected=corrected,
+        )
+        if result.decision != "pass":
+            from ragstone.report.failing import failing
+            from ragstone.report.gate_text import gate_text
+
+            said = gate_text(str(opened.path), result, failing(opened, result, limit=worst))
+            if result.decision == "cannot_tell" and cannot_tell == "skip":
+                pytest.skip(said)
+            pytest.fail(said, pytrace=False)
+        return result
+
+    def check(
+        self,
+        example: "Mapping[str, Any] | Example",
+        require: str | Sequence[str],
+        **options: Any,
+    ) -> "GateResult":
+        """Fail the test unless one example meets the requirements; its values alone decide.
+
+        A metric that is undefined for the example decides nothing, so the test fails.
+
+        Args:
+            example: A record, as a line of a data file, or an ``Example``.
+            require: ``METRIC OP BAR``; these metrics are computed.
+            options: Of ``ragstone.evaluate``, such as ``judge``.
+        """
+        from ragstone.decisions.gating.requirement import metric_in
+
+        texts = [require] if isinstance(require, str) else list(require)
+        metrics = list(dict.fromkeys(metric_in(text) for text in texts))
+        run = self.evaluate([example], metrics=metrics, **options)
+        return self.gate(run, texts, on="point", worst=1)
+
+
+@pytest.fixture
+def ragstone() -> Ragstone:
+    """Evaluates, and fails the test where a run does not pass its gate."""
+    return Ragstone()
+
+
+@pytest.fixture
+def ragstone_example() -> "Callable[..., GateResult]":
+    """Fails the test unless one example meets its requirements: ``(example, require, judge=…)``."""
+    return Ragstone().check

@@ -1,0 +1,77 @@
+"""Failing: the worst examples of what a gate does not let pass, each with the judges' reasons."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragstone.decisions.gating.gate import Decided, GateResult
+
+from .dossier import dossier
+from .excerpt import Excerpt
+from .stored import Readable
+from .why import why
+
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FailingExample:
+    """An example on the wrong side of a bar.
+
+    ``value`` is its score; of ``no worse than`` the difference to the baseline in the metric's
+    direction. ``reasons`` are what its judges held against it.
+    """
+
+    example_id: str
+    value: float
+    question: str | None
+    answer: str | None
+    reasons: tuple[str, ...]
+
+
+Failing = Mapping[int, Sequence[FailingExample]]
+"""For the place of a requirement in the result its worst examples."""
+
+
+def failing(run: Readable, result: GateResult, *, limit: int = SHOWN) -> Failing:
+    """The worst examples of every requirement that does not pass.
+
+    Args:
+        run: The run that was decided on.
+        result: What came of it.
+        limit: Examples a requirement; at most the ten that the gate keeps.
+    """
+    asked = {
+        place: one.worst[:limit]
+        for place, one in enumerate(result.requirements)
+        if one.decision != "pass"
+    }
+    names = dict.fromkeys(name for worst in asked.values() for name, _ in worst)
+    excerpt = Excerpt(run, names)
+    known = {name: dossier(excerpt, name) for name in names}
+    return {
+        place: [_example(result.requirements[place], value, known[name]) for name, value in worst]
+        for place, worst in asked.items()
+    }
+
+
+def gate_record(result: GateResult, examples: Failing) -> dict[str, Any]:
+    """What ``ragstone gate --json`` prints: the result, its worst examples with reasons."""
+    record = result.to_dict()
+    for place, one in enumerate(record["requirements"]):
+        one["worst"] = [
+            {
+                "example_id": example.example_id,
+                "value": example.value,
+                "question": example.question,
+                "answer": example.answer,
+                "reasons": list(example.reasons),
+            }
+            for example in examples.get(place, ())
+        ]
+    return record
+
+
+def _example(one: Decided, value: float, found: Mapping[str, Any]) -> FailingExample:
+    reasons = tuple(why(found, one.metric))
+    return FailingExample(found["id"], value, found["question"], found["answer"], reasons)

@@ -1,0 +1,106 @@
+"""Gate Markdown: a gate's decisions as a summary for a pull request or a build."""
+
+import re
+from collections.abc import Iterator
+
+from ragstone.decisions.gating.gate import Decided, Decision, GateResult
+
+from .failing import Failing, FailingExample
+from .figures import ends, number
+from .gate_words import VERDICTS, WORDS, advice, headline, p_word, percent
+from .worst import shortened
+
+MARKS: dict[Decision, str] = {"pass": "✅", "fail": "❌", "cannot_tell": "❔", "missing": "⚠️"}
+SPECIAL = re.compile(r"([\\`*_\[\]|~])")
+QUESTION, ANSWER = 160, 240
+MOST_SHOWN = 10
+"""Requirements whose worst examples are listed."""
+
+
+def gate_markdown(run: str, result: GateResult, examples: Failing) -> str:
+    """Verdict, table, then the worst examples of what does not pass, folded up.
+
+    Args:
+        run: What was decided on.
+        result: What came of it.
+        examples: The worst examples, as ``failing`` finds them.
+    """
+    lines = [f"## {MARKS[result.decision]} {VERDICTS[result.decision]}: {escaped(run)}", ""]
+    lines += [f"**{headline(result)}.** {advice(result)}".rstrip(), "", *_table(result), ""]
+    lines += _worst(result, examples)
+    lines += [f"- {escaped(note)}" for note in result.notes]
+    return "\n".join(lines).rstrip() + f"\n\n<sub>{_small_print(result)}</sub>\n"
+
+
+def escaped(text: str) -> str:
+    """Text of the data on one line, in which nothing is Markdown, HTML or a mention.
+
+    >>> escaped("a | b <br> *c*")
+    'a \\\\| b &lt;br&gt; \\\\*c\\\\*'
+    """
+    line = " ".join(text.split())
+    plain = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    plain = plain.replace("@", "&#64;")
+    return SPECIAL.sub(r"\\\1", plain)
+
+
+def _table(result: GateResult) -> Iterator[str]:
+    level = percent(result.requirements[0].level)
+    yield f"| | requirement | system | value | {level} interval | n | p broken | examples needed |"
+    yield "|---|---|---|--:|:-:|--:|--:|--:|"
+    for one in result.requirements:
+        cells = [
+            f"{MARKS[one.decision]} {WORDS[one.decision]}",
+            escaped(one.text),
+            escaped(one.group["system"]),
+            "–" if one.value is None else f"**{number(one.value)}**",
+            ends(one.low, one.high),
+            f"{one.n:,}" + (f" ({one.n_missing:,} missing)" if one.n_missing else ""),
+            p_word(one.p_adjusted).replace("<", "&lt;"),
+            "" if one.n_needed is None else f"{one.n_needed:,}",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _worst(result: GateResult, examples: Failing) -> Iterator[str]:
+    places = [place for place, _ in enumerate(result.requirements) if examples.get(place)]
+    places.sort(key=lambda place: result.requirements[place].decision != "fail")
+    for place in places[:MOST_SHOWN]:
+        one = result.requirements[place]
+        opened = " open" if one.decision == "fail" else ""
+        yield f"<details{opened}><summary>{_title(one)}</summary>"
+        yield ""
+        for example in examples[place]:
+            yield from _example(example)
+        yield ""
+        yield "</details>"
+        yield ""
+    if len(places) > MOST_SHOWN:
+        yield f"And of {len(places) - MOST_SHOWN} more requirements, which `--json` has."
+        yield ""
+
+
+def _title(one: Decided) -> str:
+    def html(text: str) -> str:
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+    system = html(one.group["system"])
+    return f"{MARKS[one.decision]} Worst examples of <b>{html(one.text)}</b>, {system}"
+
+
+def _example(one: FailingExample) -> Iterator[str]:
+    yield f"- **{number(one.value)}** {escaped(one.example_id)}"
+    yield f"  - Q: {escaped(shortened(one.question, QUESTION))}"
+    yield f"  - A: {escaped(shortened(one.answer, ANSWER))}"
+    yield from (f"  - {escaped(reason)}" for reason in one.reasons)
+
+
+def _small_print(result: GateResult) -> str:
+    if result.on == "point":
+        return "Decided on the values alone; another sample could turn them."
+    level = percent(1 - 2 * result.level)
+    return (
+        f"Holds: the whole {level} interval clears the bar. Broken: the opposite is shown at "
+        f"one-sided {result.level:g}, by Holm over the {len(result.requirements)} rows. "
+        "Examples needed: in all, if the value stays."
+    )

@@ -1,0 +1,52 @@
+"""Gate text: a gate's decisions as plain text, such as a failing test prints."""
+
+from collections.abc import Iterator
+
+from ragstone.decisions.gating.gate import Decided, GateResult
+
+from .failing import Failing, FailingExample
+from .figures import number
+from .gate_words import VERDICTS, WORDS, advice, estimate, headline, needs, p_word
+from .worst import shortened
+
+QUESTION, ANSWER = 160, 240
+
+
+def gate_text(run: str, result: GateResult, examples: Failing) -> str:
+    """Verdict, then a line each, the gravest first, with the worst examples below what is not met.
+
+    Args:
+        run: What was decided on.
+        result: What came of it.
+        examples: The worst examples, as ``failing`` finds them.
+    """
+    lines = [f"{VERDICTS[result.decision]}: {headline(result)}", f"  run {run}"]
+    lines += [f"  {said}" for said in (advice(result), *result.notes) if said]
+    order = {"fail": 0, "missing": 1, "cannot_tell": 2, "pass": 3}
+    places = sorted(
+        range(len(result.requirements)), key=lambda at: order[result.requirements[at].decision]
+    )
+    for place in places:
+        one = result.requirements[place]
+        lines += ["", *_one(one)]
+        for example in examples.get(place, ()):
+            lines += _example(example)
+    return "\n".join(lines)
+
+
+def _one(one: Decided) -> Iterator[str]:
+    yield f"{WORDS[one.decision].upper():8}{one.text}  [{one.group['system']}]"
+    value = "no value" if one.value is None else f"value {estimate(one)}"
+    p = p_word(one.p_adjusted)
+    shown = [value, f"n {one.n:,}", f"p broken {p}" if p else "", needs(one)]
+    yield f"        {', '.join(filter(None, shown))}"
+    if one.decision != "pass":
+        yield f"        {one.reason}"
+        yield from (f"        {note}" for note in one.notes)
+
+
+def _example(one: FailingExample) -> Iterator[str]:
+    yield f"    {number(one.value)}  {one.example_id}"
+    yield f"      Q  {shortened(one.question, QUESTION)}"
+    yield f"      A  {shortened(one.answer, ANSWER)}"
+    yield from (f"      -  {reason}" for reason in one.reasons)
