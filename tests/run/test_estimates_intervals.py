@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.run import Estimate, Run, evaluate, rescore
+from ragstone.run.remarks import of_sizes
 
 
 def rows(
@@ -113,3 +114,20 @@ def test_blocks_are_put_together_and_a_later_score_says_it_again(tmp_path: Path)
     [warning] = warnings(run)
     assert "700 questions come from 7 values" in warning
     assert warnings(rescore(run.path, metrics=["token_f1"])) == [warning]
+
+
+def test_means_of_few_questions_are_said_to_be_rough() -> None:
+    answers = [
+        {
+            "question": f"How long is {pier}?",
+            "system": system,
+            "answer": "90 m",
+            "reference": "90 m",
+        }
+        for pier, system in (("one", "a"), ("two", "a"), ("three", "a"), ("one", "b"))
+    ]
+    run = evaluate(answers, metrics=["token_f1"], judge="rules")
+    assert list(of_sizes(run.estimate_list, "question_id")) == [
+        "No interval for token_f1 of b: one of the questions alone tells nothing of others.",
+        "Intervals of 3 questions are rough; from 10 on they hold better.",
+    ]

@@ -105,6 +105,7 @@ def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
 
 def _notes(run: "Run") -> Iterator[str]:
     from ragstone.examples.labels import SEVERITY
+    from ragstone.run.remarks import of_sizes
 
     data = run.manifest["data"]
     if rejected := data.get("rejected"):
@@ -125,6 +126,7 @@ def _notes(run: "Run") -> Iterator[str]:
     if unknown := data.get("labels_of_nothing"):
         yield f"label files name examples that are not there, such as {', '.join(unknown)}."
     yield from run.manifest.get("remarks", ())
+    yield from of_sizes(run.estimate_list, run.manifest["cluster"])
     for metric, (count, possible) in run.too_much_missing.items():
         yield f"{metric}: {count:,} of {possible:,} scores are missing."
 

@@ -9,11 +9,15 @@ from ragstone.metrics.embedding import THRESHOLDS_OF
 from ragstone.models import BUILTIN
 
 from .coarser import Coarser
+from .estimate import Estimate
 from .manifest import Tally
 from .models import Opened
 
 if TYPE_CHECKING:
     from .calls.counts import Counts
+
+FEW = 10
+"""Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""
 
 PAIRS = {
     "question_context": "of question and context",
@@ -93,6 +97,25 @@ def of_clusters(cluster: str, coarser: Coarser | None) -> Iterator[str]:
         f"Intervals take {what} as independent, but {coarser.clusters:,}{of} {what} come from "
         f"{coarser.values:,} values of {coarser.field}: --cluster {coarser.field}."
     )
+
+
+def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
+    """One line each: means without an interval, and intervals of a few clusters."""
+    what = "questions" if cluster == "question_id" else f"values of {cluster}"
+    shown = [one for one in estimates if one.value is not None and one.group.keys() <= {"system"}]
+    alone = [one for one in shown if one.low is None]
+    if alone:
+        first = " of ".join([alone[0].metric, *alone[0].group.values()])
+        more = f" and {len(alone) - 1:,} more" if len(alone) > 1 else ""
+        yield f"No interval for {first}{more}: one of the {what} alone tells nothing of others."
+    few = [one.clusters for one in shown if one.low is not None and one.clusters < FEW]
+    if few:
+        yield f"Intervals of {_from_to(few)} {what} are rough; from {FEW} on they hold better."
+
+
+def _from_to(counts: Sequence[int]) -> str:
+    least, most = min(counts), max(counts)
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _left_open(tally: Tally) -> str:
