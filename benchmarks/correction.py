@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.stats import mean_interval, t_quantile
+from ragstone.stats.agreement.cohen import kappa_with_interval
 from ragstone.stats.correcting.corrected import Corrected
 from ragstone.stats.correcting.labels_only import labels_only_rate
 from ragstone.stats.correcting.poststratified import (
@@ -41,7 +42,6 @@ from ragstone.stats.correcting.poststratified import (
 )
 from ragstone.stats.correcting.ppi import ppi_mean
 from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
-from ragstone.stats.judging.judge_kappa import judge_kappa
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -401,8 +401,10 @@ def llmjudge(data: Path, seed: int) -> None:
         kept = np.flatnonzero(well)
         said = np.array([grades[row] for row in kept], dtype=np.int64)
         own = [queries[row] for row in kept]
-        plain = judge_kappa(said, people[kept], clusters=own, seed=seed)
-        graded = judge_kappa(said, people[kept], disagreement="quadratic", clusters=own, seed=seed)
+        plain = kappa_with_interval(said, people[kept], clusters=own, seed=seed)
+        graded = kappa_with_interval(
+            said, people[kept], disagreement="quadratic", clusters=own, seed=seed
+        )
         called = [grade >= 2 if ok else None for grade, ok in zip(grades, well, strict=True)]
         corrected = poststratified_rate(called, labelled, positive[labelled])
         lines.append((name, graded, plain, float((said >= 2).mean()), corrected, (~well).sum()))

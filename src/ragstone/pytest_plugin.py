@@ -46,6 +46,7 @@ class Ragstone:
         level: float = 0.05,
         max_missing: float = 0.05,
         labels: Sequence[str | Path] = (),
+        cluster: str | None = None,
         cannot_tell: Literal["fail", "skip"] = "fail",
         worst: int = SHOWN,
     ) -> "GateResult":
@@ -60,6 +61,7 @@ class Ragstone:
             level: One-sided.
             max_missing: So much of a requirement's scores may be missing.
             labels: People's label files: decide on estimates corrected by them.
+            cluster: The field whose equal values share their fate; by default the run's own.
             cannot_tell: What becomes of the test where there are too few examples to say. A
                 gate that something is missing for always fails.
             worst: So many of the worst examples a requirement, at most ten.
@@ -70,21 +72,17 @@ class Ragstone:
         from ragstone.decisions.gating.gate import decide_gate
         from ragstone.run import Run
 
-        opened = run if isinstance(run, Run) else Run.open(run)
-        corrected = None
-        if labels:
-            from ragstone.decisions.calibrating.calibrate import corrected_quantities
-
-            corrected = corrected_quantities(opened, labels)
+        opened = Run.of(run)
         result = decide_gate(
             opened,
             require,
             no_worse_than=no_worse_than,
             system=system,
+            labels=labels,
+            cluster=cluster,
             on=on,
             level=level,
             max_missing=max_missing,
-            corrected=corrected,
         )
         if result.decision != "pass":
             from ragstone.report.failing import failing

@@ -11,7 +11,7 @@ import pytest
 import ragstone
 from ragstone.decisions import calibrate, corrected_quantities, read_passport
 from ragstone.decisions.calibrating.repeats import order_sensitivity
-from ragstone.errors import DataError, InputError, UnknownName
+from ragstone.errors import InputError, UnknownName
 from ragstone.run import Run
 from ragstone.stats.correcting.poststratified import poststratified_rate
 from ragstone.testing import ScriptedModel
@@ -179,9 +179,13 @@ def test_labels_of_nothing_in_the_run_are_refused(piers: Run, labels: Write) -> 
         calibrate(piers, labels([{**said(0, fault=True), "id": "mole-1"}]))
 
 
-def test_two_labels_of_one_annotator_on_one_answer_are_refused(piers: Run, labels: Write) -> None:
-    with pytest.raises(DataError, match="ann"):
-        calibrate(piers, labels([said(0, fault=True), said(0, fault=False)]))
+def test_two_labels_of_one_annotator_on_one_answer_count_for_nobody(
+    piers: Run, labels: Write
+) -> None:
+    rows = [*people_who_err_twice(), said(0, fault=False)]
+    found = calibrate(piers, labels(rows), metrics=[METRIC])
+    assert found.estimates[0].labels.n_labels == 19
+    assert any("two labels by one annotator" in note for note in found.notes)
 
 
 def test_labels_that_no_metric_answers_say_how_to_map_them(piers: Run, labels: Write) -> None:

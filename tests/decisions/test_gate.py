@@ -410,7 +410,7 @@ def test_every_fault_is_told_at_once(run: Make) -> None:
 
 
 def test_a_single_fault_keeps_its_kind(run: Make) -> None:
-    with pytest.raises(UnknownName, match="It has hit"):
+    with pytest.raises(UnknownName, match="There are hit"):
         decide_gate(run(hit=[1.0]), "mrr >= 0.5")
 
 

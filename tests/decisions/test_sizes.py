@@ -130,7 +130,7 @@ def test_a_coarser_cluster_needs_more_questions(scored: Scored) -> None:
 
 
 def test_unknown_names_and_one_system_are_refused(scored: Scored, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="It has"):
+    with pytest.raises(UnknownName, match="There are"):
         mean_sizes(scored, ["faithfulness"], 0.1)
     with pytest.raises(UnknownName, match="system"):
         mean_sizes(scored, [], 0.1, systems=["d"])

@@ -186,16 +186,20 @@ def test_pairs_without_a_score_are_left_out_and_counted(tmp_path: Path) -> None:
     assert found.left_out == {"token_f1": 1, "rouge_l": 1}
 
 
-@pytest.mark.parametrize("questions", [1, 2, 3])
+def test_opinions_of_one_question_are_refused(scored: Scored) -> None:
+    whole = preferring(scored, {"rouge_l": 1.0})
+    one = Opinions("people", "preference", whole.rows[:2])
+    with pytest.raises(InputError, match="one question alone"):
+        fit_weights(scored, one, metrics=TWO)
+
+
+@pytest.mark.parametrize("questions", [2, 3])
 def test_few_questions_keep_the_start(scored: Scored, questions: int) -> None:
     whole = preferring(scored, {"rouge_l": 1.0})
     few = Opinions("people", "preference", whole.rows[: 2 * questions])
     found = fit_weights(scored, few, metrics=TWO)
     assert found.n == questions
-    assert found.folds == questions or questions == 1
-    if questions == 1:
-        assert found.kept == "start"
-        assert "one question cannot tell" in found.why
+    assert found.folds == questions
     json.dumps(found.to_dict(), allow_nan=False)
 
 

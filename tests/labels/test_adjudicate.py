@@ -1,4 +1,4 @@
-"""One label out of several: majorities, medians, means, and ties named as ties."""
+"""One label out of several: majorities, means of amounts, and ties named as ties."""
 
 import pytest
 
@@ -13,25 +13,24 @@ def table(**labels: object) -> LabelTable:
 
 
 @pytest.mark.parametrize(
-    ("votes", "scale", "whole", "expected"),
+    ("votes", "scale", "expected"),
     [
-        ([("true", 1.0), ("true", 1.0), ("false", 0.0)], "nominal", False, Settled("true", 1)),
-        ([("true", 1.0), ("false", 0.0)], "nominal", False, Settled(None, None)),
-        ([("wrong", 0.0), ("dont_know", 0.0)], "nominal", False, Settled(None, None)),
-        ([("supported", None)], "nominal", False, Settled("supported", None)),
-        ([("1", 1.0), ("2", 2.0), ("5", 5.0)], "ordinal", False, Settled("2", 2)),
-        ([("3", 3.0), ("4", 4.0)], "ordinal", False, Settled("3.5", 3.5)),
-        ([("3", 3.0), ("2", 2.0)], "ordinal", True, Settled(None, None)),
-        ([("3", 3.0), ("1", 1.0)], "ordinal", True, Settled("2", 2)),
-        ([("0.25", 0.25), ("0.75", 0.75), ("0.5", 0.5)], "interval", False, Settled("0.5", 0.5)),
-        ([("4", 4.0), ("n/a", None), ("n/a", None)], "ordinal", False, Settled("n/a", None)),
+        ([("true", 1.0), ("true", 1.0), ("false", 0.0)], "nominal", Settled("true", 1)),
+        ([("true", 1.0), ("false", 0.0)], "nominal", Settled(None, None)),
+        ([("wrong", 0.0), ("dont_know", 0.0)], "nominal", Settled(None, None)),
+        ([("supported", None)], "nominal", Settled("supported", None)),
+        ([("2", 2.0), ("2", 2.0), ("5", 5.0)], "ordinal", Settled("2", 2)),
+        ([("1", 1.0), ("2", 2.0), ("5", 5.0)], "ordinal", Settled(None, None)),
+        ([("3", 3.0), ("4", 4.0)], "ordinal", Settled(None, None)),
+        ([("0.25", 0.25), ("0.75", 0.75), ("0.5", 0.5)], "interval", Settled("0.5", 0.5)),
+        ([("4", 4.0), ("n/a", None), ("n/a", None)], "interval", Settled("n/a", None)),
     ],
 )
 def test_one_label_out_of_several(
-    votes: list[tuple[str, float | None]], scale: Scale, whole: bool, expected: Settled
+    votes: list[tuple[str, float | None]], scale: Scale, expected: Settled
 ) -> None:
-    assert settle(votes, scale, whole=whole) == expected
-    assert settle(votes[::-1], scale, whole=whole) == expected
+    assert settle(votes, scale) == expected
+    assert settle(votes[::-1], scale) == expected
 
 
 def test_the_scale_follows_from_the_labels() -> None:
@@ -51,12 +50,12 @@ def test_the_table_of_what_they_say_together() -> None:
     labels = table(tone=[1, 2, 5], right=[0, 1], answer_relevance=[0.5, 1])
     columns = ("column", "value", "number", "n_votes", "tie")
     assert labels.adjudicated().select(columns).rows() == [
-        ("tone", "2", 2, 3, False),
+        ("tone", None, None, 3, True),
         ("right", None, None, 2, True),
         ("answer_relevance", "0.75", 0.75, 2, False),
     ]
-    by_majority = labels.adjudicated({"tone": "nominal"}).select("column", "tie").rows()
-    assert by_majority[0] == ("tone", True)
+    as_amounts = labels.adjudicated({"tone": "interval"}).select("column", "number").rows()
+    assert as_amounts[0] == ("tone", pytest.approx(8 / 3))
 
 
 def test_ties_say_who_said_what() -> None:

@@ -214,11 +214,17 @@ def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
     assert [fault.line for fault in faults(path)] == [2, 3, 4, 1]
 
 
-def test_one_annotator_says_one_thing_of_a_unit(tmp_path: Path) -> None:
+def test_two_labels_of_one_annotator_on_one_unit_are_set_aside_and_told(tmp_path: Path) -> None:
     row = {"id": "x", "annotator": "a", "helpful": 1}
-    (fault,) = faults(jsonl(tmp_path / "labels.jsonl", row, {**row, "incomplete": 0}))
-    assert (fault.line, fault.field) == (2, "annotator")
-    assert fault.got == "a as in line 1"
+    rows = [row, {**row, "helpful": 0, "incomplete": 0}, {**row, "id": "y"}, {**row, "id": "y"}]
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert table.used.select("example_id", "column", "value").rows() == [
+        ("x", "incomplete", "false"), ("y", "helpful", "true"),
+    ]  # fmt: skip
+    assert table.discarded == {"two labels by one annotator": 2, "the same label twice": 1}
+    (note,) = table.notes
+    assert "helpful of x by a" in note
+    assert "labels.jsonl:1 and 2" in note
     apart = jsonl(tmp_path / "b.jsonl", row, {"id": "x", "annotator": "a", "incomplete": 0})
     assert read_label_table(apart).used.height == 2
 

@@ -7,11 +7,16 @@ from ragstone.metrics import Range, metric_types
 from ragstone.report.figures import (
     METHODS,
     band,
+    counted,
+    drawn,
     ends,
     in_percent,
     number,
+    p_word,
+    percent,
     plain_reason,
     scale_of,
+    signed,
     strip,
     why_no_value,
 )
@@ -75,6 +80,37 @@ def test_strip_is_never_wider_than_asked(estimate: Make) -> None:
         for width in (1, 2, 9, 21):
             one = estimate("faithfulness", value, low=0.0, high=1.0)
             assert len(strip(one, Range(0, 1), width)) == width
+
+
+def test_what_lies_beyond_the_scale_is_drawn_at_its_end() -> None:
+    assert "".join(drawn(0.2, -3, 0.6, start=0.5, end=1, width=9)) == "●─┤······"
+
+
+def test_both_ends_are_drawn_where_the_value_lies_outside() -> None:
+    assert "".join(drawn(1, 0.25, 0.75, start=0, end=1, width=9)) == "··├───┤·●"
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0.95, "95 %"), (0.975, "97.5 %"), (0.9999, "99.99 %"), (1 - 0.95, "5 %")]
+)
+def test_a_level_is_not_rounded(share: float, shown: str) -> None:
+    assert percent(share) == shown
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0386, "0.039"), (1e-9, "<0.001"), (1.0, "1.000"), (None, "")]
+)
+def test_a_p_value_is_written_as_a_number(p: float | None, shown: str) -> None:
+    assert p_word(p) == shown
+
+
+def test_one_is_not_several() -> None:
+    assert [counted(n, "tie") for n in (0, 1, 2000)] == ["0 ties", "1 tie", "2,000 ties"]
+
+
+def test_a_difference_has_its_sign() -> None:
+    shown = [signed(value) for value in (0.25, -0.25, 0.0, None)]
+    assert shown == ["+0.250", "-0.250", "0.000", "–"]
 
 
 def test_a_metric_that_is_not_loaded_has_no_scale() -> None:

@@ -169,7 +169,7 @@ def test_notebook_table_stands_alone(estimate: Make) -> None:
     assert not tags.open
     assert "&lt;b&gt;" in html
     assert "missing (needs &lt;someone&gt;)" in html
-    assert "95%: 0.250 – 0.750" in html
+    assert "95 %: 0.250 – 0.750" in html
     for outside in ("http", "<script", "<link", "class="):
         assert outside not in html
 

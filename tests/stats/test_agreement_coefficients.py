@@ -14,7 +14,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
 from ragstone.errors import InputError
 from ragstone.stats.agreement.coefficients import Scale, agreement_coefficients
-from ragstone.stats.agreement.cohen import light_kappa, quadratic_kappa
+from ragstone.stats.agreement.cohen import kappa_with_interval, light_kappa, quadratic_kappa
 from ragstone.stats.agreement.fleiss import fleiss_kappa
 from ragstone.stats.agreement.gwet import gwet_ac1
 from ragstone.stats.agreement.krippendorff import krippendorff_alpha
@@ -96,15 +96,21 @@ def test_quadratic_kappa_is_that_of_scikit_learn(pairs: list[tuple[int, int]]) -
     if found.value is None:
         assert found.reason == "no_variation"
         return
-    assert found.value == pytest.approx(cohen_kappa_score(a, b, weights="quadratic"), abs=1e-12)
+    expected = cohen_kappa_score(a, b, weights="quadratic", labels=[1, 2, 3, 4, 5])
+    assert found.value == pytest.approx(expected, abs=1e-12)
 
 
-def test_quadratic_kappa_of_amounts_counts_their_own_distance() -> None:
+def test_a_grade_is_its_number_not_its_rank() -> None:
     # Distances 0, 0, 4, 0 of 0, 1, 5; drawn apart: mean of squares less twice the means' product.
     a, b = [0, 1, 1, 5], [0, 1, 5, 5]
     observed, expected = 16 / 4, 27 / 4 + 51 / 4 - 2 * (7 / 4) * (11 / 4)
-    found = quadratic_kappa([a, b], scale="interval")
-    assert found.value == pytest.approx(1 - observed / expected)
+    for found in (
+        quadratic_kappa([a, b]),
+        kappa_with_interval(a, b, disagreement="quadratic"),
+        agreement_coefficients([a, b], scale="ordinal")["weighted_kappa"],
+        agreement_coefficients([a, b], scale="interval")["weighted_kappa"],
+    ):
+        assert found.value == pytest.approx(1 - observed / expected)
 
 
 @given(tables())

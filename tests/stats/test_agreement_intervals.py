@@ -101,6 +101,16 @@ def test_two_items_have_an_interval_as_wide_as_it_should_be() -> None:
     assert (ends.low, ends.high) == (0, 1)
 
 
+def test_draws_in_which_all_say_the_same_are_draws_of_full_agreement() -> None:
+    # y n beside y y: a quarter of the draws is the first item twice, where both always say y;
+    # in the others both agree no more often than by chance, and kappa is 0.
+    pair = [["y", "n"], ["y", "y"]]
+    ends = interval(agreement_coefficients(pair)["cohen_kappa"])
+    assert (ends.low, ends.high) == (0, 1)
+    narrow = agreement_coefficients(pair, level=0.3)["cohen_kappa"]
+    assert (narrow.value, narrow.interval) == (0, None)
+
+
 def test_a_wrong_number_of_clusters_or_draws_is_refused() -> None:
     with pytest.raises(InputError, match="cluster"):
         agreement_coefficients([[1, 0], [1, 1]], clusters=["a"])

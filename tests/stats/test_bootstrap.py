@@ -9,7 +9,7 @@ from scipy import stats
 
 from ragstone.errors import InputError
 from ragstone.stats import Interval, cluster_bootstrap, cluster_t_mean
-from ragstone.stats.bootstrap import bootstrap_mean
+from ragstone.stats.bootstrap import bootstrap_mean, percentile_interval
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +74,27 @@ def test_resamples_without_a_row_of_a_column_are_left_out() -> None:
     interval = cluster_bootstrap(sums, counts, harmonic, seed=1)
     assert interval is not None
     assert 0.5 <= interval.low <= interval.high <= 1
+
+
+def test_percentiles_by_hand() -> None:
+    found = percentile_interval(np.arange(101.0), 0.9, "cluster_bootstrap")
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((5, 95))
+    assert (found.level, found.method) == (0.9, "cluster_bootstrap")
+
+
+@pytest.mark.parametrize("size", [1e-15, 1.0, 1e9])
+def test_percentiles_that_are_the_same_but_for_rounding_are_no_interval(size: float) -> None:
+    draws = size * (np.full(100, 0.3) + 1e-16 * np.arange(100))
+    assert percentile_interval(draws, 0.95, "cluster_bootstrap") is None
+    assert percentile_interval(np.zeros(3), 0.95, "cluster_bootstrap") is None
+
+
+@pytest.mark.parametrize("level", [0.01, 0.2])
+def test_ends_that_fall_on_one_value_are_no_interval_of_clusters(level: float) -> None:
+    # The one row is in 1 - (20 / 21)^21 = .64 of the draws.
+    sums, counts = [[0.0]] * 20 + [[1.0]], [[1.0]] * 21
+    assert cluster_bootstrap(sums, counts, lambda m: np.sign(first(m)), seed=1, level=level) is None
 
 
 def test_what_does_not_vary_has_no_interval() -> None:

@@ -5,8 +5,9 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.stats import wilson
+from ragstone.stats.bins import equal_mass_bins
 from ragstone.stats.correcting.verdict_strata import strata_of
-from ragstone.stats.judging.calibration_error import calibration_error, equal_mass_bins
+from ragstone.stats.judging.calibration_error import calibration_error
 
 
 def test_calibration_error_by_hand() -> None:

@@ -32,5 +32,10 @@ def test_what_are_no_differences_is_refused() -> None:
 def test_relative_change_is_in_percent_of_the_second() -> None:
     assert relative_change(0.6, 0.5) == pytest.approx(20)
     assert relative_change(0.4, 0.5) == pytest.approx(-20)
-    assert relative_change(0.5, 0) is None
-    assert relative_change(-0.1, -0.2) == pytest.approx(-50)
+    assert relative_change(-0.1, 0.5) == pytest.approx(-120)
+
+
+@pytest.mark.parametrize("second", [0, -0.2])
+def test_nothing_is_a_percentage_of_0_or_less(second: float) -> None:
+    assert relative_change(0.5, second) is None
+    assert relative_change(-0.1, second) is None

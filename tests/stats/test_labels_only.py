@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
-from ragstone.errors import InputError
-from ragstone.stats import cluster_wilson, mean_interval, t_quantile, wilson
-from ragstone.stats.correcting.kish import kish_size
+from ragstone.stats import bounded_wilson, cluster_wilson, mean_interval, t_quantile, wilson
 from ragstone.stats.correcting.labels_only import labels_only_mean, labels_only_rate, mean_of_labels
+from ragstone.stats.correcting.ppi import ppi_mean
 from ragstone.stats.interval import Interval
+from ragstone.stats.wilson import wilson_ends
 
 
 def ends(interval: Interval | None) -> tuple[float, float]:
@@ -46,12 +47,36 @@ def test_weighted_rate_by_hand() -> None:
     assert low < plain[0] < plain[1] < high
 
 
-def test_kish_by_hand() -> None:
-    assert kish_size([1, 1, 1, 1, 4, 4]) == pytest.approx(144 / 36)
-    assert kish_size([2, 2, 2]) == pytest.approx(3)
-    assert kish_size([]) == 0
-    with pytest.raises(InputError, match="above 0"):
-        kish_size([1, 0])
+LOPSIDED = [1.0] * 20 + [100.0]
+KISH = 120**2 / (20 + 100**2)
+
+
+def test_labels_of_unequal_weight_that_are_all_alike_count_as_kish_says() -> None:
+    """One label of weight 100 among 20 of weight 1: Kish's 1.44 rows, one degree of freedom."""
+    q = float(stats.t.ppf(0.975, 1))
+    expected = wilson_ends(1.0, KISH, q)
+    assert expected[0] == pytest.approx(0.009, abs=5e-4)
+    ones = np.ones(21)
+    for found in (
+        labels_only_rate(ones, weights=LOPSIDED),
+        labels_only_mean(ones, low=0, high=1, weights=LOPSIDED),
+        ppi_mean(np.linspace(0, 1, 21), np.arange(21), ones, low=0, high=1, weights=LOPSIDED),
+    ):
+        assert ends(found.interval) == pytest.approx(expected)
+
+
+def test_clusters_of_unequal_size_that_are_all_alike_count_as_kish_says() -> None:
+    expected = wilson_ends(1.0, KISH, float(stats.t.ppf(0.975, 1)))
+    sums = np.array(LOPSIDED)
+    clusters = np.repeat(np.arange(21), sums.astype(int))
+    ones = np.ones(120)
+    for interval in (
+        cluster_wilson(sums, sums),
+        bounded_wilson(sums, sums, sums, low=0, high=1),
+        labels_only_rate(ones, clusters=clusters).interval,
+        labels_only_mean(ones, low=0, high=1, clusters=clusters).interval,
+    ):
+        assert ends(interval) == pytest.approx(expected)
 
 
 def test_mean_without_a_scale_is_students() -> None:
@@ -104,7 +129,7 @@ def test_equal_labels_on_a_scale_have_an_interval() -> None:
     result = labels_only_mean([3.0] * 25, low=1, high=5)
     low, high = ends(result.interval)
     assert 1 < low < 3 < high < 5
-    assert result.effective_labels == 25
+    assert result.effective_labels == pytest.approx(25)
 
 
 def test_undefined_is_said() -> None:

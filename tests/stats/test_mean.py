@@ -78,10 +78,11 @@ def test_scores_without_variation_have_wilson_on_the_clusters(score: float) -> N
     sums = [sum([score] * n) for n in counts]
     squares = [sum([score * score] * n) for n in counts]
     interval = mean_interval(sums, counts, squares, rate=False, low=0, high=1).interval
-    quantile = t_quantile(0.975, 17**2 / (1 + 3 * 9 + 49) - 1)
+    kish = 17**2 / (1 + 3 * 9 + 49)
+    quantile = t_quantile(0.975, kish - 1)
     assert interval is not None
     assert interval.method == "bounded_wilson"
-    expected = wilson_ends(score, 5, quantile)
+    expected = wilson_ends(score, kish, quantile)
     assert (interval.low, interval.high) == pytest.approx(expected)
 
 

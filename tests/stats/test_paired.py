@@ -22,6 +22,12 @@ def of_pairs(a: object, b: object, *, rate: bool = False, level: float = 0.95) -
     return paired_difference(first, second, ones, rate=rate, low=0, high=1, level=level)
 
 
+def without_a_range(a: object, b: object, *, level: float = 0.95) -> PairedDifference:
+    first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    ones = np.ones(len(first))
+    return paired_difference(first, second, ones, rate=False, low=None, high=None, level=level)
+
+
 def needed(d: object, counts: object, margin: float) -> int | None:
     """For differences, which may be negative, of scores from 0 to 1."""
     sums = np.asarray(d, dtype=float)
@@ -80,17 +86,53 @@ def test_newcombe_holds_the_truth_about_as_often_as_it_says() -> None:
         assert held >= 925
 
 
-def test_one_pair_a_cluster_is_the_paired_t_interval() -> None:
+def test_one_pair_a_cluster_without_a_range_is_the_paired_t_interval() -> None:
     rng = np.random.default_rng(3)
     for n in (2, 5, 80):
         a, b = rng.random(n), rng.random(n)
         for level in (0.9, 0.95):
-            found = of_pairs(a, b, level=level)
+            found = without_a_range(a, b, level=level)
             expected = stats.ttest_rel(a, b).confidence_interval(level)
             assert found.value == pytest.approx(np.mean(a - b))
-            assert ends(found.interval) == pytest.approx(
-                (max(-1, expected.low), min(1, expected.high))
-            )
+            assert ends(found.interval) == pytest.approx((expected.low, expected.high))
+
+
+def test_in_a_range_the_variance_holds_one_pair_more_that_differs_by_all_of_it() -> None:
+    # Differences 0, 0, .1, .3: mean .1, squares .01 + .01 + 0 + .04 = .06, so variance
+    # .06 / 3 / 4 = .005, and (1 / 4)² = .0625 for a pair that differs by 1.
+    half = float(stats.t.ppf(0.9, 3)) * np.sqrt(0.0675)
+    found = of_pairs([0.5, 0.5, 0.6, 0.8], [0.5] * 4, level=0.8)
+    assert ends(found.interval) == pytest.approx((0.1 - half, 0.1 + half))
+
+
+def test_in_a_range_clusters_take_one_cluster_more() -> None:
+    # 3 clusters of 2 pairs, mean differences 0, .1, .2: variance 3/2 · (.04 + .04) / 36 = 1/300.
+    half = float(stats.t.ppf(0.75, 2)) * np.sqrt(1 / 300 + 1 / 9)
+    found = paired_difference(
+        [1, 1.2, 1.4], [1, 1, 1], [2, 2, 2], rate=False, low=0, high=1, level=0.5
+    )
+    assert ends(found.interval) == pytest.approx((0.1 - half, 0.1 + half))
+
+
+@pytest.mark.parametrize("noise", [1e-10, 1e-6, 1e-3])
+def test_pairs_that_tie_but_for_noise_leave_room_for_a_rare_loss(noise: float) -> None:
+    """Of 50 pairs none need be one of the 3 % that lose everything: (1 - .03)^50 = .22."""
+    b = np.full(50, 0.5)
+    a = b + noise * np.random.default_rng(12).standard_normal(50)
+    low, high = ends(of_pairs(a, b).interval)
+    assert (high - low) / 2 >= stats.t.ppf(0.975, 49) / 50 - 1e-12
+    assert low < -0.03
+
+
+def test_a_rare_loss_is_seldom_called_harmless() -> None:
+    rng = np.random.default_rng(13)
+    held = 0
+    for _ in range(500):
+        lost = rng.random(50) < 0.03
+        a = np.where(lost, 0.0, 1 - 0.001 * rng.random(50))
+        low, high = ends(of_pairs(a, np.ones(50)).interval)
+        held += low <= -0.03 <= high
+    assert held >= 0.93 * 500
 
 
 def test_clusters_of_equal_size_are_the_cluster_robust_regression_on_a_constant() -> None:
@@ -162,7 +204,7 @@ def test_at_the_pairs_that_are_needed_half_the_interval_is_the_margin() -> None:
     sd = float(np.std(d, ddof=1))
 
     def half(n: int) -> float:
-        return float(stats.t.ppf(0.975, n - 1) * sd / np.sqrt(n))
+        return float(stats.t.ppf(0.975, n - 1) * np.sqrt(sd**2 / n + 1 / n**2))
 
     assert half(found) <= 0.02 < half(found - 1)
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ragstone.errors import InputError
-from ragstone.stats.judging.ranks import RankCorrelation, kendall, mean_ranks, spearman
+from ragstone.stats.judging.ranks import RankCorrelation, kendall, spearman
+from ragstone.stats.mean_ranks import mean_ranks
 
 Floats = NDArray[np.float64]
 Correlation = Callable[..., RankCorrelation]

@@ -11,8 +11,8 @@ from ragstone.stats.planning.sample_size import (
     pilot,
     rate_half_width,
     rate_sample_size,
-    smallest,
 )
+from ragstone.stats.smallest import smallest
 
 
 def half_of(rate: float, rows: int, level: float = 0.95) -> float:

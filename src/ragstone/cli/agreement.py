@@ -25,7 +25,7 @@ def agreement(
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--map", metavar="NAME=COLUMN", help="Read a column as this label; repeat for more."
+            "--map", metavar="FIELD=COLUMN", help="Read a column as this label; repeat for more."
         ),
     ] = None,
     scale: Annotated[
@@ -52,8 +52,8 @@ def agreement(
 
     Percent, Cohen's and Fleiss' kappa, Krippendorff's alpha and Gwet's AC1, with intervals over
     items; each annotator against the others; the items that divide them. Discarded rows do not
-    count. With --out, one row for each item with the majority's label (of grades the median, of
-    amounts the mean); ties stay open.
+    count. With --out, one row for each item with the majority's label (of amounts the mean);
+    ties stay open.
     Exit status: 0 done, 2 bad input.
     """
     from ragstone import report

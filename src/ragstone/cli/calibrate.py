@@ -7,6 +7,7 @@ import typer
 
 from .column_names import column_names
 from .output import print_json, print_notes
+from .results import MetricsFrom, load_own, names_of
 
 
 def calibrate(
@@ -23,7 +24,7 @@ def calibrate(
         list[str] | None,
         typer.Option(
             "--map",
-            metavar="NAME=COLUMN",
+            metavar="FIELD=COLUMN",
             help="The column of the labels that is a label or the value of a metric.",
         ),
     ] = None,
@@ -78,8 +79,9 @@ def calibrate(
     seed: Annotated[int, typer.Option(help="Of everything redrawn.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Corrected example scores, as .csv, .jsonl or .parquet."),
+        typer.Option(metavar="FILE", help="Corrected scores of examples: .csv, .jsonl, .parquet."),
     ] = None,
+    metrics_from: MetricsFrom = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:  # fmt: skip
     """Hold the judge of RUN against people, and correct its numbers by what they said.
@@ -94,6 +96,7 @@ def calibrate(
     from ragstone.report.passport_page import passport_markdown
     from ragstone.run import Run
 
+    load_own(metrics_from or ())
     opened = Run.open(run)
     if passport is not None:
         changed = decisions.read_passport(passport).void_for(opened)
@@ -108,7 +111,7 @@ def calibrate(
     found = decisions.calibrate(
         opened,
         labels or (),
-        metrics=metric or (),
+        metrics=names_of(metric),
         by=by or (),
         cluster=cluster,
         columns=column_names(columns or ()),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from .output import print_json, print_notes
+from .results import MetricsFrom, load_own, names_of
 
 if TYPE_CHECKING:
     from ragstone.decisions.comparing.compared import Adjust
@@ -19,7 +20,7 @@ def compare(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="SYSTEM", help="Every system of RUN against this one."),
+        typer.Option(metavar="SYSTEM", help="Every system of RUN against this one, not of RUN_B."),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -47,6 +48,7 @@ def compare(
         bool,
         typer.Option("--force", help="Compare also what the runs judged or defined otherwise."),
     ] = False,
+    metrics_from: MetricsFrom = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:  # fmt: skip
     """Compare the systems of RUN, or RUN with RUN_B, question by question.
@@ -56,13 +58,13 @@ def compare(
     p-values are adjusted for all that is shown. Exit status: 0 done, 2 bad input.
     """
     from ragstone.decisions.comparing.compare import compare as compared
-    from ragstone.metrics import alias_note
 
+    load_own(metrics_from or ())
     found = compared(
         run,
         other,
         baseline=baseline,
-        metrics=metric or None,
+        metrics=names_of(metric) or None,
         by=tuple(by or ()),
         cluster=cluster,
         margin=margin,
@@ -76,5 +78,4 @@ def compare(
         from ragstone.report.comparison_page import comparison_page
 
         show(comparison_page(found))
-    aliases = [note for text in metric or () if (note := alias_note(text))]
-    print_notes([*aliases, *(found.notes if json else ())])
+    print_notes(found.notes if json else ())

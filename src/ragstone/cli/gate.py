@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .column_names import column_names
 from .output import print_json, print_notes
 from .results import MetricsFrom, load_own
 
@@ -46,8 +47,8 @@ def gate(
     ] = On.interval,
     level: Annotated[
         float,
-        typer.Option(help="One-sided: the chance to pass though a requirement is not met, and to "
-                     "fail though all are."),
+        typer.Option(help="One-sided: about the chance to pass though a requirement is not met, "
+                     "and to fail though all are."),
     ] = 0.05,
     max_missing: Annotated[
         float, typer.Option(metavar="SHARE", help="So much of a requirement's scores may be "
@@ -57,6 +58,15 @@ def gate(
         list[Path] | None,
         typer.Option(metavar="FILE", help="People's labels: decide on estimates corrected by "
                      "them. Repeat for more."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="FIELD=COLUMN",
+                     help="The column of the labels that is a label or the value of a metric."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="What shares its fate. Default: as in the run."),
     ] = None,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")
@@ -80,28 +90,26 @@ def gate(
     """
     from ragstone.decisions.gating.gate import decide_gate
     from ragstone.report import show
-    from ragstone.report.failing import failing, gate_record
+    from ragstone.report.failing import failing
     from ragstone.report.gate_markdown import gate_markdown
     from ragstone.report.gate_page import gate_page
+    from ragstone.report.gate_record import gate_record
     from ragstone.report.junit import junit as junit_xml
     from ragstone.run import Run
 
     load_own(metrics_from or ())
     opened = Run.open(run)
-    corrected = None
-    if labels:
-        from ragstone.decisions.calibrating.calibrate import corrected_quantities
-
-        corrected = corrected_quantities(opened, labels)
     result = decide_gate(
         opened,
         require or (),
         no_worse_than=no_worse_than or (),
         system=system or (),
+        labels=labels or (),
+        columns=column_names(columns or ()),
+        cluster=cluster,
         on=on.value,
         level=level,
         max_missing=max_missing,
-        corrected=corrected,
     )
     examples = failing(opened, result, limit=limit)
     if junit is not None:

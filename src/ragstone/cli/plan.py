@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .column_names import column_names
 from .failures import guarded
-from .output import print_json, print_notes
+from .output import print_json
+from .results import MetricsFrom, load_own, names_of
 
 if TYPE_CHECKING:
     from ragstone.decisions.scored import Scored
@@ -68,6 +70,7 @@ def mean(
     ] = None,
     cluster: Cluster = None,
     level: Level = 0.95,
+    metrics_from: MetricsFrom = None,
     json: Json = False,
 ) -> None:
     """How many questions the mean of a metric needs, going by how it varies in RUN.
@@ -80,6 +83,7 @@ def mean(
     from ragstone.report import show
     from ragstone.report.plan_page import mean_page
 
+    load_own(metrics_from or ())
     scored = _scored(run, cluster)
     found = mean_sizes(scored, names_of(metric), half_width, systems=system or (), level=level)
     if json:
@@ -109,6 +113,7 @@ def paired(
     power: Annotated[float, typer.Option(help="How often the difference is to be found.")] = 0.8,
     cluster: Cluster = None,
     level: Annotated[float, typer.Option(help="1 - the level of the test.")] = 0.95,
+    metrics_from: MetricsFrom = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """How many questions tell two systems apart, or what difference so many find.
@@ -122,6 +127,7 @@ def paired(
     from ragstone.report import show
     from ragstone.report.plan_page import paired_page
 
+    load_own(metrics_from or ())
     found = paired_sizes(
         _scored(run, cluster),
         names_of(metric),
@@ -174,14 +180,20 @@ def labels(
     judged: Annotated[
         int | None, typer.Option(metavar="N", help="Rows that the judge has read.")
     ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="FIELD=COLUMN",
+                     help="The column of the labels that is a label or the value of a metric."),
+    ] = None,
     cluster: Cluster = None,
     level: Level = 0.95,
+    metrics_from: MetricsFrom = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """How many answers people must label, with the judge's help and without.
 
-    The corrected estimate is that of `ragstone calibrate`: Wilson inside each verdict of the
-    judge for a rate, PPI++ for a mean. Examples:
+    The corrected estimate is that of `ragstone calibrate`: post-stratified by the judge's
+    verdicts for a rate, PPI++ for a mean. Examples:
 
     ragstone plan labels RUN -m unsupported_claim --labels labels.csv --half-width 0.05
 
@@ -195,6 +207,7 @@ def labels(
     from ragstone.report import show
     from ragstone.report.plan_page import labels_page
 
+    load_own(metrics_from or ())
     if run is None:
         with_run = {"--metric": metric, "--labels": labels, "--system": system}
         given = [name for name, value in with_run.items() if value]
@@ -211,7 +224,7 @@ def labels(
             _scored(run, cluster),
             metric,
             system=system,
-            labels=_labels(labels),
+            labels=_labels(labels, columns),
             rate=rate,
             sensitivity=sensitivity,
             specificity=specificity,
@@ -223,15 +236,6 @@ def labels(
     print_json(found.to_dict()) if json else show(labels_page(found))
 
 
-def names_of(metrics: list[str] | None) -> list[str]:
-    """Text forms of metrics; what old names mean here is noted."""
-    from ragstone.metrics import alias_note, parse_metric
-
-    notes = {text: alias_note(text) for text in metrics or ()}
-    print_notes(note for note in notes.values() if note)
-    return [str(parse_metric(text)) if note else text for text, note in notes.items()]
-
-
 def _scored(run: Path, cluster: str | None) -> "Scored":
     from ragstone.decisions.scored import Scored
     from ragstone.run import Run
@@ -239,7 +243,7 @@ def _scored(run: Path, cluster: str | None) -> "Scored":
     return Scored(Run.open(run), cluster=cluster)
 
 
-def _labels(files: list[Path] | None) -> "LabelTable | None":
+def _labels(files: list[Path] | None, columns: list[str] | None) -> "LabelTable | None":
     from ragstone.labels.read import read_label_table
 
-    return read_label_table(files) if files else None
+    return read_label_table(files, columns=column_names(columns or ())) if files else None

@@ -78,6 +78,15 @@ def requested(
     return chosen, list(suites) or ([QUICK] if quick and not metrics else []), notes
 
 
+def names_of(metrics: Sequence[str] | None) -> list[str]:
+    """Text forms of metrics; what old names mean here is noted."""
+    from ragstone.metrics import alias_note, parse_metric
+
+    notes = {text: alias_note(text) for text in metrics or ()}
+    print_notes(note for note in notes.values() if note)
+    return [str(parse_metric(text)) if note else text for text, note in notes.items()]
+
+
 def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
     """Print the run, its notes on standard error, and end with its exit status."""
     notes = [*notes, *_notes(run)]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .output import print_json
-from .plan import names_of
+from .results import MetricsFrom, load_own, names_of
 
 
 class Way(StrEnum):
@@ -89,6 +89,7 @@ def sample(
         Path | None,
         typer.Option(metavar="FILE", help="Write the sheet to fill in: .csv, .jsonl, .parquet."),
     ] = None,
+    metrics_from: MetricsFrom = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:  # fmt: skip
     """Draw examples of RUN for people to label, each with a chance that is known and kept.
@@ -106,6 +107,7 @@ def sample(
     from ragstone.report.sample_page import sample_page
     from ragstone.run import Run
 
+    load_own(metrics_from or ())
     opened = Run.open(run)
     name = names_of([metric])[0] if metric is not None else None
     fields = [field for field in strata or () if field not in (VERDICT, "system")]

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .output import print_json
-from .plan import names_of
-from .results import MetricsFrom, load_own
+from .output import print_json, print_notes
+from .results import MetricsFrom, load_own, names_of
 
 
 def weights(
@@ -73,3 +72,4 @@ def weights(
         text = dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         out.write_text(text + "\n", encoding="utf-8")
     print_json(found.to_dict()) if json else show(weights_page(found))
+    print_notes([f"written to {out}."] if out is not None else ())

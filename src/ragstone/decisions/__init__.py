@@ -5,6 +5,13 @@ decide_gate           does a run meet its requirements
 calibrate             a judge against people, and the numbers they correct
 corrected_quantities  the corrected estimates, for whatever decides over them
 read_passport         what is known of a judge, read back
+draw_sample           what people should label, with known chances; of a ``Scored`` run
+fit_weights           weights of a composite from opinions that ``read_opinions`` reads
+rate_size             rows for a rate
+mean_sizes            questions for means, from a pilot run
+paired_sizes          questions for differences, from a pilot run
+label_size            labels beside a judge
+Scored                the scores of a run, metric by metric
 """
 
 from .calibrating.calibrate import Calibration, calibrate, corrected_quantities
@@ -12,6 +19,12 @@ from .calibrating.passport import Passport, read_passport
 from .comparing.compare import compare
 from .comparing.compared import Comparison, Comparisons
 from .gating.gate import GateResult, decide_gate
+from .planning.label_sizes import label_size
+from .planning.sizes import mean_sizes, paired_sizes, rate_size
+from .sampling.draw import Sample, draw_sample
+from .scored import Scored
+from .weighing.opinions import read_opinions
+from .weighing.weights import Weights, fit_weights
 
 __all__ = [
     "Calibration",
@@ -19,9 +32,19 @@ __all__ = [
     "Comparisons",
     "GateResult",
     "Passport",
+    "Sample",
+    "Scored",
+    "Weights",
     "calibrate",
     "compare",
     "corrected_quantities",
     "decide_gate",
+    "draw_sample",
+    "fit_weights",
+    "label_size",
+    "mean_sizes",
+    "paired_sizes",
+    "rate_size",
+    "read_opinions",
     "read_passport",
 ]

@@ -2,22 +2,34 @@
 
 from collections.abc import Sequence
 
-from ragstone.errors import UnknownName
+from ragstone.errors import RagstoneError, UnknownName
+from ragstone.metrics import parse_metric
 
 from .scored import Scored
 
-SHOWN = 8
+SHOWN = 12
 
 
 def known_metric(scored: Scored, name: str) -> str:
-    """The name, if the run has such a metric.
+    """The text form of a metric of the run, from any form or name of it.
 
     Raises:
-        UnknownName: It has not.
+        UnknownName: The run has no such metric.
     """
-    if name not in scored.metrics:
-        raise UnknownName("metric of this run", name, scored.metrics, hint=_has(scored.metrics))
-    return name
+    return metric_among(name, scored.metrics, "metric of this run")
+
+
+def metric_among(name: str, there: Sequence[str], noun: str) -> str:
+    """The text form of a metric among these: as it stands, an alias, or written otherwise.
+
+    Raises:
+        UnknownName: None of them is meant.
+    """
+    written = " ".join(name.split())
+    for form in (written, _text_form(written)):
+        if form in there:
+            return form
+    raise UnknownName(noun, written, there, hint=f"There are {some(there)}.")
 
 
 def known_system(scored: Scored, name: str) -> str:
@@ -27,10 +39,20 @@ def known_system(scored: Scored, name: str) -> str:
         UnknownName: It has not.
     """
     if name not in scored.systems:
-        raise UnknownName("system of this run", name, scored.systems, hint=_has(scored.systems))
+        hint = f"There are {some(scored.systems)}."
+        raise UnknownName("system of this run", name, scored.systems, hint=hint)
     return name
 
 
-def _has(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
+    """The first of many names, and how many more there are."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"It has {', '.join(names[:SHOWN])}{more}."
+    return ", ".join(names[:SHOWN]) + more
+
+
+def _text_form(name: str) -> str:
+    """As the run writes it; as it stands where it is the name of no metric that is loaded."""
+    try:
+        return str(parse_metric(name))
+    except RagstoneError:
+        return name

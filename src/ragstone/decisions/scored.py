@@ -13,6 +13,7 @@ from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.examples import Example
 from ragstone.metrics import Metric, parse_metric
 from ragstone.run import Run
+from ragstone.run.remarks import COARSER
 from ragstone.stats import MeanEstimate, mean_interval
 
 NO_VALUE = "(none)"
@@ -47,6 +48,14 @@ class Scored:
         self.cluster = cluster or str(run.manifest["cluster"])
         self.by = tuple(dict.fromkeys(name for name in by if name != "system"))
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """That a document or session field is coarser than the clusters, as the run remarked."""
+        if self.cluster != self.run.manifest["cluster"]:
+            return ()
+        said = self.run.manifest.get("remarks", ())
+        return tuple(one for one in said if one.startswith(COARSER))
+
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """Their text forms, in the order of the run's report."""
@@ -74,11 +83,18 @@ class Scored:
         if lacking and len(there):
             raise InputError(f"No example of {self.run.path} has a field {', '.join(lacking)}.")
         ids = there.select(example_id="id", question_id="question_id", system="system")
-        own = pl.format("\0{}", pl.col("example_id"))
+        own = pl.format("\0{}", pl.col("question_id"))
         return ids.with_columns(
             values[self.cluster].alias("cluster"),
             *(values[name].fill_null(NO_VALUE).alias(f"by {name}") for name in self.by),
         ).with_columns(pl.col("cluster").fill_null(own))
+
+    def without(self, examples: pl.Series) -> "Scored":
+        """The same run, as if it had not these examples."""
+        found = Scored(self.run, cluster=self.cluster, by=self.by)
+        rest = self.facets.filter(~pl.col("example_id").is_in(examples.implode()))
+        found.__dict__ |= {"facets": rest, "_scores": self._scores}
+        return found
 
     def _looked_up(self, fields: Sequence[str]) -> dict[str, pl.Series]:
         """Fields that stand in slices, meta or labels, where ``Example.facet`` looks for them."""

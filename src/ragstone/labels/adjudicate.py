@@ -70,24 +70,18 @@ class Tie:
         return str(named(self.kind, self.column))
 
 
-def settle(votes: Sequence[tuple[str, float | None]], scale: Scale, *, whole: bool) -> Settled:
-    """One label out of several.
+def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
+    """One label out of several: the majority, or a tie; of amounts the mean.
 
     Args:
         votes: Value and number of each, at least one.
-        scale: Nominal: the majority. Ordinal: the median. Interval: the mean.
-        whole: Only labels that somebody gave, or might have given, will do: a median between
-            two whole numbers is a tie.
+        scale: Interval: the mean, where all are numbers. Else the majority.
     """
     numbers = [number for _, number in votes if number is not None]
-    if scale == "nominal" or len(numbers) < len(votes):
-        value = majority(value for value, _ in votes)
-        return Settled(value, None if value is None else dict(votes)[value])
-    if scale == "interval":
+    if scale == "interval" and len(numbers) == len(votes):
         return _number(fsum(numbers) / len(numbers))
-    ranked = sorted(numbers)
-    middle = (ranked[(len(ranked) - 1) // 2] + ranked[len(ranked) // 2]) / 2
-    return Settled(None, None) if whole and middle != round(middle) else _number(middle)
+    value = majority(value for value, _ in votes)
+    return Settled(value, None if value is None else dict(votes)[value])
 
 
 def adjudicated(used: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> pl.DataFrame:
@@ -99,7 +93,7 @@ def adjudicated(used: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> 
     rows = []
     for id, kind, column, unit, values, numbers, inclusion in units.iter_rows():
         votes = list(zip(values, numbers, strict=True))
-        one = settle(votes, scales[kind, column], whole=kind == "relevance")
+        one = settle(votes, scales[kind, column])
         said = (one.value, one.number, inclusion, len(votes), one.tie)
         rows.append((id, kind, column, unit, *said))
     return pl.DataFrame(rows, schema=ADJUDICATED, orient="row")

@@ -104,7 +104,7 @@ def _settled(
     faults = [_unknown(example, unit, place) for unit in unknown]
     settled = {}
     for (kind, column, unit), said in given.items():
-        settled[kind, column, unit] = settle(said, scale_of(kind, column, NO_NUMBERS), whole=True)
+        settled[kind, column, unit] = settle(said, scale_of(kind, column, NO_NUMBERS))
     return settled, faults
 
 

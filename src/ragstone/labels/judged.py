@@ -50,7 +50,7 @@ def judged(
     for row in rows:
         found = list(_labels(row, names, faults))
         for name, said in found:
-            once.check(row, name)
+            once.check(row, name, len(kept))
             kept.append(_row(row, name, said))
         if not found and row.discarded:
             kept.append(_row(row, None, None))
@@ -58,6 +58,7 @@ def judged(
         places += [(row.file, row.line)] * (len(kept) - len(places))
     if faults:
         raise DataError(faults)
+    notes += _set_aside(kept, places, once.repeated)
     if empty:
         notes.append(f"{empty:,} of {len(rows):,} rows hold no label.")
     return LabelTable(
@@ -68,24 +69,33 @@ def judged(
     )
 
 
+SHOWN = 3
+TWO_LABELS, SAME_TWICE = "two labels by one annotator", "the same label twice"
+VALUE = list(SCHEMA).index("value")
+
+
 class _Once:
-    """Sees to it that an annotator says one thing of a unit, and a sample has one probability."""
+    """Sees what an annotator says of a unit more than once, and that a sample has one chance.
+
+    ``repeated`` has the places of all labels of one annotator, unit and column, where several.
+    """
 
     def __init__(self, faults: list[Fault]) -> None:
         self.faults = faults
-        self._said: dict[tuple[str, str, str | None, str, str], GivenRow] = {}
+        self._said: dict[tuple[str, str, str | None, str, str], list[int]] = {}
         self._probability: dict[tuple[str, str | None], tuple[float, GivenRow]] = {}
         self._told: set[tuple[str, int | None]] = set()
 
-    def check(self, row: GivenRow, name: Name) -> None:
-        """Add a fault for the second label of a kind, one a row."""
+    @property
+    def repeated(self) -> list[list[int]]:
+        return [places for places in self._said.values() if len(places) > 1]
+
+    def check(self, row: GivenRow, name: Name, place: int) -> None:
+        """Note a label; add a fault for a second chance of one example."""
         if row.discarded:
             return
-        before = self._said.setdefault(
-            (row.id, row.annotator, row.unit, name.kind, name.column), row
-        )
-        if before is not row:
-            self._tell(row, before, "annotator", "one label an annotator", row.who)
+        key = (row.id, row.annotator, row.unit, name.kind, name.column)
+        self._said.setdefault(key, []).append(place)
         if row.inclusion_probability is not None:
             mine = (row.inclusion_probability, row)
             first, where = self._probability.setdefault((row.id, row.unit), mine)
@@ -99,6 +109,30 @@ class _Once:
             place = "" if before.file == row.file else f" of {before.file}"
             got = f"{got} as in line {before.line}{place}"
             self.faults.append(Fault(row.file, row.line, field, expected, got))
+
+
+def _set_aside(
+    kept: list[tuple[Any, ...]], places: Sequence[tuple[str, int | None]], repeated: list[list[int]]
+) -> list[str]:
+    """Discard what one annotator said twice of one unit: all of it where the two differ."""
+    differing = []
+    for several in repeated:
+        values = {kept[at][VALUE] for at in several}
+        if len(values) > 1:
+            differing.append(several)
+        why = TWO_LABELS if len(values) > 1 else SAME_TWICE
+        for at in several if len(values) > 1 else several[1:]:
+            kept[at] = (*kept[at][:-1], why)
+    if not differing:
+        return []
+    some = []
+    for first, second, *_ in differing[:SHOWN]:
+        row = dict(zip(SCHEMA, kept[first], strict=True))
+        who = row["annotator"] or "nobody"
+        lines = f"{places[first][0]}:{places[first][1]} and {places[second][1]}"
+        some.append(f"{row['column']} of {row['example_id']} by {who} ({lines})")
+    more = f" and {len(differing) - SHOWN:,} more" if len(differing) > SHOWN else ""
+    return [f"two labels by one annotator count for nobody: {'; '.join(some)}{more}."]
 
 
 def _names(rows: Sequence[GivenRow], faults: list[Fault]) -> tuple[dict[str, Name], list[str]]:

@@ -101,9 +101,8 @@ class LabelTable:
     def adjudicated(self, scales: Mapping[str, Scale] | None = None) -> pl.DataFrame:
         """One row for each unit and column: what the annotators say together.
 
-        The majority on a nominal scale; a tie is named and left open. The median on an ordinal
-        scale, open where it falls between two grades of a context; the mean on an interval
-        scale, such as that of a metric.
+        The majority; a tie is named and left open. On an interval scale, such as that of a
+        metric, the mean.
 
         Args:
             scales: Name to scale, where the one that ``scale_of`` chooses is not meant.

@@ -73,14 +73,13 @@ def _names(table: LabelTable) -> dict[tuple[str, str], str]:
     labels = table.frame.drop_nulls("kind")
     kinds = {"answer" if unit is None else unit_kind(unit) for unit in table.frame["unit"]}
     parts = labels.partition_by("kind", "column", as_dict=True, maintain_order=True)
-    names = {}
+    names: dict[tuple[str, str], str] = {}
     for (kind, column), part in parts.items():
         name = named(str(kind), str(column))
         cells = [plain_value(*cell) for cell in part.select("value", "number").iter_rows()]
         word = name.shown
-        names[name.kind, name.column] = (
-            word if _reads_back(word, name, cells, frozenset(kinds)) else f"{kind}.{column}"
-        )
+        free = word not in names.values() and _reads_back(word, name, cells, frozenset(kinds))
+        names[name.kind, name.column] = word if free else f"{kind}.{column}"
     return names
 
 

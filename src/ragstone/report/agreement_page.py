@@ -13,13 +13,15 @@ from ragstone.stats.agreement.ratings import Agreement
 from ragstone.stats.interval import Interval
 
 from .facts import DIM, HEAD, Facts, Paragraph
-from .figures import ends, number
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .figures import coloured, counted, drawn, ends, number, percent
+from .grid import Cell, Column, Grid, Roomiest, Row, cell, folded
 
-STRIP = 31
-OVERVIEW_STRIP = 25
+STRIPS = (31, 21, 11, 0)
+OVERVIEW_STRIPS = (25, 15, 0)
+"""Widths of the strips; the first with which a table fits is used."""
+
 NAME_WIDTH = 30
-ID_WIDTH = 40
+USES_WIDTHS = (90, 60, 40, 24)
 FEW = 30
 """Items from which on an interval of agreement is no longer rough."""
 
@@ -60,7 +62,7 @@ def agreement_page(
     alone = [one for one in found if not one.n_shared]
     parts: list[RenderableType] = [_header(table, compared or found, broken)]
     if len(compared) > 1:
-        parts += [Text(), _overview(compared)]
+        parts += [Text(), Roomiest([_overview(compared, strip) for strip in OVERVIEW_STRIPS])]
     for one in compared:
         parts += [Text(), *_column(one)]
     if alone:
@@ -80,7 +82,7 @@ def _header(
     names = list(dict.fromkeys(_who(who.name) for one in found for who in one.annotators))
     who = names[:12] + ([f"and {len(names) - 12} more"] if len(names) > 12 else [])
     n = sum(annotator.n_labels for one in found for annotator in one.annotators)
-    counts = f"{_counted(n, 'label')} by {_counted(len(names), 'annotator')}"
+    counts = f"{counted(n, 'label')} by {counted(len(names), 'annotator')}"
     facts = [
         ("labels", Text(table.source, HEAD)),
         ("", Text(f"{counts}: {', '.join(who)}" if names else counts)),
@@ -93,7 +95,7 @@ def _header(
         ones = list(several)
         where = ", ".join(f"{one.example_id} ({_who(one.annotator)})" for one in ones[:3])
         more = f" and {len(ones) - 3:,} more" if len(ones) > 3 else ""
-        words = f"{_counted(len(ones), 'time')}, kept as it is: {where}{more}"
+        words = f"{counted(len(ones), 'time')}, kept as it is: {where}{more}"
         facts.append((rule.replace("_", " "), Text(words, "yellow")))
     return Facts(facts)
 
@@ -119,12 +121,12 @@ def _footer(found: Sequence[ColumnAgreement]) -> RenderableType:
     return Facts(facts)
 
 
-def _overview(found: Sequence[ColumnAgreement]) -> Grid:
+def _overview(found: Sequence[ColumnAgreement], strip: int) -> Grid:
     low = _axis_from([one.coefficients["krippendorff_alpha"] for one in found])
     rows: list[Row] = [
         [cell("overview", HEAD), cell("items", DIM), cell("people", DIM), cell("percent", DIM),
          cell("κ Fleiss", DIM), cell("AC1", DIM), cell("α", DIM), cell("interval", DIM),
-         cell(_axis(low, OVERVIEW_STRIP), DIM)]
+         cell(_axis(low, strip), DIM)]
     ]  # fmt: skip
     for one in found:
         alpha = one.coefficients["krippendorff_alpha"]
@@ -138,7 +140,7 @@ def _overview(found: Sequence[ColumnAgreement]) -> Grid:
                 _plain(one.coefficients["gwet_ac1"]),
                 _plain(alpha, HEAD),
                 cell("–" if interval is None else ends(interval.low, interval.high)),
-                Cell(_strip(alpha.value, interval, low, OVERVIEW_STRIP)),
+                Cell(_strip(alpha.value, interval, low, strip)),
             ]
         )
     right = Column("right")
@@ -146,36 +148,41 @@ def _overview(found: Sequence[ColumnAgreement]) -> Grid:
 
 
 def _column(one: ColumnAgreement) -> list[RenderableType]:
-    items = _counted(one.n_items, "item")
+    items = counted(one.n_items, "item")
     shared = "all" if one.n_shared == one.n_items else f"{one.n_shared:,}"
     words = [f"{one.scale} · {items}, {shared} labelled by two or more"]
-    words += [f"{_counted(one.n_clusters, 'cluster')}"] if one.n_clusters < one.n_shared else []
+    words += [counted(one.n_clusters, "cluster")] if one.n_clusters < one.n_shared else []
     words += [f"{one.n_divided:,} divided"]
-    words += [_counted(len(one.ties), "tie")] if one.ties else []
+    words += [counted(len(one.ties), "tie")] if one.ties else []
     parts: list[RenderableType] = [
-        Text.assemble((one.name, HEAD), "  ", (" · ".join(words), DIM)),
-        _coefficients(one),
+        Paragraph(Text.assemble((one.name, HEAD), "  ", (" · ".join(words), DIM)), hang=2),
+        Roomiest([_coefficients(one, strip) for strip in STRIPS]),
     ]
     if one.n_clusters < FEW:
-        n = _counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
+        n = counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
         parts.append(Text(f"From {n} only: take the intervals as rough.", "yellow"))
     if one.n_annotators > 1:
-        parts += [Text(), _annotators(one)]
+        parts += [Text(), Roomiest([_annotators(one, strip) for strip in STRIPS])]
     if one.uses:
-        parts += [Text(), _uses(one)]
+        parts += [Text(), Roomiest([_uses(one, width) for width in USES_WIDTHS])]
     if one.dividing:
         parts += [Text(), *_dividing(one)]
     return parts
 
 
-def _coefficients(one: ColumnAgreement) -> Grid:
+def _coefficients(one: ColumnAgreement, strip: int) -> Grid:
     shown = {
         name: value for name, value in one.coefficients.items() if value.reason != "nominal_scale"
     }
     low = _axis_from(shown.values())
-    level = f"{one.level:.0%} interval".replace("%", " %")
+    level = f"{percent(one.level)} interval"
     rows: list[Row] = [
-        [cell("  agreement", DIM), cell("value", DIM), cell(level, DIM), cell(_axis(low), DIM)]
+        [
+            cell("  agreement", DIM),
+            cell("value", DIM),
+            cell(level, DIM),
+            cell(_axis(low, strip), DIM),
+        ]
     ]
     for name, value in shown.items():
         word = COEFFICIENTS[name][0]
@@ -189,15 +196,15 @@ def _coefficients(one: ColumnAgreement) -> Grid:
                 cell(f"  {word}"),
                 cell(number(value.value), HEAD),
                 cell("–" if interval is None else ends(interval.low, interval.high)),
-                Cell(_strip(value.value, interval, low, STRIP)),
+                Cell(_strip(value.value, interval, low, strip)),
             ]
         )
     return Grid([Column(), Column("right"), Column("right"), Column()], rows)
 
 
-def _annotators(one: ColumnAgreement) -> Grid:
+def _annotators(one: ColumnAgreement, strip: int) -> Grid:
     numbers = any(annotator.difference is not None for annotator in one.annotators)
-    head = ["  annotator", "labels", "items", "as the others", "interval", _axis(0.0)]
+    head = ["  annotator", "labels", "items", "as the others", "interval", _axis(0.0, strip)]
     rows: list[Row] = [[cell(word, DIM) for word in [*head, *(["difference"] if numbers else [])]]]
     for annotator in one.annotators:
         share, interval = annotator.agreement, annotator.interval
@@ -207,31 +214,30 @@ def _annotators(one: ColumnAgreement) -> Grid:
             cell(f"{annotator.n:,}"),
             cell("–" if share is None else number(share), HEAD),
             cell("–" if interval is None else ends(interval.low, interval.high)),
-            Cell(_strip(share, interval, 0.0, STRIP)),
+            Cell(_strip(share, interval, 0.0, strip)),
         ]
         if annotator.difference is not None:
-            row.append(cell(f"{annotator.difference:+.2f}".replace("-", "−")))
+            row.append(cell(f"{annotator.difference:+.2f}"))
         rows.append(row)
     right = Column("right")
-    return Grid([Column(), *[right] * 4, Column(), right], rows)
+    return Grid([Column(), *[right] * 4, Column(), *([right] if numbers else [])], rows)
 
 
-def _uses(one: ColumnAgreement) -> Grid:
+def _uses(one: ColumnAgreement, width: int) -> Grid:
     rows: list[Row] = [
         [cell(word, DIM) for word in ("  label", "given", "again", "what another said instead")]
     ]
     for use in one.uses:
         instead = " · ".join(
-            f"{value} {share:.0%}".replace("%", " %")
-            for value, share in list(use.instead.items())[:5]
+            f"{value} {percent(share, 0)}" for value, share in list(use.instead.items())[:5]
         )
-        again = "–" if use.agreement is None else f"{use.agreement:.0%}".replace("%", " %")
+        again = "–" if use.agreement is None else percent(use.agreement, 0)
         rows.append(
             [
                 cell(f"  {folded(use.value, NAME_WIDTH)}"),
                 cell(f"{use.n:,}"),
                 cell(again, HEAD),
-                cell(instead or "–", "" if instead else DIM),
+                cell(folded(instead, width) or "–", "" if instead else DIM),
             ]
         )
     return Grid([Column(), Column("right"), Column("right"), Column()], rows)
@@ -270,37 +276,25 @@ def _axis_from(ones: Collection[Agreement]) -> float:
     return -1.0 if min(least, default=0.0) < 0 else 0.0
 
 
-def _axis(low: float, width: int = STRIP) -> str:
+def _axis(low: float, width: int) -> str:
     """The ends of a strip, and where chance is."""
+    if not width:
+        return ""
     if low == 0:
         return "0" + "1".rjust(width - 1)
     half = width // 2
-    return "−1" + "0".rjust(half - 1) + "1".rjust(width - half - 1)
+    return "-1" + "0".rjust(half - 1) + "1".rjust(width - half - 1)
 
 
 def _strip(value: float | None, interval: Interval | None, low: float, width: int) -> Text:
-    if value is None:
+    """The interval from ``low`` to 1; ``┊`` is 0, what chance gives."""
+    if value is None or not width:
         return Text()
-
-    def place(at: float) -> int:
-        return min(width - 1, max(0, round((at - low) / (1 - low) * (width - 1))))
-
-    drawn = ["·"] * width
-    if low < 0:
-        drawn[place(0.0)] = "┊"
-    if interval is not None:
-        first, last = place(interval.low), place(interval.high)
-        drawn[first : last + 1] = ["─"] * (last - first + 1)
-        drawn[first] = "├"
-        drawn[last] = "┤"
-    at = place(value)
-    drawn[at] = "●"
-    text = Text("".join(drawn), "cyan")
-    for index, letter in enumerate(drawn):
-        if letter in "·┊":
-            text.stylize(DIM, index, index + 1)
-    text.stylize("bold bright_cyan", at, at + 1)
-    return text
+    both = (None, None) if interval is None else (interval.low, interval.high)
+    letters = drawn(value, *both, start=low, end=1, width=width)
+    if low < 0 and letters[width // 2] == "·":
+        letters[width // 2] = "┊"
+    return coloured(letters)
 
 
 def _unit(unit: str) -> str:
@@ -309,7 +303,3 @@ def _unit(unit: str) -> str:
 
 def _who(annotator: str) -> str:
     return annotator or "(no name)"
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

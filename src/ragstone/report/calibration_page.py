@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -10,10 +10,25 @@ from rich.text import Text
 from ragstone.metrics import Range
 
 from .facts import DIM, HEAD, Facts, Paragraph
-from .figures import METHODS, ends, method_word, number, scale_of
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .figures import (
+    METHODS,
+    coloured,
+    counted,
+    drawn,
+    ends,
+    method_word,
+    number,
+    percent,
+    scale_of,
+)
+from .grid import Cell, Column, Grid, Roomiest, Row, cell, folded
 
-STRIP = 25
+if TYPE_CHECKING:
+    from ragstone.decisions import Calibration
+
+LAYOUTS = ((25, True), (19, True), (15, True), (11, True), (0, True), (0, False))
+"""Width of the strips, and whether the method is shown; the first that fits is used."""
+
 GOOD, BAD = "green", "red"
 METRIC_WIDTH = 30
 
@@ -25,24 +40,17 @@ FLAGS = {
 }
 
 
-class Calibrated(Protocol):
-    """What the page needs."""
-
-    @property
-    def run(self) -> str: ...
-    @property
-    def level(self) -> float: ...
-    def to_dict(self) -> dict[str, Any]: ...
-
-
-def calibration_page(found: Calibrated) -> RenderableType:
+def calibration_page(found: "Calibration") -> RenderableType:
     """Who was held against whom, every metric three ways, and the agreement behind it."""
     told = found.to_dict()
     parts: list[RenderableType] = [_header(told), Text()]
     if told["estimates"]:
-        parts += [_estimates(told["estimates"], found.level), Text()]
+        tables = [_estimates(told["estimates"], found.level, strip, method=method)
+                  for strip, method in LAYOUTS]  # fmt: skip
+        parts += [Roomiest(tables), Text()]
     if told["agreement"]:
-        parts += [_agreement(told["agreement"]), Text()]
+        tables = [_agreement(told["agreement"], stacked=stacked) for stacked in (False, True)]
+        parts += [Roomiest(tables), Text()]
         parts += [line for check in told["agreement"] for line in _biases(check)]
     return Group(*parts, _footer(told), Text())
 
@@ -50,76 +58,75 @@ def calibration_page(found: Calibrated) -> RenderableType:
 def _header(told: Mapping[str, Any]) -> RenderableType:
     passport = told["passport"]
     judges = ", ".join(passport["judge"]["judges"]) or "nobody"
-    people = f"{passport['annotators']} annotator{'' if passport['annotators'] == 1 else 's'}"
+    labelled = counted(passport["n_examples"], "example")
     return Facts(
         [
             ("run", Text(told["run"], HEAD)),
             ("judge", Text.assemble((judges, HEAD), (f"  {passport['id']}", DIM))),
-            ("people", Text(f"{passport['n_examples']:,} examples, {people}")),
+            ("people", Text(f"{labelled}, {counted(passport['annotators'], 'annotator')}")),
         ]
     )
 
 
-def _estimates(estimates: Sequence[Mapping[str, Any]], level: float) -> Grid:
-    head = f"{level:.0%} interval".replace("%", " %")
+def _estimates(
+    estimates: Sequence[Mapping[str, Any]], level: float, strip: int, *, method: bool
+) -> Grid:
+    words = ["value", f"{percent(level)} interval", *([""] if strip else []), "labels", "worth"]
+    words += ["method"] if method else []
     rows: list[Row] = [
-        [cell("corrected by people", HEAD), cell(), cell("value", DIM), cell(head, DIM),
-         cell("", DIM), cell("labels", DIM), cell("worth", DIM), cell("method", DIM)]
-    ]  # fmt: skip
+        [cell("corrected by people", HEAD), cell(), *(cell(word, DIM) for word in words)]
+    ]
     for one in estimates:
-        names = [*one["group"].values()] or ["all"]
-        title = folded(f"{one['metric']}\n{', '.join(map(str, names))}", METRIC_WIDTH).split("\n")
+        title = folded(f"{one['metric']}\n{_group(one)}", METRIC_WIDTH).split("\n")
         scale = scale_of(one["metric"])
         for at, (word, part) in enumerate(
             (("judge", one["judge"]), ("labels", one["labels"]), ("corrected", one["corrected"]))
         ):
             name = title[at] if at < len(title) else ""
-            rows.append([cell(name, HEAD if at == 0 else DIM), *_way(word, part, scale)])
+            figures = _way(word, part, scale, strip, method=method)
+            rows.append([cell(name, HEAD if at == 0 else DIM), *figures])
         rows.append([])
-    return Grid(
-        [Column(), Column(), Column("right"), Column("right"), Column(), Column("right"),
-         Column("right"), Column()],
-        rows[:-1],
-    )  # fmt: skip
+    right = Column("right")
+    columns = [Column(), Column(), right, right, *([Column()] if strip else []), right, right]
+    return Grid([*columns, *([Column()] if method else [])], rows[:-1])
 
 
-def _way(word: str, part: Mapping[str, Any], scale: Range | None) -> list[Cell]:
+def _group(estimate: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, estimate["group"].values())) or "all"
+
+
+def _way(
+    word: str, part: Mapping[str, Any], scale: Range | None, strip: int, *, method: bool
+) -> list[Cell]:
     style = HEAD if word == "corrected" else ""
     if part["value"] is None or (word != "judge" and part["low"] is None):
         why = str(part.get("reason") or "no score").replace("_", " ")
         value = cell("–" if part["value"] is None else number(part["value"]), style)
-        return [cell(word, style), value, cell(why, "yellow", span=2), cell(), cell()]
-    counts = [cell(), cell(), cell()]
+        return [cell(word, style), value, cell(why, "yellow", span=2 if strip else 1)]
+    counts = []
     if word != "judge":
         worth = part["effective_labels"]
         counts = [
             cell(f"{part['n_labels']:,}"),
             cell("–" if worth is None or not isfinite(worth) else f"{worth:,.0f}", style),
-            cell(method_word(part["method"]), DIM),
+            *([cell(method_word(part["method"]), DIM)] if method else []),
         ]
-    drawn = _strip(part["value"], part["low"], part["high"], scale)
+    strips = [Cell(_strip(part, scale, strip, "cyan" if word == "corrected" else DIM))]
     return [
         cell(word, style),
         cell(number(part["value"]), style),
         cell(ends(part["low"], part["high"])),
-        Cell(Text(drawn, "cyan" if word == "corrected" else DIM)),
+        *(strips if strip else []),
         *counts,
     ]
 
 
-def _strip(value: float, low: float | None, high: float | None, scale: Range | None) -> str:
-    if scale is None or low is None or high is None or not isfinite(scale.high - scale.low):
-        return ""
-
-    def place(at: float) -> int:
-        share = (at - scale.low) / (scale.high - scale.low)
-        return min(STRIP - 1, max(0, round(share * (STRIP - 1))))
-
-    drawn = ["·"] * STRIP
-    first, last = place(low), place(high)
-    drawn[first : last + 1] = ["─"] * (last - first + 1)
-    drawn[place(value)] = "●"
-    return "".join(drawn)
+def _strip(part: Mapping[str, Any], scale: Range | None, width: int, style: str) -> Text:
+    if scale is None or part["low"] is None or not isfinite(scale.high - scale.low):
+        return Text()
+    low, high = scale.low, scale.high
+    letters = drawn(part["value"], part["low"], part["high"], start=low, end=high, width=width)
+    return coloured(letters, style)
 
 
 CHECKED = (
@@ -133,32 +140,33 @@ CHECKED = (
 )
 
 
-def _agreement(checks: Sequence[Mapping[str, Any]]) -> Grid:
+def _agreement(checks: Sequence[Mapping[str, Any]], *, stacked: bool) -> Grid:
+    """A row a label; ``stacked`` with its name and threshold on lines of their own."""
     shown = [(key, word) for key, word in CHECKED if any(one[key] is not None for one in checks)]
-    rows: list[Row] = [
-        [
-            cell("judge against people", HEAD),
-            cell("n", DIM),
-            *(cell(word, DIM) for _, word in shown),
-            cell("κ interval", DIM),
-            cell("threshold", DIM),
-        ]
-    ]
+    words = ["n", *(word for _, word in shown), "κ interval"]
+    columns = [Column(), *(Column("right") for _ in words), *([] if stacked else [Column()])]
+    title, every = "judge against people", len(columns)
+    rows: list[Row] = [[cell(title, HEAD, span=every)]] if stacked else []
+    words += [] if stacked else ["threshold"]
+    rows.append([cell("" if stacked else title, HEAD), *(cell(word, DIM) for word in words)])
     for one in checks:
-        threshold = one["threshold"]
-        rows.append(
-            [
-                cell(folded(f"{one['kind']}.{one['column']}", METRIC_WIDTH)),
-                cell(f"{one['n']:,}"),
-                *(cell("–" if one[key] is None else number(one[key])) for key, _ in shown),
-                cell(ends(one["kappa_low"], one["kappa_high"]), DIM),
-                cell("" if threshold is None else _threshold(threshold), DIM),
-            ]
-        )
+        name = f"{one['kind']}.{one['column']}"
+        threshold = "" if one["threshold"] is None else _threshold(one["threshold"])
+        if stacked:
+            rows.append([cell(name, span=every)])
+        row = [
+            cell("" if stacked else folded(name, METRIC_WIDTH)),
+            cell(f"{one['n']:,}"),
+            *(cell("–" if one[key] is None else number(one[key])) for key, _ in shown),
+            cell(ends(one["kappa_low"], one["kappa_high"]), DIM),
+        ]
+        rows.append(row if stacked else [*row, cell(threshold, DIM)])
+        if stacked and threshold:
+            rows.append([cell(), cell(f"threshold {threshold}", DIM, span=every - 1)])
         if one["reason"]:
-            rows.append([cell(), cell(one["reason"].replace("_", " "), "yellow", span=4)])
-    return Grid([Column(), Column("right"), *[Column("right")] * len(shown), Column("right"),
-                 Column()], rows)  # fmt: skip
+            reason = one["reason"].replace("_", " ")
+            rows.append([cell(), cell(reason, "yellow", span=every - 1)])
+    return Grid(columns, rows)
 
 
 def _threshold(found: Mapping[str, Any]) -> str:
@@ -202,8 +210,24 @@ def _footer(told: Mapping[str, Any]) -> RenderableType:
         ("intervals", Text.assemble((METHODS[name][0], HEAD), f"  {METHODS[name][1]}"))
         for name in used
     ]
-    flags = dict.fromkeys(flag for one in told["estimates"] for flag in one["corrected"]["flags"])
-    rows += [("beware", Text(FLAGS.get(flag, flag), "yellow")) for flag in flags]
+    for flag, about in _flagged(told["estimates"]).items():
+        said = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
+        rows.append(("beware", Text(said, "yellow")))
     rows.append(("reading", Text("worth: how many independent labels without a judge would give an "
                                  "interval as narrow", DIM)))  # fmt: skip
     return Facts(rows)
+
+
+def _flagged(estimates: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Of which metrics, and there of which groups, a flag warns; ``all`` where of every one."""
+    estimates = [one for one in estimates if one["corrected"]["low"] is not None]
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in estimates:
+        for flag in one["corrected"]["flags"]:
+            found.setdefault(flag, {}).setdefault(one["metric"], []).append(_group(one))
+    told = {}
+    for flag, about in found.items():
+        each = [f"{metric}: {', '.join(groups)}" for metric, groups in about.items()]
+        every = sum(map(len, about.values())) == len(estimates) > 1
+        told[flag] = "all of them" if every else "; ".join(each)
+    return told

@@ -11,7 +11,7 @@ from ragstone.decisions.comparing.compared import Comparison, Comparisons
 from ragstone.decisions.comparing.ranking import Ranked
 
 from .facts import DIM, HEAD, Facts
-from .figures import ends, number
+from .figures import METHODS, counted, ends, number, percent
 from .grid import Column, Grid, Row, cell, folded
 from .pair_table import METRIC_WIDTH, VERDICTS, PairTable, by_metric, needed
 
@@ -26,15 +26,12 @@ ADJUSTED = {
     "bh": ("BH", "Benjamini-Hochberg: {alpha} of the findings false"),
 }
 
-INTERVALS = {
-    "newcombe": ("Newcombe", "a difference of rates, one pair each"),
-    "t": ("t", "a mean difference, one pair a cluster"),
-    "cluster_t": ("cluster t", "a mean difference whose pairs share clusters"),
-    "bounded_wilson": (
-        "b. Wilson",
-        "all pairs differ alike: the share that may not, as far as scores can differ",
-    ),
+OF_DIFFERENCES = {
+    "t": "a mean difference, one pair a cluster",
+    "cluster_t": "a mean difference whose pairs share clusters",
+    "bounded_wilson": "all pairs differ alike: the share that may not, as far as scores can differ",
 }
+"""What some interval methods are, where they enclose a difference."""
 
 
 def comparison_page(found: Comparisons) -> RenderableType:
@@ -78,7 +75,7 @@ class RankingTable:
 def _header(found: Comparisons) -> RenderableType:
     pairs = len(found.between())
     metrics = len(by_metric(found.comparisons))
-    size = f"  {_counted(pairs, 'pair')} of systems · {_counted(metrics, 'metric')}"
+    size = f"  {counted(pairs, 'pair')} of systems · {counted(metrics, 'metric')}"
     what = Text.assemble((" against ".join(found.runs), HEAD), size)
     rows = [("compared", what)]
     cluster = "" if found.cluster == "question_id" else f"; clusters by {found.cluster}"
@@ -101,17 +98,18 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> RenderableType:
 
 
 def _footer(found: Comparisons) -> RenderableType:
-    alpha = f"{(1 - found.level) * 100:g} %"
+    alpha = percent(1 - found.level)
     rows: list[tuple[str, Text]] = []
     for method in dict.fromkeys(one.method for one in found.comparisons if one.method):
-        word, about = INTERVALS.get(method, (method, ""))
+        word, about = METHODS.get(method, (method, ""))
+        about = OF_DIFFERENCES.get(method, about)
         rows.append(("intervals", Text.assemble((word, HEAD), f"  {about}")))
     for test in dict.fromkeys(one.test for one in found.comparisons if one.test):
         word, about = TESTS[test]
         told = about.format(flips=found.resamples, seed=found.seed)
         rows.append(("tests", Text.assemble((word, HEAD), f"  {told}")))
     word, about = ADJUSTED[found.adjust]
-    told = f"  {about.format(alpha=alpha)}; over {_counted(found.family, 'test')}"
+    told = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'test')}"
     rows.append(("adjusted", Text.assemble((word, HEAD), told)))
     rows += [("reading", Text(line)) for line in _reading(found, alpha)]
     for reason, metrics in _reasons(found.comparisons).items():
@@ -128,7 +126,7 @@ def _reading(found: Comparisons, alpha: str) -> list[str]:
         "w/t/l: pairs on which a is ahead, both are equal, b is ahead"
     ]
     if found.margin is not None:
-        narrow = f"{(1 - 2 * (1 - found.level)) * 100:.0f} %"
+        narrow = percent(1 - 2 * (1 - found.level))
         lines.append(
             f"equivalent: the {narrow} interval lies inside the margin ┊; else better or worse at "
             f"an adjusted p of {alpha} at the most"
@@ -166,7 +164,7 @@ def _narrow(one: Comparison) -> bool:
 
 def _chance(one: Ranked) -> str:
     if one.win_probability is None:
-        return f"won {one.win_share:.0%}".replace("%", " %")
+        return f"won {percent(one.win_share, 0)}"
     return f"{number(one.win_probability)}  {ends(one.win_low, one.win_high)}"
 
 
@@ -176,7 +174,3 @@ def _ranked(found: Comparisons) -> list[list[Ranked]]:
     for one in found.ranking:
         by_name.setdefault(one.metric, []).append(one)
     return [ones for ones in by_name.values() if any(one.win_share != 0.5 for one in ones)]
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

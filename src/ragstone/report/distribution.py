@@ -9,7 +9,8 @@ from rich.text import Text
 from ragstone.run.estimate import Estimate
 
 from .facts import DIM, HEAD
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .figures import percent
+from .grid import Cell, Column, Grid, Row, cell, folded, roomiest
 from .groups import SYSTEM, by_metric
 from .table import MISSING, SYSTEM_WIDTH, UNDEFINED
 
@@ -44,8 +45,8 @@ class Distribution:
         return [*known, *sorted(found - set(known))]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        grids = [self._grid(bar, shares) for bar, shares in LAYOUTS]
-        yield next((grid for grid in grids if grid.width <= options.max_width), grids[-1])
+        grids = (self._grid(bar, shares) for bar, shares in LAYOUTS)
+        yield roomiest(grids, options.max_width)
 
     def _grid(self, bar: int, shares: bool) -> Grid:
         fills = OUTCOME_FILLS if self.name == "answer_outcome" else FILLS
@@ -97,7 +98,7 @@ def _spoken(word: str) -> str:
 def _count(count: int, total: int | None) -> Text:
     if total is None:
         return Text(f"{count:,}")
-    share = f"{count / total:.0%}".replace("%", " %") if total else "–"
+    share = percent(count / total, 0) if total else "–"
     return Text.assemble(f"{count:,}", (f" {share:>5}", DIM))
 
 

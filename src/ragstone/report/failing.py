@@ -55,23 +55,6 @@ def failing(run: Readable, result: GateResult, *, limit: int = SHOWN) -> Failing
     }
 
 
-def gate_record(result: GateResult, examples: Failing) -> dict[str, Any]:
-    """What ``ragstone gate --json`` prints: the result, its worst examples with reasons."""
-    record = result.to_dict()
-    for place, one in enumerate(record["requirements"]):
-        one["worst"] = [
-            {
-                "example_id": example.example_id,
-                "value": example.value,
-                "question": example.question,
-                "answer": example.answer,
-                "reasons": list(example.reasons),
-            }
-            for example in examples.get(place, ())
-        ]
-    return record
-
-
 def _example(one: Decided, value: float, found: Mapping[str, Any]) -> FailingExample:
     reasons = tuple(why(found, one.metric))
     return FailingExample(found["id"], value, found["question"], found["answer"], reasons)

@@ -1,11 +1,15 @@
-"""Figures: how a value, an interval and a reason are written."""
+"""Figures: how a value, an interval, a count and a reason are written, an interval drawn."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
+from rich.text import Text
+
 from ragstone.errors import RagstoneError
 from ragstone.metrics import SUITES, Range, Suite, parse_metric
 from ragstone.run.estimate import Estimate
+
+from .facts import DIM
 
 ARROWS = {"+": "↑", "-": "↓", "0": "·"}
 """Which way is better."""
@@ -21,7 +25,7 @@ METHODS = {
     "multinomial_bootstrap": ("bootstrap", "a mean: how often each value occurs, redrawn"),
     "ratio_delta": ("ratio", "a ratio of two sums, linearised"),
     "newcombe": ("Newcombe", "a difference of two rates on the same questions"),
-    "poststratified_wilson": ("ps. Wilson", "corrected: Wilson inside each verdict of the judge"),
+    "poststratified_wilson": ("ps. Wilson", "corrected: Wilson over the verdicts of the judge"),
     "ppi_plus_plus": ("PPI++", "corrected: prediction-powered, the judge as control variate"),
     "rogan_gladen": ("R.–Gladen", "corrected by sensitivity and specificity"),
     "item_bootstrap": ("bootstrap", "agreement: items redrawn"),
@@ -52,29 +56,89 @@ def ends(low: float | None, high: float | None, *, percent: bool = False) -> str
     return f"{number(low, percent=percent)} – {number(high, percent=percent)}"
 
 
-def strip(estimate: Estimate, scale: Range | None, width: int) -> str:
-    """The interval drawn on the metric's range; nothing where that has no ends.
+def signed(value: float | None) -> str:
+    """With its sign; a dash where there is none.
 
-    ``·`` is the range, ``├──┤`` the interval, ``●`` the value.
+    >>> signed(0.1234), signed(-2.0), signed(0.0), signed(None)
+    ('+0.123', '-2.000', '0.000', '–')
     """
-    if estimate.value is None or scale is None or not isfinite(scale.high - scale.low):
-        return ""
+    if value is None:
+        return "–"
+    written = number(value)
+    return f"+{written}" if value > 0 and float(written.replace(",", "")) else written
 
-    def place(value: float) -> int:
-        share = (value - scale.low) / (scale.high - scale.low)
+
+def percent(share: float, places: int = 6) -> str:
+    """A share in percent, to so many decimals as it has, or ``places`` at the most.
+
+    >>> percent(0.95), percent(0.975), percent(1 / 3, 0)
+    ('95 %', '97.5 %', '33 %')
+    """
+    return f"{round(share * 100, places):g} %"
+
+
+def p_word(p: float | None) -> str:
+    """A p-value; nothing where there is none.
+
+    >>> p_word(0.0031), p_word(1e-9), p_word(1.0), p_word(None)
+    ('0.003', '<0.001', '1.000', '')
+    """
+    if p is None:
+        return ""
+    return "<0.001" if p < 0.001 else number(p)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, of which there may be one or several.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def drawn(
+    value: float, low: float | None, high: float | None, *, start: float, end: float, width: int
+) -> list[str]:
+    """An interval on the scale from ``start`` to ``end``, one letter a place.
+
+    ``·`` is the scale, ``├──┤`` the interval, ``●`` the value; what lies beyond the scale is drawn
+    at its end.
+
+    >>> "".join(drawn(0.5, 0.25, 0.75, start=0, end=1, width=9))
+    '··├─●─┤··'
+    """
+
+    def place(of: float) -> int:
+        share = (of - start) / (end - start)
         return min(width - 1, max(0, round(share * (width - 1))))
 
-    drawn = ["·"] * width
-    at = place(estimate.value)
-    if estimate.low is not None and estimate.high is not None:
-        low, high = place(estimate.low), place(estimate.high)
-        drawn[low : high + 1] = ["─"] * (high - low + 1)
-        if low < at:
-            drawn[low] = "├"
-        if high > at:
-            drawn[high] = "┤"
-    drawn[at] = "●"
-    return "".join(drawn)
+    letters = ["·"] * width
+    if low is not None and high is not None:
+        first, last = place(low), place(high)
+        letters[first : last + 1] = ["─"] * (last - first + 1)
+        letters[first], letters[last] = "├", "┤"
+    letters[place(value)] = "●"
+    return letters
+
+
+def coloured(letters: Sequence[str], style: str = "cyan") -> Text:
+    """What is drawn, the scale dim and the value bright."""
+    text = Text("".join(letters), style)
+    for at, letter in enumerate(letters):
+        if letter in "·┊":
+            text.stylize(DIM, at, at + 1)
+        elif letter == "●":
+            text.stylize("bold bright_cyan" if style == "cyan" else style, at, at + 1)
+    return text
+
+
+def strip(estimate: Estimate, scale: Range | None, width: int) -> str:
+    """The interval of an estimate on its metric's range; nothing where that has no ends."""
+    if estimate.value is None or scale is None or not isfinite(scale.high - scale.low):
+        return ""
+    ends_of_scale = {"start": scale.low, "end": scale.high}
+    return "".join(drawn(estimate.value, estimate.low, estimate.high, **ends_of_scale, width=width))
 
 
 def scale_of(metric: str) -> Range | None:

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from ragstone.decisions.gating.gate import Decided, Decision, GateResult
 
 from .failing import Failing, FailingExample
-from .figures import ends, number
-from .gate_words import VERDICTS, WORDS, advice, headline, p_word, percent
-from .worst import shortened
+from .figures import ends, number, p_word, percent
+from .gate_words import VERDICTS, WORDS, advice, headline
+from .worst import ANSWER, QUESTION, shortened
 
 MARKS: dict[Decision, str] = {"pass": "✅", "fail": "❌", "cannot_tell": "❔", "missing": "⚠️"}
 SPECIAL = re.compile(r"([\\`*_\[\]|~])")
-QUESTION, ANSWER = 160, 240
 MOST_SHOWN = 10
 """Requirements whose worst examples are listed."""
 

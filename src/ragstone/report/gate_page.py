@@ -9,13 +9,13 @@ from rich.text import Text
 
 from ragstone.decisions.gating.gate import Decided, Decision, GateResult
 
-from .facts import DIM, HEAD, Facts, Paragraph
+from .facts import DIM, HEAD, Facts, Paragraph, plain_line
 from .failing import Failing, FailingExample
-from .figures import ends, number
-from .gate_words import VERDICTS, WORDS, advice, headline, p_word, percent
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .figures import drawn, ends, number, p_word, percent
+from .gate_words import VERDICTS, WORDS, advice, headline
+from .grid import Cell, Column, Grid, Row, cell, folded, roomiest
 from .page import Reported
-from .worst import shortened
+from .worst import ANSWER, QUESTION, shortened
 
 STYLES: dict[Decision, str] = {
     "pass": "green",
@@ -24,10 +24,9 @@ STYLES: dict[Decision, str] = {
     "missing": "magenta",
 }
 STRIP, NAME = 23, 34
-LAYOUTS = ((STRIP, True), (17, True), (17, False), (11, False))
+LAYOUTS = ((STRIP, True), (17, True), (17, False), (11, False), (7, False))
 """Width of the strips, and whether p is shown; the first that fits is used."""
 
-QUESTION, ANSWER = 160, 240
 MOST_SHOWN = 6
 """Requirements whose worst examples stand on the page."""
 
@@ -40,7 +39,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Renderabl
         result: What came of it.
         examples: The worst examples of what does not pass, as ``failing`` finds them.
     """
-    parts: list[RenderableType] = [*_verdict(result), Text(), _about(run), Text()]
+    parts: list[RenderableType] = [_Verdict(result), Text(), _about(run), Text()]
     parts += [_Table(result.requirements), Text()]
     parts += _worst(result, examples)
     return Group(*parts, _small_print(result))
@@ -64,29 +63,34 @@ def bar_strip(one: Decided, width: int = STRIP) -> Text:
             return middle
         return middle + (max(1, round(off)) if off > 0 else min(-1, round(off)))
 
-    drawn, at = ["·"] * width, place(one.value)
-    low, high = at, at
-    if one.low is not None and one.high is not None:
-        low, high = place(one.low), place(one.high)
-        drawn[low : high + 1] = ["─"] * (high - low + 1)
-        drawn[low], drawn[high] = "├", "┤"
-    drawn[middle] = "┃"
-    drawn[at] = "●" if at != middle else "◉"
-    text = Text("".join(drawn), DIM)
+    at = place(one.value)
+    low, high = (at if end is None else place(end) for end in (one.low, one.high))
+    letters = drawn(at, low, high, start=0, end=width - 1, width=width)
+    letters[middle] = "◉" if at == middle else "┃"
+    text = Text("".join(letters), DIM)
     text.stylize(STYLES[one.decision], low, high + 1)
     text.stylize(HEAD, at, at + 1)
     text.stylize("not dim bold default", middle, middle + 1) if at != middle else None
     return text
 
 
-def _verdict(result: GateResult) -> Iterator[RenderableType]:
-    style, word = STYLES[result.decision], VERDICTS[result.decision]
-    lead = " " * (len(word) + 2)
-    yield Text("█", style)
-    yield Text.assemble(("█  ", style), (word, f"bold {style}"), "  ", (headline(result), HEAD))
-    if said := advice(result):
-        yield Text.assemble(("█  ", style), lead, said)
-    yield Text("█", style)
+@dataclass(frozen=True)
+class _Verdict:
+    """The verdict beside a bar of its colour, with what came out how and what to do next."""
+
+    result: GateResult
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        style, word = STYLES[self.result.decision], VERDICTS[self.result.decision]
+        said = [Text(headline(self.result), HEAD), Text(advice(self.result))]
+        width = max(options.max_width - len(word) - 5, 20)
+        lines = [line for text in said if text for line in text.wrap(console, width)]
+        yield Text("█", style)
+        for at, line in enumerate(lines):
+            line.rstrip()
+            lead = (word if at == 0 else "").ljust(len(word) + 2)
+            yield plain_line(Text.assemble(("█  ", style), (lead, f"bold {style}"), line))
+        yield Text("█", style)
 
 
 def _about(run: Reported) -> RenderableType:
@@ -103,9 +107,7 @@ class _Table:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         grids = (self.grid(strip, p=p) for strip, p in LAYOUTS)
-        yield next((grid for grid in grids if grid.width <= options.max_width), None) or self.grid(
-            LAYOUTS[-1][0], p=LAYOUTS[-1][1]
-        )
+        yield roomiest(grids, options.max_width)
 
     @property
     def several(self) -> bool:

@@ -4,12 +4,9 @@ from collections.abc import Iterator
 
 from ragstone.decisions.gating.gate import Decided, GateResult
 
-from .failing import Failing, FailingExample
-from .figures import number
-from .gate_words import VERDICTS, WORDS, advice, estimate, headline, needs, p_word
-from .worst import shortened
-
-QUESTION, ANSWER = 160, 240
+from .failing import Failing
+from .figures import p_word
+from .gate_words import VERDICTS, WORDS, advice, estimate, example_lines, headline, needs
 
 
 def gate_text(run: str, result: GateResult, examples: Failing) -> str:
@@ -30,7 +27,7 @@ def gate_text(run: str, result: GateResult, examples: Failing) -> str:
         one = result.requirements[place]
         lines += ["", *_one(one)]
         for example in examples.get(place, ()):
-            lines += _example(example)
+            lines += [f"    {line}" for line in example_lines(example)]
     return "\n".join(lines)
 
 
@@ -43,10 +40,3 @@ def _one(one: Decided) -> Iterator[str]:
     if one.decision != "pass":
         yield f"        {one.reason}"
         yield from (f"        {note}" for note in one.notes)
-
-
-def _example(one: FailingExample) -> Iterator[str]:
-    yield f"    {number(one.value)}  {one.example_id}"
-    yield f"      Q  {shortened(one.question, QUESTION)}"
-    yield f"      A  {shortened(one.answer, ANSWER)}"
-    yield from (f"      -  {reason}" for reason in one.reasons)

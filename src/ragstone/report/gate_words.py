@@ -1,10 +1,13 @@
 """Gate words: how a gate's decisions are said, the same on a page, in Markdown and in XML."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from ragstone.decisions.gating.gate import GRAVEST_FIRST, Decided, Decision, GateResult
 
-from .figures import ends, number
+from .failing import FailingExample
+from .figures import counted, ends, number, percent
+from .worst import ANSWER, QUESTION, shortened
 
 VERDICTS: dict[Decision, str] = {
     "pass": "PASS",
@@ -28,7 +31,7 @@ def headline(result: GateResult) -> str:
     told = ", ".join(f"{counts[one]} {words[one]}" for one in GRAVEST_FIRST if counts[one])
     texts = len({one.text for one in result.requirements})
     systems = len({one.group["system"] for one in result.requirements})
-    return f"{told} – {_counted(texts, 'requirement')} on {_counted(systems, 'system')}"
+    return f"{told} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
 
 
 def advice(result: GateResult) -> str:
@@ -52,9 +55,9 @@ def _most_needed(result: GateResult) -> str:
     needed = [(one.n_needed, one.counted) for one in open_ones if one.n_needed is not None]
     if not needed:
         return "No number of examples is known to decide it."
-    most, counted = max(needed)
+    most, of = max(needed)
     some = "" if len(needed) == len(open_ones) else " what can be decided of"
-    return f"If the values stay, {most:,} {counted} a system decide{some} it."
+    return f"If the values stay, {most:,} {of} a system decide{some} it."
 
 
 def estimate(one: Decided) -> str:
@@ -66,15 +69,6 @@ def estimate(one: Decided) -> str:
     return f"{number(one.value)} ({percent(one.level)} interval {ends(one.low, one.high)})"
 
 
-def percent(share: float) -> str:
-    """``0.9`` as ``90 %``.
-
-    >>> percent(0.9), percent(0.975)
-    ('90 %', '97.5 %')
-    """
-    return f"{round(share * 100, 6):g} %"
-
-
 def needs(one: Decided) -> str:
     """How many examples would decide it: ``needs 268 examples, has 83``; else nothing."""
     if one.n_needed is None:
@@ -83,18 +77,9 @@ def needs(one: Decided) -> str:
     return f"needs {one.n_needed:,} {one.counted}, has {has:,}"
 
 
-def p_word(p: float | None) -> str:
-    """``p .003``; nothing where there is none.
-
-    >>> p_word(0.0031), p_word(1e-9), p_word(None)
-    ('.003', '<.001', '')
-    """
-    if p is None:
-        return ""
-    if p < 0.001:
-        return "<.001"
-    return "1" if p >= 0.9995 else f"{p:.3f}".lstrip("0")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def example_lines(one: FailingExample) -> Iterator[str]:
+    """An example as lines of plain text: its score, question, answer, what is held against it."""
+    yield f"{number(one.value)}  {one.example_id}"
+    yield f"  Q  {shortened(one.question, QUESTION)}"
+    yield f"  A  {shortened(one.answer, ANSWER)}"
+    yield from (f"  -  {reason}" for reason in one.reasons)

@@ -1,7 +1,7 @@
 """Grid: rows of cells in columns that are as wide as what they hold; nothing is ever cut off."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
@@ -95,6 +95,24 @@ class Grid:
                 line.append(" " * (wide - (piece.cell_len if piece is not None else 0)))
             line.rstrip()
             yield plain_line(line)
+
+
+@dataclass(frozen=True)
+class Roomiest:
+    """The first of several grids that fits the console, else the last."""
+
+    grids: Sequence[Grid]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield roomiest(self.grids, options.max_width)
+
+
+def roomiest(grids: Iterable[Grid], width: int) -> Grid:
+    """The first grid that is at most so wide, else the last; of one at least."""
+    for grid in grids:
+        if grid.width <= width:
+            break
+    return grid
 
 
 def cell(text: str = "", style: str = "", span: int = 1) -> Cell:

@@ -1,20 +1,17 @@
 """JUnit: a gate as XML that build servers read, one test case a requirement and system."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ragstone.decisions.gating.gate import Decided, GateResult
 
 from .failing import Failing, FailingExample
-from .figures import number
-from .gate_words import estimate, headline, needs, p_word
-from .worst import shortened
+from .figures import p_word
+from .gate_words import estimate, example_lines, headline, needs
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 has no place for, not even escaped."""
-
-QUESTION, ANSWER = 160, 240
 
 
 def junit(run: str, result: GateResult, examples: Failing) -> bytes:
@@ -61,7 +58,8 @@ def _case(suite: Element, one: Decided, examples: Sequence[FailingExample]) -> N
         tag = "error" if one.decision == "missing" else "failure"
         said = {"type": one.decision, "message": _xml(_message(one))}
         outcome = SubElement(case, tag, said)
-        outcome.text = _xml("\n".join([_message(one), *one.notes, *_lines(examples)]))
+        lines = [line for example in examples for line in example_lines(example)]
+        outcome.text = _xml("\n".join([_message(one), *one.notes, *lines]))
     else:
         SubElement(case, "system-out").text = _xml(_message(one))
 
@@ -76,14 +74,6 @@ def _message(one: Decided) -> str:
         needs(one),
     ]
     return f"{one.reason}; {', '.join(filter(None, figures))}"
-
-
-def _lines(examples: Sequence[FailingExample]) -> Iterator[str]:
-    for one in examples:
-        yield f"{number(one.value)}  {one.example_id}"
-        yield f"  Q  {shortened(one.question, QUESTION)}"
-        yield f"  A  {shortened(one.answer, ANSWER)}"
-        yield from (f"  -  {reason}" for reason in one.reasons)
 
 
 def _xml(text: str) -> str:

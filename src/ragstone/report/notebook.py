@@ -5,7 +5,7 @@ from html import escape
 
 from ragstone.run.estimate import Estimate
 
-from .figures import ARROWS, METHODS, ends, number, scale_of, why_no_value
+from .figures import ARROWS, METHODS, ends, number, percent, scale_of, why_no_value
 from .groups import by_family
 
 _TABLE = "border-collapse:collapse;font:13px/1.5 system-ui,sans-serif"
@@ -36,7 +36,7 @@ def _row(one: Estimate) -> str:
         style = _MISSING if one.n_missing else _UNDEFINED
         cells.append(_cell(_span(escape(why_no_value(one)), style), columns=3, wraps=True))
     else:
-        interval = f"{one.level:.0%}: {ends(one.low, one.high)}" if one.method else "–"
+        interval = f"{percent(one.level)}: {ends(one.low, one.high)}" if one.method else "–"
         cells += [_cell(f"<b>{number(one.value)}</b>", _RIGHT), _cell(interval), _cell(_strip(one))]
     bounds = ends(one.worst, one.best) if one.n_missing and one.worst is not None else ""
     cells += [

@@ -13,7 +13,7 @@ from ragstone.run.estimate import Estimate
 from .calls import took
 from .distribution import distributions
 from .facts import DIM, HEAD, Facts
-from .figures import METHODS, in_percent, known_suites, plain_reason
+from .figures import METHODS, counted, in_percent, known_suites, plain_reason
 from .groups import Groups, by_metric
 from .slices import SliceTable
 from .table import EstimateTable
@@ -52,9 +52,9 @@ def header(run: Reported, groups: Groups) -> RenderableType:
     """What was evaluated, who judged, where it lies and how to look on."""
     manifest = run.manifest
     data = manifest.get("data", {})
-    counts = [_counted(data.get("examples", 0), "row")]
+    counts = [counted(data.get("examples", 0), "row")]
     if "questions" in data:
-        counts.append(_counted(data["questions"], "question"))
+        counts.append(counted(data["questions"], "question"))
     if groups.systems:
         one = len(groups.systems) == 1
         counts.append(f"system {groups.systems[0]}" if one else f"{len(groups.systems)} systems")
@@ -90,7 +90,7 @@ def footer(run: Reported, groups: Groups) -> RenderableType:
     rows += [("missing", Text(need)) for need in needs]
     flags = _flagged(groups)
     if flags:
-        told = " · ".join(f"{name} {_counted(count, 'row')}" for name, count in flags.items())
+        told = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
         rows.append(("flags", Text(f"{told}  (their scores stand on a convention)")))
     data = run.manifest.get("data", {})
     broken = data.get("label_violations") or {}
@@ -98,7 +98,7 @@ def footer(run: Reported, groups: Groups) -> RenderableType:
         told = " · ".join(f"{name} {count:,}" for name, count in broken.items())
         rows.append(("labels", Text(f"{told}  (rules that labels of people break)")))
     if data.get("rejected"):
-        rows.append(("rejected", Text(f"{_counted(data['rejected'], 'row')} could not be read")))
+        rows.append(("rejected", Text(f"{counted(data['rejected'], 'row')} could not be read")))
     rows.append(("signature", Text(run.signature)))
     return Facts([(name, _dimmed(shown)) for name, shown in rows])
 
@@ -124,18 +124,14 @@ def _dimmed(shown: Text) -> Text:
     return shown
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _flagged(groups: Groups) -> dict[str, int]:
     """How many rows a flag stands at, in the metric that has it most."""
     most: Counter[str] = Counter()
     for ones in by_metric(groups.whole).values():
-        counted = Counter[str]()
+        flags = Counter[str]()
         for one in ones:
-            counted.update(one.flags)
-        most |= counted
+            flags.update(one.flags)
+        most |= flags
     return dict(sorted(most.items()))
 
 

@@ -10,8 +10,8 @@ from rich.text import Text
 from ragstone.decisions.comparing.compared import Comparison
 
 from .facts import DIM, HEAD
-from .figures import ARROWS, ends, number
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .figures import ARROWS, drawn, ends, number, p_word, percent, signed
+from .grid import Cell, Column, Grid, Row, cell, folded, roomiest
 
 VERDICTS = {
     "better": ("better", "bold green"),
@@ -60,9 +60,7 @@ class PairTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         grids = (self.grid(layout) for layout in LAYOUTS)
-        yield next((grid for grid in grids if grid.width <= options.max_width), None) or self.grid(
-            LAYOUTS[-1]
-        )
+        yield roomiest(grids, options.max_width)
 
     def grid(self, layout: Layout) -> Grid:
         """The table in one layout."""
@@ -80,7 +78,7 @@ class PairTable:
         head.append(cell("a - b", DIM))
         if layout.interval:
             columns.append(Column("right"))
-            head.append(cell(f"{self.comparisons[0].level * 100:g} % interval", DIM))
+            head.append(cell(f"{percent(self.comparisons[0].level)} interval", DIM))
         if layout.strip:
             columns.append(Column())
             head.append(cell(_axis(scale, layout.strip), DIM))
@@ -120,7 +118,7 @@ def _figures(one: Comparison, layout: Layout, scale: float) -> list[Cell]:
         row.append(cell(ends(one.low, one.high)))
     if layout.strip:
         row.append(Cell(strip(one, scale, layout.strip, style)))
-    row.append(cell(_p(one.p_adjusted)))
+    row.append(cell(p_word(one.p_adjusted) or "–"))
     if layout.counts:
         row.append(cell(f"{one.wins}/{one.ties}/{one.losses}"))
     needs = needed(one)
@@ -136,30 +134,15 @@ def strip(one: Comparison, scale: float, width: int, style: str) -> Text:
     if one.difference is None or not is_drawn(one) or not scale:
         return Text()
 
-    def place(value: float) -> int:
-        share = (value / scale + 1) / 2
-        return min(width - 1, max(0, round(share * (width - 1))))
-
-    drawn, styles = ["·"] * width, [DIM] * width
-    for end in (-1, 1):
-        if one.margin is not None and one.margin <= scale:
-            drawn[place(end * one.margin)] = "┊"
-    drawn[width // 2] = "│"
-    at = place(one.difference)
-    if one.low is not None and one.high is not None:
-        low, high = place(one.low), place(one.high)
-        for spot in range(low, high + 1):
-            drawn[spot] = "┼" if spot == width // 2 else "─"
-            styles[spot] = style
-        if low < at:
-            drawn[low] = "├"
-        if high > at:
-            drawn[high] = "┤"
-    drawn[at], styles[at] = "●", style
-    text = Text()
-    for letter, colour in zip(drawn, styles, strict=True):
-        text.append(letter, colour)
-    return text
+    letters = drawn(one.difference, one.low, one.high, start=-scale, end=scale, width=width)
+    styles = [DIM if letter == "·" else style for letter in letters]
+    zero = width // 2
+    letters[zero] = {"·": "│", "─": "┼"}.get(letters[zero], letters[zero])
+    if one.margin is not None and one.margin <= scale:
+        off = round(one.margin / scale * zero)
+        for at in (zero - off, zero + off):
+            letters[at] = "┊" if letters[at] == "·" else letters[at]
+    return Text.assemble(*zip(letters, styles, strict=True))
 
 
 def _scale(comparisons: Iterable[Comparison]) -> float:
@@ -189,26 +172,8 @@ def _axis(scale: float, width: int) -> str:
     return low + middle + high.rjust(width // 2)
 
 
-def signed(value: float | None) -> str:
-    """With its sign; a dash where there is none.
-
-    >>> signed(0.1234), signed(-2.0), signed(0.0), signed(None)
-    ('+0.123', '-2.000', '0.000', '–')
-    """
-    if value is None:
-        return "–"
-    written = number(value)
-    return f"+{written}" if value > 0 and float(written.replace(",", "")) else written
-
-
 def _number(value: float | None) -> str:
     return "–" if value is None else number(value)
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return "–"
-    return "<0.001" if p < 0.001 else number(p)
 
 
 def needed(one: Comparison) -> str:

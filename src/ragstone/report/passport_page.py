@@ -1,20 +1,15 @@
 """Passport page: what is known of a judge, as Markdown to keep beside the numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from .figures import ends, number
+from .figures import counted, ends, number
 
-
-class Known(Protocol):
-    """What the page needs of a passport."""
-
-    @property
-    def id(self) -> str: ...
-    def to_dict(self) -> dict[str, Any]: ...
+if TYPE_CHECKING:
+    from ragstone.decisions import Passport
 
 
-def passport_markdown(passport: Known) -> str:
+def passport_markdown(passport: "Passport") -> str:
     """The passport as a Markdown page."""
     told = passport.to_dict()
     return "\n".join([*_head(told), *_estimates(told), *_agreement(told), *_steadiness(told)])
@@ -32,7 +27,8 @@ def _head(told: Mapping[str, Any]) -> Iterator[str]:
     yield "|---|---|"
     yield f"| data | {told['source']} `{told['data'][:12]}` |"
     yield (
-        f"| labels | {told['n_examples']:,} examples, {told['annotators']} annotators, "
+        f"| labels | {counted(told['n_examples'], 'example')}, "
+        f"{counted(told['annotators'], 'annotator')}, "
         f"`{told['labels'][:12]}` |"
     )
     for name, models in judge["models"].items():

@@ -7,13 +7,22 @@ from rich.text import Text
 
 from ragstone.decisions.planning.label_sizes import LabelSize
 from ragstone.decisions.planning.sizes import FEW, MeanSize, PairedSize, RateSize
-from ragstone.stats import Interval, wilson
+from ragstone.stats import wilson
 
 from .facts import DIM, HEAD, Facts, Paragraph
-from .figures import ends, number
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .figures import coloured, counted, drawn, ends, number, percent, signed
+from .grid import Cell, Column, Grid, Roomiest, Row, cell, folded
 
-STRIP, BAR = 41, 24
+STRIPS = (41, 31, 21)
+"""Widths of the strips; the first with which a table fits is used."""
+
+BAR = 24
+MEAN_LAYOUTS = ((BAR, False), (16, False), (10, False), (16, True), (10, True), (0, True))
+"""Width of the bars, and whether metrics stand on lines of their own."""
+
+PAIR_LAYOUTS = ((False, True), (True, True), (True, False))
+"""Whether metrics stand on lines of their own, and whether the deviation is shown."""
+
 NAME_WIDTH, SYSTEM_WIDTH = 28, 20
 FULL, EMPTY = "█", "░"
 WARN = "yellow"
@@ -21,28 +30,17 @@ WARN = "yellow"
 
 def rate_page(found: RateSize) -> RenderableType:
     """The rows needed, and what fewer and more would give."""
-    head = [cell("rows", DIM), cell("half-width", DIM), cell("interval", DIM),
-            cell("0" + "1".rjust(STRIP - 1), DIM)]  # fmt: skip
-    rows: list[Row] = [head]
-    for count, half in found.steps:
-        style = HEAD if count == found.rows else ""
-        interval = wilson(found.rate * count, count, level=found.level)
-        rows.append([
-            cell(f"{count:,}", style), cell(f"±{half:.3f}", style),
-            cell(ends(interval.low, interval.high) if interval else "", style),
-            Cell(_strip(found.rate, interval)),
-        ])  # fmt: skip
     answer = Text.assemble(
         (f"{found.rows:,} rows", HEAD),
         f" hold a rate of {number(found.rate)} to within ±{found.half_width:g}, "
-        f"at {_percent(found.level)}.",
+        f"at {percent(found.level)}.",
     )
     note = (
         "By Wilson's interval, one row a question. Rows that share a question tell less: "
         "ragstone plan mean RUN goes by how they do in a run."
     )
-    columns = [Column("right"), Column("right"), Column("right"), Column()]
-    return Group(Paragraph(answer), Text(), Grid(columns, rows), Text(), Paragraph(Text(note, DIM)))
+    steps = Roomiest([_steps(found, strip) for strip in STRIPS])
+    return Group(Paragraph(answer), Text(), steps, Text(), Paragraph(Text(note, DIM)))
 
 
 def mean_page(
@@ -52,29 +50,12 @@ def mean_page(
     if not found:
         return Text("No metric of this run has a value.")
     first = found[0]
-    several = len({one.system for one in found}) > 1
-    clustered = any(one.rows_now != one.questions_now for one in found)
-    columns = [Column(), *([Column()] if several else []), *[Column("right")] * 2]
-    columns += [Column("right"), *([Column("right")] if clustered else []), *[Column("right")] * 2]
-    columns += [Column()]
-    unit = "questions" if cluster == "question_id" else f"by {cluster}"
-    words = ["value", "interval now", unit, *(["design effect"] if clustered else [])]
-    words += ["needed", *(["rows"] if clustered else ["more"]), ""]
-    rows: list[Row] = [
-        [cell("metric", DIM), *([cell("system", DIM)] if several else []),
-         *(cell(word, DIM) for word in words)]
-    ]  # fmt: skip
-    said = ""
-    for one in found:
-        name = "" if one.metric == said else folded(one.metric, NAME_WIDTH)
-        said = one.metric
-        rows.append(
-            [cell(name), *([cell(folded(one.system, SYSTEM_WIDTH))] if several else []),
-             *_mean_cells(one, clustered)]
-        )  # fmt: skip
-    wanted = f"a mean to within ±{first.half_width:g}, at {_percent(first.level)}"
+    wanted = f"a mean to within ±{first.half_width:g}, at {percent(first.level)}"
     facts = [("wanted", Text(wanted, HEAD)), ("going by", Text(run))]
-    parts: list[RenderableType] = [Facts(facts), Text(), Grid(columns, rows), Text()]
+    means = Roomiest(
+        [_means(found, cluster, bar, stacked=stacked) for bar, stacked in MEAN_LAYOUTS]
+    )
+    parts: list[RenderableType] = [Facts(facts), Text(), means, Text()]
     notes = [
         f"Needed are {'questions' if cluster == 'question_id' else f'values of {cluster}'} like "
         "these, with as many rows each; that is as uncertain as the variance of this run."
@@ -88,22 +69,7 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> RenderableType:
     if not found:
         return Text("No metric of this run has a value.")
     first = found[0]
-    asked = first.difference is not None
-    columns = [Column(), Column(), *[Column("right")] * (6 if asked else 4)]
-    with_n = {one.at for one in found if one.at is not None} - {one.pairs_now for one in found}
-    shown = f"detectable\nwith {min(with_n):,}" if with_n else "detectable"
-    words = ["difference now", "st. dev.", "questions", shown]
-    words += ["needed", "power now"] if asked else []
-    rows: list[Row] = [
-        [cell("metric", DIM), cell("a − b", DIM), *(cell(word, DIM) for word in words)]
-    ]
-    said = ""
-    for one in found:
-        name = "" if one.metric == said else folded(one.metric, NAME_WIDTH)
-        said = one.metric
-        pair = f"{folded(one.a, SYSTEM_WIDTH)} −\n  {folded(one.b, SYSTEM_WIDTH)}"
-        rows.append([cell(name), cell(pair), *_paired_cells(one, asked)])
-    often = f"{_percent(first.power)} of the time, two-sided at {1 - first.level:.2g}"
+    often = f"{percent(first.power)} of the time, two-sided at {1 - first.level:.2g}"
     if first.difference is None:
         wanted = f"what difference can be found {often}"
     else:
@@ -116,7 +82,7 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> RenderableType:
     notes.append("A paired t test on the differences, question by question, that vary as here.")
     notes += _few(one.pairs_now for one in found)
     return Group(
-        Facts(facts), Text(), Grid(columns, rows), Text(),
+        Facts(facts), Text(), Roomiest([_pairs(found, *layout) for layout in PAIR_LAYOUTS]), Text(),
         *(Paragraph(Text(note, DIM)) for note in notes),
     )  # fmt: skip
 
@@ -128,8 +94,8 @@ def labels_page(found: LabelSize) -> RenderableType:
     what += [found.system] if found.system else []
     facts = [
         ("wanted", Text(f"{', '.join(what)} to within ±{found.half_width:g}, "
-                        f"at {_percent(found.level)}", HEAD)),
-        ("judged", Text(f"{known.judged:,} rows{_clusters(found)}")),
+                        f"at {percent(found.level)}", HEAD)),
+        ("judged", Text(f"{counted(known.judged, 'row')}{_clusters(found)}")),
         ("judge", Text(_judge(found))),
     ]  # fmt: skip
     if known.rate is not None:
@@ -150,7 +116,7 @@ def labels_page(found: LabelSize) -> RenderableType:
     parts: list[RenderableType] = [Facts(facts), Text(), Grid([Column(), Column(), Column()], rows)]
     notes = []
     if found.saved:
-        notes.append(f"The judge saves {_percent(found.saved)} of the labels.")
+        notes.append(f"The judge saves {percent(found.saved, 1)} of the labels.")
     elif found.labels is not None:
         notes.append("A judge like this saves no labels.")
     if found.questions is None:
@@ -162,63 +128,106 @@ def labels_page(found: LabelSize) -> RenderableType:
     return Group(*parts, Text(), *(Paragraph(Text(note, DIM)) for note in notes))
 
 
-def _mean_cells(one: MeanSize, clustered: bool) -> list[Cell]:
+def _steps(found: RateSize, strip: int) -> Grid:
+    rows: list[Row] = [
+        [cell("rows", DIM), cell("half-width", DIM), cell("interval", DIM),
+         cell("0" + "1".rjust(strip - 1), DIM)]
+    ]  # fmt: skip
+    for count, half in found.steps:
+        style = HEAD if count == found.rows else ""
+        interval = wilson(found.rate * count, count, level=found.level)
+        low, high = (None, None) if interval is None else (interval.low, interval.high)
+        rows.append([
+            cell(f"{count:,}", style), cell(f"±{half:.3f}", style), cell(ends(low, high), style),
+            Cell(coloured(drawn(found.rate, low, high, start=0, end=1, width=strip))),
+        ])  # fmt: skip
+    return Grid([Column("right"), Column("right"), Column("right"), Column()], rows)
+
+
+def _means(found: Sequence[MeanSize], cluster: str, bar: int, *, stacked: bool) -> Grid:
+    several = len({one.system for one in found}) > 1
+    stacked = stacked and several
+    clustered = any(one.rows_now != one.questions_now for one in found)
+    unit = "questions" if cluster == "question_id" else f"by {cluster}"
+    words = ["value", "interval now", unit, *(["design effect"] if clustered else [])]
+    words += ["needed", "rows" if clustered else "more"]
+    named = ["metric", "system"] if several and not stacked else ["metric"]
+    columns = [*(Column() for _ in named), *(Column("right") for _ in words), Column()]
+    rows: list[Row] = [[cell(word, DIM) for word in [*named, *words]]]
+    said = ""
+    for one in found:
+        name = "" if one.metric == said else one.metric
+        said = one.metric
+        if stacked and name:
+            rows.append([cell(name, span=len(columns))])
+        shown = [] if stacked else [cell(folded(name, NAME_WIDTH))]
+        if several:
+            shown.append(cell(("  " if stacked else "") + folded(one.system, SYSTEM_WIDTH)))
+        rows.append([*shown, *_mean_cells(one, bar, clustered=clustered)])
+        if one.questions is None and not bar:
+            reason = cell(f"↳ {one.reason}", WARN, span=len(columns) - 1)
+            rows.append([cell(), reason])
+    return Grid(columns, rows)
+
+
+def _mean_cells(one: MeanSize, bar: int, *, clustered: bool) -> list[Cell]:
     value = "–" if one.value is None else number(one.value)
     effect = [] if not clustered else [
         cell("–" if one.design_effect is None else f"{one.design_effect:.2f}")
     ]  # fmt: skip
     now = [cell(value), cell(ends(one.low, one.high)), cell(f"{one.questions_now:,}")]
     if one.questions is None or one.rows is None:
-        return [*now, *effect, cell("–", WARN), cell(""), cell(one.reason or "", WARN)]
+        return [*now, *effect, cell(one.reason or "–", WARN, span=3) if bar else cell("–", WARN)]
     enough = one.questions <= one.questions_now
     more = f"+{one.questions - one.questions_now:,}" if not enough else "enough"
     last = f"{one.rows:,}" if clustered else more
-    drawn = _bar(min(one.questions_now, one.questions), one.questions, "cyan")
-    return [*now, *effect, cell(f"{one.questions:,}", HEAD), cell(last), Cell(drawn)]
+    done = _bar(min(one.questions_now, one.questions), one.questions, "cyan", bar)
+    return [*now, *effect, cell(f"{one.questions:,}", HEAD), cell(last), Cell(done)]
 
 
-def _paired_cells(one: PairedSize, asked: bool) -> list[Cell]:
-    now = "–" if one.difference_now is None else f"{one.difference_now:+.3f}"
+def _pairs(found: Sequence[PairedSize], stacked: bool, deviation: bool) -> Grid:
+    asked = found[0].difference is not None
+    with_n = {one.at for one in found if one.at is not None} - {one.pairs_now for one in found}
+    words = ["difference\nnow", *(["st. dev."] if deviation else []), "questions"]
+    words.append(f"detectable\nwith {min(with_n):,}" if with_n else "detectable")
+    words += ["needed", "power now"] if asked else []
+    named = [] if stacked else [cell("metric", DIM)]
+    columns = [Column() for _ in (*named, "pair")] + [Column("right") for _ in words]
+    rows: list[Row] = [[*named, cell("a - b", DIM), *(cell(word, DIM) for word in words)]]
+    said = ""
+    for one in found:
+        name = "" if one.metric == said else one.metric
+        said = one.metric
+        if stacked and name:
+            rows.append([cell(name, span=len(columns))])
+        lead = "  " if stacked else ""
+        pair = f"{lead}{folded(one.a, SYSTEM_WIDTH)} -\n{lead}  {folded(one.b, SYSTEM_WIDTH)}"
+        shown = [] if stacked else [cell(folded(name, NAME_WIDTH))]
+        rows.append([*shown, cell(pair), *_paired_cells(one, asked, deviation)])
+    return Grid(columns, rows)
+
+
+def _paired_cells(one: PairedSize, asked: bool, deviation: bool) -> list[Cell]:
     spread = "–" if one.deviation is None else number(one.deviation)
-    cells = [cell(now), cell(spread), cell(f"{one.pairs_now:,}")]
+    cells = [cell(signed(one.difference_now)), *([cell(spread)] if deviation else [])]
+    cells.append(cell(f"{one.pairs_now:,}"))
     if one.detectable is None:
-        return [*cells, cell("–", WARN), cell(one.reason or "", WARN)]
+        return [*cells, cell(one.reason or "–", WARN, span=3 if asked else 1)]
     cells.append(cell(f"±{number(one.detectable)}", "" if asked else HEAD))
     if asked and one.pairs is not None and one.power_now is not None:
-        cells += [cell(f"{one.pairs:,}", HEAD), cell(_percent(one.power_now))]
+        cells += [cell(f"{one.pairs:,}", HEAD), cell(percent(one.power_now, 1))]
     return cells
 
 
-def _strip(value: float, interval: Interval | None) -> Text:
-    def place(where: float) -> int:
-        return round(where * (STRIP - 1))
-
-    drawn = Text("·" * STRIP, style=DIM)
-    if interval is None:
-        return drawn
-    letters = list("·" * STRIP)
-    low, high, at = place(interval.low), place(interval.high), place(value)
-    letters[low : high + 1] = "─" * (high - low + 1)
-    letters[low], letters[high] = "├", "┤"
-    letters[at] = "●"
-    drawn = Text("".join(letters), style="cyan")
-    drawn.stylize(DIM, 0, low)
-    drawn.stylize(DIM, high + 1, STRIP)
-    drawn.stylize("bold bright_cyan", at, at + 1)
-    return drawn
-
-
-def _bar(part: int, whole: int, style: str) -> Text:
-    filled = round(BAR * part / whole) if whole else 0
-    filled = max(1, filled) if part else 0
-    return Text.assemble((FULL * filled, style), (EMPTY * (BAR - filled), DIM))
+def _bar(part: int, whole: int, style: str, width: int = BAR) -> Text:
+    filled = round(width * part / whole) if whole else 0
+    filled = min(width, max(1, filled)) if part else 0
+    return Text.assemble((FULL * filled, style), (EMPTY * (width - filled), DIM))
 
 
 def _answers(labels: int, questions: int | None) -> str:
-    words = f"{labels:,} answers" if labels != 1 else "1 answer"
-    if questions is None:
-        return words
-    return f"{words} ({questions:,} whole questions)"
+    words = counted(labels, "answer")
+    return words if questions is None else f"{words} ({counted(questions, 'whole question')})"
 
 
 def _clusters(found: LabelSize) -> str:
@@ -230,7 +239,7 @@ def _clusters(found: LabelSize) -> str:
 
 def _judge(found: LabelSize) -> str:
     known = found.known
-    rests = "" if known.labels is None else f", on {known.labels:,} labelled rows"
+    rests = "" if known.labels is None else f", on {counted(known.labels, 'labelled row')}"
     if known.rate is not None:
         told = f"sensitivity {known.sensitivity:.2f}, specificity {known.specificity:.2f}"
     else:
@@ -239,11 +248,7 @@ def _judge(found: LabelSize) -> str:
 
 
 def _few(questions: Iterator[int]) -> list[str]:
-    least = min(questions)
+    least = min((count for count in questions if count > 1), default=FEW)
     if least >= FEW:
         return []
     return [f"A pilot of {least:,} is a guess: run {FEW} at least and plan again."]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

@@ -12,18 +12,19 @@ from .facts import DIM, HEAD
 from .figures import (
     ARROWS,
     band,
+    coloured,
     ends,
     in_percent,
     method_word,
     number,
+    percent,
     scale_of,
     strip,
     why_no_value,
 )
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .grid import Cell, Column, Grid, Row, cell, folded, roomiest
 from .groups import SYSTEM, by_family, by_metric
 
-STRIP = "cyan"
 UNDEFINED, MISSING = "yellow", "red"
 METRIC_WIDTH, SYSTEM_WIDTH = 28, 22
 
@@ -60,9 +61,7 @@ class EstimateTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         grids = (self.grid(layout) for layout in LAYOUTS)
-        yield next((grid for grid in grids if grid.width <= options.max_width), None) or self.grid(
-            LAYOUTS[-1]
-        )
+        yield roomiest(grids, options.max_width)
 
     def grid(self, layout: Layout) -> Grid:
         """The table in one layout."""
@@ -111,13 +110,13 @@ class _Rows:
         return Grid(columns, rows)
 
     def head(self, title: str, estimates: Sequence[Estimate]) -> Row:
-        level = f"{estimates[0].level:.0%}".replace("%", " %")
+        level = percent(estimates[0].level)
         named = [] if self.stacked else [cell(title, HEAD), cell()]
         system = [cell(title if self.stacked else "system", HEAD if self.stacked else DIM)]
         words = ["value %" if self.percent else "value", *([""] if self.bands else [])]
         words.append(f"{level} interval")
         if self.layout.strip:
-            words.append(_axis(estimates, self.layout.strip, self.percent))
+            words.append(_axis(estimates, self.layout.strip, times_100=self.percent))
         words += ["n", "undef.", "missing", *(["method"] if self.layout.method else [])]
         return [*named, *(system if self.systems else []), *(cell(word, DIM) for word in words)]
 
@@ -173,7 +172,7 @@ class _Rows:
             shown.append(cell(ends(one.low, one.high, percent=self.percent)))
             if self.layout.strip:
                 drawn = strip(one, scale_of(one.metric), self.layout.strip)
-                shown.append(Cell(_coloured(drawn)))
+                shown.append(Cell(coloured(drawn)))
         counts = [
             cell(f"{one.n:,}"),
             cell(f"{one.n_undefined:,}", UNDEFINED if one.n_undefined else DIM),
@@ -207,20 +206,10 @@ def spread(lines: list[str], rows: int) -> list[str]:
     return dealt + [""] * (rows - len(dealt))
 
 
-def _coloured(drawn: str) -> Text:
-    text = Text(drawn, style=STRIP)
-    for at, letter in enumerate(drawn):
-        if letter == "·":
-            text.stylize(DIM, at, at + 1)
-        elif letter == "●":
-            text.stylize("bold bright_cyan", at, at + 1)
-    return text
-
-
-def _axis(estimates: Sequence[Estimate], width: int, percent: bool) -> str:
+def _axis(estimates: Sequence[Estimate], width: int, *, times_100: bool) -> str:
     """The ends of the range above the strips, where all metrics of the section share it."""
     scales = {(s.low, s.high) for one in estimates if (s := scale_of(one.metric)) is not None}
     if len(scales) != 1:
         return ""
-    low, high = (f"{end * (100 if percent else 1):g}" for end in scales.pop())
+    low, high = (f"{end * (100 if times_100 else 1):g}" for end in scales.pop())
     return low + high.rjust(width - len(low))

@@ -6,18 +6,21 @@ from rich.text import Text
 from ragstone.decisions.weighing.weights import EQUAL, Fit, Weights
 
 from .facts import DIM, HEAD, Facts
-from .figures import ends, number
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .figures import coloured, counted, drawn, ends, number, percent
+from .grid import Cell, Column, Grid, Roomiest, Row, cell, folded
 
-BAR, STRIP, NAME_WIDTH = 30, 31, 36
+BARS, STRIPS = (31, 21, 11, 0), (31, 21, 11, 0)
+"""Widths of bars and strips; the first with which a table fits is used."""
+
+NAME_WIDTH = 36
 KEPT, NOT_KEPT = "green", "yellow"
 
 
 def weights_page(found: Weights) -> RenderableType:
     """Who judged what, the weights, how well they foretell people, and which to keep."""
     parts: list[RenderableType] = [
-        Facts(_facts(found)), Text(), _weights(found), Text(), _fits(found), Text(),
-        Facts(_settled(found)),
+        Facts(_facts(found)), Text(), Roomiest([_weights(found, bar) for bar in BARS]), Text(),
+        Roomiest([_fits(found, strip) for strip in STRIPS]), Text(), Facts(_settled(found)),
     ]  # fmt: skip
     notes = _notes(found)
     if notes:
@@ -26,18 +29,18 @@ def weights_page(found: Weights) -> RenderableType:
 
 
 def _facts(found: Weights) -> list[tuple[str, Text]]:
-    people = f"{found.n_annotators} annotator{'s' if found.n_annotators > 1 else ''}"
-    what = _many(found)
-    counted = Text.assemble((f"{found.n:,} {what}", HEAD),
-                            f" on {found.n_questions:,} questions, by up to {people}")  # fmt: skip
+    questions = counted(found.n_questions, "question")
+    people = counted(found.n_annotators, "annotator")
+    said = Text.assemble((counted(found.n, _noun(found)), HEAD),
+                         f" on {questions}, by up to {people}")  # fmt: skip
     if found.n_ties:
-        counted.append(f"; {found.n_ties:,} ties")
-    return [("people", counted), ("from", Text(found.source)), ("scores", Text(found.run))]
+        said.append(f"; {counted(found.n_ties, 'tie')}")
+    return [("people", said), ("from", Text(found.source)), ("scores", Text(found.run))]
 
 
-def _weights(found: Weights) -> Grid:
+def _weights(found: Weights, bar: int) -> Grid:
     head = ["metric", found.start_name if len(found.start_name) < 16 else "start", "fitted",
-            "over the folds", f"0{'1'.rjust(BAR - 1)}"]  # fmt: skip
+            "over the folds", f"0{'1'.rjust(bar - 1)}" if bar else ""]  # fmt: skip
     rows: list[Row] = [[cell(word, DIM) for word in head]]
     for one in found.weights:
         style = HEAD if one.fitted > 0 else DIM
@@ -45,24 +48,24 @@ def _weights(found: Weights) -> Grid:
             cell(folded(one.metric, NAME_WIDTH), "" if one.fitted > 0 else DIM),
             cell(f"{one.start:.2f}", DIM), cell(f"{one.fitted:.2f}", style),
             cell(f"{one.least:.2f} – {one.most:.2f}", DIM),
-            Cell(_bar(one.fitted, one.least, one.most)),
+            Cell(_bar(one.fitted, one.least, one.most, bar)),
         ])  # fmt: skip
     return Grid([Column(), Column("right"), Column("right"), Column("right"), Column()], rows)
 
 
-def _fits(found: Weights) -> Grid:
+def _fits(found: Weights, strip: int) -> Grid:
     loss = "log loss" if found.sort == "preference" else "squared error"
-    words = ["on questions not fitted on", loss, "in people's order", "95 % interval"]
-    words[3] = f"{100 * found.level:g} % interval"
-    rows: list[Row] = [
-        [*(cell(word, DIM) for word in words), cell(f".5{'1'.rjust(STRIP - 2)}", DIM)]
-    ]
+    words = ["on questions not fitted on", loss, "in people's order"]
+    words.append(f"{percent(found.level)} interval")
+    shares = [(fit.concordance, fit.low) for fit in (found.start, found.fitted)]
+    start_at = 0.5 if all(end >= 0.5 for both in shares for end in both if end is not None) else 0.0
+    rows: list[Row] = [[*(cell(word, DIM) for word in words), cell(_axis(start_at, strip), DIM)]]
     start = "equal weights" if found.start_name == EQUAL else "starting weights"
     for name, fit in ((start, found.start), ("fitted weights", found.fitted)):
         share = "–" if fit.concordance is None else number(fit.concordance)
         rows.append([
             cell(name), cell(number(fit.loss)), cell(share),
-            cell(ends(fit.low, fit.high)), Cell(_strip(fit)),
+            cell(ends(fit.low, fit.high)), Cell(_strip(fit, start_at, strip)),
         ])  # fmt: skip
     ends_of_gain = ends(found.gain_low, found.gain_high)
     rows.append([cell("gain", HEAD), cell(number(found.gain), HEAD), cell(), cell()])
@@ -83,23 +86,22 @@ def _notes(found: Weights) -> list[tuple[str, str]]:
     notes = []
     if found.n_left_out:
         lacking = ", ".join(f"{name} {count:,}" for name, count in found.left_out.items())
-        notes.append(("left out", f"{found.n_left_out:,} {_many(found)} for want of a score: "
-                                  f"{lacking}"))  # fmt: skip
+        notes.append(("left out", f"{counted(found.n_left_out, _noun(found))} for want of a "
+                                  f"score: {lacking}"))  # fmt: skip
     notes += [("no part", f"{name}: {reason}") for name, reason in found.excluded.items()]
     notes.append(("folds", f"{found.folds} of whole questions, seed {found.seed}"))
     return notes
 
 
-def _many(found: Weights) -> str:
-    noun = "pair" if found.sort == "preference" else "rating"
-    return noun if found.n == 1 else f"{noun}s"
+def _noun(found: Weights) -> str:
+    return "pair" if found.sort == "preference" else "rating"
 
 
-def _bar(value: float, least: float, most: float) -> Text:
+def _bar(value: float, least: float, most: float, width: int) -> Text:
     """The weight, and behind it how far it went over the folds."""
 
     def place(share: float) -> int:
-        return round(BAR * min(1.0, max(0.0, share)))
+        return round(width * min(1.0, max(0.0, share)))
 
     full, far = place(value), max(place(most), place(value))
     sure = min(full, place(least))
@@ -108,21 +110,20 @@ def _bar(value: float, least: float, most: float) -> Text:
     )
 
 
-def _strip(fit: Fit) -> Text:
-    """Concordance on the scale from .5, which is chance, to 1."""
-    if fit.concordance is None:
+def _axis(start: float, width: int) -> str:
+    """The ends of a strip, and where chance is."""
+    if not width:
+        return ""
+    if start:
+        return f".5{'1'.rjust(width - 2)}"
+    return f"0{'.5'.rjust(width // 2)}{'1'.rjust(width - 1 - width // 2)}"
+
+
+def _strip(fit: Fit, start: float, width: int) -> Text:
+    """Concordance up to 1, from .5, which is chance, or from 0; then ``┊`` is chance."""
+    if fit.concordance is None or not width:
         return Text()
-
-    def place(share: float) -> int:
-        return round((STRIP - 1) * min(1.0, max(0.0, (share - 0.5) * 2)))
-
-    letters, at = list("·" * STRIP), place(fit.concordance)
-    low = at if fit.low is None else place(fit.low)
-    high = at if fit.high is None else place(fit.high)
-    letters[low : high + 1] = "─" * (high - low + 1)
-    letters[low], letters[high] = "├", "┤"
-    letters[at] = "●"
-    drawn = Text("".join(letters), style="cyan")
-    drawn.stylize(DIM, 0, low)
-    drawn.stylize(DIM, high + 1, STRIP)
-    return drawn
+    letters = drawn(fit.concordance, fit.low, fit.high, start=start, end=1, width=width)
+    if not start and letters[width // 2] == "·":
+        letters[width // 2] = "┊"
+    return coloured(letters)

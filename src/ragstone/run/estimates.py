@@ -272,7 +272,8 @@ def _clustered(valued: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
 def _how(
     method: str | None, provenance: Provenance, level: float, counted: Mapping[str, Any]
 ) -> str:
-    interval = f"{method}({provenance.cluster},{level:.0%})" if method else "none"
+    drawn = f",seed {SEED}" if method == "cluster_bootstrap" else ""
+    interval = f"{method}({provenance.cluster},{level:.0%}{drawn})" if method else "none"
     return (
         f"interval:{interval}|n:{counted['n']}|undefined:{counted['n_undefined']}"
         f"|missing:{counted['n_missing']}"

@@ -389,7 +389,7 @@ class Evaluation:
             {
                 "system": [one.system for one in examples],
                 "question": [one.question_id for one in examples],
-                "cluster": [one.facet(self.cluster) or f"\0{one.id}" for one in examples],
+                "cluster": [one.facet(self.cluster) or f"\0{one.question_id}" for one in examples],
                 "contexts": [len(one.contexts or ()) for one in examples],
                 **{by_column(field): values for field, values in fields.items()},
                 **{f"value {name}": score["value"] for name, score in components.items()},

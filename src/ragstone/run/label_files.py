@@ -58,6 +58,11 @@ class LabelFiles:
         """Ids in the files that no example has."""
         return sorted(set().union(*self._open))
 
+    @property
+    def notes(self) -> list[str]:
+        """What of the files was left out, or read in another way than its name says."""
+        return [note for labels in self._files for note in labels.notes]
+
     def ties(self) -> list[dict[str, Any]]:
         """Labels on which as many annotators say one thing as another; they stay open."""
         return [

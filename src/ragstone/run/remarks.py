@@ -16,6 +16,9 @@ from .models import Opened
 if TYPE_CHECKING:
     from .calls.counts import Counts
 
+COARSER = "Intervals take "
+"""How the remark on clusters that are too fine begins."""
+
 FEW = 10
 """Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""
 
@@ -94,7 +97,7 @@ def of_clusters(cluster: str, coarser: Coarser | None) -> Iterator[str]:
     what = "questions" if cluster == "question_id" else "examples"
     of = "" if coarser.clusters == coarser.of else f" of {coarser.of:,}"
     yield (
-        f"Intervals take {what} as independent, but {coarser.clusters:,}{of} {what} come from "
+        f"{COARSER}{what} as independent, but {coarser.clusters:,}{of} {what} come from "
         f"{coarser.values:,} values of {coarser.field}: --cluster {coarser.field}."
     )
 

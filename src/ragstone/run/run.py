@@ -55,6 +55,15 @@ class Run:
             raise InputError(f"{path} was not finished. The same evaluate command goes on with it.")
         return cls(Path(path))
 
+    @classmethod
+    def of(cls, run: "Run | str | Path") -> "Run":
+        """The run; opened, where it is the name of its folder.
+
+        Raises:
+            InputError: It is no run, or one that was not finished.
+        """
+        return run if isinstance(run, cls) else cls.open(str(run))
+
     @property
     def path(self) -> Path:
         """Its folder."""

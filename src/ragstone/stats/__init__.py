@@ -17,6 +17,7 @@ krippendorff_alpha  any number of annotators, beyond chance
 auroc               how well a score ranks positives above negatives
 one_sided_p         a one-sided p from an interval of any level
 t_quantile          Student's t
+ends_of             low and high of an interval, or None twice
 
 Further in, imported file by file:
 
@@ -26,6 +27,8 @@ judging/     a judge against people: confusion, κ, AUROC, ranks, calibration, t
 correcting/  a judge's mean put right by labels: post-stratified, PPI++, Rogan-Gladen
 planning/    sample sizes, power, labels needed, draws with known chances
 simplex      weights that are not negative and sum to 1
+
+What several of them share: codes, bins, mean_ranks, kish, join_clusters, smallest.
 """
 
 from .agreement.coefficients import percent_agreement
@@ -36,7 +39,7 @@ from .auroc import auroc
 from .bootstrap import bootstrap_mean, cluster_bootstrap
 from .bounds import worst_best
 from .clusters import bounded_wilson, cluster_t_mean, cluster_wilson
-from .interval import Interval
+from .interval import Interval, ends_of
 from .mean import MeanEstimate, mean_interval
 from .one_sided import one_sided_p
 from .ratio import RatioEstimate, ratio_bootstrap, ratio_of_sums
@@ -56,6 +59,7 @@ __all__ = [
     "cluster_t_mean",
     "cluster_wilson",
     "cohen_kappa",
+    "ends_of",
     "krippendorff_alpha",
     "mean_interval",
     "one_sided_p",

@@ -5,6 +5,8 @@ from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
 
+from .mean_ranks import mean_ranks
+
 
 def auroc(scores: ArrayLike, positive: ArrayLike) -> float | None:
     """Share of pairs of a positive and a negative that the score puts in order; a tie is half.
@@ -35,7 +37,5 @@ def auroc(scores: ArrayLike, positive: ArrayLike) -> float | None:
     negatives = len(labels) - positives
     if positives == 0 or negatives == 0:
         return None
-    _, place, ties = np.unique(values, return_inverse=True, return_counts=True)
-    mean_rank = np.cumsum(ties) - (ties - 1) / 2
-    rank_sum = float(mean_rank[place][labels.astype(bool)].sum())
+    rank_sum = float(mean_ranks(values)[labels.astype(bool)].sum())
     return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives)

@@ -8,14 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 from ragstone.errors import InputError
 
 from .clusters import cluster_t_mean
-from .interval import Interval, upper_quantile
+from .interval import Interval, Method, upper_quantile
+from .join_clusters import join_clusters
 
 Floats = NDArray[np.float64]
 
-MOST_CLUSTERS = 10_000
 DRAWS_AT_ONCE = 1_000_000
 MOST_VALUES = 500
 FIRST_LOOK = 10_000
+ROUNDING = 1e-12
 
 
 def bootstrap_mean(
@@ -54,7 +55,7 @@ def bootstrap_mean(
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
     """
-    upper = upper_quantile(level)
+    upper_quantile(level)
     _check_resamples(resamples)
     values = _scores(scores)
     if len(values) < 2 or values.min() == values.max():
@@ -62,9 +63,9 @@ def bootstrap_mean(
     tally = _tally(values)
     if tally is not None:
         means = _multinomial_means(*tally, resamples, np.random.default_rng(seed))
-        low, high = np.quantile(means, [1 - upper, upper])
-        if low < high:
-            return Interval(float(low), float(high), level, "multinomial_bootstrap")
+        interval = percentile_interval(means, level, "multinomial_bootstrap")
+        if interval is not None:
+            return interval
     return cluster_t_mean(values, np.ones(len(values)), level=level)
 
 
@@ -98,7 +99,7 @@ def cluster_bootstrap(
 
     Returns:
         The interval, in the unit of the statistic; None for fewer than two
-        clusters, or where all resamples agree, for then they cannot tell. A
+        clusters, or where both ends are the same, for then they cannot tell. A
         resample without any row of some column is left out.
 
     Raises:
@@ -108,21 +109,35 @@ def cluster_bootstrap(
     sections 3.8 and 5.3.1.
     """
     totals = _read(sums, counts)
-    upper = upper_quantile(level)
+    upper_quantile(level)
     _check_resamples(resamples)
     if len(totals) < 2:
         return None
     rng = np.random.default_rng(seed)
-    means = _resampled_means(_joined(totals, rng), resamples, rng)
+    means = _resampled_means(join_clusters(totals, rng), resamples, rng)
     if len(means) == 0:
         return None
     statistics = np.asarray(combine(means), dtype=np.float64)
     if statistics.shape != (len(means),) or not np.isfinite(statistics).all():
         raise InputError("combine must return one finite number for every row of means.")
-    if statistics.min() == statistics.max():
+    return percentile_interval(statistics, level, "cluster_bootstrap")
+
+
+def percentile_interval(draws: Floats, level: float, method: Method) -> Interval | None:
+    """The central ``level`` of the draws; None where its ends are the same, but for rounding.
+
+    Args:
+        draws: Shape (B,), at least one, finite: the statistic in each resample.
+        level: In (0, 1).
+        method: How they were drawn.
+
+    Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
+    """
+    upper = upper_quantile(level)
+    low, high = np.quantile(draws, [1 - upper, upper])
+    if high - low <= ROUNDING * float(np.abs(draws).max()):
         return None
-    low, high = np.quantile(statistics, [1 - upper, upper])
-    return Interval(float(low), float(high), level, "cluster_bootstrap")
+    return Interval(float(low), float(high), level, method)
 
 
 def _check_resamples(resamples: int) -> None:
@@ -179,14 +194,6 @@ def _read(sums: ArrayLike, counts: ArrayLike) -> Floats:
     if faults:
         raise InputError(f"Clusters cannot be used: {'; '.join(faults)}.")
     return np.hstack([s, n])
-
-
-def _joined(totals: Floats, rng: np.random.Generator) -> Floats:
-    clusters = len(totals)
-    if clusters <= MOST_CLUSTERS:
-        return totals
-    starts = np.arange(MOST_CLUSTERS) * clusters // MOST_CLUSTERS
-    return np.asarray(np.add.reduceat(rng.permutation(totals), starts, axis=0))
 
 
 def _resampled_means(totals: Floats, resamples: int, rng: np.random.Generator) -> Floats:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ragstone.errors import InputError
 
 from .interval import Interval, clamp, upper_quantile
+from .kish import kish_df, kish_size
 from .student import t_quantile
 from .wilson import wilson_ends
 
@@ -71,12 +72,8 @@ class Clusters:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of ``variance``: C - 1 for clusters of equal size.
-
-        (sum of n_c)² / sum of n_c² - 1 in general, at least 1: a few large
-        clusters among many small ones decide the variance almost alone.
-        """
-        return max(1.0, self.rows**2 / float(self.counts @ self.counts) - 1)
+        """Degrees of freedom of ``variance``: C - 1 for clusters of equal size, see ``kish_df``."""
+        return kish_df(self.counts)
 
     def stretched(self, low: float, high: float) -> "Clusters":
         """The same scores on a scale where ``low`` is 0 and ``high`` is 1."""
@@ -268,19 +265,42 @@ def effective_rows(clusters: Clusters) -> float:
     effect, is near 1 by accident for a mean near 0 or 1, where it rests on one or two
     clusters: so half a cluster of the mean size n̄ = N / C, whose rows all agree, is
     added to both parts, which is nothing where many rows differ from the ends.
-    Where no row differs from another, V / (N s²) is 0/0 and n* = C, one row a cluster.
+    Where no row differs from another, V / (N s²) is 0/0 and n* is Kish's number of
+    clusters, (sum of n_c)² / sum of n_c²: C, one row a cluster, for clusters of equal size.
 
     Args:
         clusters: Scores from 0 to 1.
     """
-    mean, variance = clamp(clusters.mean, 0, 1), clusters.row_variance
+    return effective_size(
+        clamp(clusters.mean, 0, 1),
+        clusters.row_variance,
+        clusters.variance * clusters.rows**2,
+        rows=clusters.rows,
+        clusters=clusters.size,
+        kish=kish_size(clusters.counts),
+    )
+
+
+def effective_size(
+    mean: float, variance: float, between: float, *, rows: float, clusters: float, kish: float
+) -> float:
+    """``effective_rows`` from what it takes of the clusters.
+
+    Args:
+        mean: m, in [0, 1].
+        variance: s², of the rows.
+        between: V, of the clusters' sums.
+        rows: N.
+        clusters: C.
+        kish: Kish's number of clusters.
+    """
     if variance <= ALIKE or not 0 < mean < 1:
-        return float(clusters.size)
-    rows, mean_size = clusters.rows, clusters.rows / clusters.size
+        return kish
+    mean_size = rows / clusters
     shape = min(1.0, variance / (mean * (1 - mean)))
-    between = clusters.variance * rows**2 + HALF_CLUSTER * mean_size**2 * shape
+    spread = between + HALF_CLUSTER * mean_size**2 * shape
     within = rows * variance + HALF_CLUSTER * mean_size * shape
-    return rows / (max(1.0, between / within) * shape)
+    return rows / (max(1.0, spread / within) * shape)
 
 
 def check_rates(clusters: Clusters) -> None:

@@ -55,6 +55,11 @@ def upper_quantile(level: float) -> float:
     return (1 + level) / 2
 
 
+def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
+    """Its low and high end; None twice where there is no interval."""
+    return (None, None) if interval is None else (interval.low, interval.high)
+
+
 def clamp(value: float, low: float | None, high: float | None) -> float:
     """The value, or the bound it lies beyond; None is no bound."""
     if low is not None and value < low:

@@ -124,8 +124,6 @@ def ratio_bootstrap(
         resamples=resamples,
         level=level,
     )
-    if interval is not None and _is_point(interval, clusters.mean):
-        interval = None
     return RatioEstimate(clusters.mean, interval, clusters.size)
 
 
@@ -159,11 +157,7 @@ def _delta(
     half = t_quantile(upper_quantile(level), clusters.df) * sqrt(clusters.variance)
     ends = clamp(ratio - half, low, high), clamp(ratio + half, low, high)
     interval = Interval(*ends, level, "ratio_delta")
-    return None if _is_point(interval, ratio) else interval
-
-
-def _is_point(interval: Interval, ratio: float) -> bool:
-    return interval.high - interval.low <= ROUNDING * abs(ratio)
+    return None if interval.high - interval.low <= ROUNDING * abs(ratio) else interval
 
 
 def _one_row_each(clusters: Clusters, low: float, high: float) -> Clusters:

@@ -7,6 +7,7 @@ from statistics import NormalDist
 from ragstone.errors import InputError
 
 from .beta import beta_cdf
+from .interval import upper_quantile
 
 LARGE_DF = 1000
 MOST_STEPS = 100
@@ -45,6 +46,20 @@ def t_quantile(q: float, df: float) -> float:
         if abs(step) <= 1e-14 * t:
             break
     return t
+
+
+def quantile(level: float, df: float | None) -> float:
+    """How many standard errors an interval of this level reaches to each side.
+
+    Args:
+        level: In (0, 1).
+        df: Degrees of freedom of Student's t, at least 1; None for the normal.
+
+    Raises:
+        InputError: An argument is out of its range.
+    """
+    upper = upper_quantile(level)
+    return NormalDist().inv_cdf(upper) if df is None else t_quantile(upper, df)
 
 
 def _expansion(q: float, df: float) -> float:

@@ -1,6 +1,6 @@
 """Calibration: can the judge be trusted? A run beside what people said of some of it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -9,21 +9,30 @@ from typing import Any, get_args
 
 import polars as pl
 
+from ragstone.decisions.known import known_metric
 from ragstone.decisions.quantity import Quantity
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Example, from_frame
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable
-from ragstone.metrics import Metric, parse_metric
+from ragstone.metrics import Metric
 from ragstone.run import Run
 from ragstone.stats.judging.threshold import Criterion
 
 from .checks import JudgeCheck, check_column
-from .correction import METHODS, PEOPLE, WEIGHT, CorrectedEstimate, LabelledScores, Method, estimate
+from .correction import (
+    METHODS,
+    PEOPLE,
+    CorrectedEstimate,
+    LabelledScores,
+    Method,
+    estimate,
+    is_rate,
+)
 from .identity import identity
 from .passport import Passport, fingerprint_of_labels
-from .people import METRIC, judged_by_people, people_scores
+from .people import METRIC, judged_by_people, people_scores, weights_of
 from .repeats import FlipRate, flip_rates, order_sensitivity
 from .units import KEYS, judged_units
 
@@ -108,11 +117,27 @@ def calibrate(
         UnknownName: A metric that the run does not have.
     """
     way, goal = _method(method), _criterion(criterion)
-    first = opened(run)
+    first = Run.of(run)
     state = _Calibrating(first, _table(labels, first, columns), metrics, by, cluster, way, level)
-    again = [opened(one) for one in repeats]
-    moved = None if injected is None else opened(injected)
+    again = [Run.of(one) for one in repeats]
+    moved = None if injected is None else Run.of(injected)
     return state.calibration(goal, again, moved, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedQuantities:
+    """The corrected estimates of a run, one by one; ``notes`` on the labels behind them."""
+
+    state: "_Calibrating"
+    notes: tuple[str, ...]
+
+    def __call__(self, metric: str, system: str) -> Quantity | None:
+        """Of a metric and system; None where people said nothing of it."""
+        scores = self.state.scores.get(metric)
+        if scores is None:
+            return None
+        labelled = self.state.labelled(metric, {"system": system}, scores)
+        return labelled.quantity() if labelled.n_labels else None
 
 
 def corrected_quantities(
@@ -121,29 +146,15 @@ def corrected_quantities(
     *,
     cluster: str | None = None,
     columns: Mapping[str, str] | None = None,
-) -> Callable[[str, str], Quantity | None]:
-    """The corrected estimate of a metric and system of a run; None where people said nothing of it.
+) -> CorrectedQuantities:
+    """The corrected estimates of a run, for whatever decides over them.
 
     Raises:
         DataError: Label files that cannot be read, with every fault.
         InputError: No label is of an example of the run.
     """
     state = _Calibrating(run, _table(labels, run, columns), (), (), cluster, "poststratified", 0.95)
-
-    def of(metric: str, system: str) -> Quantity | None:
-        scores = state.scores.get(metric)
-        if scores is None:
-            return None
-        group = {"system": system} if system else {}
-        labelled = state.labelled(metric, group, scores)
-        return labelled.quantity() if labelled.n_labels else None
-
-    return of
-
-
-def opened(run: Run | str | Path) -> Run:
-    """The run, opened where it is a folder's name."""
-    return run if isinstance(run, Run) else Run.open(run)
+    return CorrectedQuantities(state, tuple(state.notes()))
 
 
 class _Calibrating:
@@ -188,7 +199,7 @@ class _Calibrating:
     def scores(self) -> dict[str, pl.DataFrame]:
         """By metric: the run's scores with people's beside them, where there are any."""
         values = people_scores(self.examples, self.labels, self.metrics)
-        weights = self._weights()
+        weights = weights_of(self.labels)
         found = {}
         for metric in self.metrics:
             own = values.filter(pl.col("metric") == str(metric)).select(
@@ -214,7 +225,9 @@ class _Calibrating:
         for name, value in group.items():
             column = "system" if name == "system" else f"by {name}"
             scores = scores.filter(pl.col(column) == value)
-        return LabelledScores(metric, group, scores, self.scored.scale(metric), self.method)
+        scale = self.scored.scale(metric)
+        rate = is_rate(self.scores[metric], scale)
+        return LabelledScores(metric, group, scores, scale, rate, self.method)
 
     def groups(self) -> Iterator[Mapping[str, str]]:
         """All, each system where there are several, each value of each field."""
@@ -247,7 +260,7 @@ class _Calibrating:
             checks,
             self._passport(checks, estimates, repeats, injected),
             pl.concat(scores) if scores else pl.DataFrame(),
-            tuple(self._notes()),
+            tuple(self.notes()),
         )
 
     def _checks(self, criterion: Criterion, seed: int) -> Iterator[JudgeCheck]:
@@ -288,22 +301,9 @@ class _Calibrating:
         )
         return self.scored.facets.drop("question_id").join(lengths, on="example_id")
 
-    def _weights(self) -> pl.DataFrame:
-        chance = pl.col("inclusion_probability")
-        return (
-            self.labels.used.group_by("example_id")
-            .agg(chance.drop_nulls().first())
-            .select("example_id", (1 / chance).alias(WEIGHT))
-        )
-
     def _named(self, metrics: Sequence[str]) -> list[str]:
-        names = []
-        for text in metrics:
-            name = text if text in self.scored.metrics else str(parse_metric(text))
-            if name not in self.scored.metrics:
-                raise UnknownName("metric of this run", text, self.scored.metrics)
-            names.append(name)
-        return names or list(self.scored.metrics)
+        chosen = dict.fromkeys(known_metric(self.scored, text) for text in metrics)
+        return list(chosen or self.scored.metrics)
 
     def _passport(
         self,
@@ -312,8 +312,10 @@ class _Calibrating:
         repeats: Sequence[Run],
         injected: Run | None,
     ) -> Passport:
-        flips: list[FlipRate] = [rate for one in repeats for rate in flip_rates(self.run, one)]
-        moved = [] if injected is None else flip_rates(self.run, injected)
+        flips: list[FlipRate] = [
+            rate for one in repeats for rate in flip_rates(self.run, one, level=self.level)
+        ]
+        moved = [] if injected is None else flip_rates(self.run, injected, level=self.level)
         return Passport(
             judge=identity(self.run),
             date=datetime.now(UTC).date().isoformat(),
@@ -325,11 +327,15 @@ class _Calibrating:
             agreement=tuple(one.to_dict() for one in checks),
             estimates=tuple(one.to_dict() for one in estimates if not one.group),
             flips=tuple(one.to_dict() for one in flips),
-            order=None if (rate := order_sensitivity(self.run)) is None else rate.to_dict(),
+            order=None
+            if (rate := order_sensitivity(self.run, level=self.level)) is None
+            else rate.to_dict(),
             injection=tuple(one.to_dict() for one in moved),
         )
 
-    def _notes(self) -> Iterator[str]:
+    def notes(self) -> Iterator[str]:
+        """What the reader should know of the labels."""
+        yield from self.scored.remarks
         yield from self.labels.notes
         if unknown := self.given.unknown_ids(self.scored.facets["example_id"]):
             some = ", ".join(unknown[:SHOWN]) + ("…" if len(unknown) > SHOWN else "")
@@ -360,6 +366,7 @@ class _Calibrating:
             f"{self.labels.source} has {', '.join(kinds) or 'no label that counts'}, which neither "
             f"a judgement nor a metric of {self.run.path} answers. Name the metric that a column "
             "is the value of: --map METRIC=COLUMN."
+            + "".join(f"\n  {note}" for note in self.labels.notes)
         )
 
 

@@ -9,15 +9,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.stats import Interval
-from ragstone.stats.correcting.labelled_rows import Codes
+from ragstone.stats.agreement.cohen import kappa_with_interval
+from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.codes import Codes
 from ragstone.stats.judging.auroc_interval import Auroc, auroc_interval
 from ragstone.stats.judging.bias import GroupBias, bias_along, bias_by_group
 from ragstone.stats.judging.calibration_error import CalibrationError, calibration_error
 from ragstone.stats.judging.confusion import Confusion, Share, confusion
-from ragstone.stats.judging.judge_kappa import Kappa, judge_kappa
 from ragstone.stats.judging.ranks import RankCorrelation, kendall, spearman
 from ragstone.stats.judging.threshold import Criterion, Threshold, best_threshold
 
+from .correction import MIDDLE
 from .people import METRIC
 
 Floats = NDArray[np.float64]
@@ -30,7 +32,6 @@ POSITIVE: Mapping[str, tuple[str, ...]] = {
 """What counts as a yes where a column has more than two words."""
 
 YES_NO = {"true", "false"}
-MIDDLE = 0.5
 FEWEST = 2
 
 
@@ -73,7 +74,7 @@ class JudgeCheck:
     n: int
     words: Confusion | None
     yes: Confusion | None
-    kappa: Kappa
+    kappa: Agreement
     weighting: str
     auroc: Auroc | None
     error: CalibrationError | None
@@ -133,9 +134,9 @@ def check_column(
     graded = numbers and not _only(people, 0, 1)
     words: Codes = people if numbers else rows["people"].to_list()
     said: Codes = judge if numbers else rows["value"].to_list()
-    measured = kind == METRIC and not _only(np.concatenate([people, judge]), 0, 1)
+    measured = kind == METRIC and not (_only(people, 0, 1) and _only(judge, 0, 1))
     verdicts = None if scores is None else _verdicts(scores, rows, kind)
-    kappa = judge_kappa(
+    kappa = kappa_with_interval(
         verdicts if measured and verdicts is not None else said,
         truth if measured and truth is not None else words,
         disagreement="quadratic" if graded else "nominal",
@@ -144,6 +145,8 @@ def check_column(
         level=level,
     )
     difference = judge - people if numbers else _difference(truth, verdicts)
+    both = np.concatenate([people, judge]) if numbers else np.zeros(0)
+    span = 1.0 if bool(((both >= 0) & (both <= 1)).all()) else None
     return JudgeCheck(
         kind,
         column,
@@ -165,7 +168,7 @@ def check_column(
         else best_threshold(
             scores, truth, criterion=criterion, clusters=clusters, seed=seed, level=level
         ),
-        tuple(_biases(rows, difference, clusters, level)),
+        tuple(_biases(rows, difference, clusters, span, level)),
     )
 
 
@@ -213,23 +216,28 @@ def _error(truth: NDArray[np.int64] | None, scores: Floats | None) -> Calibratio
 
 
 def _biases(
-    rows: pl.DataFrame, difference: Floats | None, clusters: NDArray[np.int64], level: float
+    rows: pl.DataFrame,
+    difference: Floats | None,
+    clusters: NDArray[np.int64],
+    span: float | None,
+    level: float,
 ) -> Iterator[Bias]:
     if difference is None or rows.height < FEWEST:
         return
+    low = None if span is None else -span
     fields = ["system", *(name for name in rows.columns if name.startswith("by "))]
     for field in fields:
         if rows[field].n_unique() > 1:
+            values = rows[field].to_list()
             groups = bias_by_group(
-                difference, rows[field].to_list(), clusters=clusters, level=level
+                difference, values, low=low, high=span, clusters=clusters, level=level
             )
             yield from (Bias(field.removeprefix("by "), one) for one in groups)
     for name, column in (("length", rows["length"]), ("position", _position(rows))):
         if column.null_count() or column.n_unique() < FEWEST:
             continue
-        along = bias_along(
-            difference, column.to_numpy().astype(np.float64), clusters=clusters, level=level
-        )
+        numbers = column.to_numpy().astype(np.float64)
+        along = bias_along(difference, numbers, low=low, high=span, clusters=clusters, level=level)
         yield from (Bias(name, one) for one in along.parts)
 
 
@@ -259,7 +267,7 @@ def _share(name: str, share: Share | None) -> dict[str, float | None]:
     return {name: share.value, **_ends(name, share.interval)}
 
 
-def _found(name: str, found: Kappa | Auroc | RankCorrelation | None) -> dict[str, float | None]:
+def _found(name: str, found: Agreement | Auroc | RankCorrelation | None) -> dict[str, float | None]:
     if found is None:
         return {name: None, **_ends(name, None)}
     return {name: found.value, **_ends(name, found.interval)}

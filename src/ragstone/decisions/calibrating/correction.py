@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ragstone.decisions.quantity import Quantity, mean_quantity
 from ragstone.decisions.scored import Scale, mean_of
-from ragstone.errors import InputError
 from ragstone.stats import Interval, MeanEstimate
 from ragstone.stats.correcting.corrected import Corrected, Correction
 from ragstone.stats.correcting.labels_only import mean_of_labels, rate_of_labels
@@ -19,11 +18,16 @@ from ragstone.stats.correcting.ppi import prediction_powered
 from ragstone.stats.correcting.rogan_gladen import error_corrected
 from ragstone.stats.correcting.verdict_strata import strata_of
 
+from .people import WEIGHT, known_weights
+
 Method = Literal["poststratified", "ppi_plus_plus", "rogan_gladen"]
 METHODS: tuple[Method, ...] = get_args(Method)
 """How a rate is corrected; a mean of other scores always by ``ppi_plus_plus``."""
 
-PEOPLE, WEIGHT = "people", "weight"
+MIDDLE = 0.5
+"""A judge's score from here on is a yes, where people say yes or no."""
+
+PEOPLE = "people"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,7 @@ class LabelledScores:
         scores: Rows of ``Scored.of`` with ``people`` (null where not labelled) and ``weight``
             (one over the probability of being drawn; null where none is known).
         scale: Of the metric.
+        rate: Whether people say nothing but 0 and 1 of it, in any group.
         method: Of the correction of a rate.
     """
 
@@ -41,6 +46,7 @@ class LabelledScores:
     group: Mapping[str, str]
     scores: pl.DataFrame
     scale: Scale
+    rate: bool
     method: Method = "poststratified"
 
     @property
@@ -53,22 +59,10 @@ class LabelledScores:
         """Of these, how many people labelled."""
         return self.judged[PEOPLE].count()
 
-    @property
-    def rate(self) -> bool:
-        """Whether people said nothing but 0 and 1."""
-        labels = self.judged[PEOPLE].drop_nulls()
-        return self.scale.rate or bool(labels.is_in([0.0, 1.0]).all())
-
-    @property
-    def middle(self) -> float:
-        """Where a judge's score becomes a yes: the middle of the metric's range."""
-        low, high = self.scale.low, self.scale.high
-        return 0.5 if low is None or high is None else (low + high) / 2
-
     def by_labels(self) -> Correction:
         """Made ready from people's labels alone."""
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
-        labels, weights, clusters = _labels(rows), _weights(rows), _clusters(rows)
+        labels, weights, clusters = _labels(rows), known_weights(rows), _clusters(rows)
         if self.rate:
             return rate_of_labels(labels, weights=weights, clusters=clusters)
         return mean_of_labels(
@@ -80,7 +74,7 @@ class LabelledScores:
         judged = self.judged
         there = judged[PEOPLE].is_not_null().to_numpy()
         rows = judged.filter(pl.col(PEOPLE).is_not_null())
-        labels, weights, clusters = _labels(rows), _weights(rows), _clusters(judged)
+        labels, weights, clusters = _labels(rows), known_weights(rows), _clusters(judged)
         scores = judged["value"].to_numpy()
         if not self.rate or self.method == "ppi_plus_plus":
             return prediction_powered(
@@ -93,7 +87,7 @@ class LabelledScores:
                 clusters=clusters,
             )
         if self.method == "rogan_gladen":
-            positive = scores >= self.middle
+            positive = scores >= MIDDLE
             return error_corrected(positive, there, labels, weights=weights, clusters=clusters)
         strata = strata_of(scores)
         return poststratify(strata, there, labels, weights=weights, clusters=clusters)
@@ -123,16 +117,15 @@ class LabelledScores:
         found among what the judge calls the same; else the judge's score moved by its mean error.
         """
         judged = self.judged
-        scores = judged["value"].to_numpy()
+        weight = pl.when(pl.col(PEOPLE).is_not_null()).then(pl.col(WEIGHT).fill_null(1.0))
         if self.rate:
-            strata = pl.Series("stratum", strata_of(scores))
-            weight = pl.when(pl.col(PEOPLE).is_not_null()).then(pl.col(WEIGHT).fill_null(1.0))
+            strata = pl.Series("stratum", strata_of(judged["value"].to_numpy()))
             mean = (pl.col(PEOPLE) * weight).sum() / weight.sum()
             likely = judged.with_columns(strata).select(
                 pl.when(pl.col(PEOPLE).count().over("stratum") > 0).then(mean.over("stratum"))
             )
         else:
-            error = (pl.col(PEOPLE) - pl.col("value")).mean()
+            error = ((pl.col(PEOPLE) - pl.col("value")) * weight).sum() / weight.sum()
             moved = pl.col("value") + error
             likely = judged.select(moved.clip(self.scale.low, self.scale.high))
         return judged.select(
@@ -182,6 +175,14 @@ class CorrectedEstimate:
         }  # fmt: skip
 
 
+def is_rate(scores: pl.DataFrame, scale: Scale) -> bool:
+    """Whether people say but 0 and 1 of a metric from 0 to 1, so that its mean is a rate."""
+    if scale.rate:
+        return True
+    labels = scores[PEOPLE].drop_nulls()
+    return (scale.low, scale.high) == (0, 1) and bool(labels.is_in([0.0, 1.0]).all())
+
+
 def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstimate:
     """The three means with their intervals at a level."""
     return CorrectedEstimate(
@@ -196,23 +197,6 @@ def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstim
 
 def _labels(rows: pl.DataFrame) -> NDArray[np.float64]:
     return rows[PEOPLE].to_numpy().astype(np.float64)
-
-
-def _weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
-    """None where no row's probability is known.
-
-    Raises:
-        InputError: It is known of some and not of others.
-    """
-    unknown = rows[WEIGHT].null_count()
-    if unknown == rows.height:
-        return None
-    if unknown:
-        raise InputError(
-            f"{unknown} of {rows.height} labelled examples have no inclusion_probability, the "
-            "others do. Give it for all of them, as ragstone sample writes it, or for none."
-        )
-    return rows[WEIGHT].to_numpy().astype(np.float64)
 
 
 def _clusters(rows: pl.DataFrame) -> NDArray[np.int64] | None:

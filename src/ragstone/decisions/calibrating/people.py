@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.judgements import VALUE
 from ragstone.judges import HumanJudge, RulesJudge
 from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks, score
 from ragstone.run import Run, judge_block
+
+WEIGHT = "weight"
 
 METRIC = "metric"
 """The kind of labels that are the value of a metric themselves."""
@@ -62,6 +67,29 @@ def _by_rule(examples: Sequence[Example], metrics: Sequence[Metric]) -> list[pl.
         )
         frames.append(found.select("example_id", pl.lit(str(metric)).alias("metric"), "value"))
     return frames
+
+
+def weights_of(labels: LabelTable) -> pl.DataFrame:
+    """``weight`` of each labelled example: one over its chance of being drawn; null if unknown."""
+    chance = pl.col("inclusion_probability").drop_nulls().first()
+    return labels.used.group_by("example_id").agg((1 / chance).alias(WEIGHT))
+
+
+def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
+    """The weights of rows that have a label; None where no chance is known.
+
+    Raises:
+        InputError: It is known of some and not of others.
+    """
+    unknown = rows[WEIGHT].null_count()
+    if unknown == rows.height:
+        return None
+    if unknown:
+        raise InputError(
+            f"{unknown} of {rows.height} labelled examples have no inclusion_probability, the "
+            "others do. Give it for all of them, as ragstone sample writes it, or for none."
+        )
+    return rows[WEIGHT].to_numpy().astype(np.float64)
 
 
 def judged_by_people(run: Run, metric: Metric) -> set[str]:

@@ -41,7 +41,7 @@ class FlipRate:
         }
 
 
-def flip_rates(run: Run, again: Run) -> list[FlipRate]:
+def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
     """How often the second run's judge said something else of the same units.
 
     Words about claims and statements are left out where the judge made these itself. Intervals
@@ -68,11 +68,11 @@ def flip_rates(run: Run, again: Run) -> list[FlipRate]:
     found = []
     for (kind, column), rows in flagged.group_by("kind", "column", maintain_order=True):
         clusters = rows.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
-        found.append(_rate(f"{kind}.{column}", clusters))
+        found.append(_rate(f"{kind}.{column}", clusters, level))
     return found
 
 
-def order_sensitivity(run: Run) -> FlipRate | None:
+def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:
     """Of the pairs of answers judged in both orders, the share whose verdict the order decided.
 
     None where no pair was judged.
@@ -86,7 +86,7 @@ def order_sensitivity(run: Run) -> FlipRate | None:
         return None
     changed = both.with_columns(changed=(pl.col("verdicts") > 1).cast(pl.Float64))
     clusters = changed.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
-    return _rate("preference.order", clusters)
+    return _rate("preference.order", clusters, level)
 
 
 def _words(run: Run) -> pl.DataFrame:
@@ -94,7 +94,7 @@ def _words(run: Run) -> pl.DataFrame:
     return units.filter(~pl.col("kind").is_in(NOT_IN_EVERY_RUN))
 
 
-def _rate(what: str, clusters: pl.DataFrame) -> FlipRate:
+def _rate(what: str, clusters: pl.DataFrame, level: float) -> FlipRate:
     sums, counts = clusters["changed"].to_numpy(), clusters["len"].cast(pl.Float64).to_numpy()
-    found = mean_interval(sums, counts, rate=True, low=0, high=1)
+    found = mean_interval(sums, counts, rate=True, low=0, high=1, level=level)
     return FlipRate(what, found.value, found.interval, int(np.sum(counts)))

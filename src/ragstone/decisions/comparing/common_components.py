@@ -79,7 +79,9 @@ def over_common(
         names = {name: pl.col(f"{side}{place}") for place, (name, _) in enumerate(composite.terms)}
         value = frame.select(composite.of(names)[0]).to_series()
         valued = value.is_not_null().to_numpy()
-        sides.append(Values(value.fill_null(0.0).to_numpy(), valued, before.missing & ~valued))
+        owed = np.where(valued, 0.0, before.owed)
+        made = value.fill_null(0.0).to_numpy()
+        sides.append(Values(made, valued, before.missing & ~valued, owed, before.rows))
     return sides[0], sides[1], uneven & sides[0].valued
 
 

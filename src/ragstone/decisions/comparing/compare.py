@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ragstone.decisions.known import metric_among
 from ragstone.decisions.scored import NO_VALUE, Scored
-from ragstone.errors import InputError, RagstoneError, UnknownName
-from ragstone.metrics import Composite, parse_metric
+from ragstone.errors import InputError, UnknownName
+from ragstone.metrics import Composite
 from ragstone.run import Run
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 
@@ -86,14 +87,14 @@ def compare(
     """
     _check(margin, adjust, level, other, baseline)
     fields = [by] if isinstance(by, str) else list(by)
-    first = Scored(_opened(run), cluster=cluster, by=fields)
+    first = Scored(Run.of(run), cluster=cluster, by=fields)
     second = None
     notes: list[str] = []
     if other is None:
         matches = matches_within(first, baseline)
         chosen = _chosen(metrics, first.metrics)
     else:
-        second = Scored(_opened(other), cluster="question_id", by=fields)
+        second = Scored(Run.of(other), cluster="question_id", by=fields)
         matches, notes = matches_between(first, second)
         shared = [name for name in first.metrics if name in second.metrics]
         chosen = _chosen(metrics, shared)
@@ -152,7 +153,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     return Comparisons(
         comparisons=tuple(comparisons),
         ranking=tuple(ranked),
-        notes=tuple(dict.fromkeys([*notes, *plan.notes])),
+        notes=tuple(dict.fromkeys([*first.remarks, *notes, *plan.notes])),
         runs=tuple(runs),
         cluster=first.cluster,
         adjust=plan.adjust,
@@ -261,10 +262,6 @@ def _check(
         )
 
 
-def _opened(run: str | Path | Run) -> Run:
-    return run if isinstance(run, Run) else Run.open(run)
-
-
 def _chosen(metrics: Sequence[str] | None, there: Sequence[str]) -> list[str]:
     """The metrics by the names that the runs have for them.
 
@@ -276,22 +273,8 @@ def _chosen(metrics: Sequence[str] | None, there: Sequence[str]) -> list[str]:
         raise InputError("The runs have no metric in common, so there is nothing to compare.")
     if not metrics:
         return list(there)
-    chosen = []
-    for text in metrics:
-        name = text if text in there else _text_form(text)
-        if name not in there:
-            raise UnknownName(
-                "metric of these runs", text, there, hint=f"They have {', '.join(there)}."
-            )
-        chosen.append(name)
-    return list(dict.fromkeys(chosen))
-
-
-def _text_form(text: str) -> str:
-    try:
-        return str(parse_metric(text))
-    except RagstoneError:
-        return text
+    noun = "metric of these runs"
+    return list(dict.fromkeys(metric_among(text, there, noun) for text in metrics))
 
 
 def _family(scored: Scored, metric: str) -> str:

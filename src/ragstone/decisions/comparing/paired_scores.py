@@ -31,6 +31,7 @@ class Pairs:
         b: Of the second.
         cluster: Whole numbers from 0.
         undefined: Questions that both answered and of which one has no value by definition.
+        partly: Pairs that rest on a part of a side's rows, for a judge owes the others.
         missing: Those of which a judge owes one.
     """
 
@@ -39,6 +40,7 @@ class Pairs:
     cluster: Ints
     undefined: int
     missing: int
+    partly: int = 0
 
     @classmethod
     def of(cls, a: Values, b: Values, both: Bools, clusters: Ints) -> "Pairs":
@@ -47,7 +49,8 @@ class Pairs:
         owed = both & ~valued & (a.missing | b.missing)
         missing = int(np.count_nonzero(owed))
         undefined = int(np.count_nonzero(both)) - int(np.count_nonzero(valued)) - missing
-        return cls(a.value[valued], b.value[valued], clusters[valued], undefined, missing)
+        partly = int(np.count_nonzero(valued & ((a.owed > 0) | (b.owed > 0))))
+        return cls(a.value[valued], b.value[valued], clusters[valued], undefined, missing, partly)
 
     @property
     def differences(self) -> Floats:
@@ -101,6 +104,7 @@ def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Com
 
     found, narrow = difference(asked.level).interval, difference(asked.equivalence_level).interval
     p, test = _tested(d, by, rate, asked)
+    needed = _needed(by, rate, scale, asked)
     ahead = -d if scale.better == "-" else d
     wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
     mean_a, mean_b = (float(one.mean()) if len(d) else None for one in (pairs.a, pairs.b))
@@ -137,7 +141,7 @@ def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Com
         relative_change=None
         if mean_a is None or mean_b is None
         else relative_change(mean_a, mean_b),
-        n_needed=_needed(by, rate, scale, asked),
+        n_needed=needed if needed is not None and needed > len(d) else None,
         reason=_reason(pairs, d, by, scale, asked, interval=found is not None),
     )
 
@@ -247,6 +251,8 @@ def _reason(
     elif least > asked.alpha:
         differs = f"{by.noun} differs" if differing == 1 else f"{by.noun}s differ"
         said.append(f"{differing} {differs}, too few for a p below {least:.2g}")
+    if pairs.partly:
+        said.append(f"{pairs.partly:,} pairs rest on a part of their rows, for some are missing")
     if scale.better == "0":
         said.append("neither end of this metric is better")
     return "; ".join(said) or None

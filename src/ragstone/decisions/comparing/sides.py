@@ -57,12 +57,24 @@ class Values:
     """A side's scores of one metric, one place a question.
 
     ``value`` is the mean of the question's rows that have one, and means nothing
-    where ``valued`` is false; ``missing`` says that a judge owes it.
+    where ``valued`` is false; ``missing`` says that a judge owes all of it, ``owed`` how many of
+    ``rows`` rows it owes. A question with a value may owe some too.
     """
 
     value: Floats
     valued: Bools
     missing: Bools
+    owed: Floats
+    rows: Floats
+
+    def filled(self, to: float) -> "Values":
+        """With every row that is owed set to a value."""
+        scored = self.rows - self.owed
+        total = np.where(self.valued, self.value * scored, 0.0) + self.owed * to
+        known = self.valued | (self.owed > 0)
+        value = np.divide(total, self.rows, out=np.zeros_like(total), where=known)
+        nothing = np.zeros_like(self.owed)
+        return Values(value, known, np.zeros_like(self.missing), nothing, self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +121,14 @@ class Side:
         missing = (own["status"] == "missing").fill_null(value=True).to_numpy()
         counts = np.bincount(self.places[valued], minlength=size)
         sums = np.bincount(self.places[valued], value[valued], minlength=size)
-        owed = np.bincount(self.places[missing], minlength=size) > 0
-        return Values(sums / np.maximum(counts, 1), counts > 0, owed & (counts == 0))
+        owed = np.bincount(self.places[missing], minlength=size).astype(np.float64)
+        return Values(
+            sums / np.maximum(counts, 1),
+            counts > 0,
+            (owed > 0) & (counts == 0),
+            owed,
+            counts + owed,
+        )
 
     def slices(self, name: str, known: dict[str, int]) -> NDArray[np.int64]:
         """The number of each question's value of a field, that of its first row.

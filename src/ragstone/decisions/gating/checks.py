@@ -15,7 +15,7 @@ from .no_worse import NoWorse, gain, read_no_worse
 from .over_means import lacking, over_means, over_means_quantity
 from .requirement import Bar, Requirement, read_requirement
 
-Corrected = Callable[[str, str], Quantity | None]
+CorrectedBy = Callable[[str, str], Quantity | None]
 """The quantity to decide on for a metric and a system instead of the judge's; None: has none."""
 
 
@@ -47,8 +47,9 @@ def read_checks(
     require: Sequence[str],
     no_worse_than: Sequence[str],
     system: Sequence[str],
-    corrected: Corrected | None,
+    corrected: CorrectedBy | None,
     *,
+    cluster: str | None = None,
     faults: Sequence[InputError] = (),
 ) -> tuple[list[Check], list[str]]:
     """What is to be decided, and notes on it.
@@ -59,12 +60,13 @@ def read_checks(
         no_worse_than: ``BASELINE:MARGIN``.
         system: Only these systems; none for all.
         corrected: In place of the judge's means.
+        cluster: The field whose equal values share their fate; by default the run's own.
         faults: What else is wrong, told along with it.
 
     Raises:
         InputError: Every fault; a single one as it is, such as ``UnknownName``.
     """
-    scored = Scored(run)
+    scored = Scored(run, cluster=cluster)
     found: list[RagstoneError] = list(faults)
     if not require and not no_worse_than:
         found.append(
@@ -99,7 +101,7 @@ def read_checks(
     if found:
         lines = "\n".join(f"  {fault}" for fault in found)
         raise InputError(f"{len(found)} faults in what the gate was given.\n{lines}")
-    notes: list[str] = []
+    notes = list(scored.remarks)
     checks = list(_required(scored, requirements.values(), systems, corrected, notes))
     for baseline in baselines:
         checks += _no_worse(baseline)
@@ -113,7 +115,7 @@ def _required(
     scored: Scored,
     requirements: Iterable[Requirement],
     systems: Sequence[str],
-    corrected: Corrected | None,
+    corrected: CorrectedBy | None,
     notes: list[str],
 ) -> Iterator[Check]:
     for one in requirements:

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from pathlib import Path
 from typing import Any, Literal
 
+from ragstone.decisions.calibrating.calibrate import corrected_quantities
 from ragstone.errors import InputError
 from ragstone.run import Run
 from ragstone.stats.planning.needed_n import needed_n
 
-from .checks import Check, Corrected, read_checks
+from .checks import Check, CorrectedBy, read_checks
 from .standing import On, Standing, State, p_beyond, standings, turned_by_missing
 
 Decision = Literal["pass", "fail", "cannot_tell", "missing"]
@@ -142,15 +144,18 @@ class GateResult:
 
 
 def decide_gate(
-    run: Run,
+    run: Run | str | Path,
     require: str | Sequence[str] = (),
     *,
     no_worse_than: str | Sequence[str] = (),
     system: str | Sequence[str] = (),
+    labels: Sequence[str | Path] = (),
+    columns: Mapping[str, str] | None = None,
+    cluster: str | None = None,
     on: On = "interval",
     level: float = 0.05,
     max_missing: float = 0.05,
-    corrected: Corrected | None = None,
+    corrected: CorrectedBy | None = None,
 ) -> GateResult:
     """Decide whether a run meets its requirements, in all its systems.
 
@@ -160,31 +165,40 @@ def decide_gate(
     missing if more than ``max_missing`` of a requirement's scores are, or if its missing
     scores, all at one end of the metric's range, would change what comes of it; else it cannot
     tell if any is open; else it passes. All must hold for that, so nothing is adjusted there:
-    the chance to pass although one is not met is at most ``level``. The chance to fail
-    although all are met is at most ``level`` too.
+    the chance to pass although one is not met is about ``level``, and so is the chance to fail
+    although all are met; ``level`` is that of the intervals, which hold it on average over
+    sample sizes (Wilson's between .03 and .08 where .05 is named).
 
     A requirement that is undefined everywhere is open: nothing speaks against it, or for it.
 
     Args:
-        run: A finished run.
+        run: A finished run, or its folder.
         require: ``METRIC OP BAR``, such as ``faithfulness >= 0.85`` or ``hit(k=5) > 80%``.
         no_worse_than: ``BASELINE:MARGIN``, a system of the run or the folder of another run:
             for every metric that both have and that has a direction, the paired difference in
             that direction is at least minus the margin.
         system: Only these systems.
+        labels: People's label files: decide on estimates corrected by them.
+        columns: Column of the label files for a label or metric, as ``--map`` gives them.
+        cluster: The field whose equal values share their fate; by default the run's own.
         on: ``point`` decides by the values alone, for bars that no interval can clear.
         level: One-sided, in (0, .5).
         max_missing: Share of a requirement's scores, in [0, 1].
-        corrected: Gives the quantity to decide on for a metric and a system in place of the
-            judge's mean, and None where it has none.
+        corrected: In place of ``labels``: gives the quantity to decide on for a metric and a
+            system, and None where it has none.
 
     Raises:
         UnknownName: No metric or system is called that.
         InputError: Anything else that cannot be used; every fault.
     """
+    opened = Run.of(run)
+    told: tuple[str, ...] = ()
+    if labels and corrected is None:
+        found_by = corrected_quantities(opened, list(labels), cluster=cluster, columns=columns)
+        corrected, told = found_by, found_by.notes
     checks, notes = read_checks(
-        run, _several(require), _several(no_worse_than), _several(system), corrected,
-        faults=_faults(level, max_missing, on),
+        opened, _several(require), _several(no_worse_than), _several(system), corrected,
+        cluster=cluster, faults=_faults(level, max_missing, on),
     )  # fmt: skip
     found = standings(checks, level=level, on=on)
     turned = turned_by_missing(checks, found, level=level, on=on)
@@ -194,7 +208,7 @@ def decide_gate(
     )
     outcomes = {one.decision for one in decided}
     first = next(one for one in GRAVEST_FIRST if one in outcomes)
-    return GateResult(first, decided, level, max_missing, on, tuple(notes))
+    return GateResult(first, decided, level, max_missing, on, tuple(dict.fromkeys([*told, *notes])))
 
 
 def _decided(
@@ -250,7 +264,8 @@ def _needed(check: Check, family: int, level: float) -> int | None:
     if rows is None:
         return None
     if quantity.counted == "labels":
-        return max(rows, quantity.n + 1)
+        labels = max(rows, quantity.n + 1)
+        return labels if labels <= (quantity.n_scored or 0) else None
     there = quantity.n + quantity.n_undefined
     return max(ceil(rows * there / quantity.n), there + 1)
 
@@ -270,6 +285,8 @@ def _why(check: Check, found: Standing, level: float, on: On) -> str:
         return f"shown to lie {side} the bar"
     if found.p is not None and found.p <= level:
         return f"{side} the bar taken alone, but not shown among so many requirements at once"
+    if quantity.counted == "labels" and quantity.n >= (quantity.n_scored or 0):
+        return "the bar lies inside the interval although all is labelled: judge more examples"
     return "the bar lies inside the interval"
 
 

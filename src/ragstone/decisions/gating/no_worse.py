@@ -112,6 +112,10 @@ def read_no_worse(text: str, scored: Scored, systems: Sequence[str]) -> NoWorse:
     if other is not scored:
         _check_measured_alike(text, scored, other, metrics)
         notes += [*version_note(scored, other), *other_texts(scored, other)]
+    left = [one for one in scored.metrics if one in other.metrics and over_means(scored, one)]
+    if left:
+        notes.append(f"{', '.join(left)}: made of means, so there is no difference question by "
+                     f"question; {text.strip()!r} leaves it out.")  # fmt: skip
     return NoWorse(text.strip(), margin, tuple(matches), metrics, (*notes, *unpaired(matches)))
 
 
@@ -151,9 +155,10 @@ class _Pairs:
 
     @property
     def missing(self) -> Bools:
-        """A value is owed, and the other side has one or owes it too."""
+        """A row is owed, and the other side has a value or owes one too."""
         a, b = self.values
-        return self.there & ~self.valued & (a.valued | a.missing) & (b.valued | b.missing)
+        owed = (a.owed > 0) | (b.owed > 0)
+        return self.there & owed & (a.valued | a.missing) & (b.valued | b.missing)
 
     def quantity(self, reasons: dict[str, int]) -> Quantity:
         n, missing = int(self.valued.sum()), int(self.missing.sum())
@@ -175,7 +180,7 @@ class _Pairs:
             value=found.value,
             at=at,
             n=n,
-            n_undefined=int(self.there.sum()) - n - missing,
+            n_undefined=int((self.there & ~self.valued & ~self.missing).sum()),
             n_missing=missing,
             clusters=found.clusters,
             low=None if span is None else -span,
@@ -209,12 +214,8 @@ class _Pairs:
 
     def _filled(self, own: float, others: float) -> "_Pairs":
         """Every value that is owed set to ``own``, in the baseline to ``others``."""
-        a, b = (
-            Values(np.where(one.missing & ~one.valued, to, one.value),
-                   one.valued | one.missing, np.zeros_like(one.missing))
-            for one, to in zip(self.values, (own, others), strict=True)
-        )  # fmt: skip
-        return replace(self, values=(a, b))
+        a, b = self.values
+        return replace(self, values=(a.filled(own), b.filled(others)))
 
 
 def _comparable(scored: Scored, other: Scored) -> tuple[str, ...]:

@@ -66,14 +66,13 @@ def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
         whole = [with_missing_at(part, to) for part, to in zip(parts, ends, strict=True)]
         return _quantity(composite, whole)
 
-    missing = [int((part["status"] == "missing").sum()) for part in parts]
-    fewest = min(int((part["status"] == "value").sum()) for part in parts)
+    n, missing = max((_counts(part) for part in parts), key=_share_missing)
     return Quantity(
         value=value,
         at=at,
-        n=fewest,
-        n_undefined=max(0, len(parts[0]) - fewest - max(missing)),
-        n_missing=max(missing),
+        n=n,
+        n_undefined=len(parts[0]) - n - missing,
+        n_missing=missing,
         clusters=len(counts),
         low=composite.range.low,
         high=composite.range.high,
@@ -81,6 +80,17 @@ def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
         least_p=1 / (RESAMPLES + 1),
         reasons={reason: count for part in parts for reason, count in reasons_of(part).items()},
     )
+
+
+def _counts(part: pl.DataFrame) -> tuple[int, int]:
+    """Scores that have a value, and that are missing."""
+    return int((part["status"] == "value").sum()), int((part["status"] == "missing").sum())
+
+
+def _share_missing(counts: tuple[int, int]) -> tuple[float, int]:
+    """By which the component is chosen that stands for all; of equals the one of fewest."""
+    n, missing = counts
+    return (missing / (n + missing) if n + missing else 0.0), -n
 
 
 def _components(composite: Composite) -> list[str]:

@@ -1,13 +1,13 @@
 """Requirement: what a metric must reach: ``faithfulness >= 0.85``, ``hit(k=5) >= 80%``."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
+from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scale, Scored
-from ragstone.errors import InputError, UnknownName
+from ragstone.errors import InputError
 from ragstone.stats import Interval
 
 Op = Literal[">=", ">", "<=", "<"]
@@ -18,7 +18,6 @@ WRITTEN = re.compile(
 OPS: dict[str, Op] = {
     ">=": ">=", "=>": ">=", "≥": ">=", "<=": "<=", "=<": "<=", "≤": "<=", ">": ">", "<": "<",
 }  # fmt: skip
-SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def read_requirement(text: str, scored: Scored) -> Requirement:
         raise InputError(
             f"{text!r}: {written['bar']!r} is no number. Write 0.85 or 85% behind {written['op']}."
         )
-    metric, bar = metric_of(written["metric"], scored), Bar(op, at)
+    metric, bar = known_metric(scored, written["metric"]), Bar(op, at)
     if fault := _idle(bar, scored.scale(metric)):
         raise InputError(f"{text!r}: {metric} {fault}")
     return Requirement(text.strip(), metric, bar)
@@ -95,25 +94,6 @@ def metric_in(text: str) -> str:
         InputError: The text cannot be read.
     """
     return _written(text)["metric"]
-
-
-def metric_of(text: str, scored: Scored) -> str:
-    """The text form of a metric of the run, from any form or name of it.
-
-    Raises:
-        UnknownName: The run has no such metric.
-        InputError: A parameter is unknown or wrong.
-    """
-    written = " ".join(text.split())
-    if written in scored.metrics:
-        return written
-    found = scored.metric(written)
-    name = written if found is None else str(found)
-    if name in scored.metrics:
-        return name
-    raise UnknownName(
-        "metric of this run", name, scored.metrics, hint=f"It has {some(scored.metrics)}."
-    )
 
 
 def read_number(text: str) -> float | None:
@@ -156,9 +136,3 @@ def _idle(bar: Bar, scale: Scale) -> str:
     if (bar.op == ">" and bar.at == high) or (bar.op == "<" and bar.at == low):
         return f"cannot lie beyond {bar.at:g}, the end of its range."
     return ""
-
-
-def some(names: Sequence[str]) -> str:
-    """The first of many names, and how many more there are."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more

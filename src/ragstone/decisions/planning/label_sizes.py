@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragstone.decisions.calibrating.people import people_scores
+from ragstone.decisions.calibrating.people import known_weights, people_scores, weights_of
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
@@ -201,13 +201,13 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     examples = from_frame(scored.run.examples().filter(pl.col("id").is_in(ids.implode())))
     placed = labels.on(examples)
     people = people_scores(examples, placed, [metric if known is None else known])
-    weight = 1 / pl.col("inclusion_probability").first().fill_null(1.0)
-    weights = placed.used.group_by("example_id").agg(weight=weight)
     both = (
         rows.select("example_id", judge="value")
         .join(people.select("example_id", people="value"), on="example_id")
-        .join(weights, on="example_id")
+        .join(weights_of(placed), on="example_id")
     )
+    if known_weights(both) is None:
+        both = both.with_columns(weight=pl.lit(1.0))
     if both.height < FEWEST:
         raise InputError(
             f"{labels.source} labels {metric} for {both.height} examples that the judge scored: "

@@ -118,7 +118,8 @@ def draw_sample(
             ``near-threshold``: an example whose score lies at the threshold is ten times as
             likely as the one farthest from it. ``disagreement``: one on which runs or votes
             disagree most is ten times as likely as one on which they agree.
-        metric: Of the run; for all but random and strata of fields.
+        metric: Of the run; for all but random and strata of fields. Examples for which it is
+            undefined are not drawn.
         threshold: Where its scores turn from no to yes.
         strata: Fields, and ``verdict`` for what the judge said by the metric.
         allocation: How many of each stratum.
@@ -135,7 +136,13 @@ def draw_sample(
         UnknownName: A metric that the run has not.
     """
     _check(by, metric, strata, others, scored)
-    frame, notes = scored.facets, list[str]()
+    notes = list[str]()
+    if metric is not None:
+        scored, undefined = _defined(scored, metric)
+        if undefined:
+            notes.append(f"{undefined:,} examples for which {metric} is undefined are not drawn: "
+                         "a label of them would tell nothing.")  # fmt: skip
+    frame = scored.facets
     if n < 1:
         raise InputError(f"A sample needs an example at least, got --n {n}.")
     rng = np.random.default_rng(seed)
@@ -177,6 +184,14 @@ def draw_sample(
     return Sample(
         rows, found, settings, len(frame), len(picked) if whole_questions else None, tuple(notes)
     )
+
+
+def _defined(scored: Scored, metric: str) -> tuple[Scored, int]:
+    """The run without the examples for which a metric is undefined, and how many these are."""
+    out = scored.of(metric).filter(pl.col("status") == "undefined")["example_id"]
+    if len(out) == len(scored.facets):
+        raise InputError(f"{metric} is undefined for every example of {scored.run.path}.")
+    return scored.without(out), len(out)
 
 
 @dataclass(frozen=True, eq=False)

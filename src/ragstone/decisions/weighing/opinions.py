@@ -13,7 +13,7 @@ Ratings name one example and say any number, of which more is better::
     q1-bm25,4,ann
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -127,6 +127,7 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[Judged]:
     """
     facets = scored.facets
     ids = {id: (row,) for row, id in enumerate(facets["example_id"])}
+    questions = facets["question_id"].to_list()
     answers: dict[tuple[str, str], tuple[int, ...]] = {}
     for row, key in enumerate(facets.select("question_id", "system").iter_rows()):
         answers[key] = (*answers.get(key, ()), row)
@@ -134,7 +135,7 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[Judged]:
     said: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[str, float]] = {}
     for one in opinions.rows:
         problems: list[Problem] = []
-        a, b = _places(one, ids, answers, problems)
+        a, b = _places(one, ids, answers, questions, problems)
         if not problems:
             turn = (b, a) in said
             votes = said.setdefault((b, a) if turn else (a, b), {})
@@ -206,11 +207,16 @@ def _places(
     one: Opinion,
     ids: Mapping[str, tuple[int, ...]],
     answers: Mapping[tuple[str, str], tuple[int, ...]],
+    questions: Sequence[str],
     problems: list[Problem],
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     found = list(_found(one, ids, answers, problems))
-    if not problems and len(found) == 2 and found[0] == found[1]:
-        problems.append(Problem("", "two answers", "one and the same"))
+    if not problems and len(found) == 2:
+        if found[0] == found[1]:
+            problems.append(Problem("", "two answers", "one and the same"))
+        elif questions[found[0][0]] != questions[found[1][0]]:
+            asked = " and ".join(repr(questions[one[0]]) for one in found)
+            problems.append(Problem("", "two answers to one question", f"answers to {asked}"))
     if problems:
         return (), ()
     return ((), found[0]) if len(found) == 1 else (found[0], found[1])

@@ -30,6 +30,10 @@ EQUAL = "equal"
 PLACES = 2
 
 
+FEWEST = 2
+"""Questions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Weight:
     """What one metric weighs; ``least`` and ``most`` over the folds show how settled it is."""
@@ -187,6 +191,11 @@ def fit_weights(
         table = table.columns(varies)
     if not names:
         raise InputError(f"No metric is left to weigh. {reasons(excluded)}")
+    if len(np.unique(table.cluster)) < FEWEST:
+        raise InputError(
+            "The opinions are of one question alone, so nothing can be held out to see whether "
+            "weights foretell people: opinions of more questions are needed."
+        )
     first = np.array([1.0 if begin is None else begin.get(name, 0.0) for name in names])
     first /= first.sum()
     return _validated(
@@ -219,29 +228,28 @@ def _validated(
     losses = np.zeros((2, table.size))
     placed = np.zeros((2, table.size))
     by_fold = []
-    if folds >= 2:
-        fold = rng.permutation(np.arange(questions) % folds)[cluster]
-        for one in range(folds):
-            test, train = fold == one, fold != one
-            fit = _fitted(sort, table.x[train], table.said[train])
-            weights = fit.weights
-            if weights is not None:
-                by_fold.append(weights)
-            scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
-            for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
-                foretold = of[test] @ found.values + found.intercept
-                losses[side, test] = _loss(sort, foretold, table.said[test])
-            placed[0, test] = table.x[test] @ first
-            placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
-    gain, interval = _gain(losses[0] - losses[1], cluster, level) if folds >= 2 else (0.0, None)
+    fold = rng.permutation(np.arange(questions) % folds)[cluster]
+    for one in range(folds):
+        test, train = fold == one, fold != one
+        fit = _fitted(sort, table.x[train], table.said[train])
+        weights = fit.weights
+        if weights is not None:
+            by_fold.append(weights)
+        scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
+        for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
+            foretold = of[test] @ found.values + found.intercept
+            losses[side, test] = _loss(sort, foretold, table.said[test])
+        placed[0, test] = table.x[test] @ first
+        placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
+    gain, interval = _gain(losses[0] - losses[1], cluster, level)
     rounded = _rounded(whole.weights)
-    kept, why = _verdict(sort, rounded, interval, questions, start)
+    kept, why = _verdict(sort, rounded, interval, start)
     spread = np.array(by_fold) if by_fold else first[None, :] * 0
     shown = first * 0 if whole.weights is None else whole.weights
     order = np.argsort(-shown, kind="stable")
     fits = [
         Fit(text, float(losses[side].mean()), *concordance(sort, placed[side], table.said, cluster,
-                                                            level, rng))
+                                                            level, np.random.default_rng(seed)))
         for side, text in enumerate((
             _composite(names, first) if start == EQUAL else str(parse_metric(start)),
             None if rounded is None else _composite(names, rounded),
@@ -296,14 +304,13 @@ def _gain(gains: Floats, cluster: NDArray[np.int64], level: float) -> tuple[floa
 
 
 def _verdict(
-    sort: Sort, rounded: Floats | None, interval: Interval | None, questions: int, start: str
+    sort: Sort, rounded: Floats | None, interval: Interval | None, start: str
 ) -> tuple[Kept, str]:
     what = "equal weights" if start == EQUAL else f"the weights of {start}"
     if rounded is None:
         return "start", f"no metric goes with people's {sort}s, so {what} stay"
     if interval is None:
-        few = "one question cannot tell" if questions < 2 else "the gain does not vary"
-        return "start", f"{few} whether the fitted weights are better, so {what} stay"
+        return "start", f"on no question do the fitted weights foretell otherwise, so {what} stay"
     if interval.low > 0:
         return "fitted", f"the gain over {what} clears 0 on questions they were not fitted on"
     if interval.high < 0:

@@ -1,7 +1,7 @@
 """Agreement of annotators. Imported file by file.
 
 coefficients    percent agreement, and every coefficient of a table at once
-cohen           κ of two annotators, of several by pairs, and weighted by distance
+cohen           κ of two, also a judge and people; of several by pairs; weighted by distance
 fleiss          κ of several annotators
 krippendorff    α for names, ranks and amounts, with gaps
 gwet            AC1, which holds where one label is rare

@@ -58,7 +58,7 @@ def agreement_coefficients(
     """Every coefficient with its interval over items.
 
     ``percent``, ``cohen_kappa`` (mean over pairs of annotators), ``weighted_kappa``
-    (the same, quadratic; None on a nominal scale), ``fleiss_kappa``,
+    (the same, quadratic, a label being its number; None on a nominal scale), ``fleiss_kappa``,
     ``krippendorff_alpha`` (of the scale), ``gwet_ac1``. Those of categories have no
     value for more than 20 different labels.
 
@@ -79,7 +79,7 @@ def agreement_coefficients(
     coefficients: dict[str, Coefficient] = {
         "percent": percent,
         "cohen_kappa": mean_kappa,
-        "weighted_kappa": weighted_mean_kappa(scale),
+        "weighted_kappa": weighted_mean_kappa,
         "fleiss_kappa": fleiss,
         "krippendorff_alpha": alpha(scale),
         "gwet_ac1": ac1,

@@ -1,14 +1,15 @@
 """Cohen's kappa: two annotators beyond chance, plain and weighted, and its mean over pairs."""
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from .item_bootstrap import agreement_intervals
 from .ratings import (
     NOT_NUMBERS,
     Agreement,
-    Coefficient,
     Floats,
     Integers,
     Ratings,
@@ -18,6 +19,8 @@ from .ratings import (
     undefined,
     value_of,
 )
+
+Disagreement = Literal["nominal", "quadratic"]
 
 PairKappa = Callable[[Integers, Integers, Weights, Floats], Floats]
 """Kappa of two annotators in each draw: their codes, the draws, and how many items each has."""
@@ -60,17 +63,62 @@ def light_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
     return value_of(mean_kappa, read_ratings(ratings))
 
 
-def quadratic_kappa(
-    ratings: Iterable[Iterable[Hashable]], *, scale: Literal["ordinal", "interval"] = "ordinal"
+def kappa_with_interval(
+    a: Iterable[Hashable],
+    b: Iterable[Hashable],
+    *,
+    disagreement: Disagreement = "nominal",
+    clusters: Iterable[Hashable] | None = None,
+    seed: int = 0,
+    resamples: int = 2000,
+    level: float = 0.95,
 ) -> Agreement:
+    """Kappa of two, such as a judge and people, with the interval of ``agreement_intervals``.
+
+    Args:
+        a: One label an item; None and NaN mean not rated, and the item is left out.
+        b: As many, for the same items.
+        disagreement: ``nominal``: labels are the same or not, as ``cohen_kappa``;
+            ``quadratic``: by the square of their distance, as ``quadratic_kappa``.
+        clusters: One name an item; items of one name share their fate.
+        seed: The same seed gives the same interval on every machine.
+        resamples: Draws.
+        level: Share of intervals that should hold the truth, in (0, 1).
+
+    Returns:
+        At most 1; 0 is chance.
+
+    Raises:
+        InputError: Different numbers of items, or clusters of another number.
+    """
+    table = read_ratings([a, b])
+    coefficient = weighted_mean_kappa if disagreement == "quadratic" else mean_kappa
+    if disagreement == "quadratic" and table.items and table.numbers is None:
+        return Agreement(None, NOT_NUMBERS, table.items)
+    found = value_of(coefficient, table)
+    if found.value is None:
+        return found
+    intervals = agreement_intervals(
+        table,
+        {"kappa": coefficient},
+        clusters=None if clusters is None else list(clusters),
+        seed=seed,
+        resamples=resamples,
+        level=level,
+    )
+    return replace(found, interval=intervals.get("kappa"))
+
+
+def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
     """As ``light_kappa``, with disagreements counted by the square of their distance.
 
         1 - mean of (a - b)² / mean of (a' - b')²,   a' and b' drawn apart
 
+    A label is its own number: of grades 0, 1 and 10 the last lies far from the others.
+    Grades that follow each other by 1 are as their ranks.
+
     Args:
         ratings: Annotators × items, numbers. None and NaN mean not rated.
-        scale: Ordinal: a label is its place among the labels that occur, as usual for
-            grades. Interval: the label itself.
 
     Raises:
         InputError: Annotators with different numbers of items.
@@ -83,7 +131,7 @@ def quadratic_kappa(
         return outcome
     if table.numbers is None:
         return Agreement(None, NOT_NUMBERS, table.items)
-    return value_of(weighted_mean_kappa(scale), table)
+    return value_of(weighted_mean_kappa, table)
 
 
 def mean_kappa(ratings: Ratings, weights: Weights) -> Floats:
@@ -98,26 +146,22 @@ def mean_kappa(ratings: Ratings, weights: Weights) -> Floats:
     return _mean_over_pairs(ratings, weights, kappa)
 
 
-def weighted_mean_kappa(scale: str) -> Coefficient:
-    """Light's kappa with quadratic weights, in each draw."""
+def weighted_mean_kappa(ratings: Ratings, weights: Weights) -> Floats:
+    """Light's kappa with quadratic weights, in each draw; NaN where labels are no numbers."""
+    numbers = ratings.numbers
+    if numbers is None:
+        return np.full(len(weights), np.nan)
+    place = (numbers - numbers.mean()) / (np.ptp(numbers) or 1.0)
 
-    def coefficient(ratings: Ratings, weights: Weights) -> Floats:
-        numbers = ratings.numbers
-        if scale == "ordinal" or numbers is None:
-            numbers = np.arange(len(ratings.labels), dtype=np.float64)
-        place = numbers - numbers.mean()
+    def kappa(a: Integers, b: Integers, drawn: Weights, n: Floats) -> Floats:
+        x, y = place[a], place[b]
+        observed = drawn @ (x - y) ** 2 / n
+        both = drawn @ (x**2 + y**2) / n
+        expected = both - 2 * (drawn @ x) * (drawn @ y) / n**2
+        none = expected <= 1e-12
+        return np.where(none, np.nan, 1 - observed / np.where(none, 1, expected))
 
-        def kappa(a: Integers, b: Integers, drawn: Weights, n: Floats) -> Floats:
-            x, y = place[a], place[b]
-            observed = drawn @ (x - y) ** 2 / n
-            both = drawn @ (x**2 + y**2) / n
-            expected = both - 2 * (drawn @ x) * (drawn @ y) / n**2
-            none = expected <= 1e-12
-            return np.where(none, np.nan, 1 - observed / np.where(none, 1, expected))
-
-        return _mean_over_pairs(ratings, weights, kappa)
-
-    return coefficient
+    return _mean_over_pairs(ratings, weights, kappa)
 
 
 def _mean_over_pairs(ratings: Ratings, weights: Weights, kappa: PairKappa) -> Floats:

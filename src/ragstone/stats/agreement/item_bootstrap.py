@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ragstone.errors import InputError
+from ragstone.stats.bootstrap import percentile_interval
 from ragstone.stats.interval import Interval, upper_quantile
 from ragstone.stats.wilson import wilson_ends
 
@@ -14,8 +15,8 @@ from .ratings import Coefficient, Floats, Integers, Ratings, Weights
 
 DRAWS_AT_ONCE = 2_000_000
 LARGEST_TABLE = 20_000_000
-LEAST_DEFINED = 0.5
-"""Share of the draws in which a coefficient must have a value for them to tell."""
+DIGITS = 12
+"""Coefficients are rounded so far, for ends that differ by rounding alone are one."""
 
 
 def agreement_intervals(
@@ -29,7 +30,10 @@ def agreement_intervals(
 ) -> dict[str, Interval]:
     """Percentile bootstrap over items for several coefficients, on the same draws.
 
-    Items are drawn with replacement, or whole clusters of them. Where all items
+    Items are drawn with replacement, or whole clusters of them. A draw in which a
+    coefficient has no value is one in which all labels are the same, so it counts as
+    full agreement, 1: to leave it out would favour draws that hold a rare label,
+    where annotators differ. Where all items
     agree the bootstrap would have no width: there the lower end is that of
     Wilson's interval for the share of agreeing items, or clusters, less the
     chance that was observed, and the upper end is 1.
@@ -43,8 +47,8 @@ def agreement_intervals(
         level: Share of intervals that should hold the truth, in (0, 1).
 
     Returns:
-        By name, without those that cannot be had: one item or cluster, draws that
-        all give the same, or in most of which labels do not vary.
+        By name, without those that cannot be had: one item or cluster, or draws
+        whose ends are the same.
 
     Raises:
         InputError: Clusters of another number than the items.
@@ -53,7 +57,7 @@ def agreement_intervals(
     Zapf et al. (2016), "Measuring inter-rater reliability for nominal data", which finds
     that it holds for these coefficients.
     """
-    upper = upper_quantile(level)
+    upper_quantile(level)
     if resamples < 2:
         raise InputError(f"A bootstrap needs at least two resamples, got {resamples}.")
     if ratings.items == 0 or not coefficients:
@@ -73,7 +77,7 @@ def agreement_intervals(
         weights = drawn.weights(stop - start, rng)
         for name, coefficient in coefficients.items():
             values[name][start:stop] = coefficient(patterns, weights)
-    found = {name: _ends(drawn, upper, level) for name, drawn in values.items()}
+    found = {name: _ends(drawn, level) for name, drawn in values.items()}
     return {name: interval for name, interval in found.items() if interval is not None}
 
 
@@ -131,14 +135,9 @@ def _patterns(ratings: Ratings, groups: Integers) -> tuple[Ratings, _Units]:
     return patterns, _Units(times.astype(np.float64), holds)
 
 
-def _ends(drawn: Floats, upper: float, level: float) -> Interval | None:
-    defined = drawn[~np.isnan(drawn)]
-    if len(defined) < LEAST_DEFINED * len(drawn):
-        return None
-    low, high = np.quantile(defined, [1 - upper, upper])
-    if high - low <= 1e-12:
-        return None
-    return Interval(float(low), float(high), level, "item_bootstrap")
+def _ends(drawn: Floats, level: float) -> Interval | None:
+    full: Floats = np.where(np.isnan(drawn), 1.0, drawn).round(DIGITS)
+    return percentile_interval(full, level, "item_bootstrap")
 
 
 def _where_all_agree(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.errors import InputError
+from ragstone.stats.codes import in_order
 from ragstone.stats.interval import Interval
 
 Floats = NDArray[np.float64]
@@ -123,9 +124,9 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> Ratings:
     Raises:
         InputError: Annotators with different numbers of items.
     """
-    rows = [list(row) for row in ratings]
+    rows = [row.tolist() if isinstance(row, np.ndarray) else list(row) for row in ratings]
     check_items(rows)
-    labels = _sorted({label for row in rows for label in row if rated(label)})
+    labels = in_order(label for row in rows for label in row if rated(label))
     code_of: dict[Hashable, int] = {label: code for code, label in enumerate(labels)}
     codes = np.array(
         [[code_of[label] if rated(label) else GAP for label in row] for row in rows],
@@ -175,10 +176,3 @@ def beyond_chance(observed: Floats, expected: Floats) -> Floats:
     left = 1 - expected
     sure = left <= 1e-12
     return np.where(sure, np.nan, (observed - expected) / np.where(sure, 1, left))
-
-
-def _sorted(labels: set[Hashable]) -> list[Hashable]:
-    try:
-        return sorted(labels)  # type: ignore[type-var]
-    except TypeError:
-        return sorted(labels, key=lambda label: (type(label).__name__, str(label)))

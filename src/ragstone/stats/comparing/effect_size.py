@@ -40,11 +40,11 @@ def standardised_difference(differences: ArrayLike) -> float | None:
 
 
 def relative_change(a: float, b: float) -> float | None:
-    """How much a lies above b in percent of b, as reports print it; None where b is 0.
+    """How much a lies above b in percent of b, as reports print it; None where b is 0 or less.
 
     (a - b) / b · 100
 
     >>> relative_change(0.75, 0.5), relative_change(0.1, 0.0)
     (50.0, None)
     """
-    return None if b == 0 else (a - b) / b * 100
+    return None if b <= 0 else (a - b) / b * 100

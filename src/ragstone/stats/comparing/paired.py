@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
-from ragstone.stats.clusters import Clusters, cluster_t_mean, read_clusters
-from ragstone.stats.interval import Interval, upper_quantile
+from ragstone.stats.clusters import Clusters, read_clusters
+from ragstone.stats.interval import Interval, clamp, upper_quantile
+from ragstone.stats.smallest import smallest
 from ragstone.stats.student import t_quantile
 from ragstone.stats.wilson import wilson_ends
 
 from .newcombe import newcombe_paired
 
 ROUNDING = 1e-12
+MOST_PAIRS = 10**40
+"""A margin that needs more than these is none that an interval could have."""
 
 Table = tuple[int, int, int, int]
 """Pairs on which both succeed, the first alone, the second alone, neither."""
@@ -60,6 +63,11 @@ def paired_difference(
     | any | several pairs | ``cluster_t`` |
     | all clusters differ alike | | ``bounded_wilson`` |
 
+    Where the scores have a range, t takes one cluster more into its variance, which differs by
+    all of it: pairs that nearly all tie say little of a rare large difference.
+
+        variance = C / (C - 1) · sum of (s_c - mean · n_c)² / N²  +  ((high - low) / C)²
+
     The last, where t would give a point: none of the C clusters differed in
     another way, so at most a share u does, Wilson's upper end for 0 of C with
     Student's t; and those that do lie between the ends of the range of a
@@ -81,7 +89,8 @@ def paired_difference(
             than pairs.
 
     Source: Cochran (1977), "Sampling Techniques", chapter 6; Newcombe (1998),
-    method 10.
+    method 10. The added cluster is ours: where 3 % of 50 answers lose everything
+    and the rest tie, t alone calls that harmless in a fifth of all samples.
     """
     first, second, clusters = _read(a, b, counts)
     upper_quantile(level)
@@ -130,7 +139,8 @@ def needed_pairs(
         the scores have no range.
 
     Raises:
-        InputError: As ``paired_difference``; a margin that is not above 0.
+        InputError: As ``paired_difference``; a margin that is not above 0, or so small
+            that no number of pairs would do.
     """
     first, second, clusters = _read(a, b, counts)
     upper = upper_quantile(level)
@@ -141,12 +151,12 @@ def needed_pairs(
     if rate and clusters.single:
         half = _half_of_newcombe(_table(first, second), level)
     elif not _alike(clusters):
-        half = _half_of_t(clusters, upper)
+        half = _half_of_t(clusters, None if low is None or high is None else high - low, upper)
     elif low is not None and high is not None:
         half = _half_of_unseen(clusters, high - low, upper)
     else:
         return None
-    return _least(half, margin)
+    return smallest(lambda pairs: half(pairs) <= margin, least=2, most=MOST_PAIRS)
 
 
 def _read(a: ArrayLike, b: ArrayLike, counts: ArrayLike) -> tuple[Clusters, Clusters, Clusters]:
@@ -159,12 +169,15 @@ def _mean_interval(
     clusters: Clusters, low: float | None, high: float | None, level: float
 ) -> Interval | None:
     span = None if low is None or high is None else high - low
+    value, upper = clusters.mean, upper_quantile(level)
     if not _alike(clusters):
+        half = _half_of_t(clusters, span, upper)(clusters.rows)
         least = None if span is None else -span
-        return cluster_t_mean(clusters.sums, clusters.counts, level=level, low=least, high=span)
+        ends = clamp(value - half, least, span), clamp(value + half, least, span)
+        return Interval(*ends, level, "t" if clusters.single else "cluster_t")
     if span is None:
         return None
-    value, unseen = clusters.mean, _unseen(clusters.size, upper_quantile(level))
+    unseen = _unseen(clusters.size, upper)
     return Interval(
         value - unseen * max(0.0, value + span),
         value + unseen * max(0.0, span - value),
@@ -173,11 +186,17 @@ def _mean_interval(
     )
 
 
-def _half_of_t(clusters: Clusters, upper: float) -> Callable[[float], float]:
+def _half_of_t(clusters: Clusters, span: float | None, upper: float) -> Callable[[float], float]:
     """Half the width of the interval at a number of pairs, where differences vary."""
     of_one = clusters.variance * clusters.rows
     worth = (clusters.df + 1) / clusters.rows
-    return lambda pairs: t_quantile(upper, max(1.0, pairs * worth - 1)) * sqrt(of_one / pairs)
+    far = 0.0 if span is None else span * clusters.rows / clusters.size
+
+    def half(pairs: float) -> float:
+        error = sqrt(of_one / pairs + (far / pairs) ** 2)
+        return t_quantile(upper, max(1.0, pairs * worth - 1)) * error
+
+    return half
 
 
 def _half_of_newcombe(table: Table, level: float) -> Callable[[float], float]:
@@ -197,18 +216,6 @@ def _half_of_unseen(clusters: Clusters, span: float, upper: float) -> Callable[[
     furthest = span + abs(clusters.mean)
     worth = clusters.size / clusters.rows
     return lambda pairs: furthest * _unseen(max(2.0, pairs * worth), upper)
-
-
-def _least(half: Callable[[float], float], margin: float) -> int:
-    """The smallest whole number at which ``half``, which falls, is no more than the margin."""
-    high = 2
-    while half(high) > margin:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if half(middle) <= margin else (middle, high)
-    return max(2, high)
 
 
 def _alike(clusters: Clusters) -> bool:

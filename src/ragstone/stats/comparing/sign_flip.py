@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
+from ragstone.stats.join_clusters import join_clusters
 
 Floats = NDArray[np.float64]
 
-MOST_CLUSTERS = 10_000
 BYTE = 8
 LOOKED_UP_AT_ONCE = 1_000_000
 ROUNDING = 1e-10
@@ -95,7 +95,7 @@ def _random_totals_as_far(differences: Floats, resamples: int, rng: np.random.Ge
 
     A random byte flips eight clusters at once: its total stands in a table.
     """
-    joined = _joined(differences, rng)
+    joined = join_clusters(differences, rng)
     padded = np.pad(joined, (0, -len(joined) % BYTE))
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     table = (padded.reshape(-1, BYTE) @ (1.0 - 2.0 * bits).T).ravel()
@@ -106,14 +106,6 @@ def _random_totals_as_far(differences: Floats, resamples: int, rng: np.random.Ge
         drawn = rng.integers(256, size=(size, len(places)), dtype=np.uint8)
         found += _as_far(table[drawn + places].sum(axis=1), differences)
     return found
-
-
-def _joined(differences: Floats, rng: np.random.Generator) -> Floats:
-    clusters = len(differences)
-    if clusters <= MOST_CLUSTERS:
-        return differences
-    starts = np.arange(MOST_CLUSTERS) * clusters // MOST_CLUSTERS
-    return np.asarray(np.add.reduceat(rng.permutation(differences), starts))
 
 
 def _as_far(totals: Floats, differences: Floats) -> int:

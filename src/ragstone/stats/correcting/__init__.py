@@ -7,6 +7,6 @@ labels_only          what the labels say without the judge
 verdict_strata       strata of a graded judge
 stratified_wilson    Wilson's interval for a stratified rate
 corrected            the result that all of them give
-labelled_rows, kish  labels checked; how many rows weighted ones are worth
+labelled_rows        labels checked
 mean_with_error      a mean that can give its interval at any level
 """

@@ -1,19 +1,13 @@
 """The rows that people labelled, among all that the judge judged."""
 
-from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.interval import upper_quantile
-from ragstone.stats.student import t_quantile
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Codes = Sequence[Hashable] | NDArray[np.generic]
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
+from ragstone.stats.kish import kish_df
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,14 +46,22 @@ class LabelledRows:
     def df(self) -> float | None:
         """Degrees of freedom of a variance over the labelled clusters, at least 1.
 
-        As in ``Clusters``: (sum of W_c)² / sum of W_c² - 1, where W_c is the
-        weight of a cluster. None for independent rows of equal weight, whose
-        rates need no estimate of their variance.
+        ``kish_df`` of the weights of the clusters. None for independent rows of
+        equal weight, whose rates need no estimate of their variance.
         """
         if self.n == 0 or (self.clusters is None and not self.weighted):
             return None
-        totals = sums_by(self.own_clusters, self.weights)
-        return max(1.0, float(totals.sum() ** 2 / (totals @ totals)) - 1)
+        return kish_df(self.cluster_weights)
+
+    @property
+    def cluster_weights(self) -> Floats:
+        """Sum of the weights of each labelled cluster, or row, shape (C,)."""
+        return sums_by(self.own_clusters, self.weights)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all labels are the same one, or there is none."""
+        return self.n == 0 or bool(self.labels.min() == self.labels.max())
 
 
 def read_labelled(
@@ -111,36 +113,6 @@ def read_labelled(
     weighted = bool(len(own) and own.max() > own.min())
     even = own / own.mean() if weighted else np.ones(len(own))
     return LabelledRows(n_judged, rows, values, even, weighted, codes)
-
-
-def codes_of(values: Codes) -> Ints:
-    """A whole number from 0 for each different value, shape (n,), in no order that matters."""
-    array = np.asarray(values) if isinstance(values, np.ndarray) else None
-    if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
-        return np.unique(array, return_inverse=True)[1].astype(np.int64)
-    seen: dict[Hashable, int] = {}
-    listed = array.tolist() if array is not None else values
-    return np.fromiter((seen.setdefault(one, len(seen)) for one in listed), dtype=np.int64)
-
-
-def in_order(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """Each different label once: sorted where they can be, otherwise by how they are written."""
-    different = set(labels)
-    try:
-        return tuple(sorted(different))  # type: ignore[type-var]
-    except TypeError:
-        return tuple(sorted(different, key=str))
-
-
-def sums_by(codes: Ints, values: Floats, parts: int = 0) -> Floats:
-    """Sum of the values of each code, shape (at least ``parts``,)."""
-    return np.bincount(codes, weights=values, minlength=parts).astype(np.float64)
-
-
-def quantile(level: float, df: float | None) -> float:
-    """The upper quantile of Student's t, or of the normal where ``df`` is None."""
-    upper = upper_quantile(level)
-    return NormalDist().inv_cdf(upper) if df is None else t_quantile(upper, df)
 
 
 def _index_faults(rows: NDArray[np.generic], n_judged: int) -> list[str]:

@@ -7,7 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
+from ragstone.stats.codes import Codes, sums_by
 from ragstone.stats.interval import Interval, Method, clamp
+from ragstone.stats.kish import kish_size
+from ragstone.stats.student import quantile
 from ragstone.stats.wilson import wilson_ends
 
 from .corrected import (
@@ -17,8 +20,7 @@ from .corrected import (
     effective_labels_of_rate,
     label_flags,
 )
-from .kish import kish_size
-from .labelled_rows import Codes, LabelledRows, quantile, read_labelled, sums_by
+from .labelled_rows import LabelledRows, read_labelled
 from .mean_with_error import MeanWithError, bounded_size
 from .poststratified import design_effect
 
@@ -60,7 +62,8 @@ def labels_only_rate(
 
     ``wilson`` for independent rows, ``cluster_wilson`` for clusters. With
     unequal weights the rows count as Kish's number of them, divided by the
-    design effect of the weighted rows where that is above 1.
+    design effect of the weighted rows where that is above 1; where all labels are
+    the same, as Kish's number of clusters.
 
     Args:
         labels: Shape (n,), 0 or 1.
@@ -84,7 +87,9 @@ def rate_of_labels(
     reason = _reason(sample)
     value = float(np.average(sample.labels, weights=sample.weights)) if sample.n else None
     size = kish_size(sample.weights)
-    if value is not None and sample.df is not None:
+    if sample.alike:
+        size = kish_size(sample.cluster_weights)
+    elif value is not None and sample.df is not None:
         residual = sample.weights * (sample.labels - value) / sample.n
         by_cluster = sums_by(sample.own_clusters, residual)
         one, rate, rows = np.ones(1), np.array([value]), np.array([size])

@@ -1,16 +1,19 @@
 """A mean of labels with its standard error, ready for an interval at any level."""
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from ragstone.stats.clusters import Clusters, effective_rows
+from ragstone.stats.codes import Floats, sums_by
 from ragstone.stats.interval import Interval, Method, clamp, upper_quantile
 from ragstone.stats.student import t_quantile
 from ragstone.stats.wilson import wilson_ends
 
-from .corrected import NO_VARIATION, Corrected, CorrectionMethod
-from .labelled_rows import Floats, LabelledRows, sums_by
+from .corrected import NO_VARIATION, Corrected, CorrectionMethod, effective_labels_of_rate
+from .labelled_rows import LabelledRows
 
 ROUNDING = 1e-12
+FEW_FOR_T, STEPS = 4.0, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +63,43 @@ class MeanWithError:
             high = clamp(self.value + half, self.low, self.high)
             if high - low <= ROUNDING * max(1.0, abs(self.value)):
                 return self._without(NO_VARIATION)
+        interval = Interval(low, high, level, self.method)
         return Corrected(
             self.value,
-            Interval(low, high, level, self.method),
+            interval,
             self.correction,
             self.n_labels,
-            self._effective_labels(),
+            self._effective_labels(interval, q),
             flags=self.flags,
         )
 
-    def _effective_labels(self) -> float | None:
-        square = self.standard_error**2
-        alike = self.spread <= ROUNDING**2 * max(1.0, (self.value or 0) ** 2)
-        return self.size if alike or square == 0 else self.spread / square
+    def _effective_labels(self, interval: Interval, q: float) -> float | None:
+        """How many independent labels, that vary as these do, have an interval as narrow."""
+        upper = upper_quantile(interval.level)
+        if self.low is None or self.high is None or self.size is None:
+            rows = self.spread * (NormalDist().inv_cdf(upper) / (q * self.standard_error)) ** 2
+            return _with_t(rows, upper)
+        span = self.high - self.low
+        low, high = ((end - self.low) / span for end in (interval.low, interval.high))
+        share = clamp(((self.value or 0.0) - self.low) / span, 0, 1)
+        on_scale = Interval(low, high, interval.level, interval.method)
+        rows = effective_labels_of_rate(share, on_scale)
+        most = share * (1 - share) * span**2
+        alike = self.spread <= ROUNDING * span**2
+        return _with_t(rows if alike or not most else rows * min(1.0, self.spread / most), upper)
 
     def _without(self, reason: str | None) -> Corrected:
         return Corrected(self.value, None, self.correction, self.n_labels, None, reason=reason)
+
+
+def _with_t(rows: float, upper: float) -> float:
+    """As many rows as give with Student's t the width that ``rows`` give with the normal."""
+    z, found = NormalDist().inv_cdf(upper), rows
+    if rows < FEW_FOR_T:
+        return rows
+    for _ in range(STEPS):
+        found = rows * (t_quantile(upper, found - 1) / z) ** 2
+    return found
 
 
 def bounded_size(sample: LabelledRows, low: float | None, high: float | None) -> float | None:

@@ -7,7 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
+from ragstone.stats.clusters import HALF_CLUSTER
+from ragstone.stats.codes import Codes, Floats, Ints, in_order, sums_by
 from ragstone.stats.interval import Interval
+from ragstone.stats.student import quantile
 from ragstone.stats.wilson import wilson_ends
 
 from .corrected import (
@@ -19,19 +22,8 @@ from .corrected import (
     effective_labels_of_rate,
     label_flags,
 )
-from .labelled_rows import (
-    Codes,
-    Floats,
-    Ints,
-    LabelledRows,
-    in_order,
-    quantile,
-    read_labelled,
-    sums_by,
-)
+from .labelled_rows import LabelledRows, read_labelled
 from .stratified_wilson import stratified_wilson_ends
-
-HALF_CLUSTER = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)

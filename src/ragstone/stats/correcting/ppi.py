@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
+from ragstone.stats.codes import Codes, Floats, sums_by
 from ragstone.stats.interval import clamp
 
 from .corrected import NO_LABELS, ONE_CLUSTER, Corrected, label_flags
-from .labelled_rows import Codes, Floats, LabelledRows, read_labelled, sums_by
+from .labelled_rows import LabelledRows, read_labelled
 from .labels_only import (
     check_scale,
     degrees_of_freedom,

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
+from ragstone.stats.codes import Codes, Floats
 from ragstone.stats.interval import Interval, clamp
+from ragstone.stats.student import quantile
 
 from .corrected import (
     NO_LABELS,
@@ -16,7 +18,7 @@ from .corrected import (
     effective_labels_of_rate,
     label_flags,
 )
-from .labelled_rows import Codes, Floats, LabelledRows, quantile, read_labelled
+from .labelled_rows import LabelledRows, read_labelled
 from .labels_only import rate_of_labels
 
 NO_POSITIVES = "no_labelled_positives"

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.judging.calibration_error import equal_mass_bins
+from ragstone.stats.bins import equal_mass_bins
 
 MOST_STRATA = 5
 

@@ -1,7 +1,8 @@
 """Judging: a judge against people on the same rows. Imported file by file.
 
+Agreement beyond chance is ``kappa_with_interval`` in ``agreement.cohen``.
+
 confusion          who said what; sensitivity, specificity, precision
-judge_kappa        agreement beyond chance, also of grades
 auroc_interval     how well scores rank, with an interval
 ranks              Spearman, Kendall
 calibration_error  is it right as often as it says

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
 from ragstone.stats.auroc import auroc
-from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of, quantile, sums_by
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
 from ragstone.stats.interval import Interval
+from ragstone.stats.mean_ranks import mean_ranks
+from ragstone.stats.student import quantile
 from ragstone.stats.wilson import wilson_ends
-
-from .ranks import mean_ranks
 
 NO_POSITIVES = "no_positives"
 NO_NEGATIVES = "no_negatives"

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of, in_order, sums_by
+from ragstone.stats.bins import equal_mass_bins
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, in_order, sums_by
 from ragstone.stats.interval import Interval
 from ragstone.stats.mean import mean_interval
 
-from .calibration_error import equal_mass_bins
 from .ranks import RankCorrelation, spearman
 
 PARTS = 3
@@ -63,6 +63,9 @@ def bias_by_group(
 
     Raises:
         InputError: Different numbers of rows, or numbers that are not finite.
+
+    Source: Bland & Altman (1986), "Statistical methods for assessing agreement
+    between two methods of clinical measurement", whose bias it is, by group.
     """
     values, own = _read(differences, clusters)
     listed: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
@@ -97,6 +100,10 @@ def bias_along(
 
     Raises:
         InputError: Different numbers of rows, or numbers that are not finite.
+
+    Source: Bland & Altman (1986), on bias that follows what is measured; Zheng et
+    al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on length
+    and position.
     """
     values, own = _read(differences, clusters)
     number = np.asarray(covariate, dtype=np.float64)

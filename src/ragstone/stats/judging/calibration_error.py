@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of
+from ragstone.stats.bins import equal_mass_bins
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of
 
 from .confusion import Share, share_of
 
@@ -95,14 +96,6 @@ def calibration_error(
         one.positives.n * abs(one.mean_probability - (one.positives.value or 0)) for one in found
     )
     return CalibrationError(gaps / len(said), found, len(said))
-
-
-def equal_mass_bins(values: Floats, bins: int) -> Ints:
-    """A bin for each value, from 0 for the lowest: about equally many in each, ties together."""
-    place, counts = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    middle = (np.cumsum(counts) - counts / 2) / len(values)
-    wanted = np.minimum(np.floor(middle * bins), bins - 1)
-    return np.unique(wanted, return_inverse=True)[1][place].astype(np.int64)
 
 
 def _bin(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ragstone.errors import InputError
-from ragstone.stats.bootstrap import cluster_bootstrap
-from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of
+from ragstone.stats.bootstrap import cluster_bootstrap, percentile_interval
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of
 from ragstone.stats.interval import Interval, upper_quantile
 
 
@@ -36,13 +36,13 @@ def cell_bootstrap(
         level: In (0, 1).
 
     Returns:
-        The interval; None for fewer than two rows or clusters, or where all
-        draws agree.
+        The interval; None for fewer than two rows or clusters, or where both
+        ends are the same.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap",
     chapters 8 and 13.
     """
-    upper = upper_quantile(level)
+    upper_quantile(level)
     n = len(cells)
     if clusters is not None:
         codes = codes_of(clusters)
@@ -57,8 +57,4 @@ def cell_bootstrap(
         return None
     shares = np.bincount(cells, minlength=n_cells) / n
     drawn = np.random.default_rng(seed).multinomial(n, shares, size=resamples) / n
-    statistics = combine(drawn)
-    if statistics.min() == statistics.max():
-        return None
-    low, high = np.quantile(statistics, [1 - upper, upper])
-    return Interval(float(low), float(high), level, "multinomial_bootstrap")
+    return percentile_interval(combine(drawn), level, "multinomial_bootstrap")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.correcting.labelled_rows import Codes, Ints, codes_of, in_order, sums_by
+from ragstone.stats.codes import Codes, Ints, codes_of, in_order, sums_by
 from ragstone.stats.interval import Interval
 from ragstone.stats.mean import mean_interval
 

@@ -7,8 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
-from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of, quantile, sums_by
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
 from ragstone.stats.interval import Interval
+from ragstone.stats.kish import kish_df
+from ragstone.stats.mean_ranks import mean_ranks
+from ragstone.stats.student import quantile
 
 TOO_FEW = "too_few"
 NO_VARIATION = "no_variation"
@@ -109,12 +112,6 @@ def kendall(
     return RankCorrelation(value, interval, n)
 
 
-def mean_ranks(values: Floats) -> Floats:
-    """Ranks from 1, tied values sharing the mean of theirs."""
-    place, ties = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    return np.asarray((np.cumsum(ties) - (ties - 1) / 2)[place])
-
-
 def _standard(values: Floats) -> Floats:
     return np.asarray((values - values.mean()) / values.std())
 
@@ -166,8 +163,7 @@ def _fisher(value: float, effect: Floats, codes: Ints | None, level: float) -> I
     error = sqrt(units / (units - 1) * float(sums @ sums))
     df = units - 1.0
     if codes is not None:
-        counts = np.bincount(codes).astype(np.float64)
-        df = max(1.0, float(counts.sum() ** 2 / (counts @ counts)) - 1)
+        df = kish_df(np.bincount(codes))
     half = quantile(level, df) * error / slack
     centre = atanh(value)
     low, high = tanh(centre - half), tanh(centre + half)

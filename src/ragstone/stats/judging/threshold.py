@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.correcting.labelled_rows import Codes, Floats, Ints, codes_of
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of
 from ragstone.stats.interval import Interval
 
 from .cells import cell_bootstrap

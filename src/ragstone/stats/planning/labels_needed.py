@@ -9,9 +9,10 @@ import numpy as np
 from ragstone.errors import InputError
 from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
 from ragstone.stats.interval import upper_quantile
+from ragstone.stats.smallest import smallest
 from ragstone.stats.student import t_quantile
 
-from .sample_size import rate_half_width, rate_sample_size, smallest
+from .sample_size import rate_half_width, rate_sample_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ragstone.errors import InputError
 from ragstone.stats.interval import upper_quantile
+from ragstone.stats.smallest import smallest
 from ragstone.stats.student import t_quantile
-
-from .sample_size import smallest
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
 SPAN = 10.0

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
-from ragstone.stats.clusters import ALIKE, HALF_CLUSTER, read_clusters
+from ragstone.stats.clusters import effective_size, read_clusters
 from ragstone.stats.interval import clamp, upper_quantile
+from ragstone.stats.smallest import smallest
 from ragstone.stats.student import t_quantile
 from ragstone.stats.wilson import wilson_ends
-
-MOST = 10**12
-"""A size beyond it is as good as none."""
 
 ROUNDING = 1e-12
 
@@ -218,43 +216,26 @@ def _bounded(first: Pilot, low: float, high: float, upper: float) -> Callable[[i
     variance = (first.deviation / span) ** 2 * (first.rows - 1) / first.rows
     size = first.rows_per_cluster
 
-    def effective(clusters: int) -> float:
-        if variance <= ALIKE or not 0 < mean < 1:
-            return float(clusters)
-        rows, shape = clusters * size, min(1.0, variance / (mean * (1 - mean)))
-        of_clusters = clusters * (first.cluster_deviation / span * size) ** 2
-        between = of_clusters + HALF_CLUSTER * size**2 * shape
-        within = rows * variance + HALF_CLUSTER * size * shape
-        return rows / (max(1.0, between / within) * shape)
-
     def half(clusters: int) -> float:
-        ends = wilson_ends(mean, effective(clusters), t_quantile(upper, _df(first, clusters)))
+        worth = effective_size(
+            mean,
+            variance,
+            clusters * (first.cluster_deviation / span * size) ** 2,
+            rows=clusters * size,
+            clusters=clusters,
+            kish=_kish(first, clusters),
+        )
+        ends = wilson_ends(mean, worth, t_quantile(upper, _df(first, clusters)))
         return (ends[1] - ends[0]) / 2 * span
 
     return half
 
 
 def _df(first: Pilot, clusters: int) -> float:
-    """Of the variance of so many clusters, as unequal in size as the pilot's."""
-    return max(1.0, (first.df + 1) * clusters / first.clusters - 1)
+    """Of the variance of so many clusters."""
+    return max(1.0, _kish(first, clusters) - 1)
 
 
-def smallest(enough: Callable[[int], bool], *, least: int = 1, most: int = MOST) -> int:
-    """The smallest whole number from ``least`` on that is enough, where every larger one is too.
-
-    Raises:
-        InputError: Not even ``most`` is.
-    """
-    high = least
-    while not enough(high):
-        if high >= most:
-            raise InputError(f"Not even {most:,} would do. Ask for less precision.")
-        high = min(2 * high, most)
-    low = least
-    while low < high:
-        middle = (low + high) // 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+def _kish(first: Pilot, clusters: int) -> float:
+    """Kish's number of so many clusters, as unequal in size as the pilot's."""
+    return (first.df + 1) * clusters / first.clusters

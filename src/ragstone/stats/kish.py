@@ -1,0 +1,51 @@
+"""What unequal weights cost: Kish's effective number of rows."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragstone.errors import InputError
+
+
+def kish_size(weights: ArrayLike) -> float:
+    """How many rows of equal weight tell as much as these.
+
+        (sum of w)² / sum of w²
+
+    Exact where the weights have nothing to do with the labels; between 1 and n.
+
+    Args:
+        weights: Shape (n,), finite and at least 0; for a sample drawn with known
+            probabilities, one over them; for clusters, their rows.
+
+    Returns:
+        0 for no rows, or where all weights are 0.
+
+    Raises:
+        InputError: A weight that is not finite and at least 0.
+
+    Source: Kish (1965), "Survey Sampling", section 11.7.
+    """
+    values = np.asarray(weights, dtype=np.float64)
+    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0)).all():
+        raise InputError("Weights must be of shape (n,), finite and at least 0.")
+    largest = float(values.max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    relative = values / largest
+    return float(relative.sum() ** 2 / (relative @ relative))
+
+
+def kish_df(weights: ArrayLike) -> float:
+    """Degrees of freedom of a variance over clusters of such weights: n - 1 for equal ones.
+
+        (sum of w)² / sum of w² - 1,  at least 1
+
+    A few large clusters among many small ones decide the variance almost alone.
+
+    Args:
+        weights: As for ``kish_size``.
+
+    Raises:
+        InputError: As ``kish_size``.
+    """
+    return max(1.0, kish_size(weights) - 1)
