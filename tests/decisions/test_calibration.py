@@ -293,3 +293,55 @@ def test_order_that_decides_a_preference_is_counted(tmp_path: Path) -> None:
 
 def test_order_is_not_measured_without_preferences(piers: Run) -> None:
     assert order_sensitivity(piers) is None
+
+
+def test_repeats_of_other_data_or_judges_are_refused(
+    piers: Run, labels: Write, tmp_path: Path
+) -> None:
+    file = labels(people_who_err_twice())
+    other = ragstone.evaluate([pier(0)], metrics=[METRIC], judge="local", out=tmp_path / "other")
+    with pytest.raises(InputError, match="other data"):
+        calibrate(piers, file, repeats=[other])
+    ruled = ragstone.evaluate([pier(0)], metrics=["precision"], judge="rules", out=tmp_path / "b")
+    with pytest.raises(InputError, match="judged otherwise"):
+        calibrate(piers, file, injected=ruled)
+
+
+def wordy(number: int) -> dict[str, Any]:
+    """An answer of two claims, of which the second is wrong in every fourth."""
+    row = pier(number)
+    first = f"Pier {number} is 90 metres long."
+    return {**row, "answer": f"{first} Gulls are {'silent' if number in WRONG else 'loud'}."}
+
+
+def test_examples_labelled_in_part_are_left_out_whatever_is_known_of_them(
+    labels: Write, tmp_path: Path
+) -> None:
+    """One bad claim settles a fault, but its absence takes all claims: both must be there."""
+    rows = [wordy(number) for number in range(12)]
+    run = ragstone.evaluate(rows, metrics=[METRIC], judge="local", out=tmp_path / "run")
+    claims = run.judgements("claims").group_by("example_id").len()
+    assert set(claims["len"]) == {2}
+    said_of = [
+        {"id": f"pier-{n}", "annotator": "ann", "claim": claim, "support": support}
+        for n in range(12)
+        for claim, support in ((0, "supported"), (1, "absent" if n in WRONG else "supported"))
+    ]
+    whole = calibrate(run, labels(said_of), metrics=[METRIC])
+    assert (whole.estimates[0].labels.value, whole.estimates[0].labels.n_labels) == (0.25, 12)
+    in_part = [row for row in said_of if row["claim"] == 1 or row["id"] not in ("pier-0", "pier-1")]
+    partly = calibrate(run, labels(in_part), metrics=[METRIC])
+    assert partly.estimates[0].labels.n_labels == 10
+    assert any(note.startswith("Labelled in part: 2 of 12 examples.") for note in partly.notes)
+
+
+def test_strata_are_named_by_the_words_of_the_metric(labels: Write, tmp_path: Path) -> None:
+    rows = [
+        {**pier(n), "reference": f"Pier {n} is {512 if n in WRONG else 90} metres long."}
+        for n in range(8)
+    ]
+    rows[1]["answer"] = "I don't know."
+    run = ragstone.evaluate(rows, metrics=["answer_outcome"], judge="local", out=tmp_path / "run")
+    right = [{"id": f"pier-{n}", "annotator": "ann", "answer_outcome": n != 1} for n in range(8)]
+    (one,) = calibrate(run, labels(right)).estimates
+    assert [stratum.verdict for stratum in one.corrected.strata] == ["correct", "dont_know"]

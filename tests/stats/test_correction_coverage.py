@@ -71,3 +71,18 @@ def test_draws_are_corrected_as_the_function_does_it(benchmark: Any) -> None:
         interval = poststratified_rate(verdicts, rows, labels).interval
         assert interval is not None
         assert (interval.low, interval.high) == pytest.approx((low[one], high[one]), abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.3, 0.7])
+def test_the_function_itself_holds_the_truth_over_whole_questions(rate: float) -> None:
+    """40 of 400 questions labelled, five answers each, that correlate by .33."""
+    rng, spread, held = np.random.default_rng(13), (1 - 0.33) / 0.33, 0
+    questions = np.repeat(np.arange(400), 5)
+    for _ in range(150):
+        own = np.repeat(rng.beta(rate * spread, (1 - rate) * spread, 400), 5)
+        people = (rng.random(2000) < own).astype(int)
+        judge = np.where(rng.random(2000) < 0.9, people, 1 - people)
+        found = poststratified_rate(judge, np.arange(200), people[:200], clusters=questions)
+        assert found.interval is not None
+        held += found.interval.low <= rate <= found.interval.high
+    assert held >= 0.9 * 150

@@ -43,7 +43,7 @@ def agreement(
         typer.Option(help="Write what the annotators say together: .jsonl, .csv or .parquet."),
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=0, metavar="N", help="So many dividing items a label.")
+        int, typer.Option(min=0, metavar="N", help="So many dividing items a label; --json has all.")
     ] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Of the intervals' draws.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -71,7 +71,7 @@ def agreement(
         scales=scales,
         clusters=clusters_of(labels, cluster),
         seed=seed,
-        limit=limit,
+        limit=None if json else limit,
     )
     broken = table.broken_rules()
     if out is not None:
@@ -84,6 +84,7 @@ def agreement(
                 "n_rows": table.frame.height,
                 "annotators": list(table.annotators),
                 "discarded": table.discarded,
+                "set_aside": table.set_aside,
                 "broken_rules": [one.to_dict() for one in broken],
                 "notes": list(table.notes),
             }

@@ -123,7 +123,7 @@ class ColumnAgreement:
     seed: int = 0
     resamples: int = 2000
     level: float = 0.95
-    limit: int = field(default=10, repr=False)
+    limit: int | None = field(default=10, repr=False)
 
     @property
     def name(self) -> str:
@@ -204,7 +204,7 @@ def agreement_of(
     seed: int = 0,
     resamples: int = 2000,
     level: float = 0.95,
-    limit: int = 10,
+    limit: int | None = 10,
 ) -> tuple[ColumnAgreement, ...]:
     """How far annotators agree, in each column that a table has.
 
@@ -217,7 +217,7 @@ def agreement_of(
         seed: Of the draws.
         resamples: Draws.
         level: Share of intervals that should hold the truth, in (0, 1).
-        limit: So many dividing items, and ties in ``to_dict``.
+        limit: So many dividing items, and ties in ``to_dict``; None for all.
 
     Raises:
         UnknownName: A column or scale that is not there.
@@ -271,7 +271,7 @@ class _Column:
         seed: int,
         resamples: int,
         level: float,
-        limit: int,
+        limit: int | None,
     ) -> ColumnAgreement:
         ratings = self.ratings
         return ColumnAgreement(
@@ -360,7 +360,7 @@ class _Column:
             for c in range(len(words))
         )
 
-    def _dividing(self, limit: int) -> tuple[Dividing, ...]:
+    def _dividing(self, limit: int | None) -> tuple[Dividing, ...]:
         ratings = self.ratings
         apart = 1 - ratings.agreeing
         if self.scale != "nominal" and ratings.items:

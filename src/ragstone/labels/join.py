@@ -13,6 +13,7 @@ from .adjudicate import Settled, Vote, settle
 from .given import unit_kind
 from .names import WRITTEN, is_about_contexts
 from .scale import scale_of
+from .set_aside import NO_CONTEXT, NO_EXAMPLE
 
 if TYPE_CHECKING:
     from .table import LabelTable
@@ -66,10 +67,10 @@ def placed(table: "LabelTable", examples: Iterable[Example]) -> "LabelTable":
     columns = ("example_id", "kind", "unit", "discarded")
     for id, kind, unit, reason in table.frame.select(columns).iter_rows():
         ranks = there.get(id)
-        problem = "no such example" if ranks is None else None
+        problem = NO_EXAMPLE if ranks is None else None
         if ranks is not None and unit is not None and is_about_contexts(kind, unit):
             rank = ranks.get(unit)
-            problem = "no such context" if rank is None else None
+            problem = NO_CONTEXT if rank is None else None
             unit = rank or unit
         units.append(unit)
         discarded.append(reason or problem)
@@ -77,8 +78,9 @@ def placed(table: "LabelTable", examples: Iterable[Example]) -> "LabelTable":
         unit=pl.Series(units, dtype=pl.String), discarded=pl.Series(discarded, dtype=pl.String)
     )
     notes = [
-        f"{n:,} labels of {table.source} are not used: {what} in the data ({some})."
-        for what in ("no such example", "no such context")
+        f"{n:,} {'label' if n == 1 else 'labels'} of {table.source} {'is' if n == 1 else 'are'} "
+        f"not used: {what} in the data ({some})."
+        for what in (NO_EXAMPLE, NO_CONTEXT)
         if (n := discarded.count(what)) and (some := _some(frame, what))
     ]
     return replace(table, frame=frame, notes=(*table.notes, *notes))
@@ -137,12 +139,16 @@ def _unknown(example: Example, unit: str, place: Place) -> Fault:
     kind = unit_kind(unit)
     if kind == "context":
         n = len(example.contexts or ())
-        expected = f"the id of a context of {example.id!r} or a position from 1 to {n}"
+        positions = "position 1" if n == 1 else f"a position from 1 to {n}"
+        expected = f"the id of a context of {example.id!r} or {positions}"
         if n == 0:
             expected = f"no label of a context, for {example.id!r} has none"
     else:
         n = len(example.labels.get(f"{kind}s") or ())
         expected = f"one of the {n} {kind}s of {example.id!r}, counted from 0"
+        if n <= 1:
+            only = f"{kind} 0, the only one" if n else f"no label of a {kind}, for none is listed"
+            expected = f"{only} of {example.id!r}"
     file, line = place(example_id=example.id, unit=unit)
     return Fault(file, line, kind, expected, repr(unit))
 

@@ -1,15 +1,17 @@
 """Judged: from rows as given to a label table, each column a judgement, each cell a label."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from ragstone.errors import DataError, Fault
+from ragstone.examples.problem import ascii_safe
 
-from .given import GivenRow
+from .given import GivenRow, header_of
 from .names import WRITTEN, Name, NoLabel, is_known, label, name_of
+from .set_aside import SAME_TWICE, TWO_LABELS
 from .table import SCHEMA, LabelTable
 from .words import Said, in_words
 
@@ -25,7 +27,11 @@ BESIDE = {
 
 
 def judged(
-    rows: Sequence[GivenRow], faults: list[Fault], source: str, seen: Sequence[str]
+    rows: Sequence[GivenRow],
+    faults: list[Fault],
+    source: str,
+    seen: Sequence[str],
+    columns: Mapping[str, str],
 ) -> LabelTable:
     """The table.
 
@@ -34,21 +40,21 @@ def judged(
         faults: What was wrong before.
         source: The files.
         seen: The columns of the files.
+        columns: Name to column, as the user mapped them.
 
     Raises:
         DataError: With every fault, those before among them.
     """
-    names, notes = _names(rows, faults)
+    names, notes = _names(rows, faults, columns)
     if not names and not faults and not any(row.discarded for row in rows):
-        known = ", ".join(WRITTEN.values())
-        got = f"the columns {', '.join(seen)}" if seen else "none"
-        faults.append(Fault(source, _line(rows), "", f"a label ({known}, …)", got))
+        faults.append(_nothing(rows, source, seen, columns))
     kept: list[tuple[Any, ...]] = []
     places: list[tuple[str, int | None]] = []
     once = _Once(faults)
     empty = 0
+    unlike: dict[str, None] = {}
     for row in rows:
-        found = list(_labels(row, names, faults))
+        found = list(_labels(row, names, faults, unlike))
         for name, said in found:
             once.check(row, name, len(kept))
             kept.append(_row(row, name, said))
@@ -57,10 +63,11 @@ def judged(
         empty += not row.labels and not row.discarded
         places += [(row.file, row.line)] * (len(kept) - len(places))
     if faults:
-        raise DataError(faults)
+        raise DataError(faults, hint=_hint(unlike))
     notes += _set_aside(kept, places, once.repeated)
     if empty:
-        notes.append(f"{empty:,} of {len(rows):,} rows hold no label.")
+        holds = "holds" if empty == 1 else "hold"
+        notes.append(f"{empty:,} of {len(rows):,} rows {holds} no label.")
     return LabelTable(
         source,
         pl.DataFrame(kept, schema=SCHEMA, orient="row"),
@@ -70,7 +77,6 @@ def judged(
 
 
 SHOWN = 3
-TWO_LABELS, SAME_TWICE = "two labels by one annotator", "the same label twice"
 VALUE = list(SCHEMA).index("value")
 
 
@@ -128,14 +134,44 @@ def _set_aside(
     some = []
     for first, second, *_ in differing[:SHOWN]:
         row = dict(zip(SCHEMA, kept[first], strict=True))
-        who = row["annotator"] or "nobody"
+        who = row["annotator"] or "an annotator without a name"
         lines = f"{places[first][0]}:{places[first][1]} and {places[second][1]}"
         some.append(f"{row['column']} of {row['example_id']} by {who} ({lines})")
     more = f" and {len(differing) - SHOWN:,} more" if len(differing) > SHOWN else ""
     return [f"two labels by one annotator count for nobody: {'; '.join(some)}{more}."]
 
 
-def _names(rows: Sequence[GivenRow], faults: list[Fault]) -> tuple[dict[str, Name], list[str]]:
+def _nothing(
+    rows: Sequence[GivenRow], source: str, seen: Sequence[str], columns: Mapping[str, str]
+) -> Fault:
+    """The fault of files without a label: no column for one, or no cell of it filled."""
+    header = header_of(dict.fromkeys(seen), columns)
+    filled = {column for row in rows for column in row.labels}
+    empty = [name for _, name in header.labels if name not in filled]
+    if header.is_long:
+        empty = [name for name in empty if name == "value"]
+    if empty and not header.is_data:
+        got = f"no cell of {' or '.join(map(ascii_safe, empty))} is filled"
+        return Fault(source, None, "", "at least one label", got)
+    known = ", ".join(WRITTEN.values())
+    got = f"the columns {', '.join(map(ascii_safe, seen))}" if seen else "none"
+    return Fault(source, rows[0].line if rows else None, "", f"a label ({known}, …)", got)
+
+
+def _hint(unlike: Collection[str]) -> str:
+    """What to do if a column only shares its name with a metric."""
+    if not unlike:
+        return ""
+    column = next(iter(unlike))
+    return (
+        f"Most of {', '.join(unlike)} are values of the metric of this name, or --map says so. "
+        f"If it is a column of your own: --map own.{column}=COLUMN."
+    )
+
+
+def _names(
+    rows: Sequence[GivenRow], faults: list[Fault], columns: Collection[str]
+) -> tuple[dict[str, Name], list[str]]:
     """Which judgement each column is; those left out for being none, in notes."""
     cells: dict[str, list[object]] = {}
     lines: dict[str, GivenRow] = {}
@@ -148,7 +184,7 @@ def _names(rows: Sequence[GivenRow], faults: list[Fault]) -> tuple[dict[str, Nam
     noted: dict[str, list[str]] = {}
     left_out: dict[str, list[str]] = {}
     for column, given in cells.items():
-        name, note = name_of(column, given, units)
+        name, note = name_of(column, given, units, meant=column in columns)
         dotted = "." in column
         if not is_known(name):
             row = lines[column]
@@ -181,7 +217,7 @@ def no_labels(cells: Sequence[object]) -> str:
 
 
 def _labels(
-    row: GivenRow, names: dict[str, Name], faults: list[Fault]
+    row: GivenRow, names: dict[str, Name], faults: list[Fault], unlike: dict[str, None]
 ) -> Iterator[tuple[Name, Said]]:
     for column, cell in row.labels.items():
         name = names.get(column)
@@ -195,6 +231,8 @@ def _labels(
             said = label(name, cell, row.unit)
         except NoLabel as error:
             faults.append(Fault(row.file, row.line, column, error.expected, error.got))
+            if name.kind == "metric" and not column.startswith("metric."):
+                unlike[column] = None
             continue
         if said is not None:
             yield name, said
@@ -217,7 +255,3 @@ def _row(row: GivenRow, name: Name | None, said: Said | None) -> tuple[Any, ...]
         row.note,
         row.discarded,
     )
-
-
-def _line(rows: Sequence[GivenRow]) -> int | None:
-    return rows[0].line if rows else None

@@ -8,6 +8,7 @@ itself, by the metric (``faithfulness``, ``ndcg(k=10)``). Every other column is 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import Literal
 
 from ragstone.errors import RagstoneError
@@ -36,6 +37,7 @@ OF_CONTEXTS = dict(
     zip(CONTEXT_LABELS, ("relevant", "sufficient", "misleading"), strict=True)
 )  # fmt: skip
 TRUTH = "0, 1, true, false or null"
+YES_OR_NO = "yes, no, 0, 1, true or false"
 YES_NO = {"yes": True, "no": False}
 NOT_THE_METRIC = "values that the metric of this name cannot have; taken as a column of your own"
 OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
@@ -96,16 +98,20 @@ _NEEDS_UNIT = {"grade": "context", "support": "proposition", "agreement": "propo
 """Words that are judgements only where a file names contexts, or claims and statements."""
 
 
-def name_of(column: str, cells: Sequence[object], units: frozenset[str]) -> tuple[Name, str]:
+def name_of(
+    column: str, cells: Sequence[object], units: frozenset[str], *, meant: bool = False
+) -> tuple[Name, str]:
     """Which judgement a column is, and a note where that may surprise.
 
-    A column with the name of a metric is the metric only if all its values could be: scores from
-    1 to 5 called ``faithfulness`` are a column of the user's own.
+    A column with the name of a metric is the metric if more than half of its cells are values of
+    it, so that a misspelt one is a fault; scores from 1 to 5 called ``faithfulness`` are a column
+    of the user's own.
 
     Args:
         column: Its name in the file.
         cells: What stands in it, not null.
         units: What the file's rows name: of ``context``, ``claim``, ``statement``.
+        meant: Whether the user said that the column is what its name says.
     """
     prefix, dot, rest = column.partition(".")
     if dot and squash(prefix) in KINDS:
@@ -117,7 +123,7 @@ def name_of(column: str, cells: Sequence[object], units: frozenset[str]) -> tupl
     if metric is None:
         return Name("own", column), ""
     name = Name("metric", str(metric), "answer")
-    if all(_fits(name, cell) for cell in cells):
+    if meant or 2 * sum(_fits(name, cell) for cell in cells) > len(cells):
         return name, alias_note(column) or ""
     return Name("own", column), NOT_THE_METRIC
 
@@ -192,7 +198,7 @@ def _label(name: Name, cell: object, of: str | None) -> Said | None:
             return _truth(cell, said, TRUTH)
         case "critique":
             word = said.value.lower() if said else ""
-            return _truth(YES_NO.get(word, cell), said, "yes, no, 0, 1, true or false")
+            return _truth(YES_NO.get(word, cell), said, YES_OR_NO)
     return _word(_words_of(name, of), cell, said)
 
 
@@ -234,11 +240,22 @@ def _of_metric(name: Name, cell: object, said: Said | None) -> Said:
         return Said(word, OUTCOMES[word])
     low, high = metric.range.low, metric.range.high
     if metric.range.rate:
-        return _truth(YES_NO.get(said.value.lower(), cell), said, TRUTH)
+        return _truth(YES_NO.get(said.value.lower(), cell), said, YES_OR_NO)
     number = said.number
     if number is None or not low <= number <= high:
-        raise NoLabel(f"a value from {low:g} to {high:g}", shown(cell))
+        raise NoLabel(_between(low, high), shown(cell))
     return said
+
+
+def _between(low: float, high: float) -> str:
+    """The numbers of a range in words.
+
+    >>> _between(0, 1), _between(0, inf), _between(-inf, inf)
+    ('a number from 0 to 1', 'a number from 0 on', 'a number')
+    """
+    if low == -inf:
+        return "a number" if high == inf else f"a number up to {high:g}"
+    return f"a number from {low:g} " + ("on" if high == inf else f"to {high:g}")
 
 
 def _fits(name: Name, cell: object) -> bool:

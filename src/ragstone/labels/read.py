@@ -42,11 +42,11 @@ def read_label_table(paths: Paths, *, columns: Mapping[str, str] | None = None) 
     Args:
         paths: One file or several, which are read as one.
         columns: Name to column: ``{"answer_outcome": "correct"}`` reads the column ``correct`` as
-            values of that metric.
+            values of that metric; what is none of them is a fault.
 
     Raises:
         DataError: With every fault: an empty id, a label without its context, a value that is no
-            label, an annotator who says two things of one unit, a file that holds no labels.
+            label, a file that holds no labels.
     """
     several = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
     names = [fspath(path) for path in several]
@@ -59,7 +59,7 @@ def read_label_table(paths: Paths, *, columns: Mapping[str, str] | None = None) 
         rows += found
         faults += wrong
     faults += _not_there(columns, seen, rows, ", ".join(names))
-    return judged(rows, faults, ", ".join(names), tuple(seen))
+    return judged(rows, faults, ", ".join(names), tuple(seen), columns)
 
 
 def labels_of(
@@ -92,7 +92,7 @@ def labels_of(
             found, problems = rows_in(example, source, number, columns)
             rows += found
             faults += [Fault(source, number, *problem) for problem in problems]
-    return judged(rows, faults, source, ())
+    return judged(rows, faults, source, (), columns)
 
 
 def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:

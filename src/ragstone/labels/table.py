@@ -15,6 +15,7 @@ from .broken_rules import BrokenRule, broken_rules
 from .join import joined, placed
 from .names import named
 from .scale import Scale, scale_of
+from .set_aside import SET_ASIDE
 
 SCHEMA = {
     "example_id": pl.String,
@@ -38,7 +39,7 @@ examples are not at hand), ``claim 0``, ``statement 2``; null for the answer. ``
 where the file names none. ``value`` is the label in words (``true``, ``supported``, ``3``),
 ``number`` as a number, null where it is none. ``inclusion_probability`` is how likely a sample was
 to hold the example; null where all were asked. ``discarded`` says why a row does not count; such a
-row is kept and not used. Kind, column and value are null where an annotator set an example aside
+row is kept and not used; the reasons of ``SET_ASIDE`` are ours, all others people's. Kind, column and value are null where an annotator set an example aside
 without a label.
 """
 
@@ -61,19 +62,28 @@ class LabelTable:
 
     @cached_property
     def used(self) -> pl.DataFrame:
-        """The rows that count: those that nobody discarded."""
+        """The rows that count: neither discarded nor set aside."""
         return self.frame.filter(pl.col("discarded").is_null())
 
     @property
     def n_discarded(self) -> int:
-        """How many rows were discarded."""
-        return self.frame.height - self.used.height
+        """How many rows people discarded."""
+        return sum(self.discarded.values())
 
     @property
     def discarded(self) -> dict[str, int]:
-        """Why rows do not count, and how many for each reason."""
-        counts = self.frame["discarded"].drop_nulls().value_counts(sort=True)
-        return {str(reason): int(n) for reason, n in counts.iter_rows()}
+        """Why people discarded rows, and how many for each reason."""
+        return {why: n for why, n in self._reasons.items() if why not in SET_ASIDE}
+
+    @property
+    def set_aside(self) -> dict[str, int]:
+        """Why rows that nobody discarded do not count, and how many for each of ``SET_ASIDE``."""
+        return {why: n for why, n in self._reasons.items() if why in SET_ASIDE}
+
+    @property
+    def n_set_aside(self) -> int:
+        """How many rows do not count though nobody discarded them."""
+        return sum(self.set_aside.values())
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -137,8 +147,7 @@ class LabelTable:
     def on(self, examples: Iterable[Example]) -> "LabelTable":
         """The table with contexts named by their rank in these examples.
 
-        Rows of an example, or of a part of one, that is not there are discarded, and a note
-        says so.
+        Rows of an example, or of a context, that is not there are set aside, and a note says so.
         """
         return placed(self, examples)
 
@@ -161,6 +170,11 @@ class LabelTable:
             maintain_order=True
         )  # fmt: skip
         return [Fault(file, line, field, expected, id) for file, line, id in rows.iter_rows()]
+
+    @cached_property
+    def _reasons(self) -> Mapping[str, int]:
+        counts = self.frame["discarded"].drop_nulls().value_counts(sort=True)
+        return {str(reason): int(n) for reason, n in counts.iter_rows()}
 
     @cached_property
     def _votes(self) -> dict[str, list[Vote]]:

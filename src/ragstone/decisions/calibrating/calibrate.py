@@ -32,8 +32,16 @@ from .correction import (
 )
 from .identity import identity
 from .passport import Passport, fingerprint_of_labels
-from .people import METRIC, judged_by_people, people_scores, weights_of
-from .repeats import FlipRate, flip_rates, order_sensitivity
+from .people import (
+    METRIC,
+    Units,
+    judged_by_people,
+    labelled_in_part,
+    people_scores,
+    units_of,
+    weights_of,
+)
+from .repeats import FlipRate, flip_rates, order_sensitivity, same_data, same_judge
 from .units import KEYS, judged_units
 
 SHOWN = 5
@@ -121,6 +129,10 @@ def calibrate(
     state = _Calibrating(first, _table(labels, first, columns), metrics, by, cluster, way, level)
     again = [Run.of(one) for one in repeats]
     moved = None if injected is None else Run.of(injected)
+    for one in again:
+        same_data(first, one)
+    for one in [*again, *([] if moved is None else [moved])]:
+        same_judge(first, one)
     return state.calibration(goal, again, moved, seed)
 
 
@@ -196,9 +208,14 @@ class _Calibrating:
         return [self.scored.metric(name) or name for name in self.names]
 
     @cached_property
+    def units(self) -> Units:
+        """How many claims and statements the run's judges found in each example."""
+        return units_of(self.run)
+
+    @cached_property
     def scores(self) -> dict[str, pl.DataFrame]:
         """By metric: the run's scores with people's beside them, where there are any."""
-        values = people_scores(self.examples, self.labels, self.metrics)
+        values = people_scores(self.examples, self.labels, self.metrics, self.units)
         weights = weights_of(self.labels)
         found = {}
         for metric in self.metrics:
@@ -337,36 +354,51 @@ class _Calibrating:
         """What the reader should know of the labels."""
         yield from self.scored.remarks
         yield from self.labels.notes
-        if unknown := self.given.unknown_ids(self.scored.facets["example_id"]):
-            some = ", ".join(unknown[:SHOWN]) + ("…" if len(unknown) > SHOWN else "")
-            yield f"{len(unknown):,} labelled examples are not in the run, such as {some}."
         if broken := len(self.labels.broken_rules()):
-            yield f"{broken:,} labels break a hard rule; they are used as given."
-        ties = int(self.labels.adjudicated()["tie"].sum())
-        if ties:
-            yield f"{ties:,} labels are ties between annotators and count for nobody."
+            yield f"Hard rules that labels break: {broken:,}; they are used as given."
+        if ties := int(self.labels.adjudicated()["tie"].sum()):
+            yield f"Ties between annotators: {ties:,}; they count for nobody."
         if discarded := self.labels.n_discarded:
-            yield f"{discarded:,} discarded labels are not used."
-        for metric in self.metrics:
-            if isinstance(metric, Metric) and (
-                mine := judged_by_people(self.run, metric) & {one.id for one in self.examples}
-            ):
-                yield (
-                    f"{metric}: {len(mine):,} labelled examples were judged by people in the run "
-                    "itself and tell nothing of the judge. Evaluate with --judge local, or a model."
-                )
+            yield f"Labels that people discarded: {discarded:,}; they are not used."
+        partly = [labelled_in_part(self.labels.join(one), self.units) for one in self.examples]
+        if count := sum(map(bool, partly)):
+            yield (
+                f"Labelled in part: {count:,} of {len(partly):,} examples. What rests on every "
+                "unit of an example, such as faithfulness, leaves these out; fill in all rows."
+            )
+        yield from self._own_words()
         for metric, scores in self.scores.items():
             lost = scores.filter((pl.col("status") != "value") & pl.col(PEOPLE).is_not_null())
             if lost.height:
-                yield f"{metric}: of {lost.height:,} labelled examples the judge gave no score."
+                yield f"{metric}: no score of the judge for {lost.height:,} labelled examples."
+
+    def _own_words(self) -> Iterator[str]:
+        """Where people are the run's own judge."""
+        for metric in (one for one in self.metrics if isinstance(one, Metric)):
+            labelled = {one.id for one in self.examples}
+            if mine := judged_by_people(self.run, metric) & labelled:
+                yield (
+                    f"{metric}: people judged {len(mine):,} of the labelled examples in the run "
+                    "itself, which tells nothing of a judge. Evaluate with --judge local, or a "
+                    "model."
+                )
 
     def _nothing_in_common(self) -> str:
-        kinds = sorted({f"{kind}.{column}" for kind, column in self.labels.columns})
+        """Why no label is about anything that a judge of the run said."""
+        source, run = self.labels.source, self.run.path
+        valued = [column for kind, column in self.labels.columns if kind == METRIC]
+        left_out = [one for one in valued if one in self.scored.metrics and one not in self.names]
+        if left_out:
+            asked = ", ".join(self.names)
+            return f"{source} has labels of {', '.join(left_out)}, and --metric asks for {asked}."
+        if own := list(self._own_words()):
+            return f"{source}: {' '.join(own[:1])}"
+        there = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
+        notes = "".join(f"\n  {note}" for note in self.labels.notes)
         return (
-            f"{self.labels.source} has {', '.join(kinds) or 'no label that counts'}, which neither "
-            f"a judgement nor a metric of {self.run.path} answers. Name the metric that a column "
-            "is the value of: --map METRIC=COLUMN."
-            + "".join(f"\n  {note}" for note in self.labels.notes)
+            f"{source} has {there or 'no label that counts'}, which no judgement and no metric of "
+            f"{run} answers. Name the metric that a column is the value of: "
+            f"--map METRIC=COLUMN.{notes}"
         )
 
 

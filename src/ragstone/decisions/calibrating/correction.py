@@ -89,8 +89,7 @@ class LabelledScores:
         if self.method == "rogan_gladen":
             positive = scores >= MIDDLE
             return error_corrected(positive, there, labels, weights=weights, clusters=clusters)
-        strata = strata_of(scores)
-        return poststratify(strata, there, labels, weights=weights, clusters=clusters)
+        return poststratify(verdicts(judged), there, labels, weights=weights, clusters=clusters)
 
     def quantity(self) -> Quantity:
         """The corrected estimate, for what decides over it."""
@@ -181,6 +180,22 @@ def is_rate(scores: pl.DataFrame, scale: Scale) -> bool:
         return True
     labels = scores[PEOPLE].drop_nulls()
     return (scale.low, scale.high) == (0, 1) and bool(labels.is_in([0.0, 1.0]).all())
+
+
+def verdicts(judged: pl.DataFrame) -> list[str]:
+    """What the judge said of each row, in few words: what rates are post-stratified by.
+
+    The metric's own words where it has them, such as ``correct``; else the score, or the range
+    of scores that make one stratum.
+    """
+    rows = judged.select("value", "label", at=pl.Series(strata_of(judged["value"].to_numpy())))
+    names = {}
+    for (at,), part in rows.group_by("at"):
+        words = sorted(part["label"].drop_nulls().unique())
+        low, high = (float(end) for end in (part["value"].min(), part["value"].max()))  # type: ignore[arg-type]
+        span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        names[at] = " or ".join(words) if words and part["label"].null_count() == 0 else span
+    return [names[at] for at in rows["at"]]
 
 
 def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstimate:

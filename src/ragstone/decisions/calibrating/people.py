@@ -1,13 +1,13 @@
 """People: the scores that metrics have where people take the judge's place."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.errors import InputError
-from ragstone.examples import Example
+from ragstone.examples import Example, context_labels
 from ragstone.judgements import VALUE
 from ragstone.judges import HumanJudge, RulesJudge
 from ragstone.labels.table import LabelTable
@@ -16,6 +16,10 @@ from ragstone.run import Run, judge_block
 
 WEIGHT = "weight"
 
+Units = Mapping[str, Mapping[str, int]]
+"""``claim`` and ``statement``: how many each example has, by its id."""
+NOTHING_KNOWN: Units = {}
+
 METRIC = "metric"
 """The kind of labels that are the value of a metric themselves."""
 
@@ -23,7 +27,10 @@ SCHEMA = {"example_id": pl.String, "metric": pl.String, "value": pl.Float64}
 
 
 def people_scores(
-    examples: Sequence[Example], labels: LabelTable, metrics: Sequence[Metric | str]
+    examples: Sequence[Example],
+    labels: LabelTable,
+    metrics: Sequence[Metric | str],
+    units: Units = NOTHING_KNOWN,
 ) -> pl.DataFrame:
     """The value of each metric by what people said; one row an example and metric that has one.
 
@@ -35,6 +42,9 @@ def people_scores(
         examples: Those that people labelled.
         labels: What people said.
         metrics: Metrics; the name alone of one that is not loaded, which has only values given.
+        units: How many claims and statements each example has, where people were asked about
+            the judge's. An example labelled in part has no value by rule: what is known of it
+            might settle the one outcome and never the other.
     """
     names = [str(metric) for metric in metrics]
     given = (
@@ -47,21 +57,53 @@ def people_scores(
     joined = [labels.join(example) for example in examples]
     frames = [pl.DataFrame(schema=SCHEMA), given]
     if joined and ruled:
-        frames += _by_rule(joined, ruled)
+        frames += _by_rule(joined, ruled, units)
     return pl.concat(frames).unique(["example_id", "metric"], keep="first", maintain_order=True)
 
 
-def _by_rule(examples: Sequence[Example], metrics: Sequence[Metric]) -> list[pl.DataFrame]:
+def labelled_in_part(example: Example, units: Units = NOTHING_KNOWN) -> frozenset[str]:
+    """The asks of which people left some unit of an example open, and answered others."""
+    found = set()
+    contexts = context_labels(example.labels)
+    used = {name for one in contexts for name, value in one.items() if value is not None}
+    open_ones = any(one[name] is None for one in contexts for name in used)
+    if used and (open_ones or len(contexts) < len(example.contexts or ())):
+        found.add("relevance")
+    for kind in ("claim", "statement"):
+        given = example.labels.get(f"{kind}s") or ()
+        there = max(len(given), units.get(kind, {}).get(example.id, 0))
+        for field in ("support", "agreement"):
+            said = sum(one.get(field) is not None for one in given)
+            if 0 < said < there:
+                found.add(f"{field}/{kind}")
+    return frozenset(found)
+
+
+def units_of(run: Run) -> Units:
+    """How many claims and statements the judges of a run found in each example."""
+    found = {}
+    for kind, table in (("claim", "claims"), ("statement", "statements")):
+        counts = run.judgements(table).group_by("example_id").agg(pl.col("index").max() + 1)
+        found[kind] = dict(counts.iter_rows())
+    return found
+
+
+def _by_rule(
+    examples: Sequence[Example], metrics: Sequence[Metric], units: Units
+) -> list[pl.DataFrame]:
     judged = judge_block(examples, [HumanJudge(), RulesJudge()], needed_asks(metrics))
     scores = score(judged.tables, metrics)
     ids = judged.tables.examples.select(
         row=pl.int_range(pl.len(), dtype=pl.UInt32), example_id="id"
     )
     human = judged.ledger.filter((pl.col("judge") == "human") & (pl.col("status") == "ok"))
+    partly = [labelled_in_part(example, units) for example in examples]
     frames = []
     for metric in metrics:
         needed = needed_asks([metric])
-        rows = human.filter(pl.col("ask").is_in(needed))["row"].unique()
+        whole = [row for row, asks in enumerate(partly) if asks.isdisjoint(needed)]
+        answered = human.filter(pl.col("ask").is_in(needed) & pl.col("row").is_in(whole))
+        rows = answered["row"].unique()
         found = pl.concat([ids, scores[str(metric)]], how="horizontal").filter(
             pl.col("row").is_in(rows.implode()) & (pl.col("status") == VALUE)
         )

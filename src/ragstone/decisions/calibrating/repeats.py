@@ -10,6 +10,7 @@ from ragstone.errors import InputError
 from ragstone.run import Run
 from ragstone.stats import Interval, mean_interval
 
+from .identity import changes, identity
 from .units import KEYS, judged_units
 
 SAME = 1e-9
@@ -44,6 +45,9 @@ class FlipRate:
 def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
     """How often the second run's judge said something else of the same units.
 
+    What differs between the two but for the judge's mood is for the caller to check:
+    ``same_data``, ``same_judge``.
+
     Words about claims and statements are left out where the judge made these itself. Intervals
     take the units of one example as a cluster.
 
@@ -70,6 +74,31 @@ def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
         clusters = rows.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
         found.append(_rate(f"{kind}.{column}", clusters, level))
     return found
+
+
+def same_data(run: Run, again: Run) -> None:
+    """Refuse two runs of other data.
+
+    Raises:
+        InputError: The data differ.
+    """
+    if run.manifest["settings"]["data"] != again.manifest["settings"]["data"]:
+        raise InputError(
+            f"{again.path} is of other data than {run.path}. To see how often a judge changes its "
+            "word, evaluate the same file again with the same judge and --no-cache."
+        )
+
+
+def same_judge(run: Run, again: Run) -> None:
+    """Refuse two runs of other judges.
+
+    Raises:
+        InputError: A model, a prompt or the plan differs.
+    """
+    changed = changes(identity(run), identity(again))
+    if changed:
+        told = "".join(f"\n  {line}" for line in changed)
+        raise InputError(f"{again.path} was judged otherwise than {run.path}.{told}")
 
 
 def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragstone.decisions.calibrating.people import known_weights, people_scores, weights_of
+from ragstone.decisions.calibrating.people import known_weights, people_scores, units_of, weights_of
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
@@ -200,7 +200,9 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     ids = labels.used["example_id"].unique()
     examples = from_frame(scored.run.examples().filter(pl.col("id").is_in(ids.implode())))
     placed = labels.on(examples)
-    people = people_scores(examples, placed, [metric if known is None else known])
+    people = people_scores(
+        examples, placed, [metric if known is None else known], units_of(scored.run)
+    )
     both = (
         rows.select("example_id", judge="value")
         .join(people.select("example_id", people="value"), on="example_id")

@@ -42,10 +42,6 @@ class Table:
         """How many rows."""
         return len(self.said)
 
-    def columns(self, which: NDArray[np.bool_]) -> "Table":
-        """Only some of the metrics."""
-        return Table(self.x[:, which], self.said, self.cluster, self.annotators)
-
 
 def composite_terms(start: str) -> dict[str, float]:
     """The metrics of a composite and their weights.

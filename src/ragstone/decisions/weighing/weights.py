@@ -188,7 +188,8 @@ def fit_weights(
                      if opinions.sort == "preference" else "it is the same for every example"
                      for name, one in zip(names, varies, strict=True) if not one}  # fmt: skip
         names = [name for name, one in zip(names, varies, strict=True) if one]
-        table = table.columns(varies)
+        if names and not varies.all():
+            table, left_out, n_left_out = score_table(scored, names, pairs, turn)
     if not names:
         raise InputError(f"No metric is left to weigh. {reasons(excluded)}")
     if len(np.unique(table.cluster)) < FEWEST:
@@ -274,7 +275,7 @@ def _validated(
         why=why,
         n=table.size,
         n_questions=questions,
-        n_annotators=int(table.annotators.max()),
+        n_annotators=len({one.annotator for one in opinions.rows}),
         n_ties=int((table.said == 0).sum()) if sort == "preference" else 0,
         left_out=left_out,
         n_left_out=n_left_out,
