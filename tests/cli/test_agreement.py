@@ -64,11 +64,40 @@ def test_a_person_sees_the_strips_the_people_and_what_divides_them(labels: Path)
 
 
 def test_columns_scales_and_the_seed_are_chosen(labels: Path) -> None:
-    found = told(labels, "--column", "tone", "--scale", "tone=nominal", "--seed", 4, "--limit", 0)
+    found = told(labels, "--column", "tone", "--scale", "tone=nominal", "--seed", 4)
     (tone,) = found["labels"]
-    assert (tone["scale"], tone["seed"], tone["dividing"]) == ("nominal", 4, [])
+    assert (tone["scale"], tone["seed"]) == ("nominal", 4)
     mapped = told(labels, "--map", "mood=tone", "--column", "mood")
     assert mapped["labels"][0]["column"] == "mood"
+
+
+def test_a_program_reads_every_dividing_item_and_tie(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    rows = [f"q{n},{who},{said}\n" for n in range(5) for who, said in (("ann", 1), ("ben", 0))]
+    path.write_text("id,annotator,helpful\n" + "".join(rows))
+    (one,) = told(path, "--limit", 1)["labels"]
+    assert len(one["dividing"]) == len(one["ties"]) == one["n_divided"] == one["n_ties"] == 5
+    assert "and 4 more (--limit, --json)" in call(path, "--limit", 1).stdout
+
+
+def test_every_column_of_the_tables_is_explained(labels: Path) -> None:
+    shown = call(labels).stdout
+    for words in (
+        "compared       of these, on items where one label leads", "as the others  share of",
+        "difference     how far", "again          where one annotator", "given          how often",
+    ):  # fmt: skip
+        assert words in shown, words
+
+
+def test_what_was_set_aside_is_not_called_discarded(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,helpful\na,ann,1\na,ann,0\nb,ann,1\nb,ben,1\n")
+    found = told(path)
+    assert found["discarded"] == {}
+    assert found["set_aside"] == {"two labels by one annotator": 2}
+    shown = call(path).stdout
+    assert "set aside  2, not used: two labels by one annotator 2" in shown
+    assert "discarded" not in shown
 
 
 def test_what_they_say_together_is_written(labels: Path, tmp_path: Path) -> None:

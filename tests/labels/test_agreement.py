@@ -89,6 +89,7 @@ def test_the_items_that_divide_most_come_first_with_their_notes(tmp_path: Path) 
     assert one.dividing[0].labels == {"ann": "1", "ben": "5"}
     assert one.dividing[0].notes == {"ann": "sarcasm?"}
     assert len(only(agreement_of(read_label_table(path), limit=1)).dividing) == 1
+    assert len(only(agreement_of(read_label_table(path), limit=None)).dividing) == 2
 
 
 def test_ties_are_counted() -> None:

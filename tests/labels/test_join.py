@@ -82,7 +82,7 @@ def test_verdicts_are_joined_to_the_claims_that_the_example_lists(tmp_path: Path
     example = Example("q1", "q1", "s", labels={"claims": [{"text": "It rained."}]})
     joined = labels(tmp_path, {"claim": 0, "support": "absent"}).join(example)
     assert joined.labels == {"claims": [{"text": "It rained.", "support": "absent"}]}
-    with pytest.raises(DataError, match="one of the 1 claims"):
+    with pytest.raises(DataError, match="claim 0, the only one of 'q1'"):
         labels(tmp_path, {"claim": 1, "support": "absent"}).join(example)
 
 
@@ -110,9 +110,10 @@ def test_a_table_on_its_examples_knows_contexts_by_rank(tmp_path: Path) -> None:
         {"claim": 0, "support": "absent"},
     ).on([PAIR])
     assert table.used.select("example_id", "unit").rows() == [("q1", "2"), ("q1", "claim 0")]
-    assert table.discarded == {"no such context": 1, "no such example": 1}
-    assert [note.split(":")[1].strip() for note in table.notes] == [
-        "no such example in the data (zzz).",
-        "no such context in the data (q1).",
+    assert table.set_aside == {"no such context": 1, "no such example": 1}
+    assert (table.n_set_aside, table.n_discarded) == (2, 0)
+    assert [note.replace(table.source, "it") for note in table.notes] == [
+        "1 label of it is not used: no such example in the data (zzz).",
+        "1 label of it is not used: no such context in the data (q1).",
     ]
     assert table.unknown_ids(["q1"]) == ["zzz"]

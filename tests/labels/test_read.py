@@ -114,6 +114,48 @@ def test_values_beyond_a_metric_are_a_column_of_ones_own(tmp_path: Path) -> None
     assert "faithfulness: values that the metric of this name cannot have" in table.notes[0]
 
 
+def test_one_misspelt_cell_among_values_of_a_metric_is_a_fault(tmp_path: Path) -> None:
+    words = ["correct", "partial", "wrong"] * 3
+    rows = [{"id": str(n), "answer_outcome": word} for n, word in enumerate([*words, "corect"])]
+    path = jsonl(tmp_path / "labels.jsonl", *rows)
+    (fault,) = faults(path)
+    assert (fault.line, fault.field, fault.got) == (10, "answer_outcome", "the text 'corect'")
+    assert "correct, partial, wrong" in fault.expected.replace("one of ", "")
+    with pytest.raises(DataError, match=r"--map own\.answer_outcome"):
+        read_label_table(path)
+    own = read_label_table(path, columns={"own.answer_outcome": "answer_outcome"})
+    assert own.columns == (("own", "answer_outcome"),)
+    half = jsonl(tmp_path / "half.jsonl", *rows[:2], *({"id": "x", "answer_outcome": "?"},) * 2)
+    assert read_label_table(half).columns == (("own", "answer_outcome"),)
+
+
+def test_a_column_mapped_to_a_metric_has_its_values_or_faults(tmp_path: Path) -> None:
+    ratings = [{"id": str(n), "faithfulness": n} for n in range(1, 5)]
+    path = jsonl(tmp_path / "labels.jsonl", *ratings)
+    found = faults(path, {"faithfulness": "faithfulness"})
+    assert [str(fault).split("  ", 1)[1] for fault in found] == [
+        f"faithfulness  expected a number from 0 to 1, got {n}" for n in (2, 3, 4)
+    ]
+    records = [{"id": "a", "labels": {"score": 3}}]
+    with pytest.raises(DataError, match="from 0 to 1, got 3"):
+        labels_of(records, columns={"faithfulness": "score"})
+
+
+def test_a_sheet_returned_empty_says_that_no_cell_is_filled(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,question,answer_outcome\na,ann,Why?,\nb,ann,Who?,\n")
+    (fault,) = faults(path)
+    assert fault.got == "no cell of answer_outcome is filled"
+    path.write_text("id,topic,answer_outcome\na,rivers,\n")
+    assert read_label_table(path).notes == ("no cell of answer_outcome is filled.",)
+    path.write_text("id,kind,column,value\na,quality,helpful,\n")
+    (fault,) = faults(path)
+    assert fault.got == "no cell of value is filled"
+    path.write_text("id,verdict\na,\n")
+    (fault,) = faults(path, {"answer_outcome": "verdict"})
+    assert fault.got == "no cell of answer_outcome is filled"
+
+
 def test_free_text_is_left_out_with_a_note(tmp_path: Path) -> None:
     rows = [{"id": str(n), "tone": "warm", "why": f"for reason {n}"} for n in range(30)]
     rows.append({"id": "x", "tone": "x" * 30, "why": "no"})
@@ -174,7 +216,7 @@ def test_a_sheet_that_is_half_filled_in_says_so(tmp_path: Path) -> None:
     path.write_text("id,annotator,helpful\na,ann,1\nb,ann,\n")
     table = read_label_table(path)
     assert table.used.height == 1
-    assert table.notes == ("1 of 2 rows hold no label.",)
+    assert table.notes == ("1 of 2 rows holds no label.",)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +263,8 @@ def test_two_labels_of_one_annotator_on_one_unit_are_set_aside_and_told(tmp_path
     assert table.used.select("example_id", "column", "value").rows() == [
         ("x", "incomplete", "false"), ("y", "helpful", "true"),
     ]  # fmt: skip
-    assert table.discarded == {"two labels by one annotator": 2, "the same label twice": 1}
+    assert table.set_aside == {"two labels by one annotator": 2, "the same label twice": 1}
+    assert (table.discarded, table.n_discarded, table.n_set_aside) == ({}, 0, 3)
     (note,) = table.notes
     assert "helpful of x by a" in note
     assert "labels.jsonl:1 and 2" in note

@@ -117,6 +117,15 @@ def test_a_wide_file_is_one_a_person_could_have_filled_in(tmp_path: Path) -> Non
     ]
 
 
+def test_a_column_of_ones_own_that_mostly_looks_like_a_metric_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,own.faithfulness\na,ann,1\nb,ann,0.5\nc,ann,4\n")
+    table = read_label_table(path)
+    write_labels(table, tmp_path / "again.csv")
+    assert "own.faithfulness" in (tmp_path / "again.csv").read_text()
+    assert read_label_table(tmp_path / "again.csv").frame.rows() == table.frame.rows()
+
+
 def test_what_annotators_say_together_reads_back_as_one_annotator(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("id,annotator,helpful\na,ann,1\na,ben,1\nb,ann,1\nb,ben,0\n")

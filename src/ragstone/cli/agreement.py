@@ -43,7 +43,8 @@ def agreement(
         typer.Option(help="Write what the annotators say together: .jsonl, .csv or .parquet."),
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=0, metavar="N", help="So many dividing items a label; --json has all.")
+        int,
+        typer.Option(min=0, metavar="N", help="So many dividing items a label; --json has all."),
     ] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Of the intervals' draws.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

@@ -1,6 +1,8 @@
 """Known: a metric or a system of a run by its name, and what there is where it is none."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
 
 from ragstone.errors import RagstoneError, UnknownName
 from ragstone.metrics import parse_metric
@@ -16,20 +18,30 @@ def known_metric(scored: Scored, name: str) -> str:
     Raises:
         UnknownName: The run has no such metric.
     """
-    return metric_among(name, scored.metrics, "metric of this run")
+    return metric_among(name, scored.metrics, "metric of this run", run=scored.run.path)
 
 
-def metric_among(name: str, there: Sequence[str], noun: str) -> str:
+def metric_among(name: str, there: Sequence[str], noun: str, *, run: Path | None = None) -> str:
     """The text form of a metric among these: as it stands, an alias, or written otherwise.
+
+    Args:
+        name: Any form or name of it.
+        there: The text forms.
+        noun: What none of them is called, where it is none.
+        run: A run that a metric which is not there could be added to.
 
     Raises:
         UnknownName: None of them is meant.
     """
     written = " ".join(name.split())
-    for form in (written, _text_form(written)):
-        if form in there:
-            return form
-    raise UnknownName(noun, written, there, hint=f"There are {some(there)}.")
+    form = _text_form(written)
+    for one in (written, form):
+        if one is not None and one in there:
+            return one
+    hint = f"There are {some(there)}."
+    if run is not None and form is not None:
+        hint += f" To add it: ragstone score {quote(str(run))} --metric {quote(form)}"
+    raise UnknownName(noun, written, there, hint=hint)
 
 
 def known_system(scored: Scored, name: str) -> str:
@@ -50,9 +62,9 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + more
 
 
-def _text_form(name: str) -> str:
-    """As the run writes it; as it stands where it is the name of no metric that is loaded."""
+def _text_form(name: str) -> str | None:
+    """As a run writes it; None where it is the name of no metric that is loaded."""
     try:
         return str(parse_metric(name))
     except RagstoneError:
-        return name
+        return None

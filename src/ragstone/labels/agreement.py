@@ -209,7 +209,7 @@ def agreement_of(
     """How far annotators agree, in each column that a table has.
 
     Args:
-        table: Discarded rows do not count.
+        table: Rows that are discarded or set aside do not count.
         columns: Only these, by their name in label files or the judgement's.
         scales: Name to scale, where the one that ``scale_of`` chooses is not meant.
         clusters: Example to cluster, such as its question; intervals redraw clusters whole. By

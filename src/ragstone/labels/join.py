@@ -146,9 +146,10 @@ def _unknown(example: Example, unit: str, place: Place) -> Fault:
     else:
         n = len(example.labels.get(f"{kind}s") or ())
         expected = f"one of the {n} {kind}s of {example.id!r}, counted from 0"
-        if n <= 1:
-            only = f"{kind} 0, the only one" if n else f"no label of a {kind}, for none is listed"
-            expected = f"{only} of {example.id!r}"
+        if n == 0:
+            expected = f"no label of a {kind}, for {example.id!r} lists none"
+        if n == 1:
+            expected = f"{kind} 0, the only one of {example.id!r}"
     file, line = place(example_id=example.id, unit=unit)
     return Fault(file, line, kind, expected, repr(unit))
 

@@ -64,6 +64,13 @@ def judged(
         places += [(row.file, row.line)] * (len(kept) - len(places))
     if faults:
         raise DataError(faults, hint=_hint(unlike))
+    if all(name.kind == "own" for name in names.values()):
+        judgements = [
+            column
+            for column in _empty(rows, seen, columns)
+            if name_of(column, (), frozenset(), meant=True)[0].kind != "own"
+        ]
+        notes += [f"{_none_filled(judgements)}."] if judgements else []
     notes += _set_aside(kept, places, once.repeated)
     if empty:
         holds = "holds" if empty == 1 else "hold"
@@ -145,17 +152,26 @@ def _nothing(
     rows: Sequence[GivenRow], source: str, seen: Sequence[str], columns: Mapping[str, str]
 ) -> Fault:
     """The fault of files without a label: no column for one, or no cell of it filled."""
-    header = header_of(dict.fromkeys(seen), columns)
-    filled = {column for row in rows for column in row.labels}
-    empty = [name for _, name in header.labels if name not in filled]
-    if header.is_long:
-        empty = [name for name in empty if name == "value"]
-    if empty and not header.is_data:
-        got = f"no cell of {' or '.join(map(ascii_safe, empty))} is filled"
-        return Fault(source, None, "", "at least one label", got)
+    if empty := _empty(rows, seen, columns):
+        return Fault(source, None, "", "at least one label", _none_filled(empty))
     known = ", ".join(WRITTEN.values())
     got = f"the columns {', '.join(map(ascii_safe, seen))}" if seen else "none"
     return Fault(source, rows[0].line if rows else None, "", f"a label ({known}, …)", got)
+
+
+def _empty(rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, str]) -> list[str]:
+    """The columns of label files in which no row has a label."""
+    header = header_of(dict.fromkeys(seen), columns)
+    if header.is_data:
+        return []
+    if header.is_long:
+        return [] if any(row.labels for row in rows) else ["value"]
+    filled = {column for row in rows for column in row.labels}
+    return [name for _, name in header.labels if name not in filled]
+
+
+def _none_filled(columns: Sequence[str]) -> str:
+    return f"no cell of {' or '.join(map(ascii_safe, columns))} is filled"
 
 
 def _hint(unlike: Collection[str]) -> str:

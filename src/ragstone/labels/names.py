@@ -243,7 +243,7 @@ def _of_metric(name: Name, cell: object, said: Said | None) -> Said:
         return _truth(YES_NO.get(said.value.lower(), cell), said, YES_OR_NO)
     number = said.number
     if number is None or not low <= number <= high:
-        raise NoLabel(_between(low, high), shown(cell))
+        raise NoLabel(_between(low, high), shown(cell) if number is None else said.value)
     return said
 
 

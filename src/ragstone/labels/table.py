@@ -39,8 +39,8 @@ examples are not at hand), ``claim 0``, ``statement 2``; null for the answer. ``
 where the file names none. ``value`` is the label in words (``true``, ``supported``, ``3``),
 ``number`` as a number, null where it is none. ``inclusion_probability`` is how likely a sample was
 to hold the example; null where all were asked. ``discarded`` says why a row does not count; such a
-row is kept and not used; the reasons of ``SET_ASIDE`` are ours, all others people's. Kind, column and value are null where an annotator set an example aside
-without a label.
+row is kept and not used; the reasons of ``SET_ASIDE`` are ours, all others people's. Kind, column
+and value are null where an annotator discarded an example without a label.
 """
 
 

@@ -46,6 +46,19 @@ COEFFICIENTS = {
 }
 """The word for each coefficient, and what it is."""
 
+LEGEND = {
+    "items": "what one label is about: an answer, a context, a claim or a statement",
+    "labels": "how many this annotator gave",
+    "compared": "of these, on items where one label leads among the other annotators; where nobody "
+    "else labelled, or the others are split, there is nothing to compare with",
+    "as the others": "share of the compared labels that are the one that leads among the others",
+    "difference": "how far this annotator's labels lie above (+) or below (-) the mean of the "
+    "others' on the same items",
+    "given": "how often a label was given to items that two or more labelled",
+    "again": "where one annotator gives it, how often another one of the item gives it too",
+}
+"""What the columns of the tables are."""
+
 REASONS = {
     "no_pairs": "undefined: no item has two labels",
     "no_variation": "undefined: all labels are the same, as chance would have them",
@@ -72,7 +85,7 @@ def agreement_page(
     if not found:
         parts += [Text(), Text("No label counts, so there is nothing to compare.")]
     if compared:
-        parts += [Text(), _footer(compared)]
+        parts += [Text(), _legend(compared), Text(), _footer(compared)]
     return Group(*parts)
 
 
@@ -90,6 +103,9 @@ def _header(
     if table.n_discarded:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in table.discarded.items())
         facts.append(("discarded", Text(f"{table.n_discarded:,}, not used: {reasons}", "yellow")))
+    if table.n_set_aside:
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in table.set_aside.items())
+        facts.append(("set aside", Text(f"{table.n_set_aside:,}, not used: {reasons}", "yellow")))
     by_rule = groupby(sorted(broken, key=lambda one: one.rule), key=lambda one: one.rule)
     for rule, several in by_rule:
         ones = list(several)
@@ -98,6 +114,21 @@ def _header(
         words = f"{counted(len(ones), 'time')}, kept as it is: {where}{more}"
         facts.append((rule.replace("_", " "), Text(words, "yellow")))
     return Facts(facts)
+
+
+def _legend(found: Sequence[ColumnAgreement]) -> RenderableType:
+    """What the columns of the tables are, those that are on the page."""
+    several = any(one.n_annotators > 1 for one in found)
+    differing = any(who.difference is not None for one in found for who in one.annotators)
+    there = {
+        "items": True,
+        "labels": several,
+        "compared": several,
+        "as the others": several,
+        "difference": differing,
+        **dict.fromkeys(("given", "again"), any(one.uses for one in found)),
+    }
+    return Facts([(word, Text(LEGEND[word], DIM)) for word, shown in there.items() if shown])
 
 
 def _footer(found: Sequence[ColumnAgreement]) -> RenderableType:
@@ -204,7 +235,7 @@ def _coefficients(one: ColumnAgreement, strip: int) -> Grid:
 
 def _annotators(one: ColumnAgreement, strip: int) -> Grid:
     numbers = any(annotator.difference is not None for annotator in one.annotators)
-    head = ["  annotator", "labels", "items", "as the others", "interval", _axis(0.0, strip)]
+    head = ["  annotator", "labels", "compared", "as the others", "interval", _axis(0.0, strip)]
     rows: list[Row] = [[cell(word, DIM) for word in [*head, *(["difference"] if numbers else [])]]]
     for annotator in one.annotators:
         share, interval = annotator.agreement, annotator.interval

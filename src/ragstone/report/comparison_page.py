@@ -13,7 +13,7 @@ from ragstone.decisions.comparing.ranking import Ranked
 from .facts import DIM, HEAD, Facts
 from .figures import METHODS, counted, ends, number, percent
 from .grid import Column, Grid, Row, cell, folded
-from .pair_table import METRIC_WIDTH, VERDICTS, PairTable, by_metric, needed
+from .pair_table import METRIC_WIDTH, VERDICTS, Layout, PairTable, by_metric, needed
 
 TESTS = {
     "mcnemar_exact": ("McNemar's exact test", "rates, one pair a cluster"),
@@ -26,6 +26,8 @@ ADJUSTED = {
     "bh": ("BH", "Benjamini-Hochberg: {alpha} of the findings false"),
 }
 
+Drawn = tuple[PairTable, Layout]
+
 OF_DIFFERENCES = {
     "t": "a mean difference, one pair a cluster",
     "cluster_t": "a mean difference whose pairs share clusters",
@@ -37,14 +39,16 @@ OF_DIFFERENCES = {
 def comparison_page(found: Comparisons) -> RenderableType:
     """Header, a table for each pair of systems, the ranking, the small print."""
     parts: list[RenderableType] = [_header(found)]
+    tables = []
     for (a, b), ones in found.between().items():
-        parts += [Text(), _title(a, b, ones), PairTable(ones, ADJUSTED[found.adjust][0])]
+        tables.append(PairTable(ones, ADJUSTED[found.adjust][0]))
+        parts += [Text(), _title(a, b, ones), tables[-1]]
     ranked = _ranked(found)
     if ranked:
         about = "  Bradley-Terry: the chance to win against a system of average strength"
         title = Text.assemble(("Ranking", HEAD), (about, DIM))
         parts += [Text(), title, RankingTable(ranked)]
-    return Group(*parts, Text(), _footer(found))
+    return Group(*parts, Text(), _Footer(found, tables))
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,19 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> RenderableType:
     return Text.assemble(names, told)
 
 
-def _footer(found: Comparisons) -> RenderableType:
+@dataclass(frozen=True)
+class _Footer:
+    """The small print, which explains what the tables draw at this width and nothing else."""
+
+    found: Comparisons
+    tables: Sequence[PairTable]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        drawn = [(one, one.layout(options.max_width)) for one in self.tables]
+        yield _small_print(self.found, drawn)
+
+
+def _small_print(found: Comparisons, drawn: Sequence[Drawn]) -> RenderableType:
     alpha = percent(1 - found.level)
     rows: list[tuple[str, Text]] = []
     for method in dict.fromkeys(one.method for one in found.comparisons if one.method):
@@ -111,7 +127,7 @@ def _footer(found: Comparisons) -> RenderableType:
     word, about = ADJUSTED[found.adjust]
     told = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'test')}"
     rows.append(("adjusted", Text.assemble((word, HEAD), told)))
-    rows += [("reading", Text(line)) for line in _reading(found, alpha)]
+    rows += [("reading", Text(line)) for line in _reading(found, drawn, alpha)]
     for reason, metrics in _reasons(found.comparisons).items():
         rows.append(("of note", Text(f"{reason}: {', '.join(metrics)}")))
     for name, text in rows:
@@ -120,17 +136,28 @@ def _footer(found: Comparisons) -> RenderableType:
     return Facts([*rows, *(("notes", Text(note)) for note in found.notes)])
 
 
-def _reading(found: Comparisons, alpha: str) -> list[str]:
-    lines = [
-        "↑ more is better, ↓ less is better, · neither; a and b are means over their pairs; "
-        "w/t/l: pairs on which a is ahead, both are equal, b is ahead"
-    ]
+def _reading(found: Comparisons, drawn: Sequence[Drawn], alpha: str) -> list[str]:
+    layouts = [layout for _, layout in drawn]
+    parts = ["↑ more is better, ↓ less is better, · neither"]
+    if any(one.means for one in layouts):
+        parts.append("a and b are means over their pairs")
+    if any(one.counts for one in layouts):
+        parts.append("w/t/l: pairs on which a is ahead, both are equal, b is ahead")
+    lines = ["; ".join(parts)]
+    if any(one.sizes for one in layouts):
+        lines.append(
+            "rel.: a - b in percent of b; win: share of pairs on which a is ahead, a tie half; "
+            "d: the mean difference over the differences' standard deviation (Cohen's d_z)"
+        )
     if found.margin is not None:
         narrow = percent(1 - 2 * (1 - found.level))
+        mark = " ┊" if any(layout.strip and table.has_margin for table, layout in drawn) else ""
         lines.append(
-            f"equivalent: the {narrow} interval lies inside the margin ┊; else better or worse at "
-            f"an adjusted p of {alpha} at the most"
+            f"equivalent: the {narrow} interval lies inside the margin{mark}; else better or "
+            f"worse at an adjusted p of {alpha} at the most"
         )
+    if any(one.caution for one in found.comparisons):
+        lines.append("N pairs only: a verdict from so few is to be taken as rough")
     if any(needed(one) for one in found.comparisons):
         lines.append("cannot tell ~N: half the interval would be the margin at N pairs in all")
     if any(_narrow(one) for one in found.comparisons):

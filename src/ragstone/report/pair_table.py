@@ -10,8 +10,8 @@ from rich.text import Text
 from ragstone.decisions.comparing.compared import Comparison
 
 from .facts import DIM, HEAD
-from .figures import ARROWS, drawn, ends, number, p_word, percent, signed
-from .grid import Cell, Column, Grid, Row, cell, folded, roomiest
+from .figures import ARROWS, counted, drawn, ends, number, p_word, percent, signed
+from .grid import Cell, Column, Grid, Row, cell, folded
 
 VERDICTS = {
     "better": ("better", "bold green"),
@@ -29,12 +29,18 @@ class Layout:
     """What there is room for."""
 
     strip: int
+    sizes: bool = False
+    """Relative change, win rate and effect size."""
     counts: bool = True
     means: bool = True
     interval: bool = True
 
 
 LAYOUTS = (
+    Layout(31, sizes=True),
+    Layout(25, sizes=True),
+    Layout(19, sizes=True),
+    Layout(15, sizes=True),
     Layout(31),
     Layout(25),
     Layout(19),
@@ -59,13 +65,31 @@ class PairTable:
     """How p-values are, in a word."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        grids = (self.grid(layout) for layout in LAYOUTS)
-        yield roomiest(grids, options.max_width)
+        yield self.grid(self.layout(options.max_width))
+
+    def layout(self, width: int) -> Layout:
+        """The layout in which it is drawn on a console so wide."""
+        fitting = (one for one in LAYOUTS if self.grid(one).width <= width)
+        return next(fitting, LAYOUTS[-1])
+
+    @property
+    def scale(self) -> float:
+        """Where the strips end on both sides; 0 where nothing is drawn."""
+        return _scale(self.comparisons)
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether a strip shows the margin: it lies on the scale of one that is drawn."""
+        scale = self.scale
+        return any(
+            one.margin is not None and one.margin <= scale and is_drawn(one)
+            for one in self.comparisons
+        )
 
     def grid(self, layout: Layout) -> Grid:
         """The table in one layout."""
         sliced = any(one.slice for one in self.comparisons)
-        scale = _scale(self.comparisons)
+        scale = self.scale
         columns = [Column(), Column(gap=1)]
         head = [cell("metric", DIM), cell()]
         if sliced:
@@ -82,6 +106,9 @@ class PairTable:
         if layout.strip:
             columns.append(Column())
             head.append(cell(_axis(scale, layout.strip), DIM))
+        if layout.sizes:
+            columns += [Column("right"), Column("right"), Column("right")]
+            head += [cell("rel.", DIM), cell("win", DIM), cell("d", DIM)]
         columns.append(Column("right"))
         head.append(cell(f"p {self.adjusted}", DIM))
         if layout.counts:
@@ -118,11 +145,13 @@ def _figures(one: Comparison, layout: Layout, scale: float) -> list[Cell]:
         row.append(cell(ends(one.low, one.high)))
     if layout.strip:
         row.append(Cell(strip(one, scale, layout.strip, style)))
+    if layout.sizes:
+        row += [cell(_relative(one)), cell(_won(one)), cell(_effect(one))]
     row.append(cell(p_word(one.p_adjusted) or "–"))
     if layout.counts:
         row.append(cell(f"{one.wins}/{one.ties}/{one.losses}"))
-    needs = needed(one)
-    row.append(Cell(Text.assemble((word, style), (f"  {needs}" if needs else "", DIM))))
+    told = needed(one) or (f"{counted(one.n_pairs, 'pair')} only" if one.caution else "")
+    row.append(Cell(Text.assemble((word, style), (f"  {told}" if told else "", DIM))))
     return row
 
 
@@ -174,6 +203,25 @@ def _axis(scale: float, width: int) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else number(value)
+
+
+def _relative(one: Comparison) -> str:
+    """How far a lies above b, in percent of b: ``+12.5 %``; a dash where b is 0 or less."""
+    if one.relative_change is None:
+        return "–"
+    change = round(one.relative_change, 1) + 0.0
+    return f"{'+' if change > 0 else ''}{change:,.1f} %"
+
+
+def _won(one: Comparison) -> str:
+    return "–" if one.win_rate is None else percent(one.win_rate.value, 0)
+
+
+def _effect(one: Comparison) -> str:
+    if one.effect_size is None:
+        return "–"
+    effect = round(one.effect_size, 2) + 0.0
+    return f"{'+' if effect > 0 else ''}{effect:.2f}"
 
 
 def needed(one: Comparison) -> str:

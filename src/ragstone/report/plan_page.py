@@ -1,6 +1,7 @@
 """Plan page: how much to run, compare or label, as ``ragstone plan`` prints it."""
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -119,10 +120,11 @@ def labels_page(found: LabelSize) -> RenderableType:
         notes.append(f"The judge saves {percent(found.saved, 1)} of the labels.")
     elif found.labels is not None:
         notes.append("A judge like this saves no labels.")
+    sample = f"ragstone sample RUN --metric {quote(found.metric) if found.metric else '…'}"
     if found.questions is None:
-        notes.append("Drawn at random among the judged: ragstone sample RUN --n N.")
+        notes.append(f"Drawn at random among the judged: {sample} --n N")
     else:
-        notes.append("Drawn as whole questions: ragstone sample RUN --whole-questions --n N. "
+        notes.append(f"Drawn as whole questions: {sample} --whole-questions --n N. "
                      "Drawn one by one, so many answers tell a little more.")  # fmt: skip
     notes.append("The estimate is then that of ragstone calibrate RUN --labels FILE.")
     return Group(*parts, Text(), *(Paragraph(Text(note, DIM)) for note in notes))

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.decisions.sampling.draw import EMPHASIS, Sample
+from ragstone.decisions.sampling.draw import Sample
 from ragstone.decisions.sampling.label_sheet import Sheet
 
 from .facts import DIM, HEAD, Facts, Paragraph
@@ -32,7 +32,8 @@ def _facts(sample: Sample, sheet: Sheet, out: Path | None) -> list[tuple[str, Te
     settings, n = sample.settings, sample.rows.height
     drawn = Text.assemble((f"{n:,} of {sample.examples:,} examples", HEAD))
     if sample.questions is not None:
-        drawn.append(f", {sample.questions:,} whole questions")
+        whole = "whole " if sample.unit == "questions" else ""
+        drawn.append(f", {sample.questions:,} {whole}{sample.unit}")
     how = str(settings["by"])
     if settings["by"] == "near-threshold":
         how += f": {settings['metric']} near {settings['threshold']:g}"
@@ -41,8 +42,7 @@ def _facts(sample: Sample, sheet: Sheet, out: Path | None) -> list[tuple[str, Te
         how += f" about {settings['metric']}, by {others}"
     elif settings["by"] == "stratified":
         how += f" by {', '.join(settings['strata_of'])}, {settings['allocation']}"
-    chances = sample.rows["inclusion_probability"]
-    low, high = (float(chances.min() or 0), float(chances.max() or 0))  # type: ignore[arg-type]
+    low, high = sample.chances
     chance = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
     rows = [
         ("drawn", drawn),
@@ -97,8 +97,13 @@ def _annotators(sample: Sample, sheet: Sheet) -> Grid:
 def _notes(sample: Sample, sheet: Sheet, out: Path | None) -> list[str]:
     notes = [*sample.notes, *sheet.notes]
     n, settings = sample.rows.height, sample.settings
-    if settings["by"] in ("near-threshold", "disagreement"):
-        notes.append(f"The most telling example was {EMPHASIS:g} times as likely as the least.")
+    least, most = sample.chances
+    if settings["by"] in ("near-threshold", "disagreement") and most > least * 1.005:
+        what = {"examples": "example", "questions": "question"}.get(
+            sample.unit, sample.unit.replace("values", "value", 1)
+        )
+        notes.append(f"The most telling {what} was {most / least:.3g} times as likely as the "
+                     "least.")  # fmt: skip
     if sample.effective < 0.95 * n:
         notes.append(f"Chances differ, so for a mean of all the labels count as "
                      f"{sample.effective:,.0f} drawn at random.")  # fmt: skip

@@ -44,10 +44,12 @@ def _weights(found: Weights, bar: int) -> Grid:
     rows: list[Row] = [[cell(word, DIM) for word in head]]
     for one in found.weights:
         style = HEAD if one.fitted > 0 else DIM
+        fitted, folds = f"{one.fitted:.2f}", f"{one.least:.2f} – {one.most:.2f}"
+        if found.fitted.composite is None:
+            fitted = folds = "–"
         rows.append([
             cell(folded(one.metric, NAME_WIDTH), "" if one.fitted > 0 else DIM),
-            cell(f"{one.start:.2f}", DIM), cell(f"{one.fitted:.2f}", style),
-            cell(f"{one.least:.2f} – {one.most:.2f}", DIM),
+            cell(f"{one.start:.2f}", DIM), cell(fitted, style), cell(folds, DIM),
             Cell(_bar(one.fitted, one.least, one.most, bar)),
         ])  # fmt: skip
     return Grid([Column(), Column("right"), Column("right"), Column("right"), Column()], rows)

@@ -45,9 +45,13 @@ class Run:
         """Open a run's folder.
 
         Raises:
-            InputError: It is no run, or one that was not finished.
+            InputError: It is not there, no run, or one that was not finished.
         """
         folder = Folder(Path(path))
+        if not folder.path.exists():
+            raise InputError(
+                f"There is no folder {path}: `ragstone evaluate DATA --out {path}` makes a run."
+            )
         manifest = folder.manifest
         if not manifest:
             raise InputError(f"{path} is no run: it holds no {MANIFEST}.")

@@ -9,6 +9,9 @@ from .verdict import Better, Verdict
 
 Adjust = Literal["holm", "bh"]
 
+FEW_PAIRS = 10
+"""From fewer a verdict is rough."""
+
 
 @dataclass(frozen=True, slots=True)
 class WinRate:
@@ -28,8 +31,9 @@ class Comparison:
     ``equivalence_low`` and ``equivalence_high`` are its interval at the level
     that ``equivalent`` asks for. ``wins`` are pairs on which a is ahead in the
     metric's direction, or higher where it has none. ``n_needed`` are the pairs
-    in all at which half the interval would be the margin. ``reason`` says what
-    the numbers cannot tell, and why.
+    in all at which half the interval would be the margin. ``relative_change`` is
+    in percent of ``value_b``, ``effect_size`` the mean of the differences over their
+    standard deviation. ``reason`` says what the numbers cannot tell, and why.
     """
 
     metric: str
@@ -65,6 +69,14 @@ class Comparison:
     n_needed: int | None
     reason: str | None
 
+    @property
+    def caution(self) -> str | None:
+        """What to know of a verdict that rests on few pairs; None of any other."""
+        if self.verdict == "cannot_tell" or self.n_pairs >= FEW_PAIRS:
+            return None
+        pairs = "1 pair" if self.n_pairs == 1 else f"{self.n_pairs} pairs"
+        return f"from {pairs} only: take it as rough"
+
     def to_dict(self) -> dict[str, Any]:
         """What stands in ``--json``; what is not there is null."""
         record = {name: getattr(self, name) for name in self.__slots__}
@@ -73,6 +85,7 @@ class Comparison:
         return record | {
             "slice": None if self.slice is None else dict(self.slice),
             "win_rate": shown,
+            "caution": self.caution,
         }
 
 

@@ -16,10 +16,13 @@ from ragstone.run.estimates import PROMPT_OF
 from ragstone.run.folder import Folder
 from ragstone.run.models import Opened
 
+from .sides import run_labels
+
 SHARE = re.compile(r" \d+%")
 SIGNED = ("judge", "prompts", "plan", "encoder", "bertscore", "cross_encoder")
 """What a signature says of how a user's own metric, which is not loaded, was judged."""
 
+JUDGE_OF = "judge of "
 MOST_LISTED = 20
 
 BY_RUBRIC = {"rating", "critique"}
@@ -27,20 +30,29 @@ BY_RUBRIC = {"rating", "critique"}
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """What is another thing in the second run: a judge, a prompt, a model, a definition."""
+    """What is another thing in the second run: a judge, a prompt, a model, a definition.
+
+    ``what`` goes before both, such as ``prompt claims`` or ``claims judged by``; ``runs`` is what
+    the runs are called.
+    """
 
     metric: str
     what: str
     first: str
     second: str
+    runs: tuple[str, str]
 
     def __str__(self) -> str:
-        return f"{self.metric}: {self.what} {self.first}, then {self.second}"
+        by = "by " if self.what.endswith(" by") else ""
+        what = self.what.removesuffix(" by")
+        first, second = self.runs
+        return f"{self.metric}: {what} {by}{self.first} in {first}, {by}{self.second} in {second}"
 
 
 def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) -> list[Otherwise]:
     """Every way in which metrics of the same name are not the same in two runs."""
     found = []
+    runs = run_labels(first.run.path, second.run.path)
     for name in metrics:
         one, other = _made_by(first, name), _made_by(second, name)
         together: dict[tuple[str, str], list[str]] = {}
@@ -49,7 +61,9 @@ def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) ->
             if has is not None and has != had:
                 together.setdefault((had, has), []).append(what)
         found += [
-            Otherwise(name, _in_words(what), had, has) for (had, has), what in together.items()
+            Otherwise(name, words, had, has, runs)
+            for (had, has), what in together.items()
+            for words in _in_words(what)
         ]
     return found
 
@@ -115,10 +129,14 @@ def version_note(first: Scored, second: Scored) -> list[str]:
     return [] if one == other else [f"the runs were scored by Ragstone {one} and {other}."]
 
 
-def _in_words(what: Sequence[str]) -> str:
-    asks = [word.removeprefix("judge of ") for word in what if word.startswith("judge of ")]
-    rest = [word for word in what if not word.startswith("judge of ")]
-    return ", ".join([*rest, *([f"judge of {', '.join(asks)}"] if asks else [])])
+def _in_words(what: Sequence[str]) -> list[str]:
+    """What judges did in one phrase, everything else in another."""
+    asks = [word.removeprefix(JUDGE_OF) for word in what if word.startswith(JUDGE_OF)]
+    rest = [word for word in what if not word.startswith(JUDGE_OF) and word != "judge"]
+    found = [", ".join(rest)] if rest else []
+    if asks or "judge" in what:
+        found.append(f"{', '.join(asks)} judged by".lstrip())
+    return found
 
 
 def _made_by(scored: Scored, name: str) -> dict[str, str]:
@@ -139,7 +157,7 @@ def _judged(
     for ask, judge, status, _ in manifest["judged"]:
         if ask in asks and status == "ok":
             said.setdefault(ask, set()).add(judge)
-    found = {f"judge of {ask}": " and ".join(sorted(who)) for ask, who in said.items()}
+    found = {f"{JUDGE_OF}{ask}": " and ".join(sorted(who)) for ask, who in said.items()}
     who = set().union(*said.values())
     if any(judge == "local" or judge.startswith("local:") for judge in who):
         found["rules of the local judge"] = fingerprint(settings.get("local", []))[:12]

@@ -1,9 +1,11 @@
 """Sides: the systems that are compared, each with one value a question and metric."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from textwrap import shorten
 
 import numpy as np
 import polars as pl
@@ -16,6 +18,12 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 NO_PLACE = -1
+
+HASHED = re.compile("[0-9a-f]{16}")
+"""What stands for a question that the data gave no id."""
+
+QUESTION = 60
+"""Letters that are shown of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,8 +241,8 @@ def unpaired(matches: Sequence[Match]) -> list[str]:
         a, b = matches[0]
         raise InputError(
             f"{a.name} and {b.name} share no question, so nothing can be paired.\n"
-            f"  {a.name}: {_named(a.questions.ids, a.there)}\n"
-            f"  {b.name}: {_named(b.questions.ids, b.there)}\n"
+            f"  {a.name}: {_named(a, a.there)}\n"
+            f"  {b.name}: {_named(b, b.there)}\n"
             "Questions are paired by question_id; evaluate takes it from another column with "
             "--map question_id=COLUMN."
         )
@@ -248,11 +256,25 @@ def unpaired(matches: Sequence[Match]) -> list[str]:
 
 
 def _only_in(side: Side, alone: Bools) -> str:
-    return f"only in {side.name}, so not paired: {_named(side.questions.ids, alone)}."
+    return f"only in {side.name}, so not paired: {_named(side, alone)}."
 
 
-def _named(ids: pl.Series, chosen: Bools, shown: int = 5) -> str:
-    found = ids.filter(pl.Series(chosen))
+def _named(side: Side, chosen: Bools, shown: int = 5) -> str:
+    found = side.questions.ids.filter(pl.Series(chosen))
     more = f" and {len(found) - shown:,} more" if len(found) > shown else ""
     noun = "question" if len(found) == 1 else "questions"
-    return f"{len(found):,} {noun}, {', '.join(found.head(shown))}{more}"
+    return f"{len(found):,} {noun}, {', '.join(_words(side, found.head(shown).to_list()))}{more}"
+
+
+def _words(side: Side, ids: Sequence[str]) -> list[str]:
+    """The ids as they stand; in place of a hash, which nobody knows, the question's words."""
+    if not any(HASHED.fullmatch(one) for one in ids):
+        return list(ids)
+    there = side.scored.run.examples(["question_id", "question"]).drop_nulls()
+    asked = dict(there.unique("question_id", keep="first").iter_rows())
+    return [
+        f"“{shorten(asked[one], QUESTION, placeholder=' …')}”"
+        if HASHED.fullmatch(one) and one in asked
+        else one
+        for one in ids
+    ]

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from math import ceil, sqrt
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,8 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     if both.height < FEWEST:
         raise InputError(
             f"{labels.source} labels {metric} for {both.height} examples that the judge scored: "
-            f"its accuracy needs {FEWEST} at least. Begin with ragstone sample --n 50."
+            f"its accuracy needs {FEWEST} at least. Begin with ragstone sample "
+            f"{quote(str(scored.run.path))} --metric {quote(metric)} --n 50."
         )
     return both
 

@@ -152,7 +152,8 @@ def paired_sizes(
         metrics: Of the run; none are all.
         difference: To be found, in the unit of the metrics; None asks only what can be found.
         n: So many questions; None takes as many as the pilot has.
-        baseline: Compare the others with this system; None compares all with each other.
+        baseline: Compare the others with this system; None compares all with each other, the
+            first of the data less the later ones, as ``compare`` does.
         power: How often it is to be found.
         level: 1 - the level of the test.
 
@@ -171,7 +172,7 @@ def paired_sizes(
     if n is not None and n < 2:
         raise InputError(f"A comparison needs two questions at least, got --n {n}.")
     pairs = [
-        (a, b) for at, b in enumerate(systems) for a in systems[at + 1 :] if baseline is None
+        (a, b) for at, a in enumerate(systems) for b in systems[at + 1 :] if baseline is None
     ] or [(a, str(baseline)) for a in systems if a != baseline]
     return [
         _paired_size(scored, metric, a, b, difference, n, power, level)

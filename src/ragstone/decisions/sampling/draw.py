@@ -23,7 +23,7 @@ from ragstone.stats.planning.sampling import (
 
 from .annotators import shared_out
 from .disagreement import among_votes, between_runs
-from .strata import VERDICT, deviations, stratum_names
+from .strata import VERDICT, check_threshold, deviations, stratum_names
 
 By = Literal["random", "stratified", "near-threshold", "disagreement"]
 WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement")
@@ -58,7 +58,10 @@ class Sample:
         strata: Empty unless stratified.
         settings: What was asked, with the seed: the same gives the same sample.
         examples: How many the run has.
-        questions: How many whole questions were drawn; None where examples were.
+        questions: How many whole questions, or values of the cluster field, were drawn; None
+            where examples were.
+        unit: What was drawn, in words: examples, questions, values of document_id.
+        chances: The least and the greatest chance of any unit to be drawn.
         notes: What the user should know.
     """
 
@@ -67,6 +70,8 @@ class Sample:
     settings: Mapping[str, Any]
     examples: int
     questions: int | None
+    unit: str
+    chances: tuple[float, float]
     notes: tuple[str, ...]
 
     @property
@@ -88,6 +93,7 @@ class Sample:
             "n": self.rows.height,
             "questions": self.questions,
             "effective": self.effective,
+            "chances": list(self.chances),
             "strata": strata,
             "items": self.rows.to_dicts(),
             "notes": list(self.notes),
@@ -117,7 +123,8 @@ def draw_sample(
         by: ``random``: each with the same chance. ``stratified``: so many of each stratum.
             ``near-threshold``: an example whose score lies at the threshold is ten times as
             likely as the one farthest from it. ``disagreement``: one on which runs or votes
-            disagree most is ten times as likely as one on which they agree.
+            disagree most is ten times as likely as one on which they agree. Less than ten times
+            where that is sure to be drawn.
         metric: Of the run; for all but random and strata of fields. Examples for which it is
             undefined are not drawn.
         threshold: Where its scores turn from no to yes.
@@ -135,7 +142,7 @@ def draw_sample(
         InputError: What was asked does not fit together or with the run.
         UnknownName: A metric that the run has not.
     """
-    _check(by, metric, strata, others, scored)
+    _check(by, metric, threshold, strata, others, scored)
     notes = list[str]()
     if metric is not None:
         scored, undefined = _defined(scored, metric)
@@ -146,7 +153,7 @@ def draw_sample(
     if n < 1:
         raise InputError(f"A sample needs an example at least, got --n {n}.")
     rng = np.random.default_rng(seed)
-    units = _Units.of(frame, whole_questions)
+    units = _Units.of(frame, scored.cluster if whole_questions else None)
     if n > units.size:
         has = f"{units.size:,} {units.noun}"
         raise InputError(f"--n {n:,} is more than {scored.run.path} has: {has}.")
@@ -182,7 +189,14 @@ def draw_sample(
         notes.append("A stratum of which one unit is drawn cannot tell how much it varies: "
                      "take a larger --n or fewer strata.")  # fmt: skip
     return Sample(
-        rows, found, settings, len(frame), len(picked) if whole_questions else None, tuple(notes)
+        rows=rows,
+        strata=found,
+        settings=settings,
+        examples=len(frame),
+        questions=len(picked) if whole_questions else None,
+        unit=units.noun,
+        chances=(float(drawn.probability.min()), float(drawn.probability.max())),
+        notes=tuple(notes),
     )
 
 
@@ -196,31 +210,40 @@ def _defined(scored: Scored, metric: str) -> tuple[Scored, int]:
 
 @dataclass(frozen=True, eq=False)
 class _Units:
-    """What is drawn: examples, or questions with all theirs. ``place`` is each example's unit."""
+    """What is drawn: examples, or clusters with all theirs. ``place`` is each example's unit."""
 
     place: NDArray[np.int64]
     size: int
     noun: str
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, whole: bool) -> "_Units":
-        if not whole:
+    def of(cls, frame: pl.DataFrame, cluster: str | None) -> "_Units":
+        """Whole values of the cluster field, or without one examples."""
+        if cluster is None:
             return cls(np.arange(len(frame)), len(frame), "examples")
         names = frame["cluster"].unique(maintain_order=True)
         codes = dict(zip(names, range(len(names)), strict=True))
-        return cls(np.array([codes[one] for one in frame["cluster"]]), len(names), "questions")
+        noun = "questions" if cluster == "question_id" else f"values of {cluster}"
+        return cls(np.array([codes[one] for one in frame["cluster"]]), len(names), noun)
 
     def mean(self, values: Floats) -> Floats:
         return np.bincount(self.place, weights=values) / np.bincount(self.place)
 
 
 def _check(
-    by: By, metric: str | None, strata: Sequence[str], others: Sequence[Scored], scored: Scored
+    by: By,
+    metric: str | None,
+    threshold: float,
+    strata: Sequence[str],
+    others: Sequence[Scored],
+    scored: Scored,
 ) -> None:
     if by not in WAYS:
         raise UnknownName("way of sampling", by, WAYS, hint=f"There are {', '.join(WAYS)}.")
     if metric is not None:
         known_metric(scored, metric)
+        if by == "near-threshold":
+            check_threshold(scored, metric, threshold)
     faults = []
     if by == "stratified" and not strata:
         faults.append(f"--by stratified needs --strata FIELD or --strata {VERDICT}")
@@ -286,8 +309,9 @@ def _stratified(
     split = len(set(units.place[place[units.place] != of_rows].tolist()))
     if split:
         raise InputError(
-            f"{split:,} questions have examples in several strata, so they cannot be drawn whole. "
-            "Stratify by a field of the question, or leave out --whole-questions."
+            f"{split:,} {units.noun} have examples in several strata, so they cannot be drawn "
+            f"whole. Stratify by a field that all examples of one share, or leave out "
+            "--whole-questions."
         )
     sizes = np.bincount(place)
     if len(known) > n:

@@ -1,6 +1,7 @@
 """Strata: the parts of a run that are sampled by themselves, by field or by the judge's verdict."""
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 import polars as pl
@@ -38,10 +39,34 @@ def stratum_names(
     return [", ".join(parts) for parts in zip(*columns, strict=True)]
 
 
+def check_threshold(scored: Scored, metric: str, threshold: float) -> None:
+    """Refuse a threshold that no score can lie on both sides of.
+
+    Raises:
+        InputError: It lies outside of the metric's range, or is no number.
+    """
+    scale = scored.scale(metric)
+    low, high = scale.low, scale.high
+    if isfinite(threshold) and (low is None or low <= threshold) and (
+        high is None or threshold <= high
+    ):
+        return
+    ends = " and ".join(
+        f"{word} {end:g}" for word, end in (("from", low), ("up to", high)) if end is not None
+    )
+    where = f"{metric} has values {ends.replace(' and up', ' up')}" if ends else "it is no number"
+    raise InputError(
+        f"--threshold {threshold:g} cannot be used: {where}. Say where they turn from no to yes."
+    )
+
+
 def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
     """What the judge said of each example, as a word: a label, 0 or 1, or a side of the threshold.
 
     ``undefined`` and ``missing`` are words of their own.
+
+    Raises:
+        InputError: The threshold is needed and lies outside of the metric's range.
     """
     scores, cut = scored.of(metric), f"{threshold:g}"
     value = pl.col("value")
@@ -51,6 +76,8 @@ def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
         if binary
         else pl.when(value >= threshold).then(pl.lit(f"≥{cut}")).otherwise(pl.lit(f"<{cut}"))
     )
+    if not binary and scores.select((value.is_not_null() & pl.col("label").is_null()).any()).item():
+        check_threshold(scored, metric, threshold)
     word = pl.when(pl.col("status") == "value").then(pl.coalesce("label", side)).otherwise("status")
     return scores.select(word.fill_null("missing").alias(VERDICT))[VERDICT]
 

@@ -1,0 +1,218 @@
+"""Labelled run: a run beside what people said of some of its examples."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from ragstone.decisions.known import known_metric
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError
+from ragstone.examples import Example, from_frame
+from ragstone.labels.read import labels_of, read_label_table
+from ragstone.labels.table import LabelTable
+from ragstone.metrics import Metric
+from ragstone.run import Run
+
+from .correction import PEOPLE, LabelledScores, Method, is_rate
+from .people import (
+    METRIC,
+    Units,
+    judged_by_people,
+    labelled_in_part,
+    people_scores,
+    units_of,
+    weights_of,
+)
+
+SHOWN = 5
+
+
+class LabelledRun:
+    """The scores of a run with people's beside them.
+
+    Args:
+        run: A finished run.
+        labels: What people said, see ``labels_for``.
+        metrics: Only these of the run; none for all.
+        by: Fields to group by, beside the system.
+        cluster: The field whose equal values share their fate; by default the run's own.
+        method: How rates are corrected.
+
+    Raises:
+        InputError: No label is of an example of the run.
+        UnknownName: A metric that the run does not have.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        labels: LabelTable,
+        *,
+        metrics: Sequence[str] = (),
+        by: Sequence[str] = (),
+        cluster: str | None = None,
+        method: Method = "poststratified",
+    ) -> None:
+        self.run, self.method = run, method
+        self.scored = Scored(run, cluster=cluster, by=by)
+        self.given = labels
+        self.names = self._named(metrics)
+        if not self.examples:
+            some = ", ".join(sorted(set(labels.frame["example_id"]))[:SHOWN])
+            raise InputError(
+                f"{labels.source}: no label is of an example of {run.path}. They name {some}; "
+                f"the run has {', '.join(self.scored.facets['example_id'][:SHOWN])}."
+            )
+
+    @cached_property
+    def examples(self) -> list[Example]:
+        """The examples of the run that people labelled."""
+        wanted = self.given.frame["example_id"].unique()
+        return from_frame(self.run.examples().filter(pl.col("id").is_in(wanted.implode())))
+
+    @cached_property
+    def labels(self) -> LabelTable:
+        """The labels, with contexts named by their rank."""
+        return self.given.on(self.examples)
+
+    @cached_property
+    def metrics(self) -> list[Metric | str]:
+        """Those of the run; the name of one that is not loaded."""
+        return [self.scored.metric(name) or name for name in self.names]
+
+    @cached_property
+    def units(self) -> Units:
+        """How many claims and statements the run's judges found in each example."""
+        return units_of(self.run)
+
+    @cached_property
+    def scores(self) -> dict[str, pl.DataFrame]:
+        """By metric: the run's scores with people's beside them, where there are any."""
+        values = people_scores(self.examples, self.labels, self.metrics, self.units)
+        weights = weights_of(self.labels)
+        found = {}
+        for metric in self.metrics:
+            own = values.filter(pl.col("metric") == str(metric)).select(
+                "example_id", people="value"
+            )
+            if isinstance(metric, Metric):
+                own = own.filter(
+                    ~pl.col("example_id").is_in(list(judged_by_people(self.run, metric)))
+                )
+            if own.height:
+                joined = self.scored.of(str(metric)).join(
+                    own, on="example_id", how="left", maintain_order="left"
+                )
+                found[str(metric)] = joined.join(
+                    weights, on="example_id", how="left", maintain_order="left"
+                )
+        return found
+
+    def labelled(
+        self, metric: str, group: Mapping[str, str], scores: pl.DataFrame
+    ) -> LabelledScores:
+        """One group's part of a metric's scores."""
+        for name, value in group.items():
+            column = "system" if name == "system" else f"by {name}"
+            scores = scores.filter(pl.col(column) == value)
+        scale = self.scored.scale(metric)
+        rate = is_rate(self.scores[metric], scale)
+        return LabelledScores(metric, group, scores, scale, rate, self.method)
+
+    def groups(self) -> Iterator[Mapping[str, str]]:
+        """All, each system where there are several, each value of each field."""
+        yield {}
+        if len(self.scored.systems) > 1:
+            yield from ({"system": name} for name in self.scored.systems)
+        for name in self.scored.by:
+            for value in self.scored.facets[f"by {name}"].unique().sort():
+                yield {name: value}
+
+    def facts(self) -> pl.DataFrame:
+        """What a bias may go with: cluster, system, fields, and the length of the answer."""
+        lengths = self.run.examples().select(
+            example_id="id", length=pl.col("answer").str.count_matches(r"\S+")
+        )
+        return self.scored.facets.drop("question_id").join(lengths, on="example_id")
+
+    def notes(self) -> Iterator[str]:
+        """What the reader should know of the labels."""
+        yield from self.scored.remarks
+        yield from self.labels.notes
+        if broken := len(self.labels.broken_rules()):
+            yield f"Hard rules that labels break: {broken:,}; they are used as given."
+        if ties := int(self.labels.adjudicated()["tie"].sum()):
+            yield f"Ties between annotators: {ties:,}; they count for nobody."
+        if discarded := self.labels.n_discarded:
+            yield f"Labels that people discarded: {discarded:,}; they are not used."
+        partly = [labelled_in_part(self.labels.join(one), self.units) for one in self.examples]
+        if count := sum(map(bool, partly)):
+            yield (
+                f"Labelled in part: {count:,} of {len(partly):,} examples. What rests on every "
+                "unit of an example, such as faithfulness, leaves these out; fill in all rows."
+            )
+        yield from self._own_words()
+        for metric, scores in self.scores.items():
+            lost = scores.filter((pl.col("status") != "value") & pl.col(PEOPLE).is_not_null())
+            if lost.height:
+                yield f"{metric}: no score of the judge for {lost.height:,} labelled examples."
+
+    def _own_words(self) -> Iterator[str]:
+        """Where people are the run's own judge."""
+        for metric in (one for one in self.metrics if isinstance(one, Metric)):
+            labelled = {one.id for one in self.examples}
+            if mine := judged_by_people(self.run, metric) & labelled:
+                yield (
+                    f"{metric}: people judged {len(mine):,} of the labelled examples in the run "
+                    "itself, which tells nothing of a judge. Evaluate with --judge local, or a "
+                    "model."
+                )
+
+    def nothing_in_common(self) -> str:
+        """Why no label is about anything that a judge of the run said."""
+        source, run = self.labels.source, self.run.path
+        valued = [column for kind, column in self.labels.columns if kind == METRIC]
+        left_out = [one for one in valued if one in self.scored.metrics and one not in self.names]
+        if left_out:
+            asked = ", ".join(self.names)
+            return f"{source} has labels of {', '.join(left_out)}, and --metric asks for {asked}."
+        if own := list(self._own_words()):
+            return f"{source}: {' '.join(own[:1])}"
+        there = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
+        notes = "".join(f"\n  {note}" for note in self.labels.notes)
+        return (
+            f"{source} has {there or 'no label that counts'}, which no judgement and no metric of "
+            f"{run} answers. Name the metric that a column is the value of: "
+            f"--map METRIC=COLUMN.{notes}"
+        )
+
+    def _named(self, metrics: Sequence[str]) -> list[str]:
+        chosen = dict.fromkeys(known_metric(self.scored, text) for text in metrics)
+        return list(chosen or self.scored.metrics)
+
+
+def labels_for(
+    labels: LabelTable | str | Path | Sequence[str | Path],
+    run: Run,
+    columns: Mapping[str, str] | None,
+) -> LabelTable:
+    """The labels of these files, or those that the run's examples carry.
+
+    Raises:
+        DataError: Files that cannot be read, with every fault.
+        InputError: Neither files nor labels in the data.
+    """
+    if isinstance(labels, LabelTable):
+        return labels
+    paths = [labels] if isinstance(labels, str | Path) else list(labels)
+    if paths:
+        return read_label_table(paths, columns=columns)
+    labelled = [example for example in from_frame(run.examples()) if example.labels]
+    if not labelled:
+        raise InputError(
+            f"The examples of {run.path} carry no labels. Name a file of them: --labels FILE. "
+            f"ragstone sample {run.path} makes one to fill in."
+        )
+    return labels_of(labelled, columns=columns, source=f"the data of {run.path}")
