@@ -107,3 +107,40 @@ def test_intervals_are_drawn_in_the_colour_of_their_verdict(demo: Path) -> None:
     assert "●" in drawn
     assert "┊" in drawn
     assert "\x1b[94m●" in drawn
+
+
+def printed(demo: Path, width: int, margin: float = 0.3) -> str:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(comparison_page(compare(demo, metrics=["token_f1"], margin=margin)))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_sizes_of_a_difference_are_shown_and_explained_where_there_is_room(demo: Path) -> None:
+    wide, narrow = printed(demo, 125), printed(demo, 100)
+    first = compare(demo, metrics=["token_f1"]).comparisons[0]
+    assert first.relative_change is not None
+    assert first.win_rate is not None
+    assert f"{first.relative_change:+.1f} %" in wide
+    assert f"{first.win_rate.value:.0%}".replace("%", " %") in wide
+    assert f"{first.effect_size:+.2f}" in wide
+    for word in ("rel.", "win:", "d_z"):
+        assert word in wide
+        assert word not in narrow
+
+
+def test_the_legend_explains_only_what_is_drawn(demo: Path) -> None:
+    narrow = printed(demo, 50)
+    for word in ("w/t/l", "a and b are means", "┊", "├"):
+        assert word in printed(demo, 110)
+        assert word not in narrow
+    assert "┊" not in printed(demo, 110, margin=0.01)
+
+
+def test_a_verdict_from_few_pairs_says_so(demo: Path) -> None:
+    found = compare(demo, metrics=["token_f1"])
+    rough = [one for one in found.comparisons if one.verdict == "worse"]
+    assert {one.caution for one in rough} == {"from 8 pairs only: take it as rough"}
+    assert {one.caution for one in found.comparisons if one.verdict == "cannot_tell"} == {None}
+    assert "8 pairs only" in call(demo, "-m", "token_f1").out
+    assert rough[0].to_dict()["caution"] == rough[0].caution

@@ -87,7 +87,7 @@ def test_a_plan_of_labels_goes_by_a_run(demo: Path) -> None:
         (["labels", "--half-width", 0.1, "--rate", 0.3], "--judged"),
         (["labels", "--half-width", 0.1, "--judged", 9, "--rate", 0.3], "--sensitivity"),
         (["labels", "--half-width", 0.1, "--judged", 9, "--metric", "x"], "--metric needs a RUN"),
-        (["mean", "nowhere", "--half-width", 0.1], "is no run"),
+        (["mean", "nowhere", "--half-width", 0.1], "evaluate DATA --out nowhere"),
     ],
 )
 def test_bad_input_ends_with_2_and_says_why(arguments: list[object], words: str) -> None:
@@ -112,3 +112,18 @@ def test_names_that_the_run_has_not_end_with_2(
     status, _, err = call(arguments[0], demo, *arguments[1:])
     assert status == 2
     assert words in err
+
+
+def test_the_sample_to_draw_names_the_metric(demo: Path) -> None:
+    known = ["--sensitivity", 0.9, "--specificity", 0.9, "--half-width", 0.2]
+    out = call("labels", demo, "-m", "unsupported_claim", *known)[1]
+    assert "ragstone sample RUN --metric unsupported_claim" in " ".join(out.split())
+    out = call("labels", "--rate", 0.3, "--judged", 900, *known)[1]
+    assert "ragstone sample RUN --metric … --n N" in out
+
+
+def test_a_metric_that_the_run_has_not_can_be_added(demo: Path) -> None:
+    status, _, err = call("paired", demo, "-m", "ndcg(k=5)")
+    assert status == 2
+    assert f"ragstone score {demo} --metric 'ndcg(k=5)'" in " ".join(err.split())
+    assert "ragstone score" not in call("paired", demo, "-m", "nothing")[2]

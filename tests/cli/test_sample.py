@@ -74,3 +74,16 @@ def test_bad_input_ends_with_2_and_says_why(
     status, _, err = call(demo, *arguments)
     assert status == 2
     assert words in err
+
+
+def test_how_much_likelier_the_most_telling_example_was_is_what_it_was(demo: Path) -> None:
+    drawn = [demo, "-m", "token_f1", "--by", "near-threshold", "--label", "helpful"]
+    found = json.loads(call(*drawn, "--n", 20, "--json")[1])["chances"]
+    assert f"was {found[1] / found[0]:.3g} times as likely" in call(*drawn, "--n", 20)[1]
+    assert "times as likely" not in call(*drawn, "--n", 24)[1]
+
+
+def test_values_of_a_cluster_field_are_no_questions(demo: Path) -> None:
+    options = ["--whole-questions", "--cluster", "question_type", "--label", "helpful"]
+    assert ", 3 values of question_type\n" in call(demo, "--n", 3, *options)[1]
+    assert ", 1 value of question_type\n" in call(demo, "--n", 1, *options)[1]

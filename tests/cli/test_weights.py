@@ -89,3 +89,12 @@ def test_a_file_that_is_not_there_ends_with_2(demo: Path, tmp_path: Path) -> Non
     status, _, err = call(demo, "--preferences", tmp_path / "none.csv")
     assert status == 2
     assert "none of this name" in err
+
+
+def test_where_nothing_could_be_fitted_a_dash_stands(demo: Path, people: Path) -> None:
+    rows = [json.loads(line) | {"preference": 0} for line in people.read_text().splitlines()]
+    people.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, shown, err = call(demo, "--preferences", people, "-m", "token_f1", "-m", "rouge_l")
+    assert status == 0, err
+    (line,) = (line for line in shown.splitlines() if line.startswith("token_f1"))
+    assert line.split() == ["token_f1", "0.50", "–", "–"]

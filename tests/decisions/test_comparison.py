@@ -401,8 +401,9 @@ def test_what_was_judged_otherwise_is_refused_unless_forced_and_listed(tmp_path:
         compare(first, second)
     told = str(raised.value)
     assert "3 metrics were measured otherwise" in told
-    assert "faithfulness: judge of response, claims, support/claim local, then openai:some" in told
-    assert "my_own: judge local, then openai:some" in told
+    judges = "judged by local in new, by openai:some in old"
+    assert f"faithfulness: response, claims, support/claim {judges}" in told
+    assert f"my_own: {judges}" in told
     assert "--force" in told
     forced = compare(first, second, force=True)
     assert len(forced.comparisons) == 3
@@ -414,7 +415,7 @@ def test_other_rules_models_prompts_and_definitions_are_told_too(tmp_path: Path)
     plain = run_of(tmp_path / "plain", rows)
     for name, settings, words in (
         ("rules", {"local": ["2"]}, "faithfulness: rules of the local judge"),
-        ("own", {"definitions": {"my_own": "2"}}, "my_own: definition 1, then 2"),
+        ("own", {"definitions": {"my_own": "2"}}, "my_own: definition 1 in own-1, 2 in own-2"),
     ):
         before = run_of(tmp_path / f"{name}-1", rows, definitions={"my_own": "1"})
         other = run_of(
@@ -426,7 +427,7 @@ def test_other_rules_models_prompts_and_definitions_are_told_too(tmp_path: Path)
     asked = run_of(tmp_path / "asked", rows, judge="m", llm=told)
     changed = told | {"judges": {"m": ["m@2"]}, "prompts": {"claims": "2", "support": "1"}}
     again = run_of(tmp_path / "again", rows, judge="m", llm=changed)
-    with pytest.raises(InputError, match=r"prompt claims.*1, then 2"):
+    with pytest.raises(InputError, match=r"prompt claims.* 1 in .*, 2 in "):
         compare(asked, again, metrics=["faithfulness"])
     assert compare(plain, run_of(tmp_path / "same", rows)).notes == ()
 
@@ -572,3 +573,14 @@ def test_the_winner_is_the_better_one() -> None:
     assert winner(0.9, 0.8, better="-") == "b"
     assert winner(0.1 + 0.2, 0.3) == "tie"
     assert winner(0, 0) == "tie"
+
+
+def test_questions_without_an_id_are_named_by_their_words(tmp_path: Path) -> None:
+    rows = [{"id": str(at), "question": f"How long is pier {at}?", "answer": "Long.",
+             "reference": "Long.", "system": "a"} for at in range(3)]  # fmt: skip
+    runs = [
+        evaluate(some, metrics=["token_f1"], out=tmp_path / name)
+        for name, some in (("old", rows[:2]), ("new", rows[1:]))
+    ]
+    notes = compare(*runs).notes
+    assert "only in old/a, so not paired: 1 question, “How long is pier 0?”." in notes

@@ -351,3 +351,32 @@ def test_a_sheet_that_is_there_is_not_written_over(
         write_sheet(sheet, file)
     with pytest.raises(InputError, match=r"\.csv"):
         write_sheet(sheet, tmp_path / "sheet.xlsx")
+
+
+def test_a_threshold_beyond_the_scores_is_refused(scored: Scored) -> None:
+    for threshold in (1.5, -0.1, float("nan")):
+        with pytest.raises(InputError, match="from 0 to 1"):
+            draw_sample(scored, 5, by="near-threshold", metric="token_f1", threshold=threshold)
+        with pytest.raises(InputError, match="--threshold"):
+            draw_sample(
+                scored, 5, by="stratified", strata=["verdict"], metric="token_f1",
+                threshold=threshold,
+            )  # fmt: skip
+    assert draw_sample(
+        scored, 5, by="stratified", strata=["verdict"], metric="exact_match", threshold=3
+    ).strata
+
+
+def test_whole_values_of_another_field_are_called_so(run: ragstone.Run) -> None:
+    found = draw_sample(Scored(run, cluster="topic"), 2, whole_questions=True)
+    assert (found.questions, found.unit) == (2, "values of topic")
+    with pytest.raises(InputError, match="has: 2 values of topic"):
+        draw_sample(Scored(run, cluster="topic"), 3, whole_questions=True)
+
+
+def test_the_chances_are_those_of_all_examples(scored: Scored) -> None:
+    found = draw_sample(scored, 4, by="near-threshold", metric="token_f1")
+    assert found.chances[1] / found.chances[0] == pytest.approx(10)
+    assert draw_sample(scored, 80, by="near-threshold", metric="token_f1").chances == (1, 1)
+    many = draw_sample(scored, 70, by="near-threshold", metric="token_f1").chances
+    assert 1 < many[1] / many[0] < 10

@@ -7,6 +7,7 @@ import pytest
 from statsmodels.stats.power import TTestPower
 
 import ragstone
+from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.planning.label_sizes import Accuracy, known_of_run, label_size
 from ragstone.decisions.planning.sizes import (
     NO_VARIATION,
@@ -78,13 +79,23 @@ def test_scores_that_do_not_vary_are_planned_by_their_range(scored: Scored) -> N
 
 
 def test_pairs_are_those_of_statsmodels(scored: Scored) -> None:
-    (found,) = (one for one in paired_sizes(scored, ["token_f1"], difference=0.05) if one.a == "b")
-    assert (found.a, found.b, found.pairs_now) == ("b", "a", 60)
-    spread, _ = differences(scored, "token_f1", "b", "a")
+    found = paired_sizes(scored, ["token_f1"], difference=0.05)[0]
+    assert (found.a, found.b, found.pairs_now) == ("a", "b", 60)
+    spread, _ = differences(scored, "token_f1", "a", "b")
     effect = 0.05 / spread["difference"].to_numpy().std(ddof=1)
     expected = TTestPower().solve_power(effect_size=effect, alpha=0.05, power=0.8)
     assert found.pairs == np.ceil(expected)
     assert found.power_now == pytest.approx(TTestPower().power(effect, 60, 0.05), abs=1e-6)
+
+
+@pytest.mark.parametrize("baseline", [None, "b"])
+def test_pairs_and_signs_are_those_of_a_comparison(scored: Scored, baseline: str | None) -> None:
+    planned = paired_sizes(scored, ["token_f1"], baseline=baseline)
+    compared = compare(scored.run, metrics=["token_f1"], baseline=baseline).comparisons
+    assert [(one.a, one.b) for one in planned] == [(one.a, one.b) for one in compared]
+    assert [one.difference_now for one in planned] == pytest.approx(
+        [one.difference for one in compared]
+    )
 
 
 def test_what_so_many_questions_find_needs_so_many_questions(scored: Scored) -> None:

@@ -4,7 +4,9 @@ from typing import Any
 import pytest
 
 from ragstone.decisions.gating.gate import Decided, GateResult
+from ragstone.report.gate_markdown import gate_markdown
 from ragstone.report.gate_page import bar_strip, gate_page
+from ragstone.report.gate_text import gate_text
 from ragstone.report.gate_words import advice, headline
 from ragstone.report.junit import junit
 
@@ -100,3 +102,43 @@ def test_what_xml_has_no_place_for_is_replaced() -> None:
     written = junit("run \x1b", result(decided(text="hit\x00 >= \ud800")), {}).decode()
     assert "hit\ufffd" in written
     assert "\x1b" not in written
+
+
+def test_what_is_missing_could_change_it_or_is_only_too_much() -> None:
+    many = decided(decision="missing", reason="10 of 100 scores are missing, more than 5 %")
+    turning = decided(decision="missing", reason="1 of 9 scores are missing and could turn it: so")
+    assert advice(result(many)).startswith("More than 5 % of the scores")
+    assert advice(result(many, turning)).startswith("Scores are missing that could change this.")
+    for found in (result(many), result(turning)):
+        assert "evaluate command asks it again" in advice(found)
+        assert "where people judged" in advice(found)
+
+
+def test_by_the_value_alone_nothing_is_said_to_be_shown() -> None:
+    found = result(decided(decision="fail", state="broken"), on="point")
+    assert "does not meet its bar" in advice(found)
+    assert "shown" in advice(result(*found.requirements))
+
+
+@pytest.mark.parametrize("width", [46, 60, 70, 80, 100])
+def test_only_columns_that_are_there_are_explained(made_run: Any, text: Print, width: int) -> None:
+    printed = text(gate_page(made_run(()), result(decided()), {}), width)
+    head = next(line for line in printed.splitlines() if "90 % interval" in line)
+    assert ("p broken" in head) == (printed.count("p broken") > 1)
+    assert ("┃" in printed.split("holds    ")[0]) == ("strip    " in printed)
+    assert ("p broken" in head) == (width > 46)
+
+
+def test_a_gain_is_called_so_and_has_its_sign(made_run: Any, text: Print) -> None:
+    gain = decided(counted="pairs", value=0.02, low=-0.01, high=0.05, bar=-0.05)
+    printed = text(gate_page(made_run(()), result(gain), {}), 100)
+    assert "gain  " in printed
+    assert "+0.020" in printed
+    assert "how much better than the baseline" in printed
+    assert "value or gain" in text(gate_page(made_run(()), result(gain, decided()), {}), 100)
+    assert "gain" not in text(gate_page(made_run(()), result(decided()), {}), 100)
+    assert "gain +0.020" in junit("run", result(gain), {}).decode()
+    assert "gain +0.020" in gate_text("run", result(gain), {})
+    written = gate_markdown("run", result(gain), {})
+    assert "| gain |" in written
+    assert "Gain: how much better" in written

@@ -179,10 +179,7 @@ def _hint(unlike: Collection[str]) -> str:
     if not unlike:
         return ""
     column = next(iter(unlike))
-    return (
-        f"Most of {', '.join(unlike)} are values of the metric of this name, or --map says so. "
-        f"If it is a column of your own: --map own.{column}=COLUMN."
-    )
+    return f"If {column} is a column of your own, not the metric: --map own.{column}=COLUMN."
 
 
 def _names(

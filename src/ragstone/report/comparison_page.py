@@ -151,7 +151,7 @@ def _reading(found: Comparisons, drawn: Sequence[Drawn], alpha: str) -> list[str
         )
     if found.margin is not None:
         narrow = percent(1 - 2 * (1 - found.level))
-        mark = " ┊" if any(layout.strip and table.has_margin for table, layout in drawn) else ""
+        mark = " ┊" if any(table.shows_margin(layout) for table, layout in drawn) else ""
         lines.append(
             f"equivalent: the {narrow} interval lies inside the margin{mark}; else better or "
             f"worse at an adjusted p of {alpha} at the most"

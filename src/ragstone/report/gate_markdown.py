@@ -7,7 +7,7 @@ from ragstone.decisions.gating.gate import Decided, Decision, GateResult
 
 from .failing import Failing, FailingExample
 from .figures import ends, number, p_word, percent
-from .gate_words import VERDICTS, WORDS, advice, headline
+from .gate_words import GAIN, VERDICTS, WORDS, advice, gain_head, headline, is_gain, value_figure
 from .worst import ANSWER, QUESTION, shortened
 
 MARKS: dict[Decision, str] = {"pass": "✅", "fail": "❌", "cannot_tell": "❔", "missing": "⚠️"}
@@ -45,14 +45,17 @@ def escaped(text: str) -> str:
 
 def _table(result: GateResult) -> Iterator[str]:
     level = percent(result.requirements[0].level)
-    yield f"| | requirement | system | value | {level} interval | n | p broken | examples needed |"
+    value = gain_head(result.requirements)
+    yield (
+        f"| | requirement | system | {value} | {level} interval | n | p broken | examples needed |"
+    )
     yield "|---|---|---|--:|:-:|--:|--:|--:|"
     for one in result.requirements:
         cells = [
             f"{MARKS[one.decision]} {WORDS[one.decision]}",
             escaped(one.text),
             escaped(one.group["system"]),
-            "–" if one.value is None else f"**{number(one.value)}**",
+            "–" if one.value is None else f"**{value_figure(one)}**",
             ends(one.low, one.high),
             f"{one.n:,}" + (f" ({one.n_missing:,} missing)" if one.n_missing else ""),
             p_word(one.p_adjusted).replace("<", "&lt;"),
@@ -95,11 +98,12 @@ def _example(one: FailingExample) -> Iterator[str]:
 
 
 def _small_print(result: GateResult) -> str:
+    gains = f"{GAIN[0].upper()}{GAIN[1:]}. " if any(map(is_gain, result.requirements)) else ""
     if result.on == "point":
-        return "Decided on the values alone; another sample could turn them."
+        return f"Decided on the values alone; another sample could turn them. {gains}".rstrip()
     level = percent(1 - 2 * result.level)
     return (
         f"Holds: the whole {level} interval clears the bar. Broken: the opposite is shown at "
         f"one-sided {result.level:g}, by Holm over the {len(result.requirements)} rows. "
-        "Examples needed: in all, if the value stays."
+        f"Examples needed: in all, if the value stays. {gains}".rstrip()
     )

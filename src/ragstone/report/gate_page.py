@@ -12,8 +12,8 @@ from ragstone.decisions.gating.gate import Decided, Decision, GateResult
 from .facts import DIM, HEAD, Facts, Paragraph, plain_line
 from .failing import Failing, FailingExample
 from .figures import drawn, ends, number, p_word, percent
-from .gate_words import VERDICTS, WORDS, advice, headline
-from .grid import Cell, Column, Grid, Row, cell, folded, roomiest
+from .gate_words import GAIN, VERDICTS, WORDS, advice, gain_head, headline, is_gain, value_figure
+from .grid import Cell, Column, Grid, Row, cell, folded
 from .page import Reported
 from .worst import ANSWER, QUESTION, shortened
 
@@ -24,7 +24,7 @@ STYLES: dict[Decision, str] = {
     "missing": "magenta",
 }
 STRIP, NAME = 23, 34
-LAYOUTS = ((STRIP, True), (17, True), (17, False), (11, False), (7, False))
+LAYOUTS = ((STRIP, True), (17, True), (11, True), (7, True), (0, True), (0, False))
 """Width of the strips, and whether p is shown; the first that fits is used."""
 
 MOST_SHOWN = 6
@@ -40,9 +40,10 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Renderabl
         examples: The worst examples of what does not pass, as ``failing`` finds them.
     """
     parts: list[RenderableType] = [_Verdict(result), Text(), _about(run), Text()]
-    parts += [_Table(result.requirements), Text()]
+    table = _Table(result.requirements)
+    parts += [table, Text()]
     parts += _worst(result, examples)
-    return Group(*parts, _small_print(result))
+    return Group(*parts, _SmallPrint(result, table))
 
 
 def bar_strip(one: Decided, width: int = STRIP) -> Text:
@@ -106,8 +107,15 @@ class _Table:
     requirements: Sequence[Decided]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        grids = (self.grid(strip, p=p) for strip, p in LAYOUTS)
-        yield roomiest(grids, options.max_width)
+        strip, p = self.layout(options.max_width)
+        yield self.grid(strip, p=p)
+
+    def layout(self, width: int) -> tuple[int, bool]:
+        """The layout in which it is drawn on a console so wide."""
+        known = any(one.p_adjusted is not None for one in self.requirements)
+        layouts = dict.fromkeys((strip, p and known) for strip, p in LAYOUTS)
+        fitting = (one for one in layouts if self.grid(one[0], p=one[1]).width <= width)
+        return next(fitting, LAYOUTS[-1])
 
     @property
     def several(self) -> bool:
@@ -121,10 +129,12 @@ class _Table:
     def grid(self, strip: int, *, p: bool) -> Grid:
         right = Column("right")
         optional = [*([right] if self.owing else []), *([right] if p else [])]
-        columns = [Column(), Column(), right, right, Column(), right, *optional, Column()]
+        drawn = [Column()] if strip else []
+        columns = [Column(), Column(), right, right, *drawn, right, *optional, Column()]
         level = percent(self.requirements[0].level)
-        heads = ["system" if self.several else "requirement", "", "value", f"{level} interval"]
-        heads += ["bar".center(strip), "n", *(["missing"] if self.owing else [])]
+        heads = ["system" if self.several else "requirement", "", gain_head(self.requirements)]
+        heads += [f"{level} interval", *(["bar".center(strip)] if strip else [])]
+        heads += ["n", *(["missing"] if self.owing else [])]
         heads += ["p broken"] if p else []
         rows: list[Row] = [[cell(head, DIM) for head in heads]]
         for text, group in groupby(self.requirements, key=lambda one: one.text):
@@ -144,9 +154,9 @@ class _Table:
         return [
             cell(name),
             cell(WORDS[one.decision], f"bold {STYLES[one.decision]}"),
-            cell("–" if one.value is None else number(one.value), HEAD),
+            cell(value_figure(one), HEAD),
             cell(ends(one.low, one.high)),
-            Cell(bar_strip(one, strip)),
+            *([Cell(bar_strip(one, strip))] if strip else []),
             cell(f"{one.n:,}"),
             *([owed] if self.owing else []),
             *([cell(p_word(one.p_adjusted), DIM)] if p else []),
@@ -194,15 +204,29 @@ def _example(one: FailingExample) -> Iterator[RenderableType]:
         yield Paragraph(Text(f"–  {reason}", "yellow"), 4, 3)
 
 
-def _small_print(result: GateResult) -> Facts:
+@dataclass(frozen=True)
+class _SmallPrint:
+    """What the words and columns mean that the table has at this width."""
+
+    result: GateResult
+    table: _Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        strip, p = self.table.layout(options.max_width)
+        yield _small_print(self.result, strip=bool(strip), p=p)
+
+
+def _small_print(result: GateResult, *, strip: bool, p: bool) -> Facts:
     level = percent(1 - 2 * result.level)
+    gains = any(map(is_gain, result.requirements))
     labelled = any(one.counted == "labels" for one in result.requirements)
     rows = []
     if result.on == "interval":
         rows += [
             ("holds", f"the whole {level} interval clears the bar (one-sided level "
                       f"{result.level:g}, not adjusted, for all must hold)"),
-            ("broken", f"the opposite is shown: p broken at most {result.level:g}, by Holm over "
+            ("broken", f"the opposite is shown: {'p broken' if p else 'its p'} at most "
+                       f"{result.level:g}, by Holm over "
                        f"the {len(result.requirements)} requirements and systems"),
             ("open", "neither; needs: so many examples of a system in all, if its value stays"),
         ]  # fmt: skip
@@ -211,7 +235,9 @@ def _small_print(result: GateResult) -> Facts:
     rows += [
         ("missing", f"more than {percent(result.max_missing)} of the scores, or few that could "
                     "turn the decision at their worst or best"),
+        *([("gain", GAIN.removeprefix("gain: "))] if gains else []),
         *([("n", "so many labels of people correct the estimate")] if labelled else []),
-        ("strip", "┃ the bar, ├─●─┤ interval and value, each line on a scale of its own"),
+        *([("strip", "┃ the bar, ├─●─┤ interval and value, each line on a scale of its own")]
+          if strip else []),
     ]  # fmt: skip
     return Facts([(name, Text(said, DIM)) for name, said in rows])

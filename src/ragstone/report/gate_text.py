@@ -6,7 +6,16 @@ from ragstone.decisions.gating.gate import Decided, GateResult
 
 from .failing import Failing
 from .figures import p_word
-from .gate_words import VERDICTS, WORDS, advice, estimate, example_lines, headline, needs
+from .gate_words import (
+    VERDICTS,
+    WORDS,
+    advice,
+    estimate,
+    example_lines,
+    headline,
+    needs,
+    value_word,
+)
 
 
 def gate_text(run: str, result: GateResult, examples: Failing) -> str:
@@ -33,7 +42,7 @@ def gate_text(run: str, result: GateResult, examples: Failing) -> str:
 
 def _one(one: Decided) -> Iterator[str]:
     yield f"{WORDS[one.decision].upper():8}{one.text}  [{one.group['system']}]"
-    value = "no value" if one.value is None else f"value {estimate(one)}"
+    value = "no value" if one.value is None else f"{value_word(one)} {estimate(one)}"
     p = p_word(one.p_adjusted)
     shown = [value, f"n {one.n:,}", f"p broken {p}" if p else "", needs(one)]
     yield f"        {', '.join(filter(None, shown))}"

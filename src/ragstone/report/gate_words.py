@@ -1,12 +1,12 @@
 """Gate words: how a gate's decisions are said, the same on a page, in Markdown and in XML."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ragstone.decisions.gating.gate import GRAVEST_FIRST, Decided, Decision, GateResult
 
 from .failing import FailingExample
-from .figures import counted, ends, number, percent
+from .figures import counted, ends, number, percent, signed
 from .worst import ANSWER, QUESTION, shortened
 
 VERDICTS: dict[Decision, str] = {
@@ -35,18 +35,57 @@ def headline(result: GateResult) -> str:
 
 
 def advice(result: GateResult) -> str:
-    """What to do next, in one sentence; nothing where it passes."""
+    """What to do next; nothing where it passes."""
     match result.decision:
         case "pass":
             return ""
+        case "fail" if result.on == "point":
+            return "At least one value does not meet its bar: look at its worst examples."
         case "fail":
             return "At least one requirement is shown not to be met: look at its worst examples."
         case "missing":
-            return (
-                "Scores are missing that could change this: the same evaluate command asks again."
-            )
+            return f"{_what_is_missing(result)} {TO_FILL}"
         case "cannot_tell":
             return f"Too little data to say. {_most_needed(result)}"
+
+
+TO_FILL = (
+    "Where a model failed, the same evaluate command asks it again; where people judged, label the "
+    "rest."
+)
+
+
+def _what_is_missing(result: GateResult) -> str:
+    """Whether missing scores could change what comes of it, or are only too many."""
+    if any(one.decision == "missing" and "could turn it" in one.reason
+           for one in result.requirements):  # fmt: skip
+        return "Scores are missing that could change this."
+    return f"More than {percent(result.max_missing)} of the scores of a requirement are missing."
+
+
+def is_gain(one: Decided) -> bool:
+    """Whether the value is how much better a system is than its baseline."""
+    return one.counted == "pairs"
+
+
+GAIN = "gain: how much better than the baseline, whichever way the metric points; below 0 is worse"
+
+
+def gain_head(requirements: Sequence[Decided]) -> str:
+    """The head of the column of values: what all are, or both."""
+    return " or ".join(dict.fromkeys(sorted(map(value_word, requirements), reverse=True)))
+
+
+def value_word(one: Decided) -> str:
+    """What the value is, in a word."""
+    return "gain" if is_gain(one) else "value"
+
+
+def value_figure(one: Decided) -> str:
+    """The value, a gain with its sign; a dash where there is none."""
+    if one.value is None:
+        return "–"
+    return signed(one.value) if is_gain(one) else number(one.value)
 
 
 def _most_needed(result: GateResult) -> str:
@@ -62,11 +101,9 @@ def _most_needed(result: GateResult) -> str:
 
 def estimate(one: Decided) -> str:
     """``0.836 (90 % interval 0.792 – 0.872)``; a dash where there is no value."""
-    if one.value is None:
-        return "–"
     if one.low is None:
-        return number(one.value)
-    return f"{number(one.value)} ({percent(one.level)} interval {ends(one.low, one.high)})"
+        return value_figure(one)
+    return f"{value_figure(one)} ({percent(one.level)} interval {ends(one.low, one.high)})"
 
 
 def needs(one: Decided) -> str:

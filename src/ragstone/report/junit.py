@@ -8,7 +8,7 @@ from ragstone.decisions.gating.gate import Decided, GateResult
 
 from .failing import Failing, FailingExample
 from .figures import p_word
-from .gate_words import estimate, example_lines, headline, needs
+from .gate_words import estimate, example_lines, headline, needs, value_word
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 has no place for, not even escaped."""
@@ -68,7 +68,7 @@ def _message(one: Decided) -> str:
     """Why, with the figures."""
     p = p_word(one.p_adjusted)
     figures = [
-        f"value {estimate(one)}" if one.value is not None else "",
+        f"{value_word(one)} {estimate(one)}" if one.value is not None else "",
         f"n {one.n:,}",
         f"p broken {p}" if p else "",
         needs(one),

@@ -41,6 +41,7 @@ LAYOUTS = (
     Layout(25, sizes=True),
     Layout(19, sizes=True),
     Layout(15, sizes=True),
+    Layout(11, sizes=True),
     Layout(31),
     Layout(25),
     Layout(19),
@@ -77,14 +78,11 @@ class PairTable:
         """Where the strips end on both sides; 0 where nothing is drawn."""
         return _scale(self.comparisons)
 
-    @property
-    def has_margin(self) -> bool:
-        """Whether a strip shows the margin: it lies on the scale of one that is drawn."""
+    def shows_margin(self, layout: Layout) -> bool:
+        """Whether a strip has the margin on it, which may lie too near zero or too far out."""
         scale = self.scale
-        return any(
-            one.margin is not None and one.margin <= scale and is_drawn(one)
-            for one in self.comparisons
-        )
+        strips = (strip(one, scale, layout.strip, "") for one in self.comparisons)
+        return bool(layout.strip) and any("┊" in one.plain for one in strips)
 
     def grid(self, layout: Layout) -> Grid:
         """The table in one layout."""

@@ -33,7 +33,8 @@ def _facts(sample: Sample, sheet: Sheet, out: Path | None) -> list[tuple[str, Te
     drawn = Text.assemble((f"{n:,} of {sample.examples:,} examples", HEAD))
     if sample.questions is not None:
         whole = "whole " if sample.unit == "questions" else ""
-        drawn.append(f", {sample.questions:,} {whole}{sample.unit}")
+        unit = _one(sample.unit) if sample.questions == 1 else sample.unit
+        drawn.append(f", {sample.questions:,} {whole}{unit}")
     how = str(settings["by"])
     if settings["by"] == "near-threshold":
         how += f": {settings['metric']} near {settings['threshold']:g}"
@@ -99,11 +100,8 @@ def _notes(sample: Sample, sheet: Sheet, out: Path | None) -> list[str]:
     n, settings = sample.rows.height, sample.settings
     least, most = sample.chances
     if settings["by"] in ("near-threshold", "disagreement") and most > least * 1.005:
-        what = {"examples": "example", "questions": "question"}.get(
-            sample.unit, sample.unit.replace("values", "value", 1)
-        )
-        notes.append(f"The most telling {what} was {most / least:.3g} times as likely as the "
-                     "least.")  # fmt: skip
+        notes.append(f"The most telling {_one(sample.unit)} was {most / least:.3g} times as likely "
+                     "as the least.")  # fmt: skip
     if sample.effective < 0.95 * n:
         notes.append(f"Chances differ, so for a mean of all the labels count as "
                      f"{sample.effective:,.0f} drawn at random.")  # fmt: skip
@@ -116,3 +114,9 @@ def _notes(sample: Sample, sheet: Sheet, out: Path | None) -> list[str]:
         notes.append(f"Fill in the empty columns, then: ragstone calibrate {settings['run']} "
                      f"--labels {out}")  # fmt: skip
     return notes
+
+
+def _one(unit: str) -> str:
+    """``value of document_id`` for ``values of document_id``."""
+    noun, *rest = unit.split(" ", 1)
+    return " ".join([noun.removesuffix("s"), *rest])

@@ -32,7 +32,7 @@ def _facts(found: Weights) -> list[tuple[str, Text]]:
     questions = counted(found.n_questions, "question")
     people = counted(found.n_annotators, "annotator")
     said = Text.assemble((counted(found.n, _noun(found)), HEAD),
-                         f" on {questions}, by up to {people}")  # fmt: skip
+                         f" on {questions}, by {people}")  # fmt: skip
     if found.n_ties:
         said.append(f"; {counted(found.n_ties, 'tie')}")
     return [("people", said), ("from", Text(found.source)), ("scores", Text(found.run))]

@@ -92,12 +92,12 @@ def compare(
     notes: list[str] = []
     if other is None:
         matches = matches_within(first, baseline)
-        chosen = _chosen(metrics, first.metrics)
+        chosen = _chosen(metrics, first.metrics, first)
     else:
         second = Scored(Run.of(other), cluster="question_id", by=fields)
         matches, notes = matches_between(first, second)
         shared = [name for name in first.metrics if name in second.metrics]
-        chosen = _chosen(metrics, shared)
+        chosen = _chosen(metrics, shared, first)
         notes += [] if metrics else only_one_has(first, second)
         notes += check_same(first, second, chosen, force=force) + version_note(first, second)
         notes += other_texts(first, second)
@@ -262,7 +262,7 @@ def _check(
         )
 
 
-def _chosen(metrics: Sequence[str] | None, there: Sequence[str]) -> list[str]:
+def _chosen(metrics: Sequence[str] | None, there: Sequence[str], first: Scored) -> list[str]:
     """The metrics by the names that the runs have for them.
 
     Raises:
@@ -274,7 +274,8 @@ def _chosen(metrics: Sequence[str] | None, there: Sequence[str]) -> list[str]:
     if not metrics:
         return list(there)
     noun = "metric of these runs"
-    return list(dict.fromkeys(metric_among(text, there, noun) for text in metrics))
+    run = first.run.path
+    return list(dict.fromkeys(metric_among(text, there, noun, run=run) for text in metrics))
 
 
 def _family(scored: Scored, metric: str) -> str:

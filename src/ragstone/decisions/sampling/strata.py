@@ -1,7 +1,7 @@
 """Strata: the parts of a run that are sampled by themselves, by field or by the judge's verdict."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 import polars as pl
@@ -46,17 +46,13 @@ def check_threshold(scored: Scored, metric: str, threshold: float) -> None:
         InputError: It lies outside of the metric's range, or is no number.
     """
     scale = scored.scale(metric)
-    low, high = scale.low, scale.high
-    if isfinite(threshold) and (low is None or low <= threshold) and (
-        high is None or threshold <= high
-    ):
+    low = -inf if scale.low is None else scale.low
+    high = inf if scale.high is None else scale.high
+    if isfinite(threshold) and low <= threshold <= high:
         return
-    ends = " and ".join(
-        f"{word} {end:g}" for word, end in (("from", low), ("up to", high)) if end is not None
-    )
-    where = f"{metric} has values {ends.replace(' and up', ' up')}" if ends else "it is no number"
     raise InputError(
-        f"--threshold {threshold:g} cannot be used: {where}. Say where they turn from no to yes."
+        f"The scores of {metric} lie from {low:g} to {high:g}, so none turns from no to yes at "
+        f"{threshold:g}: --threshold X says where they do."
     )
 
 

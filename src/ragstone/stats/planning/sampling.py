@@ -19,6 +19,9 @@ Allocation = Literal["proportional", "equal", "neyman"]
 FEWEST = 2
 """Rows of a stratum that must be drawn to know how it varies."""
 
+NEGLIGIBLE = 1e-9
+"""A deviation so small beside the largest is none."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
@@ -180,7 +183,8 @@ def _shares(there: Whole, how: Allocation, deviations: ArrayLike | None) -> Floa
         raise InputError(
             "The neyman allocation needs a standard deviation for each stratum, and one above 0."
         )
-    return np.asarray(there * spread)
+    relative = spread / spread.max()
+    return np.asarray(there * np.where(relative < NEGLIGIBLE, 0, relative))
 
 
 def _between(shares: Floats, least: Floats, most: Floats, size: int) -> Floats:
