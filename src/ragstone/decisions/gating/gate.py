@@ -167,7 +167,7 @@ def decide_gate(
     tell if any is open; else it passes. All must hold for that, so nothing is adjusted there:
     the chance to pass although one is not met is about ``level``, and so is the chance to fail
     although all are met; ``level`` is that of the intervals, which hold it on average over
-    sample sizes (Wilson's between .03 and .08 where .05 is named).
+    sample sizes (Wilson's from 0 to .09 where .05 is named).
 
     A requirement that is undefined everywhere is open: nothing speaks against it, or for it.
 
