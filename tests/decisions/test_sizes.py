@@ -221,3 +221,8 @@ def test_too_few_labels_are_refused(scored: Scored) -> None:
     few = labels_of([{"id": "0-a", "labels": {"exact_match": {"ann": 1}}}])
     with pytest.raises(InputError, match="10 at least"):
         known_of_run(scored, "exact_match", labels=few)
+
+
+def test_a_metric_is_meant_however_it_is_written(scored: Scored) -> None:
+    (size,) = mean_sizes(scored, [" token_f1 "], 0.1, systems=["a"])
+    assert size.metric == "token_f1"

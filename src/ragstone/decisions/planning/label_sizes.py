@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ragstone.decisions.calibrating.correction import MIDDLE, is_rate
 from ragstone.decisions.calibrating.people import known_weights, people_scores, units_of, weights_of
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored
@@ -136,7 +137,7 @@ def known_of_run(
         UnknownName: A metric or system that the run has not.
         InputError: Too few labels, or nothing said of the judge.
     """
-    known_metric(scored, metric)
+    metric = known_metric(scored, metric)
     if system is not None:
         known_system(scored, system)
     rows = scored.of(metric).filter(pl.col("value").is_not_null())
@@ -144,13 +145,17 @@ def known_of_run(
         rows = rows.filter(pl.col("system") == system)
     if rows["cluster"].n_unique() < 2:
         raise InputError(f"{metric} has scores of fewer than two questions in {scored.run.path}.")
-    is_rate = scored.scale(metric).rate
-    first = pilot(rows["value"].to_numpy(), rows["cluster"].to_numpy())
+    scale = scored.scale(metric)
     both = None if labels is None else _compared(scored, metric, rows, labels)
-    judge = _of_rate(both) if is_rate else _of_mean(both)
+    of_a_rate = scale.rate if both is None else is_rate(both, scale)
+    values = rows["value"].to_numpy()
+    if of_a_rate:
+        values = (values >= MIDDLE).astype(np.float64)
+    first = pilot(values, rows["cluster"].to_numpy())
+    judge = _of_rate(both) if of_a_rate else _of_mean(both)
     given = {"sensitivity": sensitivity, "specificity": specificity, "correlation": correlation}
     judge |= {name: value for name, value in given.items() if value is not None}
-    if is_rate:
+    if of_a_rate:
         judge["rate"] = rate if rate is not None else _corrected(first.mean, judge)
         judge.pop("correlation", None)
     else:
@@ -224,7 +229,7 @@ def _of_rate(both: pl.DataFrame | None) -> dict[str, float]:
     if both is None:
         return {}
     weight = both["weight"].to_numpy()
-    true, said = both["people"].to_numpy() >= 0.5, both["judge"].to_numpy() >= 0.5
+    true, said = both["people"].to_numpy() >= MIDDLE, both["judge"].to_numpy() >= MIDDLE
     if true.all() or not true.any():
         raise InputError(
             "People gave all examples one label, so the judge's accuracy on the other is not "

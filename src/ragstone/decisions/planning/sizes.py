@@ -187,9 +187,8 @@ def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
     Raises:
         UnknownName: A metric that the run has not.
     """
-    for metric in metrics:
-        known_metric(scored, metric)
-    return list(dict.fromkeys(metrics)) or [
+    named = dict.fromkeys(known_metric(scored, metric) for metric in metrics)
+    return list(named) or [
         metric for metric in scored.metrics if scored.of(metric)["value"].count()
     ]
 

@@ -142,6 +142,7 @@ def draw_sample(
         InputError: What was asked does not fit together or with the run.
         UnknownName: A metric that the run has not.
     """
+    metric = None if metric is None else known_metric(scored, metric)
     _check(by, metric, threshold, strata, others, scored)
     notes = list[str]()
     if metric is not None:
@@ -240,10 +241,8 @@ def _check(
 ) -> None:
     if by not in WAYS:
         raise UnknownName("way of sampling", by, WAYS, hint=f"There are {', '.join(WAYS)}.")
-    if metric is not None:
-        known_metric(scored, metric)
-        if by == "near-threshold":
-            check_threshold(scored, metric, threshold)
+    if metric is not None and by == "near-threshold":
+        check_threshold(scored, metric, threshold)
     faults = []
     if by == "stratified" and not strata:
         faults.append(f"--by stratified needs --strata FIELD or --strata {VERDICT}")

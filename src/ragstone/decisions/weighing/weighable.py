@@ -76,9 +76,7 @@ def weighable(
         UnknownName: A metric that the run has not.
         InputError: None is left, or the start has one that cannot be weighed.
     """
-    named = list(dict.fromkeys([*(begin or {}), *asked]))
-    for name in named:
-        known_metric(scored, name)
+    named = [known_metric(scored, name) for name in dict.fromkeys([*(begin or {}), *asked])]
     excluded: dict[str, str] = {}
     fitting = []
     for name in named or scored.metrics:
