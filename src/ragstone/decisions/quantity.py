@@ -7,9 +7,9 @@ from typing import Literal
 
 import polars as pl
 
-from ragstone.stats import Interval, MeanEstimate, mean_interval
+from ragstone.stats import Interval
 
-from .scored import Scale
+from .scored import Scale, mean_at
 
 End = Literal["low", "high"]
 
@@ -69,7 +69,7 @@ def mean_quantity(scores: pl.DataFrame, scale: Scale) -> Quantity:
         scale: Of the metric.
     """
     tally = dict(scores["status"].value_counts().iter_rows())
-    mean = _mean_at(scores, scale)
+    mean = mean_at(scores, scale)
     usual = mean(0.95)
 
     def filled(end: End) -> Quantity | None:
@@ -88,30 +88,6 @@ def mean_quantity(scores: pl.DataFrame, scale: Scale) -> Quantity:
         filled=filled,
         reasons=reasons_of(scores),
     )
-
-
-def _mean_at(scores: pl.DataFrame, scale: Scale) -> Callable[[float], MeanEstimate]:
-    """As ``mean_of``, for many levels: the rows are put into clusters once."""
-    value = pl.col("value")
-    clusters = (
-        scores.filter(pl.col("status") == "value")
-        .group_by("cluster", maintain_order=True)
-        .agg(sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum())
-    )
-    sums, counts, squares = (clusters[name].to_numpy() for name in ("sums", "counts", "squares"))
-
-    def mean(level: float) -> MeanEstimate:
-        return mean_interval(
-            sums,
-            counts,
-            squares,
-            rate=scale.rate,
-            low=scale.low,
-            high=scale.high,
-            level=level,
-        )
-
-    return mean
 
 
 def owing(corrected: Quantity, plain: Quantity) -> Quantity:

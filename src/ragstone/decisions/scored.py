@@ -1,7 +1,7 @@
 """Scored: the scores of a finished run, metric by metric, with what groups and clusters them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -159,18 +159,28 @@ def mean_of(scores: pl.DataFrame, scale: Scale, *, level: float = 0.95) -> MeanE
         scale: Of the metric.
         level: Of the interval.
     """
+    return mean_at(scores, scale)(level)
+
+
+def mean_at(scores: pl.DataFrame, scale: Scale) -> Callable[[float], MeanEstimate]:
+    """As ``mean_of``, for many levels: the rows are put into clusters once."""
     value = pl.col("value")
     clusters = (
         scores.filter(pl.col("status") == "value")
         .group_by("cluster", maintain_order=True)
         .agg(sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum())
     )
-    return mean_interval(
-        clusters["sums"].to_numpy(),
-        clusters["counts"].to_numpy(),
-        clusters["squares"].to_numpy(),
-        rate=scale.rate,
-        low=scale.low,
-        high=scale.high,
-        level=level,
-    )
+    sums, counts, squares = (clusters[name].to_numpy() for name in ("sums", "counts", "squares"))
+
+    def mean(level: float) -> MeanEstimate:
+        return mean_interval(
+            sums,
+            counts,
+            squares,
+            rate=scale.rate,
+            low=scale.low,
+            high=scale.high,
+            level=level,
+        )
+
+    return mean

@@ -12,7 +12,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.stats.agreement.coefficients import agreement_coefficients
 from ragstone.stats.agreement.ratings import GAP, Agreement, Ratings, read_ratings
 from ragstone.stats.clusters import cluster_wilson
-from ragstone.stats.interval import Interval
+from ragstone.stats.interval import Interval, ends_of
 
 from .adjudicate import Tie
 from .names import named
@@ -153,7 +153,7 @@ class ColumnAgreement:
                     "n_labels": one.n_labels,
                     "n": one.n,
                     "agreement": one.agreement,
-                    **_ends(one.interval),
+                    **ends_of(one.interval),
                     "difference": one.difference,
                 }
                 for one in self.annotators
@@ -427,11 +427,4 @@ def _key(name: str, known: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
 
 
 def _coefficient(one: Agreement) -> dict[str, Any]:
-    return {"value": one.value, **_ends(one.interval), "reason": one.reason}
-
-
-def _ends(interval: Interval | None) -> dict[str, float | None]:
-    return {
-        "low": None if interval is None else interval.low,
-        "high": None if interval is None else interval.high,
-    }
+    return {"value": one.value, **ends_of(one.interval), "reason": one.reason}

@@ -17,7 +17,7 @@ krippendorff_alpha  any number of annotators, beyond chance
 auroc               how well a score ranks positives above negatives
 one_sided_p         a one-sided p from an interval of any level
 t_quantile          Student's t
-ends_of             low and high of an interval, or None twice
+ends_of             low and high of an interval as plain data
 
 Further in, imported file by file:
 

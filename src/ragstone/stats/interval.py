@@ -55,9 +55,15 @@ def upper_quantile(level: float) -> float:
     return (1 + level) / 2
 
 
-def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
-    """Its low and high end; None twice where there is no interval."""
-    return (None, None) if interval is None else (interval.low, interval.high)
+def ends_of(interval: Interval | None, prefix: str = "") -> dict[str, float | None]:
+    """``low`` and ``high`` as plain data, behind a prefix; both None where there is no interval.
+
+    >>> ends_of(Interval(0.25, 0.5, 0.95, "wilson"), "kappa_"), ends_of(None)
+    ({'kappa_low': 0.25, 'kappa_high': 0.5}, {'low': None, 'high': None})
+    """
+    low = None if interval is None else interval.low
+    high = None if interval is None else interval.high
+    return {f"{prefix}low": low, f"{prefix}high": high}
 
 
 def clamp(value: float, low: float | None, high: float | None) -> float:

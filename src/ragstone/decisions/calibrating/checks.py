@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.stats import Interval
+from ragstone.stats import ends_of
 from ragstone.stats.agreement.cohen import kappa_with_interval
 from ragstone.stats.agreement.ratings import Agreement
 from ragstone.stats.codes import Codes
@@ -54,7 +54,7 @@ class Bias:
             "by": self.by,
             "group": name,
             "difference": self.of.value,
-            **_ends("", self.of.interval),
+            **ends_of(self.of.interval),
             "n": self.of.n,
         }
 
@@ -90,10 +90,10 @@ class JudgeCheck:
             "kind": self.kind,
             "column": self.column,
             "n": self.n,
-            **_share("accuracy", None if self.words is None else self.words.accuracy),
-            **_share("sensitivity", None if yes is None else yes.sensitivity),
-            **_share("specificity", None if yes is None else yes.specificity),
-            **_share("precision", None if yes is None else yes.precision),
+            **_found("accuracy", None if self.words is None else self.words.accuracy),
+            **_found("sensitivity", None if yes is None else yes.sensitivity),
+            **_found("specificity", None if yes is None else yes.specificity),
+            **_found("precision", None if yes is None else yes.precision),
             **_found("kappa", self.kappa),
             "weighting": self.weighting,
             **_found("auroc", self.auroc),
@@ -254,23 +254,12 @@ def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
     return bool(np.isin(np.asarray(values, dtype=np.float64), allowed).all())
 
 
-def _ends(name: str, interval: Interval | None) -> dict[str, float | None]:
-    prefix = f"{name}_" if name else ""
-    low = None if interval is None else interval.low
-    high = None if interval is None else interval.high
-    return {f"{prefix}low": low, f"{prefix}high": high}
-
-
-def _share(name: str, share: Share | None) -> dict[str, float | None]:
-    if share is None:
-        return {name: None, **_ends(name, None)}
-    return {name: share.value, **_ends(name, share.interval)}
-
-
-def _found(name: str, found: Agreement | Auroc | RankCorrelation | None) -> dict[str, float | None]:
+def _found(
+    name: str, found: Share | Agreement | Auroc | RankCorrelation | None
+) -> dict[str, float | None]:
     if found is None:
-        return {name: None, **_ends(name, None)}
-    return {name: found.value, **_ends(name, found.interval)}
+        return {name: None, **ends_of(None, f"{name}_")}
+    return {name: found.value, **ends_of(found.interval, f"{name}_")}
 
 
 def _threshold(found: Threshold | None) -> dict[str, Any] | None:
@@ -281,7 +270,7 @@ def _threshold(found: Threshold | None) -> dict[str, Any] | None:
         "criterion": found.criterion,
         "in_sample": found.in_sample,
         "cross_validated": found.cross_validated,
-        **_ends("", found.interval),
+        **ends_of(found.interval),
         "folds": found.folds,
         "seed": found.seed,
         "reason": found.reason,

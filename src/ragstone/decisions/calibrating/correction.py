@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragstone.decisions.quantity import Quantity, mean_quantity
 from ragstone.decisions.scored import Scale, mean_of
-from ragstone.stats import Interval, MeanEstimate
+from ragstone.stats import MeanEstimate, ends_of
 from ragstone.stats.correcting.corrected import Corrected, Correction
 from ragstone.stats.correcting.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.correcting.poststratified import poststratify
@@ -154,7 +154,7 @@ class CorrectedEstimate:
             "metric": self.metric,
             "group": dict(self.group),
             "judge": {
-                "value": self.judge.value, **_ends(self.judge.interval), "n": self.judge.n
+                "value": self.judge.value, **ends_of(self.judge.interval), "n": self.judge.n
             },
             "labels": _told(self.labels),
             "corrected": {
@@ -166,7 +166,7 @@ class CorrectedEstimate:
                         "n_judged": one.n_judged,
                         "n_labels": one.n_labels,
                         "rate": one.rate,
-                        **_ends(one.interval),
+                        **ends_of(one.interval),
                     }
                     for one in self.corrected.strata
                 ],
@@ -220,16 +220,10 @@ def _clusters(rows: pl.DataFrame) -> NDArray[np.int64] | None:
     return None if len(np.unique(codes)) == len(codes) else codes
 
 
-def _ends(interval: Interval | None) -> dict[str, float | None]:
-    if interval is None:
-        return {"low": None, "high": None}
-    return {"low": interval.low, "high": interval.high}
-
-
 def _told(found: Corrected) -> dict[str, Any]:
     return {
         "value": found.value,
-        **_ends(found.interval),
+        **ends_of(found.interval),
         "method": None if found.interval is None else found.interval.method,
         "n_labels": found.n_labels,
         "effective_labels": found.effective_labels,

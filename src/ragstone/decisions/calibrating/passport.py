@@ -14,7 +14,6 @@ from ragstone.run import Run
 from .identity import changes, identity, identity_hash
 
 NAME = "judge_passport"
-NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True, slots=True)

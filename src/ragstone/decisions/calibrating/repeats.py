@@ -8,7 +8,7 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.run import Run
-from ragstone.stats import Interval, mean_interval
+from ragstone.stats import Interval, ends_of, mean_interval
 
 from .identity import changes, identity
 from .units import KEYS, judged_units
@@ -32,12 +32,10 @@ class FlipRate:
 
     def to_dict(self) -> dict[str, Any]:
         """As the passport has it."""
-        ends = self.interval
         return {
             "what": self.what,
             "value": self.value,
-            "low": None if ends is None else ends.low,
-            "high": None if ends is None else ends.high,
+            **ends_of(self.interval),
             "n": self.n,
         }
 
