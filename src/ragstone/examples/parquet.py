@@ -8,6 +8,7 @@ from ragstone.examples.files import Meter
 from ragstone.examples.in_memory import plain_rows
 from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.source import FileSource, Row
+from ragstone.parquet import scan_parquet
 
 ROWS_AT_ONCE = 10_000
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
@@ -27,10 +28,8 @@ class Parquet(FileSource):
     def rows(self, meter: Meter) -> Iterator[Row]:
         number = 0
         try:
-            batches = pl.scan_parquet(self.path, glob=False).collect_batches(
-                chunk_size=ROWS_AT_ONCE
-            )
-            total = pl.scan_parquet(self.path, glob=False).select(pl.len()).collect().item()
+            batches = scan_parquet(self.path).collect_batches(chunk_size=ROWS_AT_ONCE)
+            total = scan_parquet(self.path).select(pl.len()).collect().item()
             for frame in batches:
                 for row in plain_rows(frame):
                     number += 1

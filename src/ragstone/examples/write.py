@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from ragstone.errors import InputError
 from ragstone.examples.example import Context, Example
 from ragstone.examples.table import to_frame
+from ragstone.parquet import write_parquet
 
 WRITTEN = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 
@@ -40,7 +41,7 @@ def write(examples: Iterable[Example], path: str | Path) -> None:
                     writer.writeheader()
                 writer.writerow({name: _cell(value) for name, value in record.items()})
     elif path.name.endswith(".parquet"):
-        to_frame(list(examples)).write_parquet(path)
+        write_parquet(to_frame(list(examples)), path)
     else:
         raise InputError(f"Examples are written to {', '.join(WRITTEN)}, not to {path.name!r}.")
 

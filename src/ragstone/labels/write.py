@@ -12,6 +12,7 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.examples.fields import squash
+from ragstone.parquet import write_parquet
 
 from .given import OF_EXAMPLES, PARTS, unit_kind
 from .judged import no_labels
@@ -128,7 +129,7 @@ def _write(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], path: Path
         writer.writerows({c: _cell(row.get(c)) for c in columns} for row in rows)
         path.write_text(text.getvalue(), encoding="utf-8", newline="")
     else:
-        _frame(list(rows), columns).write_parquet(path)
+        write_parquet(_frame(list(rows), columns), path)
 
 
 def _cell(value: object) -> object:

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from ragstone.examples import Example
+from ragstone.parquet import scan_parquet
 
 FINE = ("id", "question_id")
 """What may be clustered by without a thought of what several questions share."""
@@ -90,7 +91,7 @@ def _nested(files: list[Path], clusters: int) -> Iterator[Coarser]:
     """One field at a time, to stay small."""
     if not files:
         return
-    pairs = pl.scan_parquet(files)
+    pairs = scan_parquet(files)
     names = pairs.select(pl.col("field").unique().sort()).collect()["field"]
     for name in names:
         own = pairs.filter(pl.col("field") == name).select("cluster", "value").unique().collect()

@@ -13,6 +13,7 @@ from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity, Sup
 from ragstone.judges import LEDGER, Judge
 from ragstone.judges.similarity.units import NO_TEXT
 from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, parse_metric, score
+from ragstone.parquet import read_parquet, scan_parquet
 
 from .asked import Asked
 from .coarser import FINE, coarsest, origins
@@ -258,7 +259,7 @@ class Evaluation:
         """
         if progress:
             progress(Progress("estimating", self.tally.examples, None))
-        facets = pl.read_parquet([part / "facets.parquet" for part in self.folder.parts()])
+        facets = read_parquet([part / "facets.parquet" for part in self.folder.parts()])
         self.by = [
             name
             for name in self.by
@@ -294,13 +295,13 @@ class Evaluation:
         """Pass over the examples of finished blocks; the number of the next block."""
         parts = self.folder.parts()
         for part in parts:
-            ledger = pl.read_parquet(part / "ledger.parquet")
-            size = pl.scan_parquet(part / "facets.parquet").select(pl.len()).collect().item()
+            ledger = read_parquet(part / "ledger.parquet")
+            size = scan_parquet(part / "facets.parquet").select(pl.len()).collect().item()
             similarities = part / f"{SIMILARITY}.parquet"
-            there = pl.read_parquet(similarities) if similarities.is_file() else None
+            there = read_parquet(similarities) if similarities.is_file() else None
             self.tally.add(size, ledger, there)
             support = part / f"{Support.name}.parquet"
-            self.tally.hear(ledger, pl.read_parquet(support) if support.is_file() else None)
+            self.tally.hear(ledger, read_parquet(support) if support.is_file() else None)
             self.unanswered += ledger.filter(UNANSWERED).height
             for _ in islice(examples, size):
                 pass
@@ -346,7 +347,7 @@ class Evaluation:
         keys = ["metric", "status", "reason"]
         columns = [*keys, "value"]
         counted = [
-            pl.read_parquet(part / "scores.parquet", columns=columns)
+            read_parquet(part / "scores.parquet", columns=columns)
             .group_by(keys)
             .agg(pl.len(), pl.col("value").sum())
             for part in self.folder.parts()

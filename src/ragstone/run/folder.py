@@ -28,6 +28,7 @@ import polars as pl
 
 from ragstone.errors import InputError, RunConflict
 from ragstone.judgements import KINDS
+from ragstone.parquet import scan_parquet, sink_parquet, write_parquet
 
 from .calls.entries import FILE as JOURNAL
 
@@ -133,7 +134,7 @@ class Folder:
             InputError: It is not there, or cannot be read.
         """
         try:
-            table = pl.scan_parquet(self.table(name))
+            table = scan_parquet(self.table(name))
             table.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(
@@ -162,12 +163,12 @@ class Folder:
         unfinished = final.with_suffix(".unfinished")
         unfinished.mkdir(parents=True)
         for name, frame in tables.items():
-            frame.write_parquet(unfinished / f"{name}.parquet")
+            write_parquet(frame, unfinished / f"{name}.parquet")
         unfinished.rename(final)
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table over the finished blocks."""
-        return pl.scan_parquet(self._part_files(name))
+        return scan_parquet(self._part_files(name))
 
     def join_parts(self, metrics: Sequence[str]) -> None:
         """Put the blocks' tables together, with the scores of these metrics."""
@@ -176,22 +177,22 @@ class Folder:
             files = self._part_files(name)
             if not files:
                 continue
-            table = pl.scan_parquet(files)
+            table = scan_parquet(files)
             if name == "scores":
                 table = table.filter(pl.col("metric").is_in(metrics))
             unfinished = self.table(name).with_suffix(".unfinished")
-            table.sink_parquet(unfinished, row_group_size=ROWS_AT_ONCE)
+            sink_parquet(table, unfinished, rows_at_once=ROWS_AT_ONCE)
             unfinished.replace(self.table(name))
 
     def replace_asks(self, name: str, asks: Sequence[str], other: "Folder") -> None:
         """In a finished table of judgements, what another folder says of these asks."""
         tables = [self.table(name), other.table(name)]
-        parts = [pl.scan_parquet(table) for table in tables if table.is_file()]
+        parts = [scan_parquet(table) for table in tables if table.is_file()]
         if tables[0].is_file():
             parts[0] = parts[0].filter(pl.col("ask").is_in(asks).not_())
         if parts:
             unfinished = tables[0].with_suffix(".unfinished")
-            pl.concat(parts).sink_parquet(unfinished, row_group_size=ROWS_AT_ONCE)
+            sink_parquet(pl.concat(parts), unfinished, rows_at_once=ROWS_AT_ONCE)
             unfinished.replace(tables[0])
 
     def _drop_what_does_not_follow(self) -> None:

@@ -20,6 +20,7 @@ from ragstone.judges.similarity import (
 from ragstone.metrics import QUICK, Metric, needed_asks, parse_metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
+from ragstone.parquet import scan_parquet
 
 from .asked import Asked, asked_for, several
 from .evaluation import ROW, UNANSWERED, Evaluation
@@ -199,7 +200,7 @@ def _said(folder: Folder, ask: str, here: pl.Expr) -> pl.DataFrame:
     table = folder.table(kind)
     if not table.is_file():
         return KINDS[kind].empty()
-    rows = pl.scan_parquet(table).filter(here & (pl.col("ask") == ask))
+    rows = scan_parquet(table).filter(here & (pl.col("ask") == ask))
     return rows.select(*KINDS[kind].schema()).collect()
 
 

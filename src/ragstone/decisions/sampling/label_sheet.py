@@ -17,6 +17,7 @@ from ragstone.examples.labels import ANSWER_LABELS, CONTEXT_LABELS
 from ragstone.judgements import Contexts
 from ragstone.judges import HumanJudge, RulesJudge
 from ragstone.metrics import AnswerOutcome, Critique, Metric, Rating
+from ragstone.parquet import write_parquet
 from ragstone.run import Run
 
 from .draw import Sample
@@ -159,11 +160,11 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
         raise InputError(f"{path} is there, and may hold labels. Take another name for the sheet.")
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".csv":
-        sheet.frame.write_csv(path)
+        sheet.frame.write_csv(path.absolute())
     elif path.suffix == ".jsonl":
-        sheet.frame.write_ndjson(path)
+        sheet.frame.write_ndjson(path.absolute())
     else:
-        sheet.frame.write_parquet(path)
+        write_parquet(sheet.frame, path)
 
 
 def _needed(metric: Metric) -> list[Asked]:
