@@ -119,6 +119,20 @@ def test_usage_that_is_absent_is_not_known() -> None:
     assert got(counted).usage == Usage(prompt=4)
 
 
+@pytest.mark.parametrize("thoughts", [-1, 2**64 - 5, "many"])
+def test_a_reply_whose_thoughts_have_no_believable_length_has_no_known_length(
+    thoughts: object,
+) -> None:
+    usage = {"candidatesTokenCount": 30, "thoughtsTokenCount": thoughts}
+    assert got(ended("STOP", {"text": "x"}) | {"usageMetadata": usage}).usage == Usage()
+
+
+def test_an_error_inside_a_reply_has_a_status_that_there_is() -> None:
+    with pytest.raises(ChatFailure) as failure:
+        got({"error": {"code": 2**70, "message": "no"}})
+    assert failure.value.http == 500
+
+
 @pytest.mark.parametrize(
     "reason", ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]
 )

@@ -115,6 +115,17 @@ def test_a_passing_trouble_is_asked_again(
     assert asking.counts().troubles == {trouble: 1}
 
 
+@pytest.mark.parametrize("count", [2**64 - 5, 2**63, 2**32 - 5, -1, float("nan"), 1e3, True, "9"])
+def test_a_count_of_tokens_that_no_call_can_have_is_not_known(
+    count: Any, open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    model = ScriptedModel([reply("p01", usage=Usage(count, 100, count, count))])
+    (outcome,) = put(open_asking(prices=PRICES), model, question())
+    assert outcome.status == "ok"
+    found = totals(tmp_path / FILE)
+    assert (found.prompt, found.completion, found.unpriced, found.usd) == (0, 100, 1, None)
+
+
 @pytest.mark.parametrize("fault", [FAILURE, BROKEN_OFF, CUT_OFF, WRONG])
 def test_a_trouble_that_stays_is_given_up_after_six_attempts(
     fault: Any, open_asking: Open, question: Make

@@ -144,6 +144,26 @@ def test_a_database_of_another_program_is_left_alone(file: Path) -> None:
         Journal.open(file)
 
 
+def test_what_cannot_be_written_is_told_to_all_who_wait_and_who_come_later(
+    file: Path, journal: Journal
+) -> None:
+    beyond = Attempt("aa", 1, "model", 1.5, 0.25, "server_error", http=2**70)
+
+    async def work() -> list[object]:
+        both = (journal.record(one, told()) for one in (attempt("bb"), beyond))
+        first = await asyncio.gather(*both, return_exceptions=True)
+        return [*first, *await asyncio.gather(later(), return_exceptions=True)]
+
+    async def later() -> None:
+        await journal.record(attempt("cc"), told())
+
+    *at_once, after = asyncio.run(asyncio.wait_for(work(), 60))
+    assert isinstance(at_once[1], InputError)
+    assert isinstance(after, InputError)
+    assert str(file) in str(after)
+    assert "please report it" in str(after)
+
+
 def test_where_there_is_no_folder_nothing_is_made(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be opened"):
         Journal.open(tmp_path / "nowhere" / FILE)

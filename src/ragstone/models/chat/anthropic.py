@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 from ragstone.models.server import Server
 
-from .model import ChatReply, ChatRequest, Finish, Usage
+from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .refusal import refused
 from .settings import ALL, Settings, Takes
 from .wire import (
     Body,
     Wire,
-    count,
     dumped,
     given,
     inside,
@@ -109,16 +108,13 @@ def _usage(usage: object) -> Usage:
     """The format counts what is written to the cache and read from it apart."""
     if not isinstance(usage, dict):
         return Usage()
-    cached = count(usage.get("cache_read_input_tokens"))
-    fresh = count(usage.get("input_tokens"))
-    prompt = None
-    if fresh is not None:
-        prompt = together(fresh, cached, count(usage.get("cache_creation_input_tokens")))
+    fresh, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
+    written = usage.get("cache_creation_input_tokens")
     return Usage(
-        prompt=prompt,
-        completion=count(usage.get("output_tokens")),
-        cached=cached,
-        reasoning=count(inside(usage, "output_tokens_details").get("thinking_tokens")),
+        prompt=None if fresh is None else together(fresh, cached, written),
+        completion=tokens(usage.get("output_tokens")),
+        cached=tokens(cached),
+        reasoning=tokens(inside(usage, "output_tokens_details").get("thinking_tokens")),
     )
 
 

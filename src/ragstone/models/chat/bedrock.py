@@ -12,13 +12,12 @@ from ragstone.models.server import scrubbed
 
 from .asking import AskingChat, Card
 from .failure import ChatFailure, Trouble
-from .model import ChatModel, ChatReply, ChatRequest, Finish, Usage
+from .model import ChatModel, ChatReply, ChatRequest, Finish, Usage, tokens
 from .openai import NAME_LENGTH
 from .refusal import Unsupported, refused
 from .settings import ALL, Settings, Takes, parse_settings
 from .wire import (
     Body,
-    count,
     dumped,
     given,
     inside,
@@ -143,13 +142,12 @@ def _text(content: list[object]) -> str:
 
 
 def _usage(usage: Body) -> Usage:
-    cached = count(usage.get("cacheReadInputTokens"))
-    fresh = count(usage.get("inputTokens"))
-    written = count(usage.get("cacheWriteInputTokens"))
+    fresh, cached = usage.get("inputTokens"), usage.get("cacheReadInputTokens")
+    written = usage.get("cacheWriteInputTokens")
     return Usage(
         prompt=None if fresh is None else together(fresh, cached, written),
-        completion=count(usage.get("outputTokens")),
-        cached=cached,
+        completion=tokens(usage.get("outputTokens")),
+        cached=tokens(cached),
     )
 
 

@@ -5,13 +5,12 @@ from urllib.parse import quote
 
 from ragstone.models.server import Server
 
-from .model import ChatReply, ChatRequest, Finish, Usage
+from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .refusal import refused
 from .settings import ALL, Effort, Settings, Takes
 from .wire import (
     Body,
     Wire,
-    count,
     dumped,
     given,
     inside,
@@ -93,7 +92,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
     reply = opened(body)
     if reply.get("error"):
         code = inside(reply, "error").get("code")
-        raise refused(code if isinstance(code, int) and code >= 400 else 500, headers, body)
+        raise refused(code if isinstance(code, int) and 400 <= code < 600 else 500, headers, body)
     candidates = reply.get("candidates")
     candidate = candidates[0] if isinstance(candidates, list) and candidates else None
     blocked = inside(reply, "promptFeedback").get("blockReason")
@@ -134,11 +133,11 @@ def _usage(usage: object) -> Usage:
     """The format counts thoughts apart from the reply."""
     if not isinstance(usage, dict):
         return Usage()
-    thoughts = count(usage.get("thoughtsTokenCount"))
+    thoughts = tokens(usage.get("thoughtsTokenCount"))
     return Usage(
-        prompt=count(usage.get("promptTokenCount")),
-        completion=together(count(usage.get("candidatesTokenCount")), thoughts),
-        cached=count(usage.get("cachedContentTokenCount")),
+        prompt=tokens(usage.get("promptTokenCount")),
+        completion=together(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
+        cached=tokens(usage.get("cachedContentTokenCount")),
         reasoning=thoughts,
     )
 

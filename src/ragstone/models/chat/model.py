@@ -1,24 +1,39 @@
 """Chat model: what every back end takes and gives."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol
 
 Finish = Literal["stop", "length", "filter", "refusal"]
 """Why a reply ended: by itself, at the length limit, by a content filter, by declining."""
 
 
+MOST_TOKENS = 10**9
+"""Of one call. Some gateways send 2⁶⁴ - 5 or 2³² - 5 where a difference fell below 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one call, as the server counts them; None where it does not say.
 
-    ``prompt`` holds the cached ones, ``completion`` those of the reasoning.
+    ``prompt`` holds the cached ones, ``completion`` those of the reasoning. What no call can have
+    becomes None, for then the server does not say: a negative number, one above ``MOST_TOKENS``,
+    one that is not whole.
     """
 
     prompt: int | None = None
     completion: int | None = None
     cached: int | None = None
     reasoning: int | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, tokens(getattr(self, field.name)))
+
+
+def tokens(value: object) -> int | None:
+    """The number, where a call can have so many tokens; else None."""
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ from urllib.parse import quote
 
 from ragstone.models.server import Server
 
-from .model import ChatReply, ChatRequest, Finish, Usage
+from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .refusal import refused
 from .settings import ALL, Settings, Takes
 from .wire import (
     Body,
     Wire,
-    count,
     dumped,
     given,
     inside,
@@ -127,10 +126,10 @@ def _usage(usage: object) -> Usage:
     if not isinstance(usage, dict):
         return Usage()
     return Usage(
-        prompt=count(usage.get("prompt_tokens")),
-        completion=count(usage.get("completion_tokens")),
-        cached=count(inside(usage, "prompt_tokens_details").get("cached_tokens")),
-        reasoning=count(inside(usage, "completion_tokens_details").get("reasoning_tokens")),
+        prompt=tokens(usage.get("prompt_tokens")),
+        completion=tokens(usage.get("completion_tokens")),
+        cached=tokens(inside(usage, "prompt_tokens_details").get("cached_tokens")),
+        reasoning=tokens(inside(usage, "completion_tokens_details").get("reasoning_tokens")),
     )
 
 

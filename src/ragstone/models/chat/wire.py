@@ -8,7 +8,7 @@ from typing import Any
 from ragstone.models.server import Server, one_line
 
 from .failure import ChatFailure, Trouble
-from .model import ChatReply, ChatRequest
+from .model import ChatReply, ChatRequest, tokens
 from .refusal import BODY_SHOWN
 from .settings import Layout, Settings, Takes
 
@@ -86,21 +86,17 @@ def word(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def count(value: object) -> int | None:
-    """A number of tokens; None where the server does not say."""
-    return value if type(value) is int and value >= 0 else None
-
-
 def inside(made: object, name: str) -> Body:
     """The object of this name within another; empty where there is none."""
     found = made.get(name) if isinstance(made, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def together(*counts: int | None) -> int | None:
-    """The sum of what the server says; None where it says nothing."""
+def together(*counts: object) -> int | None:
+    """The sum of what the server says; None where it says nothing, or what no call can have."""
     said = [one for one in counts if one is not None]
-    return sum(said) if said else None
+    known = [one for one in map(tokens, said) if one is not None]
+    return sum(known) if said and len(known) == len(said) else None
 
 
 def given(**fields: object) -> Body:

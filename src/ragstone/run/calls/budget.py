@@ -8,6 +8,7 @@ from itertools import count
 
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
+from ragstone.models.chat.model import MOST_TOKENS
 
 BUDGET = "budget"
 """How the reason of what was not asked begins, behind the model's name."""
@@ -65,14 +66,14 @@ class Known:
         """Tokens that a call is unlikely to pass."""
         replies, longest = self._replies, self.longest
         completion = -(-longest * (replies + 1) // replies) if replies else self._first
-        return Usage(self._prompt(prompt), completion)
+        return Usage(self._prompt(prompt), min(completion, MOST_TOKENS))
 
     def least(self, prompt: int) -> Usage:
         """Tokens that it may well take."""
         return Usage(self._prompt(prompt), self.longest if self._replies else AT_LEAST)
 
     def _prompt(self, prompt: int) -> int:
-        return int(prompt * self._ratio) + 1
+        return min(int(prompt * self._ratio) + 1, MOST_TOKENS)
 
 
 class Budget:

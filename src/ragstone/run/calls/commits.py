@@ -5,6 +5,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
@@ -21,14 +22,14 @@ class Commits(Generic[Entry]):
     Args:
         connection: Written by this alone, and closed at the end.
         write: Writes a batch, inside a transaction.
-        explain: What is raised where SQLite fails.
+        explain: What is raised where it fails.
     """
 
     def __init__(
         self,
         connection: sqlite3.Connection,
         write: Callable[[sqlite3.Connection, Sequence[Entry]], None],
-        explain: Callable[[sqlite3.Error], Exception],
+        explain: Callable[[Exception], Exception],
     ) -> None:
         self._connection, self._write, self._explain = connection, write, explain
         self._queue: SimpleQueue[tuple[Entry, asyncio.Future[None] | None] | None] = SimpleQueue()
@@ -83,9 +84,9 @@ class Commits(Generic[Entry]):
             connection.execute("BEGIN IMMEDIATE")
             self._write(connection, entries)
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:  # whoever waits is told, whatever it was
             self.fault = self._explain(error)
-            if connection.in_transaction:
+            with suppress(sqlite3.Error):
                 connection.rollback()
 
 
@@ -103,10 +104,5 @@ def _settle(waiting: list["asyncio.Future[None]"], fault: Exception | None) -> N
             else:
                 done.set_exception(fault)
 
-    loop = waiting[0].get_loop()
-    if not loop.is_closed():
-        try:
-            loop.call_soon_threadsafe(tell)
-        except RuntimeError:
-            if not loop.is_closed():
-                raise
+    with suppress(RuntimeError):
+        waiting[0].get_loop().call_soon_threadsafe(tell)

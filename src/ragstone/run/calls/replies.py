@@ -88,7 +88,7 @@ class Replies:
             self._reader = None
         return self._commits is None or self._commits.close(seconds)
 
-    def _failed(self, error: sqlite3.Error) -> Exception:
+    def _failed(self, error: Exception) -> Exception:
         explanation = explained(error, self._file)
         self._tell(f"Replies are not kept across runs. {explanation}")
         return explanation

@@ -89,9 +89,12 @@ def open_to_read(file: Path, layout: Layout) -> sqlite3.Connection:
     raise _not_ours("it cannot be read")
 
 
-def explained(error: sqlite3.Error, file: Path) -> InputError:
+def explained(error: Exception, file: Path) -> InputError:
     """What happened to a file, and what to do."""
-    fault = FAULTS.get(_code(error), "it cannot be used")
+    if not isinstance(error, sqlite3.Error):
+        fault = "an entry cannot be written, which is a fault of Ragstone: please report it"
+    else:
+        fault = FAULTS.get(_code(error), "it cannot be used")
     return InputError(
         f"{file}: {fault}; then the same command goes on, and what was written stays. ({error})"
     )
