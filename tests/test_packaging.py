@@ -1,9 +1,11 @@
 """What a user installs: few packages, all pinned, and nothing heavy at import."""
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +67,34 @@ def test_import_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def imported() -> dict[str, Path]:
+    """What the package imports from elsewhere, and one of the files that do."""
+    found: dict[str, Path] = {}
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                names = [node.module]
+            else:
+                continue
+            found |= {name.split(".")[0]: file for name in names}
+    return {
+        name: file
+        for name, file in found.items()
+        if name not in {*sys.stdlib_module_names, "ragstone", "_typeshed"}
+    }
+
+
+@pytest.mark.parametrize(("module", "file"), imported().items(), ids=str)
+def test_what_is_imported_is_declared(module: str, file: Path, project: dict[str, Any]) -> None:
+    extras = project["optional-dependencies"]
+    declared = [*project["dependencies"], *(one for extra in extras.values() for one in extra)]
+    names = {package(one) for one in declared}
+    providers = packages_distributions().get(module)
+    if providers is None:  # of an extra that is not installed here
+        assert any(name.startswith(package(module)) for name in names), f"{module} in {file.name}"
+    else:
+        assert names & {package(one) for one in providers}, f"{module} in {file.name}"

@@ -8,12 +8,11 @@
 Names are loaded when they are first used, so that importing Ragstone is cheap.
 """
 
-from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragstone.decisions import calibrate, compare, decide_gate
+    from ragstone.decisions import calibrate, compare, gate
     from ragstone.errors import DataError, InputError, RagstoneError
     from ragstone.examples import Context, Example, read, write
     from ragstone.judgements import VIEWS
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     )
     from ragstone.run import Estimate, Instructions, Limits, Run, aevaluate, evaluate, rescore
     from ragstone.run.forecast import forecast
+
+    __version__: str
 
 _ROOMS = {
     "Context": "examples",
@@ -46,9 +47,9 @@ _ROOMS = {
     "aevaluate": "run",
     "calibrate": "decisions",
     "compare": "decisions",
-    "decide_gate": "decisions",
     "evaluate": "run",
     "forecast": "run.forecast",
+    "gate": "decisions",
     "metric": "metrics",
     "parse_metric": "metrics",
     "read": "examples",
@@ -74,9 +75,9 @@ __all__ = [
     "aevaluate",
     "calibrate",
     "compare",
-    "decide_gate",
     "evaluate",
     "forecast",
+    "gate",
     "metric",
     "parse_metric",
     "read",
@@ -85,24 +86,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("ragstone")
-    if name in _ROOMS:
-        room = import_module(f"ragstone.{_ROOMS[name]}")
-        if _ROOMS[name] == "run":
-            room.Run.notebook = staticmethod(_notebook)
-        return getattr(room, name)
-    raise AttributeError(f"module 'ragstone' has no attribute {name!r}")
-
-
-def _notebook(estimates: "Sequence[Estimate]") -> str:
-    from ragstone.report import notebook_html
-
-    return notebook_html(estimates)
-
-
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+if not TYPE_CHECKING:  # or a type checker would believe that every name is there
+
+    def __getattr__(name):
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("ragstone")
+        if name in _ROOMS:
+            return getattr(import_module(f"ragstone.{_ROOMS[name]}"), name)
+        raise AttributeError(f"module 'ragstone' has no attribute {name!r}")

@@ -50,7 +50,7 @@ class Ragstone:
         cannot_tell: Literal["fail", "skip"] = "fail",
         worst: int = SHOWN,
     ) -> "GateResult":
-        """Fail the test unless the run passes; the options are those of ``decide_gate``.
+        """Fail the test unless the run passes; the options are those of ``ragstone.gate``.
 
         Args:
             run: A run, or its folder.
@@ -69,11 +69,11 @@ class Ragstone:
         Returns:
             What was decided, where it passes.
         """
-        from ragstone.decisions.gating.gate import decide_gate
+        from ragstone.decisions.gating.gate import gate as decided
         from ragstone.run import Run
 
         opened = Run.of(run)
-        result = decide_gate(
+        result = decided(
             opened,
             require,
             no_worse_than=no_worse_than,

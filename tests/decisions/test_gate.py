@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ragstone.decisions.gating.checks import Check
-from ragstone.decisions.gating.gate import Decided, GateResult, decide_gate
+from ragstone.decisions.gating.gate import Decided, GateResult, gate
 from ragstone.decisions.gating.requirement import Bar, read_number, read_requirement
 from ragstone.decisions.gating.standing import standings
 from ragstone.decisions.quantity import Quantity
@@ -88,7 +88,7 @@ def zeros(n: int, ones: int = 0) -> list[float]:
 
 
 def test_a_requirement_holds_where_the_whole_interval_clears_the_bar(run: Make) -> None:
-    result = decide_gate(run(hit=zeros(100, 95)), "hit >= 0.85")
+    result = gate(run(hit=zeros(100, 95)), "hit >= 0.85")
     one, interval = only(result), wilson(95, 100, level=0.9)
     assert interval is not None
     assert one.low == pytest.approx(interval.low)
@@ -103,12 +103,12 @@ def test_a_requirement_holds_where_the_whole_interval_clears_the_bar(run: Make) 
 
 
 def test_a_requirement_is_broken_where_the_opposite_is_shown(run: Make) -> None:
-    result = decide_gate(run(hit=zeros(100, 60)), "hit >= 0.85")
+    result = gate(run(hit=zeros(100, 60)), "hit >= 0.85")
     assert (result.decision, only(result).state, result.exit_status) == ("fail", "broken", 1)
 
 
 def test_a_requirement_is_open_where_the_bar_lies_inside_the_interval(run: Make) -> None:
-    result = decide_gate(run(hit=zeros(100, 88)), "hit >= 0.85")
+    result = gate(run(hit=zeros(100, 88)), "hit >= 0.85")
     one = only(result)
     assert (result.decision, one.state, result.exit_status) == ("cannot_tell", "open", 3)
     assert one.n_needed is not None
@@ -117,25 +117,25 @@ def test_a_requirement_is_open_where_the_bar_lies_inside_the_interval(run: Make)
 
 def test_no_event_against_one_in_a_hundred_needs_268_examples(run: Make) -> None:
     for n in (50, 100, 267):
-        assert only(decide_gate(run(hit=zeros(n)), "hit <= 0.01")).n_needed == 268
-    assert decide_gate(run(hit=zeros(268)), "hit <= 0.01").decision == "pass"
+        assert only(gate(run(hit=zeros(n)), "hit <= 0.01")).n_needed == 268
+    assert gate(run(hit=zeros(268)), "hit <= 0.01").decision == "pass"
 
 
 def test_a_value_on_the_bar_is_open_whatever_the_number_of_examples(run: Make) -> None:
-    one = only(decide_gate(run(hit=zeros(100, 85)), "hit >= 0.85"))
+    one = only(gate(run(hit=zeros(100, 85)), "hit >= 0.85"))
     assert (one.state, one.n_needed) == ("open", None)
 
 
 def test_examples_that_are_undefined_count_towards_those_needed(run: Make) -> None:
     half: list[Score] = [*zeros(50), *[None] * 50]
-    one = only(decide_gate(run(hit=half), "hit <= 0.01"))
+    one = only(gate(run(hit=half), "hit <= 0.01"))
     assert (one.n, one.n_undefined, one.n_needed) == (50, 50, 536)
 
 
 def test_what_is_broken_alone_may_be_open_among_many(run: Make) -> None:
     scores = {"hit": zeros(100, 78), "recall": zeros(100, 95), "mrr": zeros(100, 95)}
-    alone = decide_gate(run(**scores), "hit >= 0.85")
-    among = decide_gate(run(**scores), ["hit >= 0.85", "recall >= 0.5", "mrr >= 0.5"])
+    alone = gate(run(**scores), "hit >= 0.85")
+    among = gate(run(**scores), ["hit >= 0.85", "recall >= 0.5", "mrr >= 0.5"])
     p = only(alone).p
     assert p is not None
     assert 0.05 / 3 < p < 0.05
@@ -147,30 +147,30 @@ def test_what_is_broken_alone_may_be_open_among_many(run: Make) -> None:
 
 def test_every_system_must_hold_unless_one_is_named(run: Make) -> None:
     two = run({"good": {"hit": zeros(100, 95)}, "bad": {"hit": zeros(100, 50)}})
-    both = decide_gate(two, "hit >= 0.8")
+    both = gate(two, "hit >= 0.8")
     assert [(one.group["system"], one.decision) for one in both.requirements] == [
         ("good", "pass"), ("bad", "fail"),
     ]  # fmt: skip
     assert both.decision == "fail"
-    assert decide_gate(two, "hit >= 0.8", system="good").decision == "pass"
+    assert gate(two, "hit >= 0.8", system="good").decision == "pass"
 
 
 def test_a_stricter_level_takes_a_wider_interval(run: Make) -> None:
     made = run(hit=zeros(100, 92))
-    assert decide_gate(made, "hit >= 0.85").decision == "pass"
-    strict = decide_gate(made, "hit >= 0.85", level=0.001)
+    assert gate(made, "hit >= 0.85").decision == "pass"
+    strict = gate(made, "hit >= 0.85", level=0.001)
     assert strict.decision == "cannot_tell"
     assert only(strict).level == pytest.approx(0.998)
 
 
 def test_undefined_everywhere_is_open_with_its_reason(run: Make) -> None:
-    one = only(decide_gate(run(hit=[None] * 9), "hit >= 0.85"))
+    one = only(gate(run(hit=[None] * 9), "hit >= 0.85"))
     assert (one.decision, one.value, one.p, one.n_needed) == ("cannot_tell", None, None, None)
     assert one.reason == "undefined everywhere (why)"
 
 
 def test_one_question_has_no_interval_and_is_open(run: Make) -> None:
-    one = only(decide_gate(run(mrr=[0.5]), "mrr >= 0.1"))
+    one = only(gate(run(mrr=[0.5]), "mrr >= 0.1"))
     assert (one.decision, one.low) == ("cannot_tell", None)
     assert "there is no interval" in one.reason
 
@@ -201,48 +201,48 @@ def state_of(successes: int, n: int, bar: Bar) -> str:
 
 def test_too_many_missing_scores_are_missing_though_the_rest_holds(run: Make) -> None:
     scores: list[Score] = [*zeros(90, 90), *[MISSING] * 10]
-    result = decide_gate(run(hit=scores), "hit >= 0.5")
+    result = gate(run(hit=scores), "hit >= 0.5")
     assert (result.decision, only(result).state, result.exit_status) == ("missing", "holds", 4)
     assert only(result).reason == "10 of 100 scores are missing, more than 5 %"
-    assert decide_gate(run(hit=scores), "hit >= 0.5", max_missing=0.1).decision == "pass"
+    assert gate(run(hit=scores), "hit >= 0.5", max_missing=0.1).decision == "pass"
 
 
 def test_few_missing_scores_that_could_turn_it_are_missing_too(run: Make) -> None:
     held: list[Score] = zeros(100, 92)  # type: ignore[assignment]
-    assert decide_gate(run(hit=held), "hit >= 0.85").decision == "pass"
-    result = decide_gate(run(hit=[*held, *[MISSING] * 4]), "hit >= 0.85")
+    assert gate(run(hit=held), "hit >= 0.85").decision == "pass"
+    result = gate(run(hit=[*held, *[MISSING] * 4]), "hit >= 0.85")
     assert (result.decision, only(result).state) == ("missing", "holds")
     assert "at the low end of the range it would be open" in only(result).reason
 
 
 def test_few_missing_scores_that_change_nothing_do_not_matter(run: Make) -> None:
     scores: list[Score] = [*zeros(100, 95), MISSING]
-    assert decide_gate(run(hit=scores), "hit >= 0.5").decision == "pass"
+    assert gate(run(hit=scores), "hit >= 0.5").decision == "pass"
 
 
 def test_what_is_broken_fails_whatever_is_missing(run: Make) -> None:
     scores: list[Score] = [*zeros(50, 5), *[MISSING] * 50]
-    assert decide_gate(run(hit=scores), "hit >= 0.85").decision == "fail"
+    assert gate(run(hit=scores), "hit >= 0.85").decision == "fail"
 
 
 def test_missing_everywhere_is_missing(run: Make) -> None:
-    one = only(decide_gate(run(hit=[MISSING] * 9), "hit >= 0.85"))
+    one = only(gate(run(hit=[MISSING] * 9), "hit >= 0.85"))
     assert (one.decision, one.value, one.n_missing) == ("missing", None, 9)
 
 
 def test_missing_comes_before_cannot_tell_and_fail_before_missing(run: Make) -> None:
     owed: list[Score] = [*zeros(90, 90), *[MISSING] * 10]
     made = run(hit=owed, mrr=zeros(100, 88), recall=zeros(100, 20))
-    both = decide_gate(made, ["mrr >= 0.85", "hit >= 0.5"])
+    both = gate(made, ["mrr >= 0.85", "hit >= 0.5"])
     assert both.decision == "missing"
-    assert decide_gate(made, ["mrr >= 0.85", "hit >= 0.5", "recall >= 0.9"]).decision == "fail"
+    assert gate(made, ["mrr >= 0.85", "hit >= 0.5", "recall >= 0.9"]).decision == "fail"
 
 
 # On point ----------------------------------------------------------------------------------
 
 
 def test_a_bar_at_the_end_of_the_range_is_open_and_says_what_decides_it(run: Make) -> None:
-    one = only(decide_gate(run(hit=zeros(500, 500)), "hit >= 1"))
+    one = only(gate(run(hit=zeros(500, 500)), "hit >= 1"))
     assert one.decision == "cannot_tell"
     assert one.notes == (
         "no interval clears 1, the end of the range; --on point decides by the value",
@@ -251,14 +251,14 @@ def test_a_bar_at_the_end_of_the_range_is_open_and_says_what_decides_it(run: Mak
 
 def test_on_point_the_value_alone_decides(run: Make) -> None:
     every, most = run(hit=zeros(5, 5)), run(hit=zeros(5, 4))
-    assert decide_gate(every, "hit >= 1", on="point").decision == "pass"
-    failed = decide_gate(most, "hit >= 1", on="point")
+    assert gate(every, "hit >= 1", on="point").decision == "pass"
+    failed = gate(most, "hit >= 1", on="point")
     assert (failed.decision, only(failed).p) == ("fail", None)
-    assert decide_gate(run(mrr=[0.5]), "mrr > 0.5", on="point").decision == "fail"
+    assert gate(run(mrr=[0.5]), "mrr > 0.5", on="point").decision == "fail"
 
 
 def test_on_point_what_has_no_value_is_open(run: Make) -> None:
-    assert decide_gate(run(hit=[None]), "hit >= 1", on="point").decision == "cannot_tell"
+    assert gate(run(hit=[None]), "hit >= 1", on="point").decision == "cannot_tell"
 
 
 # No worse than -----------------------------------------------------------------------------
@@ -268,14 +268,14 @@ def test_no_worse_than_pairs_the_systems_in_each_metrics_direction(run: Make) ->
     base = {"mrr": [0.5, 0.6, 0.7, 0.8] * 20, "hallucination": [0.1, 0.2] * 40}
     better = {"mrr": [0.6, 0.7, 0.7, 0.9] * 20, "hallucination": [0.1, 0.1] * 40}
     made = run({"new": better, "old": base})
-    result = decide_gate(made, no_worse_than="old:0.02")
+    result = gate(made, no_worse_than="old:0.02")
     assert [(one.metric, one.group["system"]) for one in result.requirements] == [
         ("mrr", "new"), ("hallucination", "new"),
     ]  # fmt: skip
     assert [one.value for one in result.requirements] == [pytest.approx(0.075), pytest.approx(0.05)]
     assert {one.counted for one in result.requirements} == {"pairs"}
     assert result.decision == "pass"
-    other_way = decide_gate(made, no_worse_than="new:2%")
+    other_way = gate(made, no_worse_than="new:2%")
     assert [one.value for one in other_way.requirements] == [
         pytest.approx(-0.075), pytest.approx(-0.05),
     ]  # fmt: skip
@@ -285,7 +285,7 @@ def test_no_worse_than_pairs_the_systems_in_each_metrics_direction(run: Make) ->
 
 def test_metrics_without_a_direction_are_left_out(run: Make) -> None:
     scores = {"abstention": zeros(9, 3), "mrr": zeros(9, 9)}
-    result = decide_gate(run({"a": scores, "b": scores}), no_worse_than="b:0.5")
+    result = gate(run({"a": scores, "b": scores}), no_worse_than="b:0.5")
     assert [one.metric for one in result.requirements] == ["mrr"]
 
 
@@ -293,14 +293,14 @@ def test_missing_pairs_are_filled_at_both_ends(run: Make) -> None:
     full: list[Score] = [*[0.5, 0.6] * 50]
     owed: list[Score] = [*full[:-4], *[MISSING] * 4]
     made = run({"new": {"mrr": owed}, "old": {"mrr": full}})
-    result = decide_gate(made, no_worse_than="old:0.03")
+    result = gate(made, no_worse_than="old:0.03")
     assert (only(result).state, only(result).n_missing, only(result).n) == ("holds", 4, 96)
     assert result.decision == "missing"
 
 
 def test_undefined_on_either_side_makes_no_pair(run: Make) -> None:
     made = run({"new": {"mrr": [None, *[0.5] * 9]}, "old": {"mrr": [*[0.5] * 9, MISSING]}})
-    one = only(decide_gate(made, no_worse_than="old:0.5"))
+    one = only(gate(made, no_worse_than="old:0.5"))
     assert (one.n, one.n_undefined, one.n_missing) == (8, 1, 1)
 
 
@@ -313,13 +313,13 @@ def test_a_corrected_quantity_is_decided_on_in_place_of_the_judges(run: Make) ->
         return Quantity(0.6, lambda level: wilson(60, 100, level=level), 100, counted="labels")
 
     made = run(hit=zeros(1000, 950))
-    assert decide_gate(made, "hit >= 0.85").decision == "pass"
-    result = decide_gate(made, "hit >= 0.85", corrected=corrected)
+    assert gate(made, "hit >= 0.85").decision == "pass"
+    result = gate(made, "hit >= 0.85", corrected=corrected)
     assert (result.decision, only(result).value, only(result).counted) == ("fail", 0.6, "labels")
 
 
 def test_without_labels_for_it_a_requirement_says_that_it_is_not_corrected(run: Make) -> None:
-    result = decide_gate(run(hit=zeros(100, 95)), "hit >= 0.8", corrected=lambda *_: None)
+    result = gate(run(hit=zeros(100, 95)), "hit >= 0.8", corrected=lambda *_: None)
     assert result.decision == "pass"
     assert result.notes == (
         "hit: no labels correct it for one, so it is decided on the judges' own scores.",
@@ -331,8 +331,8 @@ def test_scores_that_a_judge_owes_stand_beside_a_corrected_estimate(run: Make) -
         return Quantity(0.95, lambda level: wilson(190, 200, level=level), 200, counted="labels")
 
     few: list[Score] = [*zeros(1000, 950), *[MISSING] * 20]
-    assert decide_gate(run(hit=few), "hit >= 0.85", corrected=corrected).decision == "pass"
-    one = only(decide_gate(run(hit=few), "hit >= 0.915", corrected=corrected))
+    assert gate(run(hit=few), "hit >= 0.85", corrected=corrected).decision == "pass"
+    one = only(gate(run(hit=few), "hit >= 0.915", corrected=corrected))
     assert (one.n, one.n_missing, one.decision) == (200, 20, "missing")
     assert one.reason.startswith("20 of 1,020 scores are missing and could turn it")
 
@@ -399,7 +399,7 @@ def test_numbers_are_plain_or_percentages() -> None:
 
 def test_every_fault_is_told_at_once(run: Make) -> None:
     with pytest.raises(InputError) as caught:
-        decide_gate(
+        gate(
             run(hit=[1.0]), ["mrr >= 0.5", "hit ~ 1"], system="two", level=0.6, max_missing=2,
             no_worse_than=["three:0.1", "one:0.1", "one"],
         )  # fmt: skip
@@ -411,16 +411,16 @@ def test_every_fault_is_told_at_once(run: Make) -> None:
 
 def test_a_single_fault_keeps_its_kind(run: Make) -> None:
     with pytest.raises(UnknownName, match="There are hit"):
-        decide_gate(run(hit=[1.0]), "mrr >= 0.5")
+        gate(run(hit=[1.0]), "mrr >= 0.5")
 
 
 def test_nothing_to_decide_is_a_fault(run: Make) -> None:
     with pytest.raises(InputError, match="needs something to decide"):
-        decide_gate(run(hit=[1.0]))
+        gate(run(hit=[1.0]))
 
 
 def test_a_requirement_given_twice_counts_once(run: Make) -> None:
-    result = decide_gate(run(hit=zeros(9, 9)), ["hit >= 0.5", "hit>=50%"])
+    result = gate(run(hit=zeros(9, 9)), ["hit >= 0.5", "hit>=50%"])
     assert [one.text for one in result.requirements] == ["hit >= 0.5"]
 
 
@@ -428,7 +428,7 @@ def test_a_requirement_given_twice_counts_once(run: Make) -> None:
 
 
 def test_the_record_has_what_programs_read(run: Make) -> None:
-    record = decide_gate(run(hit=zeros(100, 88)), "hit >= 0.85").to_dict()
+    record = gate(run(hit=zeros(100, 88)), "hit >= 0.85").to_dict()
     assert record["decision"] == "cannot_tell"
     (one,) = record["requirements"]
     assert list(one)[:8] == [
@@ -438,16 +438,16 @@ def test_the_record_has_what_programs_read(run: Make) -> None:
 
 
 def test_the_worst_examples_lie_furthest_on_the_wrong_side(run: Make) -> None:
-    one = only(decide_gate(run(mrr=[0.9, 0.2, 0.5, 0.2, 0.1]), "mrr >= 0.8"))
+    one = only(gate(run(mrr=[0.9, 0.2, 0.5, 0.2, 0.1]), "mrr >= 0.8"))
     assert [name for name, _ in one.worst] == ["q4-one", "q1-one", "q3-one", "q2-one"]
-    above = only(decide_gate(run(mrr=[0.9, 0.2, 0.5]), "mrr <= 0.1", on="point"))
+    above = only(gate(run(mrr=[0.9, 0.2, 0.5]), "mrr <= 0.1", on="point"))
     assert [value for _, value in above.worst] == [0.9, 0.5, 0.2]
 
 
 def test_a_composite_of_means_is_decided_on_its_components_redrawn_together(run: Make) -> None:
     made = run(ragas_harmonic=[None] * 40, faithfulness=[0.8, 1.0] * 20,
                answer_relevance=[0.9, 1.0] * 20, context_precision=[1.0, 0.5] * 20)  # fmt: skip
-    one = only(decide_gate(made, "ragas_harmonic >= 0.7"))
+    one = only(gate(made, "ragas_harmonic >= 0.7"))
     expected = 3 / (1 / 0.9 + 1 / 0.95 + 1 / 0.75)
     assert one.value == pytest.approx(expected)
     assert one.method == "cluster_bootstrap"
@@ -456,7 +456,7 @@ def test_a_composite_of_means_is_decided_on_its_components_redrawn_together(run:
 
 def test_a_composite_of_means_without_its_components_says_what_to_score(run: Make) -> None:
     with pytest.raises(InputError, match="ragstone score"):
-        decide_gate(run(ragas_harmonic=[None] * 9), "ragas_harmonic >= 0.7")
+        gate(run(ragas_harmonic=[None] * 9), "ragas_harmonic >= 0.7")
 
 
 # Between runs ------------------------------------------------------------------------------
@@ -482,10 +482,10 @@ def baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_stands_beside_another_runs_folder(baseline: Path) -> None:
     better = evaluate(rows(34), metrics="exact_match")
-    result = decide_gate(better, no_worse_than=f"{baseline}:0.05")
+    result = gate(better, no_worse_than=f"{baseline}:0.05")
     assert result.decision == "pass"
     assert only(result).value == pytest.approx(0.1)
-    worse = decide_gate(evaluate(rows(10), metrics="exact_match"), no_worse_than=f"{baseline}:0.05")
+    worse = gate(evaluate(rows(10), metrics="exact_match"), no_worse_than=f"{baseline}:0.05")
     assert worse.decision == "fail"
     assert only(worse).value == pytest.approx(-0.5)
     assert only(worse).text == f"exact_match no worse than {baseline}:0.05"
@@ -494,4 +494,4 @@ def test_a_run_stands_beside_another_runs_folder(baseline: Path) -> None:
 def test_runs_without_a_question_in_common_are_refused(baseline: Path) -> None:
     others = [row | {"question_id": f"other {at}"} for at, row in enumerate(rows(30))]
     with pytest.raises(InputError, match="share no question"):
-        decide_gate(evaluate(others, metrics="exact_match"), no_worse_than=f"{baseline}:0.05")
+        gate(evaluate(others, metrics="exact_match"), no_worse_than=f"{baseline}:0.05")

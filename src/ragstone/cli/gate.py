@@ -88,7 +88,7 @@ def gate(
     and else is open. In a GitHub action the summary stands on the page of the build.
     Exit status: 0 pass, 1 fail, 2 bad input, 3 cannot tell, 4 too much missing.
     """
-    from ragstone.decisions.gating.gate import decide_gate
+    from ragstone.decisions.gating.gate import gate as decided
     from ragstone.report import show
     from ragstone.report.failing import failing
     from ragstone.report.gate_markdown import gate_markdown
@@ -99,7 +99,7 @@ def gate(
 
     load_own(metrics_from or ())
     opened = Run.open(run)
-    result = decide_gate(
+    result = decided(
         opened,
         require or (),
         no_worse_than=no_worse_than or (),

@@ -1,7 +1,7 @@
 """The decisions room: what the numbers of finished runs let one decide.
 
 compare               is one system better than another, question by question
-decide_gate           does a run meet its requirements
+gate                  does a run meet its requirements
 calibrate             a judge against people, and the numbers they correct
 corrected_quantities  the corrected estimates, for whatever decides over them
 read_passport         what is known of a judge, read back
@@ -18,7 +18,7 @@ from .calibrating.calibrate import Calibration, calibrate, corrected_quantities
 from .calibrating.passport import Passport, read_passport
 from .comparing.compare import compare
 from .comparing.compared import Comparison, Comparisons
-from .gating.gate import GateResult, decide_gate
+from .gating.gate import GateResult, gate
 from .planning.label_sizes import label_size
 from .planning.sizes import mean_sizes, paired_sizes, rate_size
 from .sampling.draw import Sample, draw_sample
@@ -38,9 +38,9 @@ __all__ = [
     "calibrate",
     "compare",
     "corrected_quantities",
-    "decide_gate",
     "draw_sample",
     "fit_weights",
+    "gate",
     "label_size",
     "mean_sizes",
     "paired_sizes",

@@ -143,7 +143,7 @@ class GateResult:
         }
 
 
-def decide_gate(
+def gate(
     run: Run | str | Path,
     require: str | Sequence[str] = (),
     *,
