@@ -92,18 +92,45 @@ def test_a_bad_item_costs_no_other(item: Any, fault: str) -> None:
     "made",
     [
         {"p02": ABSENT},
+        {"p02": ABSENT, "more": {"p01": SUPPORTED}},
+        {"p02": ABSENT, "note": "p01 is missing", "count": 1},
+    ],
+)
+def test_an_item_that_is_missing_costs_no_other(made: Any) -> None:
+    reading = read(made)
+    assert verdicts(reading) == {"p02": "not stated"}
+    assert reading.faults == {"p01": "missing"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"0": SUPPORTED, "1": ABSENT},
+        {"p00": SUPPORTED, "p01": ABSENT},
+        {"p02": SUPPORTED, "p03": ABSENT},
+        [{"id": 0, **SUPPORTED}, {"id": 1, **ABSENT}],
+        {"verdicts": [{"id": "p02", **SUPPORTED}, {"id": "p03", **ABSENT}]},
+        {"0": "supported", "1": ABSENT},
+        {"result": {"0": SUPPORTED, "1": ABSENT}},
         {"p11": SUPPORTED, "p02": ABSENT},
         {"q01": SUPPORTED, "p02": ABSENT},
         {"p0１": SUPPORTED, "p02": ABSENT},
         {"р01": SUPPORTED, "p02": ABSENT},
         {"p": SUPPORTED, "": SUPPORTED, "0": SUPPORTED, "p02": ABSENT},
-        {"p02": ABSENT, "more": {"p01": SUPPORTED}},
     ],
 )
-def test_another_id_stands_in_for_none(made: Any) -> None:
+def test_no_id_counts_where_one_is_missing_and_another_stands_there(made: Any) -> None:
     reading = read(made)
-    assert verdicts(reading) == {"p02": "not stated"}
-    assert reading.faults == {"p01": "missing"}
+    assert reading.items == {}
+    assert all("ids may be shifted" in fault for fault in reading.faults.values())
+    assert list(reading.faults) == ["p01", "p02"]
+
+
+def test_verdicts_numbered_from_zero_are_not_taken_for_their_neighbours() -> None:
+    contradicted = {"reason": "r", "verdict": "contradicted"}
+    three = dict.fromkeys(("p01", "p02", "p03"), Verdict)
+    assert read({"0": ABSENT, "1": SUPPORTED, "2": contradicted}, dict(three)).items == {}
+    assert len(read({"1": ABSENT, "2": SUPPORTED, "3": contradicted}, dict(three)).items) == 3
 
 
 def test_an_item_that_is_given_twice_must_be_the_same() -> None:
@@ -152,7 +179,8 @@ def test_a_number_is_read_from_a_number_only(grade: Any) -> None:
 
 def test_a_bare_number_means_nothing_where_ids_have_two_letters() -> None:
     reading = read({"1": SUPPORTED, "c01": {"reason": "r", "grade": 2}}, {**TWO, "c01": Grade})
-    assert list(reading.items) == ["c01"]
+    assert reading.items == {}
+    assert "ids may be shifted" in reading.faults["c01"]
 
 
 def test_choices_within_lists_are_read_in_any_case() -> None:

@@ -40,6 +40,8 @@ def read_items(text: str, items: Mapping[str, type[Item]]) -> Reading:
     where all say the same but for reasons; in a leading think tag only those that hold every item
     are looked at. An item that was not asked for is ignored, but the one before it is a fault: a
     text copied with its quote marks can end an item early and leave its verdict to another id.
+    Where one that was asked for is missing too, all are faults: a model that counts from 0 or
+    slips by one gives each verdict to its neighbour.
 
     Args:
         text: What the model wrote.
@@ -120,7 +122,7 @@ def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, A
     own = next(iter(prefixes)) if len(prefixes) == 1 else ""
     for _ in range(DEEPEST_WRAPPER):
         found: dict[str, Any] = {}
-        before = None
+        foreign = before = None
         for key, value in _entries(made):
             prefix, ordinal = _plain(key)
             name = known.get((prefix or (own if ordinal else ""), ordinal))
@@ -128,8 +130,14 @@ def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, A
                 twice = name in found and found[name] != value
                 found[name] = _Doubtful("given twice, not the same") if twice else value
                 before = name
-            elif before is not None and _like(value, items[before]):
-                found[before] = _Doubtful(f"followed by {_short(key)}, which was not asked for")
+            elif (ordinal and prefix in ("", *prefixes)) or _like_any(value, items):
+                foreign = foreign or key
+                if before is not None and _like(value, items[before]):
+                    found[before] = _Doubtful(f"followed by {_short(key)}, which was not asked for")
+        missing = next((name for name in items if name not in found), None)
+        if found and foreign is not None and missing is not None:
+            there = f"{_short(foreign)} was not asked for and {missing} is missing"
+            return dict.fromkeys(items, _Doubtful(f"{there}: ids may be shifted"))
         if found:
             return found
         inner = [value for value in made.values() if isinstance(value, dict)]
@@ -153,6 +161,10 @@ def _entries(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def _like(value: Any, sort: type[Item]) -> bool:
     """Whether a value has fields of an item."""
     return isinstance(value, dict) and not sort.model_fields.keys().isdisjoint(value)
+
+
+def _like_any(value: Any, items: Mapping[str, type[Item]]) -> bool:
+    return any(_like(value, sort) for sort in set(items.values()))
 
 
 def _plain(name: str) -> tuple[str, str]:
