@@ -120,8 +120,8 @@ def parse_judges(
             if "," in name:
                 panel_models(name)
             raise _unknown(name)
-    once = {judge.name: judge for judge in [*chosen, *last]}
-    return Panel(tuple(once.values()), tuple(files))
+    once = {judge.name: judge for judge in chosen}
+    return Panel((*once.values(), *last), tuple(files))
 
 
 @lru_cache(maxsize=2)
@@ -139,7 +139,7 @@ def panel_models(name: str) -> list[str]:
     members = [part.strip() for part in name.split(",") if part.strip()]
     others = [one for one in members if not is_chat(one)]
     for one in others:
-        if not _is_without_model(one):
+        if not is_without_model(one):
             raise _unknown(one)
     if others:
         raise InputError(
@@ -149,9 +149,10 @@ def panel_models(name: str) -> list[str]:
     return members
 
 
-def _is_without_model(name: str) -> bool:
+def is_without_model(name: str) -> bool:
+    """Whether a judge that is no chat model is called that."""
     kind = name.partition(":")[0]
-    return name in (LOCAL, STRINGS, RULES) or kind in (HUMAN, NLI)
+    return name in (STRINGS, *(judge.name for judge in JUDGES)) or kind in (HUMAN, NLI)
 
 
 def _unknown(name: str) -> UnknownName:

@@ -82,7 +82,7 @@ def resolve(
     judges: Sequence[Judge],
 ) -> Tables:
     """Add an ask's rows and outcomes to the tables, one judge's word for each unit."""
-    places = {judge.name: place for place, judge in enumerate(judges)}
+    places = {judge.name: place for place, judge in enumerate(judges) if ask in judge.asks}
     entries = ledger.with_columns(
         turn=pl.col("judge").replace_strict(places, default=len(places), return_dtype=pl.UInt32)
     )

@@ -189,6 +189,7 @@ def model_judges(
 
             pool = Connections()
         models = _opened(one, pool, offline=offline, to_ask=to_ask)
+        _check_names(models)
         names.append(one if isinstance(one, str) else ",".join(model.name for model in models))
         if names[-1] in found:
             raise InputError(
@@ -247,6 +248,18 @@ def _opened(
         return (CallableChat(one),)
     assert not isinstance(one, Sequence)
     return (one,)
+
+
+def _check_names(models: Sequence[ChatModel]) -> None:
+    """In every table a judge is known by its name."""
+    from ragstone.judges.names import is_without_model
+
+    for model in models:
+        if is_without_model(model.name):
+            raise InputError(
+                f"A model cannot be called {model.name}: that is another judge. Give it another "
+                "name; a function of your own gets one by CallableChat(function, name=…)."
+            )
 
 
 def _check_panel(models: Sequence[ChatModel]) -> None:

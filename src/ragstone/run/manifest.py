@@ -110,9 +110,10 @@ class Tally:
         """The judges that said anything."""
         return sorted({judge for _, judge, _ in self.said})
 
-    def kinds(self, judge: str) -> list[str]:
-        """The kinds that a judge filled."""
-        return sorted({ASKS[ask].kind for ask, name, _ in self.said if name == judge})
+    def kinds(self, judge: Judge) -> list[str]:
+        """The kinds that a judge filled; an encoder may have the name of a chat model."""
+        asked = {ask for ask, name, _ in self.said if name == judge.name}
+        return sorted({ASKS[ask].kind for ask in asked & judge.asks})
 
 
 def manifest(
@@ -133,7 +134,7 @@ def manifest(
         "signature": _signature(settings, tally, opened),
         "settings": dict(settings),
         "judges": [
-            {"name": judge.name, "about": judge.about, "kinds": tally.kinds(judge.name)}
+            {"name": judge.name, "about": judge.about, "kinds": tally.kinds(judge)}
             for judge in judges
         ],
         "models": asdict(opened),
@@ -159,7 +160,7 @@ def _signature(settings: Mapping[str, Any], tally: Tally, opened: Opened) -> str
     """The run in one printable line."""
     judges = tally.judges()
     parts = [f"data:{settings['data'][:12]}", f"judges:{'+'.join(judges) or 'none'}"]
-    if any(name.startswith(LOCAL) for name in judges):
+    if settings["local"] and any(name.startswith(LOCAL) for name in judges):
         parts.append(f"local/2@{fingerprint(settings['local'])[:SHOWN]}")
     parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings["nli"]]
     parts += opened.signature(ASKS)

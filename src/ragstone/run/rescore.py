@@ -4,6 +4,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -112,8 +113,8 @@ def rescore(
     further = [ask for ask in further if ask in able or ask not in unanswered]
     if not named and able.isdisjoint(further) and (folder.path / "estimates.json").is_file():
         raise InputError(_nothing_to_do(models.lacking))
-    earlier = [Earlier(one["name"], one["about"]) for one in opened.manifest["judges"]]
-    judges: list[Judge] = list({one.name: one for one in [*earlier, *new]}.values())
+    earlier = judges_of(opened.manifest)
+    judges: list[Judge] = list({(one.name, one.about): one for one in [*earlier, *new]}.values())
     fresh = Folder(folder.path / "rescored")
     fresh.drop()
     (fresh.path / "parts").mkdir(parents=True)
@@ -148,11 +149,23 @@ class Earlier:
 
     name: str
     about: str
-    asks: frozenset[str] = frozenset()
+    asks: frozenset[str]
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
         """Nothing."""
         return Sheet(KINDS[ASKS[ask].kind], ask, self.name).filled()
+
+
+def judges_of(manifest: Mapping[str, Any]) -> list[Judge]:
+    """The judges of a finished run, in the order they were asked."""
+    return [
+        Earlier(
+            one["name"],
+            one["about"],
+            frozenset(name for name, ask in ASKS.items() if ask.kind in one["kinds"]),
+        )
+        for one in manifest["judges"]
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -332,3 +332,56 @@ def test_the_wrong_key_ends_the_run_at_once_and_leaves_nothing(
     with pytest.raises(InputError, match="key"):
         ragstone.evaluate(pier, metrics=METRICS, judge=scripted(fails=denied), out=tmp_path / "run")
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+BY_MODEL_AND_ENCODER = ("faithfulness", "embedding_context_relevance", "semantic_similarity")
+
+
+def test_a_judge_and_an_encoder_of_one_name_each_do_their_work(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    out = tmp_path / "r"
+    run = ragstone.evaluate(
+        pier,
+        metrics=BY_MODEL_AND_ENCODER,
+        judge=scripted(name="both"),
+        embedder=ScriptedEncoder(name="both"),
+        out=out,
+    )
+    assert {row.metric: row.reasons for row in run.estimate_list if row.n_missing} == {}
+    kinds = [(judge["name"], judge["kinds"]) for judge in run.manifest["judges"]]
+    assert kinds[:2] == [("both", ["claims", "response", "support"]), ("both", ["similarity"])]
+    again = ragstone.rescore(
+        out, metrics="embedding_answer_relevance", embedder=ScriptedEncoder(name="both")
+    )
+    assert again.manifest["judges"] == run.manifest["judges"]
+    assert {row.metric: row.reasons for row in again.estimate_list if row.n_missing} == {}
+
+
+@pytest.mark.parametrize("name", ["both", "another"])
+def test_who_is_asked_first_speaks_though_an_encoder_has_the_name(
+    scripted: Model, pier: Rows, name: str
+) -> None:
+    def first_context_only(one: str, reply: dict[str, Any]) -> dict[str, Any] | None:
+        return None if one == "c02" else {**reply, "grade": 0, "sentences": []}
+
+    run = ragstone.evaluate(
+        pier,
+        metrics=("precision(k=1)", "embedding_context_relevance"),
+        judge=[scripted(first_context_only, name="both"), "local:strings"],
+        embedder=ScriptedEncoder(name=name),
+    )
+    assert {row["judge"] for row in run.judgements("relevance").to_dicts()} == {
+        "both",
+        "local:strings",
+    }
+    assert values(run)["1", "precision(k=1)"] == 0
+
+
+@pytest.mark.parametrize("name", ["local", "local:strings", "human", "ids", "rules", "nli:x"])
+def test_a_model_cannot_be_called_like_another_judge(
+    scripted: Model, pier: Rows, name: str
+) -> None:
+    for judge in (scripted(name=name), [[scripted(name=name), scripted(name="other")]]):
+        with pytest.raises(InputError, match=f"A model cannot be called {name}"):
+            ragstone.evaluate(pier, metrics="faithfulness", judge=judge)

@@ -8,7 +8,7 @@ import polars as pl
 from ragstone.decisions.scored import Scored
 from ragstone.metrics import Composite, score
 from ragstone.run.folder import Folder
-from ragstone.run.rescore import Earlier, stored
+from ragstone.run.rescore import judges_of, stored
 
 from .sides import Bools, Floats, Side, Values
 
@@ -37,7 +37,7 @@ def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataF
     lacking = {name: one for name, one in components.items() if name not in kept}
     if not lacking:
         return kept
-    judges = [Earlier(one["name"], one["about"]) for one in scored.run.manifest["judges"]]
+    judges = judges_of(scored.run.manifest)
     blocks: dict[str, list[pl.DataFrame]] = {name: [] for name in lacking}
     for _, tables, _ in stored(Folder(scored.run.path), judges, ()):
         found = score(tables, lacking.values())
