@@ -52,6 +52,23 @@ def test_json_has_what_programs_read(ragstone: Callable[..., Any], run: Path, la
     assert check["reason"] == "no_variation"
 
 
+@pytest.mark.parametrize(
+    ("column", "value"), [("answer_coverage", 1), ("answer_coverage", 0), ("support", "absent")]
+)
+@pytest.mark.parametrize("options", [[], ["--method", "ppi_plus_plus"], ["--json"]])
+def test_labels_that_are_all_alike_are_no_fault(
+    column: str, value: object, options: list[str], ragstone: Callable[..., Any], run: Path,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    file = tmp_path / "alike.csv"
+    names = [f"{name}-{system}" for name in ("pier", "mole", "adit") for system in "ab"]
+    rows = [f"{name},ann,0,{value}" for name in names]
+    head = "id,annotator,claim," if column == "support" else "id,annotator,nothing,"
+    file.write_text("\n".join([head + column, *rows]) + "\n", encoding="utf-8")
+    outcome = ragstone("calibrate", run, "--labels", file, *options)
+    assert (outcome.status, outcome.err.count("bug in Ragstone")) == (0, 0)
+
+
 def test_passport_is_kept_in_the_run_and_found_valid(
     ragstone: Callable[..., Any], run: Path, labels: Path
 ) -> None:

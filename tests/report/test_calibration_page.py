@@ -58,7 +58,7 @@ CHECK: dict[str, Any] = {
     ),
     "kappa_low": 0.27,
     "kappa_high": 1.0,
-    "threshold": {"value": 0.5, "criterion": "youden", "cross_validated": 0.7},
+    "threshold": {"value": 0.5, "criterion": "youden", "cross_validated": 0.7, "reason": None},
     "reason": None,
     "bias": [],
 }
@@ -97,3 +97,17 @@ def test_a_warning_says_what_it_is_about(found: Any, text: Print) -> None:
 def test_one_example_of_one_annotator_is_not_several(found: Any, text: Print) -> None:
     assert "1 example, 1 annotator\n" in text(calibration_page(found), 120)
     assert "1 example, 1 annotator," in passport_markdown(found)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "said"),
+    [
+        ({"value": None, "cross_validated": None, "reason": "no_positives"}, "no positives"),
+        ({"value": 0.5, "cross_validated": None, "reason": "too_few"}, "0.500 (youden too few)"),
+    ],
+)
+def test_a_threshold_that_cannot_be_told_says_why(
+    threshold: dict[str, Any], said: str, found: Any, text: Print
+) -> None:
+    found.agreement = [CHECK | {"threshold": {"criterion": "youden", **threshold}}]
+    assert said in text(calibration_page(found), 120)

@@ -170,7 +170,15 @@ def _agreement(checks: Sequence[Mapping[str, Any]], *, stacked: bool) -> Grid:
 
 
 def _threshold(found: Mapping[str, Any]) -> str:
-    return f"≥ {number(found['value'])} ({found['criterion']} {number(found['cross_validated'])})"
+    """Where it lies and what it is worth on other rows, or why there is none."""
+    reason = str(found["reason"]).replace("_", " ")
+    if found["value"] is None:
+        return reason
+    worth = found["cross_validated"]
+    return (
+        f"≥ {number(found['value'])} "
+        f"({found['criterion']} {reason if worth is None else number(worth)})"
+    )
 
 
 def _biases(check: Mapping[str, Any]) -> list[RenderableType]:
