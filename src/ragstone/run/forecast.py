@@ -179,8 +179,9 @@ class _Known:
             with suppress(sqlite3.Error):
                 self._replies = open_to_read(file, LAYOUT)
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._here or self._is_kept(name)
+    def answers(self, name: str, model: ChatModel) -> bool:
+        """Whether a question to a model was answered."""
+        return name in self._here or (model.kept and self._is_kept(name))
 
     def close(self) -> None:
         """Let go of the cache."""
@@ -223,7 +224,7 @@ class _Counting:
         if name not in self._seen:
             self._seen.add(name)
             expected = self.tasks.setdefault((model.name, question.task), Expected())
-            if name in self.known:
+            if self.known.answers(name, model):
                 expected.known += 1
             else:
                 texts = (request.system, *request.parts, json.dumps(request.schema))

@@ -18,6 +18,8 @@ Script = Callable[[ChatRequest], Said | Awaitable[Said]] | Iterable[Said]
 class ScriptedModel:
     """Says what it was given to say, and keeps what it was asked.
 
+    Its replies answer nothing in other runs, nor do those of others answer what it is asked.
+
         model = ScriptedModel([ChatFailure("rate_limit", "too many requests"), {"p01": …}])
         model = ScriptedModel(lambda request: {"p01": …})
 
@@ -34,6 +36,8 @@ class ScriptedModel:
         most: Requests that it had at once, at the most.
         closed: Whether it was closed.
     """
+
+    kept = False
 
     def __init__(
         self,

@@ -58,6 +58,12 @@ def troubles(folder: Path, outcome: Outcome) -> list[str | None]:
     return [attempt.trouble for attempt in entry.attempts]
 
 
+class Real(ScriptedModel):
+    """Kept across runs, as what real models say."""
+
+    kept = True
+
+
 RATE_LIMIT = ChatFailure("rate_limit", "too many requests", http=429)
 FAILURE = ChatFailure("server_error", "500", http=500)
 BROKEN_OFF = ChatFailure("connection", "reset")
@@ -517,7 +523,7 @@ def test_another_run_takes_replies_from_the_cache(
         folder.mkdir()
         cache = Replies(tmp_path / "cache", notes.append)
         asking = open_asking(folder, cache=cache, prices=PRICES)
-        outcomes += put(asking, ScriptedModel(said), question())
+        outcomes += put(asking, Real(said), question())
         asking.close()
     assert outcomes[0] == outcomes[1]
     taken = totals(folders[1] / FILE)

@@ -54,11 +54,18 @@ def item(name: str) -> Reply:
     return by_letter[name[0]]
 
 
+class Real(ScriptedModel):
+    """Kept across runs, as what real models say."""
+
+    kept = True
+
+
 def model(
     say: Say = lambda _, reply: reply,
     name: str = "scripted",
     fails: Callable[[ChatRequest], ChatFailure | None] = lambda _: None,
     window: int = 128_000,
+    real: bool = False,
 ) -> ScriptedModel:
     """Answers every id of the schema; ``say`` changes an item, or leaves it out with None."""
 
@@ -69,7 +76,7 @@ def model(
         said = {one: say(one, item(one)) for one in request.schema["properties"]}
         return {one: made for one, made in said.items() if made is not None}
 
-    return ScriptedModel(reply, name=name, window=window)
+    return (Real if real else ScriptedModel)(reply, name=name, window=window)
 
 
 @pytest.fixture

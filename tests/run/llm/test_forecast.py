@@ -26,14 +26,21 @@ def test_no_key_is_needed(name: str, pier: Rows, monkeypatch: pytest.MonkeyPatch
 
 def test_the_cache_is_read_and_let_go(scripted: Model, pier: Rows, tmp_path: Path) -> None:
     limits = Limits(cache=tmp_path / "kept")
-    ragstone.evaluate(pier, metrics="faithfulness", judge=scripted(), limits=limits)
+    ragstone.evaluate(pier, metrics="faithfulness", judge=scripted(real=True), limits=limits)
     file = tmp_path / "kept" / "replies.sqlite"
     before = file.read_bytes()
     threads = threading.active_count()
-    found = forecast(pier, metrics="faithfulness", judge=scripted(), limits=limits)
+    found = forecast(pier, metrics="faithfulness", judge=scripted(real=True), limits=limits)
     assert found.total.known >= 2
     assert threading.active_count() == threads
     assert file.read_bytes() == before
+
+
+def test_what_real_models_said_answers_no_test(scripted: Model, pier: Rows, tmp_path: Path) -> None:
+    limits = Limits(cache=tmp_path / "kept")
+    ragstone.evaluate(pier, metrics="faithfulness", judge=scripted(real=True), limits=limits)
+    found = forecast(pier, metrics="faithfulness", judge=scripted(), limits=limits)
+    assert (found.total.calls, found.total.known) == (4, 0)
 
 
 def test_a_cache_that_is_none_of_ours_holds_nothing(

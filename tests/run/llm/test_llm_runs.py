@@ -118,16 +118,29 @@ def test_the_same_run_asks_nothing_again(scripted: Model, pier: Rows, tmp_path: 
 def test_another_run_takes_replies_from_the_cache(
     scripted: Model, pier: Rows, tmp_path: Path
 ) -> None:
-    ragstone.evaluate(pier, metrics=METRICS, judge=scripted(), out=tmp_path / "one")
-    again = scripted()
+    ragstone.evaluate(pier, metrics=METRICS, judge=scripted(real=True), out=tmp_path / "one")
+    again = scripted(real=True)
     run = ragstone.evaluate(pier, metrics=METRICS, judge=again, out=tmp_path / "two")
     assert again.requests == []
     assert any("had been answered before" in remark for remark in run.manifest["remarks"])
-    not_cached = scripted()
+    not_cached = scripted(real=True)
     ragstone.evaluate(
         pier, metrics=METRICS, judge=not_cached, out=tmp_path / "three", limits=Limits(cached=False)
     )
     assert len(not_cached.requests) == 9
+
+
+def test_a_model_by_script_says_what_its_own_script_says(scripted: Model, pier: Rows) -> None:
+    def no(_: str, reply: dict[str, Any]) -> dict[str, Any]:
+        return {**reply, "verdict": "absent"} if "verdict" in reply else reply
+
+    scores = {}
+    for say in (lambda _, reply: reply, no):
+        model = scripted(say)
+        run = ragstone.evaluate(pier, metrics="faithfulness", judge=model)
+        scores[say] = values(run)["1", "faithfulness"]
+        assert tasks(model) == {"claims": 2, "support": 1}
+    assert list(scores.values()) == [1.0, 0.0]
 
 
 def test_a_failure_is_missing_and_the_same_command_asks_again(

@@ -63,6 +63,8 @@ class AskingChat:
         self._finish = finish
         self._lacks: frozenset[str] = frozenset()
 
+    kept = True
+
     @property
     def name(self) -> str:
         """As the user wrote it, with its settings in their fixed order."""

@@ -34,6 +34,8 @@ class CallableChat:
         window: Tokens that question and reply may have together.
     """
 
+    kept = True
+
     def __init__(
         self,
         function: Callable[[ChatRequest], Awaitable[Answer]],

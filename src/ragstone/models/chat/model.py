@@ -98,6 +98,10 @@ class ChatModel(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What its server did not take, so that it was left out, such as ``temperature``."""
 
+    @property
+    def kept(self) -> bool:
+        """Whether its replies may answer the same question in other runs; not those of a test."""
+
     async def reply(self, request: ChatRequest) -> ChatReply:
         """Ask once.
 

@@ -228,7 +228,7 @@ class Asking:
             reading = _read(kept.reply, asked)
             self._tally.from_journal += reading is not None
             return reading
-        reply = None if self._cache is None else self._cache.get(asked.key)
+        reply = None if lane.cache is None else lane.cache.get(asked.key)
         if reply is None or (reading := _read(reply.text, asked)) is None:
             return None
         attempt = Attempt(
@@ -259,7 +259,7 @@ class Asking:
                 self._budget,
                 self._journal,
                 self._tally,
-                self._cache,
+                self._cache if model.kept else None,
             )
             self._lanes[model.identity] = lane
         return lane
