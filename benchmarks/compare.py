@@ -20,6 +20,7 @@ import polars as pl
 from commands import measure
 
 from ragstone.examples import Context, Example, to_frame
+from ragstone.run.folder import Folder
 from ragstone.run.manifest import VERSION
 
 SHARES = ["faithfulness", "expected_faithfulness", "context_precision", "graded_relevance",
@@ -69,7 +70,7 @@ def write_run(
         )  # fmt: skip
     pl.concat(tables).write_parquet(folder / "scores.parquet", row_group_size=BLOCK)
     _write(folder / "estimates.json", [_estimate(metric, questions) for metric in metrics])
-    _write(folder / "run.json", _manifest(metrics))
+    Folder(folder).write_manifest(_manifest(metrics))
 
 
 def _examples(questions: int) -> pl.DataFrame:

@@ -5,6 +5,7 @@
     │   ├── DataError           records that cannot be read, each fault with its place
     │   ├── UnknownName         no metric, judge, suite or format is called that
     │   ├── RunConflict         a run folder that belongs to other data or settings
+    │   ├── DamagedRun          a run folder that does not hold what was written into it
     │   └── ModelError          a model that is not there, or not what it should be
     ├── ModelFailure            a model that is there did not answer, such as a server that is down
     └── MissingDependency       an extra that this feature needs is not installed
@@ -89,6 +90,27 @@ class UnknownName(InputError):
 
 class RunConflict(InputError):
     """The run folder holds a run of other data or other settings."""
+
+
+class DamagedRun(InputError):
+    """A run folder that does not hold what was written into it, or never was one of ours.
+
+    Attributes:
+        faults: The files that are not what they should be, with what was expected.
+        hint: What to do.
+    """
+
+    def __init__(self, faults: Sequence[Fault], *, hint: str = "") -> None:
+        self.faults = tuple(faults)
+        self.hint = hint
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        lines = ["The run is damaged: what lies in its folder is not what was written there."]
+        lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
+        if len(self.faults) > SHOWN_FAULTS:
+            lines.append(f"  … and {len(self.faults) - SHOWN_FAULTS:,} more")
+        return "\n".join([*lines, self.hint] if self.hint else lines)
 
 
 class ModelError(InputError):

@@ -18,6 +18,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Example, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.run import Run, evaluate
+from ragstone.run.folder import Folder
 from ragstone.run.manifest import VERSION
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 from ragstone.stats.comparing.effect_size import relative_change
@@ -94,8 +95,15 @@ def run_of(
         "data": {},
     }
     (folder / "estimates.json").write_text(json.dumps(estimates))
-    (folder / "run.json").write_text(json.dumps(manifest))
+    Folder(folder).write_manifest(manifest)
     return folder
+
+
+def change(run: Path, table: str, **columns: pl.Expr) -> None:
+    """Other values in a table of a run."""
+    file = run / f"{table}.parquet"
+    pl.read_parquet(file).with_columns(**columns).write_parquet(file)
+    Folder(run).write_manifest(Folder(run).manifest)
 
 
 def two(a: Sequence[Score], b: Sequence[Score], metric: str = "faithfulness") -> list[Row]:
@@ -435,9 +443,7 @@ def test_other_rules_models_prompts_and_definitions_are_told_too(tmp_path: Path)
 def test_ids_that_stand_for_other_questions_are_noted(tmp_path: Path) -> None:
     first = run_of(tmp_path / "new", [("a", "q0", {"token_f1": 1}), ("a", "q1", {"token_f1": 1})])
     second = run_of(tmp_path / "old", [("a", "q0", {"token_f1": 1}), ("a", "q1", {"token_f1": 1})])
-    table = second / "examples.parquet"
-    frame = pl.read_parquet(table)
-    frame.with_columns(question=pl.lit("What of q0?")).write_parquet(table)
+    change(second, "examples", question=pl.lit("What of q0?"))
     assert any("1 shared question ids" in note and "q1" in note
                for note in compare(first, second).notes)  # fmt: skip
 
@@ -471,9 +477,8 @@ def test_composites_are_compared_over_the_components_that_both_have(tmp_path: Pa
         for number, (system, question, scores) in enumerate(rows)
     ]
     run = run_of(tmp_path / "run", whole)
-    table = run / "scores.parquet"
     partial = pl.when(pl.col("metric") == name).then(pl.lit("components=1/2,weight_coverage=0.25"))
-    pl.read_parquet(table).with_columns(reason=partial).write_parquet(table)
+    change(run, "scores", reason=partial)
     found = compare(run, metrics=[name])
     one = only(found)
     assert one.n_pairs == 2

@@ -1,7 +1,7 @@
 """Table: a row for each metric and system, with its interval and how many scores it rests on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
@@ -155,12 +155,12 @@ class _Rows:
         for one in systems:
             for reason, count in one.reasons.items():
                 reasons[reason] = reasons.get(reason, 0) + count
-        record = ones[0].to_dict() | {
-            "reasons": reasons,
-            "n_undefined": sum(one.n_undefined for one in systems),
-            "n_missing": sum(one.n_missing for one in systems),
-        }
-        return Estimate.from_dict(record)
+        return replace(
+            ones[0],
+            reasons=reasons,
+            n_undefined=sum(one.n_undefined for one in systems),
+            n_missing=sum(one.n_missing for one in systems),
+        )
 
     def figures(self, one: Estimate) -> list[Cell]:
         if one.value is None:

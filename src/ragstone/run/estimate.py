@@ -65,8 +65,3 @@ class Estimate:
             "reasons": dict(self.reasons),
             "signature": self.signature,
         }
-
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> "Estimate":
-        """Read back what ``to_dict`` wrote."""
-        return cls(**record)

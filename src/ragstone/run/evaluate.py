@@ -182,13 +182,15 @@ def evaluate(
     with ExitStack() as closing:
         closing.enter_context(folder.locked())
         held = folder.prepare(settings)
+        notes: list[str] = []
         if held.get("finished"):
-            if not held.get("unheard"):
+            damaged = [str(fault) for fault in folder.damage()]
+            if not held.get("unheard") and not damaged:
                 folder.drop_parts()
                 return Run(folder.path)
             folder.begin_again()
+            notes += [f"made anew, for it was damaged: {fault}." for fault in damaged]
         asking = None
-        notes: list[str] = []
         try:
             if survey is not None:
                 asking = closing.enter_context(by_model.asking(folder.path, limits, notes.append))

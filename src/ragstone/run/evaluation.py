@@ -13,7 +13,7 @@ from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity, Sup
 from ragstone.judges import LEDGER, Judge
 from ragstone.judges.similarity.units import NO_TEXT
 from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, parse_metric, score
-from ragstone.parquet import read_parquet, scan_parquet
+from ragstone.parquet import read_parquet
 
 from .asked import Asked
 from .coarser import FINE, coarsest, origins
@@ -27,6 +27,7 @@ from .models import Opened
 from .progress import Progress, Report
 from .quick import Facts, candidates, choose
 from .remarks import of_clusters, of_models, remarks
+from .written import collect, reading
 
 if TYPE_CHECKING:
     from .calls.asking import Asking
@@ -259,7 +260,7 @@ class Evaluation:
         """
         if progress:
             progress(Progress("estimating", self.tally.examples, None))
-        facets = read_parquet([part / "facets.parquet" for part in self.folder.parts()])
+        facets = collect(self.folder.scan("facets"), self.folder.path)
         self.by = [
             name
             for name in self.by
@@ -293,15 +294,17 @@ class Evaluation:
 
     def _skip_finished(self, examples: Iterator[Example]) -> int:
         """Pass over the examples of finished blocks; the number of the next block."""
-        parts = self.folder.parts()
+        parts = self.folder.checked_parts()
         for part in parts:
-            ledger = read_parquet(part / "ledger.parquet")
-            size = scan_parquet(part / "facets.parquet").select(pl.len()).collect().item()
-            similarities = part / f"{SIMILARITY}.parquet"
-            there = read_parquet(similarities) if similarities.is_file() else None
+            with reading(part):
+                ledger = read_parquet(part / "ledger.parquet")
+                size = read_parquet(part / "facets.parquet", columns=["system"]).height
+                similarities = part / f"{SIMILARITY}.parquet"
+                there = read_parquet(similarities) if similarities.is_file() else None
+                support = part / f"{Support.name}.parquet"
+                supported = read_parquet(support) if support.is_file() else None
             self.tally.add(size, ledger, there)
-            support = part / f"{Support.name}.parquet"
-            self.tally.hear(ledger, read_parquet(support) if support.is_file() else None)
+            self.tally.hear(ledger, supported)
             self.unanswered += ledger.filter(UNANSWERED).height
             for _ in islice(examples, size):
                 pass
@@ -346,12 +349,13 @@ class Evaluation:
         """How often each metric, status and reason came out, block by block to stay small."""
         keys = ["metric", "status", "reason"]
         columns = [*keys, "value"]
-        counted = [
-            read_parquet(part / "scores.parquet", columns=columns)
-            .group_by(keys)
-            .agg(pl.len(), pl.col("value").sum())
-            for part in self.folder.parts()
-        ]
+        with reading(self.folder.path):
+            counted = [
+                read_parquet(part / "scores.parquet", columns=columns)
+                .group_by(keys)
+                .agg(pl.len(), pl.col("value").sum())
+                for part in self.folder.parts()
+            ]
         return (
             pl.concat(counted)
             .group_by(keys)
@@ -361,12 +365,13 @@ class Evaluation:
 
     def _nothing_to_measure(self) -> str:
         """What the data has and what it lacks, and what would help."""
-        has = self.folder.scan("examples").select(
+        counts = self.folder.scan("examples").select(
             answers=pl.col("answer").is_not_null().sum(),
             contexts=(pl.col("contexts").list.len() > 0).sum(),
             references=(pl.col("reference").list.len() > 0).sum(),
             ids=pl.col("reference_contexts").is_not_null().sum(),
-        ).collect().to_dicts()[0]  # fmt: skip
+        )
+        has = collect(counts, self.folder.path).to_dicts()[0]
         words = {"answers": "an answer", "contexts": "contexts", "references": "a reference",
                  "ids": "judged context ids"}  # fmt: skip
         counted = ", ".join(f"{has[name]:,} have {word}" for name, word in words.items())

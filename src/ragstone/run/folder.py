@@ -13,31 +13,51 @@
 
 While a run is under way its finished blocks lie in ``RUN/parts``; a block is
 there whole or not at all, so a run that was stopped goes on behind the last.
+
+Each file is read only if it is as ``run.json``, or ``part.json`` of its block, says.
 """
 
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, TextIO
 
 import polars as pl
 
-from ragstone.errors import InputError, RunConflict
+from ragstone.errors import DamagedRun, Fault, RunConflict
 from ragstone.judgements import KINDS
 from ragstone.parquet import scan_parquet, sink_parquet, write_parquet
 
 from .calls.entries import FILE as JOURNAL
+from .estimate import Estimate
+from .forms import OF_PARTS, TABLES, Manifest, Part
+from .written import (
+    File,
+    checked_table,
+    collect,
+    described,
+    fault_of,
+    read_json,
+    read_signed,
+    reading,
+    signed,
+)
 
 MANIFEST = "run.json"
+ESTIMATES = "estimates.json"
+PART = "part.json"
 PARTS = "parts"
+READY = "rescored.ready"
+"""Where all new files of a run lie whole, before they take the place of the old ones."""
+
 LOCK = ".lock"
+JUDGED = ("ledger", *KINDS)
 ROWS_AT_ONCE = 20_000
 """Of a table that is being put together; more would be faster and take more memory."""
-TABLES = ("examples", "scores", "ledger", *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +65,46 @@ class Folder:
     """A run's folder on disk."""
 
     path: Path
+    _sound: set[str] = field(default_factory=set, repr=False, compare=False)
+    """The tables that were found to be as they were written."""
+    _files: dict[str, File] = field(default_factory=dict, repr=False, compare=False)
+    """What ``run.json`` says of each file, once it was read."""
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What ``run.json`` says; empty where there is none."""
+        """What ``run.json`` says; empty where there is none.
+
+        Raises:
+            DamagedRun: It is not what was written, or says what no run says.
+        """
         file = self.path / MANIFEST
-        if not file.is_file():
+        if not file.exists() and not file.is_symlink():
             return {}
         try:
-            return dict(json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{file} cannot be read: {error}. Is {self.path} a run?") from error
+            content, form = read_signed(file, Manifest)
+        except DamagedRun as error:
+            raise DamagedRun(error.faults, hint=self._keep_the_journal) from error
+        self._forget()
+        self._files.update(form.files)
+        return content
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Replace ``run.json``, whole or not at all."""
-        write_json(self.path / MANIFEST, manifest)
+        """Replace ``run.json``, whole or not at all; that of a finished run notes every file."""
+        files = self._described() if manifest["finished"] else {}
+        write_json(self.path / MANIFEST, signed({**manifest, "files": files}))
+        self._forget()
+
+    def _forget(self) -> None:
+        self._files.clear()
+        self._sound.clear()
+
+    def _noted(self, place: str) -> File | None:
+        if not self._files:
+            self.manifest  # noqa: B018
+        return self._files.get(place)
+
+    def _described(self) -> dict[str, Any]:
+        return {place: described(file) for place in PLACES if (file := self.path / place).is_file()}
 
     def prepare(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Begin a run in the folder, or go on with the one it holds.
@@ -71,6 +116,7 @@ class Folder:
             RunConflict: It holds something else, or a run of other data or
                 settings; says which differ.
         """
+        self.settle()
         held = self.manifest
         if not held:
             if any(not _before_a_run(entry) for entry in self.path.iterdir()):
@@ -123,31 +169,96 @@ class Folder:
 
     def table(self, name: str) -> Path:
         """Where a table lies in the finished run."""
-        if name in KINDS or name == "ledger":
-            return self.path / "judgements" / f"{name}.parquet"
-        return self.path / f"{name}.parquet"
+        return self.path / _place(name)
+
+    def has(self, name: str) -> bool:
+        """Whether the finished run has this table."""
+        return self._noted(_place(name)) is not None
 
     def finished(self, name: str) -> pl.LazyFrame:
-        """A table of the finished run.
+        """A table of the finished run, as it was written.
 
         Raises:
-            InputError: It is not there, or cannot be read.
+            DamagedRun: It is gone, or is not what was written.
         """
+        file = self.table(name)
+        if name not in self._sound:
+            with self._saying_all_faults():
+                checked_table(file, self._expected(_place(name)), TABLES[name])
+            self._sound.add(name)
+        return scan_parquet(file)
+
+    def read(self, name: str, *only: pl.Expr) -> pl.DataFrame:
+        """The rows of a table of the finished run that meet these conditions."""
+        return collect(self.finished(name).filter(*only), self.table(name))
+
+    def estimates(self) -> list[Estimate]:
+        """The reported numbers, as they were written.
+
+        Raises:
+            DamagedRun: They are gone, or are not what was written.
+        """
+        file = self.path / ESTIMATES
+        with self._saying_all_faults():
+            if fault := fault_of(file, self._expected(ESTIMATES)):
+                raise DamagedRun([fault])
+            return read_json(file, list[Estimate])
+
+    def damage(self) -> list[Fault]:
+        """Every file of the finished run that is not what was written; each is read whole."""
+        self._noted(ESTIMATES)
+        faults = (fault_of(self.path / place, file) for place, file in self._files.items())
+        return [fault for fault in faults if fault is not None]
+
+    def _expected(self, place: str) -> File:
+        noted = self._noted(place)
+        if noted is None:
+            fault = Fault(str(self.path / MANIFEST), None, "files", f"a line for {place}", "none")
+            raise DamagedRun([fault])
+        return noted
+
+    @contextmanager
+    def _saying_all_faults(self) -> Iterator[None]:
+        """Where a file is damaged, every one that is, and what to do."""
         try:
-            table = scan_parquet(self.table(name))
-            table.collect_schema()
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(
-                f"{self.table(name)} is gone or damaged. Delete {self.path}, and the same evaluate "
-                "command makes it anew."
-            ) from error
-        return table
+            yield
+        except DamagedRun as error:
+            raise DamagedRun(self.damage() or error.faults, hint=self._made_anew) from error
+
+    @property
+    def _made_anew(self) -> str:
+        return (
+            "The evaluate command that made the run makes it anew; where only scores and estimates "
+            f"are damaged, ragstone score {self.path} does."
+        )
+
+    @property
+    def _keep_the_journal(self) -> str:
+        return (
+            f"Move all but {JOURNAL} out of {self.path}; the evaluate command that made the run "
+            "then makes it anew, and pays for no reply twice."
+        )
 
     def parts(self) -> list[Path]:
         """The finished blocks, in order, up to the first that is not there."""
         folder = self.path / PARTS
         numbered = (folder / f"{number:06d}" for number in count())
         return list(takewhile(Path.is_dir, numbered))
+
+    def checked_parts(self) -> list[Path]:
+        """The finished blocks, each of them as it was written.
+
+        Raises:
+            DamagedRun: One of them is not.
+        """
+        parts = self.parts()
+        for number, part in enumerate(parts):
+            try:
+                _check_part(part, number)
+            except DamagedRun as error:
+                hint = f"Delete {part}: the same command judges its examples again."
+                raise DamagedRun(error.faults, hint=hint) from error
+        return parts
 
     def begin_again(self) -> None:
         """Go through a finished run once more; its journal answers what has been answered.
@@ -164,6 +275,8 @@ class Folder:
         unfinished.mkdir(parents=True)
         for name, frame in tables.items():
             write_parquet(frame, unfinished / f"{name}.parquet")
+        files = {file.name: described(file) for file in sorted(unfinished.iterdir())}
+        write_json(unfinished / PART, signed({"block": number, "files": files}))
         unfinished.rename(final)
 
     def scan(self, name: str) -> pl.LazyFrame:
@@ -181,19 +294,39 @@ class Folder:
             if name == "scores":
                 table = table.filter(pl.col("metric").is_in(metrics))
             unfinished = self.table(name).with_suffix(".unfinished")
-            sink_parquet(table, unfinished, rows_at_once=ROWS_AT_ONCE)
+            with reading(self.path / PARTS):
+                sink_parquet(table, unfinished, rows_at_once=ROWS_AT_ONCE)
             unfinished.replace(self.table(name))
 
-    def replace_asks(self, name: str, asks: Sequence[str], other: "Folder") -> None:
-        """In a finished table of judgements, what another folder says of these asks."""
-        tables = [self.table(name), other.table(name)]
-        parts = [scan_parquet(table) for table in tables if table.is_file()]
-        if tables[0].is_file():
-            parts[0] = parts[0].filter(pl.col("ask").is_in(asks).not_())
-        if parts:
-            unfinished = tables[0].with_suffix(".unfinished")
-            sink_parquet(pl.concat(parts), unfinished, rows_at_once=ROWS_AT_ONCE)
-            unfinished.replace(tables[0])
+    def add_other_asks(self, name: str, asks: Sequence[str], other: "Folder") -> None:
+        """To a new table of judgements, what the finished run says of other asks than these."""
+        tables = [scan_parquet(self.table(name))] if self.table(name).is_file() else []
+        if other.has(name):
+            tables.insert(0, other.finished(name).filter(pl.col("ask").is_in(asks).not_()))
+        if tables:
+            unfinished = self.table(name).with_suffix(".unfinished")
+            with reading(other.path):
+                sink_parquet(pl.concat(tables), unfinished, rows_at_once=ROWS_AT_ONCE)
+            unfinished.replace(self.table(name))
+
+    def take_over(self, fresh: "Folder") -> None:
+        """Put all files of a folder in place of this one's; ``settle`` ends it if it is stopped."""
+        files = {**self.manifest["files"], **fresh._described()}
+        write_json(fresh.path / MANIFEST, signed({**fresh.manifest, "files": files}))
+        fresh.path.rename(self.path / READY)
+        self.settle()
+
+    def settle(self) -> None:
+        """Put what lies ready in its place, ``run.json`` last."""
+        ready = self.path / READY
+        if not ready.is_dir():
+            return
+        (self.path / "judgements").mkdir(exist_ok=True)
+        for place in (*PLACES, MANIFEST):
+            if (ready / place).is_file():
+                (ready / place).replace(self.path / place)
+        shutil.rmtree(ready)
+        self._sound.clear()
 
     def _drop_what_does_not_follow(self) -> None:
         """Blocks behind a hole, and what was being written when the run was stopped."""
@@ -219,6 +352,30 @@ class Folder:
         for entry in self.path.glob(f"{JOURNAL}*"):
             entry.unlink()
         self.drop_parts()
+
+
+def _place(name: str) -> str:
+    """Where a table lies in a run's folder."""
+    return f"judgements/{name}.parquet" if name in JUDGED else f"{name}.parquet"
+
+
+PLACES = (*map(_place, TABLES), ESTIMATES)
+"""Every file that ``run.json`` speaks for."""
+
+
+def _check_part(part: Path, number: int) -> None:
+    _, form = read_signed(part / PART, Part)
+    if form.block != number:
+        fault = Fault(str(part / PART), None, "block", str(number), str(form.block))
+        raise DamagedRun([fault])
+    for name in ("facets", "ledger", "scores"):
+        if f"{name}.parquet" not in form.files:
+            raise DamagedRun([Fault(str(part / PART), None, f"files.{name}", "a file", "none")])
+    for place, noted in form.files.items():
+        checked_table(part / place, noted, OF_PARTS.get(Path(place).stem, {}))
+    for file in part.iterdir():
+        if file.name not in form.files and file.name != PART:
+            raise DamagedRun([Fault(str(file), None, "", "no such file", "one")])
 
 
 def _before_a_run(entry: Path) -> bool:

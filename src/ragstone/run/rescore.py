@@ -21,7 +21,6 @@ from ragstone.judges.similarity import (
 from ragstone.metrics import QUICK, Metric, needed_asks, parse_metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
-from ragstone.parquet import scan_parquet
 
 from .asked import Asked, asked_for, several
 from .evaluation import ROW, UNANSWERED, Evaluation
@@ -31,6 +30,10 @@ from .manifest import Tally
 from .models import BERTSCORE_ASKS, Models, Opened, needs_encoder, open_models
 from .progress import Progress, Report
 from .run import Run
+from .written import collect
+
+MADE_HERE = ("scores.parquet", "estimates.json")
+"""What is made anew where it is damaged."""
 
 
 def rescore(
@@ -75,8 +78,8 @@ def rescore(
     all_suites = dict.fromkeys([*opened.manifest["suites"], *asked.suites])
     settled = Asked(tuple(chosen), tuple(name for name in all_suites if name != QUICK))
     started = time.perf_counter()
-    folder = Folder(Path(run))
-    had = Opened(**opened.manifest.get("models", {}))
+    folder = opened.folder
+    had = Opened.noted(opened.manifest)
     put = {ask for ask, *_ in opened.manifest["judged"]}
     unanswered = _unanswered(folder)
     compared = [ask for ask in needed_asks(chosen) if ASKS[ask].kind == Similarity.name]
@@ -111,7 +114,8 @@ def rescore(
     new = _comparing(models)
     able = frozenset[str]().union(*(judge.asks for judge in new))
     further = [ask for ask in further if ask in able or ask not in unanswered]
-    if not named and able.isdisjoint(further) and (folder.path / "estimates.json").is_file():
+    whole = not any(Path(fault.file).name in MADE_HERE for fault in folder.damage())
+    if not named and able.isdisjoint(further) and whole:
         raise InputError(_nothing_to_do(models.lacking))
     earlier = judges_of(opened.manifest)
     judges: list[Judge] = list({(one.name, one.about): one for one in [*earlier, *new]}.values())
@@ -135,9 +139,8 @@ def rescore(
                     progress(Progress("scoring", done, done / total))
             evaluation.finish(opened.manifest["data"], started, progress)
             for name in ("ledger", Similarity.name):
-                folder.replace_asks(name, further, fresh)
-            for name in ("scores.parquet", "estimates.json", "run.json"):
-                (fresh.path / name).replace(folder.path / name)
+                fresh.add_other_asks(name, further, folder)
+            folder.take_over(fresh)
         finally:
             fresh.drop()
     return Run(folder.path)
@@ -190,12 +193,12 @@ def stored(
     folder: Folder, judges: Sequence[Judge], further: Collection[str]
 ) -> Iterator[tuple[list[Example], Tables, Known]]:
     """A finished run's examples and judgements, block by block; what stays of further asks."""
-    examples, ledgers = folder.finished("examples"), folder.finished("ledger")
-    for number in examples.select("block").unique().collect()["block"].sort():
+    blocks = folder.finished("examples").select(pl.col("block").unique().sort())
+    for number in collect(blocks, folder.table("examples"))["block"]:
         here = pl.col("block") == number
-        frame = examples.filter(here).drop("block").collect()
+        frame = folder.read("examples", here).drop("block")
         ids = frame.select(ROW, example_id="id")
-        ledger = ledgers.filter(here).collect().join(ids, on="example_id").select(*LEDGER)
+        ledger = folder.read("ledger", here).join(ids, on="example_id").select(*LEDGER)
         tables = Tables(frame)
         stays: dict[str, Filled] = {}
         for ask in (name for name in ASKS if name in set(ledger["ask"])):
@@ -210,23 +213,22 @@ def stored(
 
 def _said(folder: Folder, ask: str, here: pl.Expr) -> pl.DataFrame:
     kind = ASKS[ask].kind
-    table = folder.table(kind)
-    if not table.is_file():
+    if not folder.has(kind):
         return KINDS[kind].empty()
-    rows = scan_parquet(table).filter(here & (pl.col("ask") == ask))
-    return rows.select(*KINDS[kind].schema()).collect()
+    return folder.read(kind, here, pl.col("ask") == ask).select(*KINDS[kind].schema())
 
 
 def _references(folder: Folder) -> Iterator[str]:
     """All references of the run."""
     column = pl.col("reference").explode().drop_nulls().unique(maintain_order=True)
-    yield from folder.finished("examples").select(column).collect().to_series()
+    found = folder.finished("examples").select(column)
+    yield from collect(found, folder.table("examples")).to_series()
 
 
 def _unanswered(folder: Folder) -> dict[str, int]:
     """How often a model did not answer, by ask."""
-    counted = folder.finished("ledger").filter(UNANSWERED).group_by("ask").len().collect()
-    return dict(counted.iter_rows())
+    counted = folder.finished("ledger").filter(UNANSWERED).group_by("ask").len()
+    return dict(collect(counted, folder.table("ledger")).iter_rows())
 
 
 def _forget(tally: Tally, asks: Collection[str]) -> None:

@@ -17,7 +17,8 @@ from ragstone.judgements import KINDS
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import Entry, entries
 from .estimate import Estimate
-from .folder import MANIFEST, Folder
+from .folder import MANIFEST, READY, Folder
+from .written import collect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ class Run:
     """
 
     def __init__(self, path: str | Path, *, temporary: bool = False) -> None:
-        self._folder = Folder(Path(path))
+        self.folder = Folder(Path(path))
         if temporary:
             weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
 
@@ -50,6 +51,9 @@ class Run:
             raise InputError(
                 f"There is no folder {path}: `ragstone evaluate DATA --out {path}` makes a run."
             )
+        if (folder.path / READY).exists():
+            with folder.locked():
+                folder.settle()
         manifest = folder.manifest
         if not manifest:
             raise InputError(f"{path} is no run: it holds no {MANIFEST}.")
@@ -69,21 +73,17 @@ class Run:
     @property
     def path(self) -> Path:
         """Its folder."""
-        return self._folder.path
+        return self.folder.path
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
         """What ``run.json`` says."""
-        return self._folder.manifest
+        return self.folder.manifest
 
     @cached_property
     def estimate_list(self) -> tuple[Estimate, ...]:
         """The reported numbers."""
-        file = self.path / "estimates.json"
-        if not file.is_file():
-            raise InputError(f"{file} is gone. ragstone score {self.path} makes it anew.")
-        text = file.read_text(encoding="utf-8")
-        return tuple(Estimate.from_dict(record) for record in json.loads(text))
+        return tuple(self.folder.estimates())
 
     @property
     def signature(self) -> str:
@@ -137,7 +137,8 @@ class Run:
     def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """The examples, as ``ragstone.examples.to_frame`` makes them; only these columns of it."""
         if columns is not None:
-            return self._folder.finished("examples").select(columns).collect()
+            table = self.folder.finished("examples").select(columns)
+            return collect(table, self.folder.table("examples"))
         return self._table("examples")
 
     def ledger(self) -> pl.DataFrame:
@@ -152,39 +153,29 @@ class Run:
         """
         if kind not in KINDS:
             raise UnknownName("judgement kind", kind, KINDS)
-        table = self._folder.table(kind)
-        if not table.is_file():
+        if not self.folder.has(kind):
             empty = KINDS[kind].empty()
             return empty.select(pl.lit(None, pl.String).alias("example_id"), pl.all())
         ledger = (
-            self._folder.finished("ledger")
+            self.folder.finished("ledger")
             .filter(pl.col("status").is_in(["ok", "vote"]))
             .select("block", "example_id", "ask", "judge", "subject")
         )
-        rows = self._folder.finished(kind)
-        return (
-            ledger.join(rows, on=["block", "ask", "judge", "subject"], maintain_order="left")
-            .select("example_id", *KINDS[kind].schema())
-            .collect()
-        )
+        rows = self.folder.finished(kind)
+        joined = ledger.join(rows, on=["block", "ask", "judge", "subject"], maintain_order="left")
+        return collect(joined.select("example_id", *KINDS[kind].schema()), self.folder.table(kind))
 
     def calls(self, example: str) -> list[Entry]:
         """The questions that were put to models about an example: prompt, replies, tokens, cost."""
         journal = self.path / JOURNAL
-        ledger = self._folder.finished("ledger")
-        if not journal.is_file() or "requests" not in ledger.collect_schema():
+        if not journal.is_file():
             return []
-        keys = (
-            ledger.filter(pl.col("example_id") == example)
-            .select(pl.col("requests").explode())
-            .drop_nulls()
-            .unique(maintain_order=True)
-            .collect()["requests"]
-        )
-        return entries(journal, keys.to_list())
+        ledger = self.folder.read("ledger", pl.col("example_id") == example)
+        keys = ledger.select(pl.col("requests").explode()).drop_nulls().unique(maintain_order=True)
+        return entries(journal, keys["requests"].to_list())
 
     def _table(self, name: str) -> pl.DataFrame:
-        return self._folder.finished(name).collect().drop("block")
+        return self.folder.read(name).drop("block")
 
     def to_pandas(self) -> "pd.DataFrame":
         """The estimates as a pandas table.

@@ -7,7 +7,6 @@ import polars as pl
 
 from ragstone.decisions.scored import Scored
 from ragstone.metrics import Composite, score
-from ragstone.run.folder import Folder
 from ragstone.run.rescore import judges_of, stored
 
 from .sides import Bools, Floats, Side, Values
@@ -39,7 +38,7 @@ def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataF
         return kept
     judges = judges_of(scored.run.manifest)
     blocks: dict[str, list[pl.DataFrame]] = {name: [] for name in lacking}
-    for _, tables, _ in stored(Folder(scored.run.path), judges, ()):
+    for _, tables, _ in stored(scored.run.folder, judges, ()):
         found = score(tables, lacking.values())
         for name, one in lacking.items():
             blocks[name].append(found[str(one)].select("value", "status"))

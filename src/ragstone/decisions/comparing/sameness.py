@@ -13,8 +13,8 @@ from ragstone.judgements import ASKS
 from ragstone.judges import fingerprint
 from ragstone.metrics import Metric, needed_asks
 from ragstone.run.estimates import PROMPT_OF
-from ragstone.run.folder import Folder
 from ragstone.run.models import Opened
+from ragstone.run.written import collect
 
 from .sides import run_labels
 
@@ -103,8 +103,7 @@ def only_one_has(first: Scored, second: Scored) -> list[str]:
 def other_texts(first: Scored, second: Scored) -> list[str]:
     """A line where questions of the same id are not the same question."""
     texts = [
-        Folder(scored.run.path)
-        .finished("examples")
+        scored.run.folder.finished("examples")
         .select("question_id", "question")
         .unique("question_id", keep="first")
         .drop_nulls()
@@ -115,9 +114,8 @@ def other_texts(first: Scored, second: Scored) -> list[str]:
         .join(texts[1], on="question_id", suffix="_then")
         .filter(pl.col("question") != pl.col("question_then"))
         .select(pl.len(), pl.col("question_id").min())
-        .collect()
     )
-    count, name = other.row(0)
+    count, name = collect(other, second.run.path).row(0)
     if not count:
         return []
     return [f"{count:,} shared question ids have another question in {second.run.path}: {name}, …"]
@@ -168,7 +166,7 @@ def _judged(
     found |= _told(settings.get("llm", {}), said)
     if "citations" in asks:
         found["citation marks"] = str(settings.get("citations"))
-    for word in Opened(**manifest.get("models", {})).signature(asks):
+    for word in Opened.noted(manifest).signature(asks):
         what, _, model = word.partition(":")
         found[what] = model
     return found

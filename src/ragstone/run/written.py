@@ -1,0 +1,202 @@
+"""Written: what was put into a run's folder, noted so that a reader knows whether it is still so.
+
+A run's folder is input like any other: it is copied, synced and mailed, and disks err. ``run.json``
+and the ``part.json`` of each finished block say of every file how long it is, how many rows it has
+and what its checksum is; they carry a checksum of their own. What is not as they say is not read.
+"""
+
+import json
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import polars as pl
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from ragstone.errors import DamagedRun, Fault
+from ragstone.parquet import scan_parquet
+
+T = TypeVar("T")
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+CHECKSUM = "checksum"
+DIGITS = 16
+"""Bytes of a checksum."""
+
+LONGEST = 64 * 2**20
+"""Bytes of a JSON file: more are refused before they are read."""
+
+
+class File(BaseModel):
+    """What is noted of a file: how long it is, its BLAKE2b-128, and how many rows a table has."""
+
+    bytes: Count
+    checksum: str
+    rows: Count | None = None
+
+
+def described(file: Path) -> dict[str, Any]:
+    """What is to be noted of a file that was written."""
+    rows = None
+    if file.suffix == ".parquet":
+        rows = scan_parquet(file).select(pl.len()).collect().item()
+    noted = File(bytes=file.stat().st_size, checksum=_checksum_of(file), rows=rows)
+    return noted.model_dump(exclude_none=True)
+
+
+def fault_of(file: Path, noted: File) -> Fault | None:
+    """What of a file is not as it was noted; None where it is the same."""
+    expected = f"{noted.bytes:,} bytes of checksum {noted.checksum}"
+    try:
+        facts = file.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            return Fault(str(file), None, "", expected, "no plain file")
+        if facts.st_size != noted.bytes:
+            return Fault(str(file), None, "", expected, f"{facts.st_size:,} bytes")
+        checksum = _checksum_of(file)
+    except OSError as error:
+        return Fault(str(file), None, "", expected, _in_words(error))
+    if checksum != noted.checksum:
+        return Fault(str(file), None, "", expected, f"checksum {checksum}")
+    return None
+
+
+def checked_table(file: Path, noted: File, schema: Mapping[str, Any]) -> pl.LazyFrame:
+    """A table that is as it was noted, with these columns and their types at least.
+
+    Raises:
+        DamagedRun: It is not.
+    """
+    if (fault := fault_of(file, noted)) is not None:
+        raise DamagedRun([fault])
+    with reading(file):
+        table = scan_parquet(file)
+        there = dict(table.collect_schema())
+        rows = table.select(pl.len()).collect().item()
+    faults = [
+        Fault(str(file), None, name, str(dtype), str(there.get(name, "no such column")))
+        for name, dtype in schema.items()
+        if there.get(name) != dtype
+    ]
+    if rows != noted.rows:
+        faults.append(Fault(str(file), None, "", f"{noted.rows:,} rows", f"{rows:,}"))
+    if faults:
+        raise DamagedRun(faults)
+    return table
+
+
+@contextmanager
+def reading(place: Path) -> Iterator[None]:
+    """What Polars and the disk raise, even a panic, as an error of ours.
+
+    Raises:
+        DamagedRun: The tables of this place cannot be read.
+    """
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        words = _in_words(error)
+        raise DamagedRun([Fault(str(place), None, "", "tables that can be read", words)]) from error
+
+
+def collect(table: pl.LazyFrame, place: Path) -> pl.DataFrame:
+    """The rows of a table that lies there.
+
+    Raises:
+        DamagedRun: It cannot be read.
+    """
+    with reading(place):
+        return table.collect()
+
+
+def read_json(file: Path, form: type[T]) -> T:
+    """What a JSON file holds.
+
+    Raises:
+        DamagedRun: It cannot be read, or holds something else; says where.
+    """
+    text, _ = _parsed(file)
+    return _in_form(file, text, form)
+
+
+def read_signed(file: Path, form: type[T]) -> tuple[dict[str, Any], T]:
+    """What a JSON file holds that ``signed`` was written to: as it stands there, and in its form.
+
+    Raises:
+        DamagedRun: It cannot be read, is not what was written, or holds something else.
+    """
+    text, content = _parsed(file)
+    if not isinstance(content, dict):
+        raise DamagedRun([Fault(str(file), None, "", "an object", type(content).__name__)])
+    noted = content.pop(CHECKSUM, None)
+    if noted != (found := _checksum_of_json(content)):
+        got = "none" if noted is None else _shown(noted)
+        raise DamagedRun([Fault(str(file), None, CHECKSUM, f"{found}, that of its content", got)])
+    return content, _in_form(file, text, form)
+
+
+def signed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, with a checksum of it."""
+    return {**content, CHECKSUM: _checksum_of_json(content)}
+
+
+def _in_form(file: Path, text: bytes, form: type[T]) -> T:
+    try:
+        return TypeAdapter(form).validate_json(text, strict=True)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)
+        raise DamagedRun([_fault(file, one) for one in found]) from error
+
+
+def _fault(file: Path, one: Mapping[str, Any]) -> Fault:
+    expected = one["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return Fault(str(file), None, ".".join(map(str, one["loc"])), expected, _shown(one["input"]))
+
+
+def _parsed(file: Path) -> tuple[bytes, Any]:
+    def damaged(expected: str, got: str) -> DamagedRun:
+        return DamagedRun([Fault(str(file), None, "", expected, got)])
+
+    def refuse(name: str) -> float:
+        raise ValueError(f"{name} is no number")
+
+    try:
+        facts = file.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            raise damaged("a JSON file", "no plain file")
+        if facts.st_size > LONGEST:
+            raise damaged(f"at most {LONGEST:,} bytes", f"{facts.st_size:,}")
+        text = file.read_bytes()
+        return text, json.loads(text, parse_constant=refuse)
+    except OSError as error:
+        raise damaged("a JSON file", _in_words(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise damaged("JSON", f"text that is none ({_in_words(error)})") from error
+
+
+def _checksum_of(file: Path) -> str:
+    with file.open("rb") as content:
+        return file_digest(content, lambda: blake2b(digest_size=DIGITS)).hexdigest()
+
+
+def _checksum_of_json(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return blake2b(text.encode(), digest_size=DIGITS).hexdigest()
+
+
+def _in_words(error: BaseException) -> str:
+    """Its first line."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__
+
+
+def _shown(value: object) -> str:
+    text = (
+        repr(value) if isinstance(value, str | int | float | bool | None) else type(value).__name__
+    )
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,269 @@
+"""What lies in a run's folder is read only if it is what was written there."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ragstone.data import cornwall
+from ragstone.errors import DamagedRun
+from ragstone.run import Run, evaluate, rescore
+from ragstone.run import folder as folders
+from ragstone.run.folder import Folder
+from ragstone.run.written import signed
+
+METRICS = ["faithfulness", "token_f1"]
+
+Damage = Callable[[Path], object]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run."""
+    return evaluate(cornwall(), metrics=METRICS, out=tmp_path_factory.mktemp("sound") / "run").path
+
+
+@pytest.fixture
+def run(sound: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(sound, tmp_path / "run"))
+
+
+def flip(file: Path) -> None:
+    """Turn one bit in the middle."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 16
+    file.write_bytes(content)
+
+
+def longer(file: Path) -> None:
+    file.write_bytes(file.read_bytes() + b"\0")
+
+
+def gone(file: Path) -> None:
+    file.unlink()
+
+
+def endless(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("/dev/zero")
+
+
+def never_written(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def to_itself(file: Path) -> None:
+    file.unlink()
+    file.symlink_to(file.name)
+
+
+def a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+DAMAGES = [flip, longer, gone, endless, never_written, to_itself, a_folder]
+
+
+READERS: dict[str, Callable[[Run], object]] = {
+    "scores.parquet": Run.scores,
+    "examples.parquet": Run.examples,
+    "judgements/ledger.parquet": Run.ledger,
+    "judgements/claims.parquet": lambda run: run.judgements("claims"),
+    "estimates.json": Run.estimates,
+    "run.json": lambda run: Run.open(run.path),
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "damage"),
+    [
+        (place, damage)
+        for place in READERS
+        for damage in DAMAGES
+        if (place, damage) != ("run.json", gone)
+    ],
+)
+def test_a_file_that_is_not_what_was_written_is_not_read(
+    place: str, damage: Damage, run: Path
+) -> None:
+    opened = Run.open(run)
+    damage(run / place)
+    with pytest.raises(DamagedRun) as found:
+        READERS[place](opened)
+    (fault,) = found.value.faults
+    assert fault.file == str(run / place)
+    assert fault.expected
+    assert fault.got
+    assert "evaluate command" in str(found.value)
+
+
+def test_every_damaged_file_is_named_at_once(run: Path) -> None:
+    flip(run / "scores.parquet")
+    flip(run / "judgements" / "claims.parquet")
+    with pytest.raises(DamagedRun) as found:
+        Run.open(run).scores()
+    assert [Path(fault.file).name for fault in found.value.faults] == [
+        "scores.parquet",
+        "claims.parquet",
+    ]
+
+
+def test_tables_that_were_exchanged_are_not_read(run: Path) -> None:
+    judged = run / "judgements"
+    (judged / "claims.parquet").rename(run / "aside")
+    (judged / "response.parquet").rename(judged / "claims.parquet")
+    (run / "aside").rename(judged / "response.parquet")
+    with pytest.raises(DamagedRun):
+        Run.open(run).judgements("claims")
+
+
+def test_a_run_without_checksums_is_refused(run: Path) -> None:
+    content = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    del content["checksum"]
+    (run / "run.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(DamagedRun, match=r"checksum.*got none"):
+        Run.open(run)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("finished", "yes", "finished  expected a valid boolean, got 'yes'"),
+        ("metrics", "faithfulness", "metrics  expected a valid array"),
+        ("settings", [], "settings  expected an object"),
+        ("judged", [["claims", "local", "ok", -1]], "judged.0.3  expected greater than"),
+        ("judged", [["claimz", "local", "ok", 1]], "judged.0.0  expected one of the"),
+        ("models", {"reads": "many"}, "models.reads  expected a valid integer"),
+        ("data", 2**64, "data  expected an object"),
+        ("files", {"scores.parquet": {"bytes": 10**300, "checksum": ""}}, "files.scores.parquet"),
+    ],
+)
+def test_what_no_run_says_is_refused_though_its_checksum_holds(
+    field: str, value: object, expected: str, run: Path
+) -> None:
+    content = Folder(run).manifest | {field: value}
+    (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
+    with pytest.raises(DamagedRun) as found:
+        Run.open(run)
+    assert expected in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"value": pl.col("value").cast(pl.String)}, "value  expected Float64, got String"),
+        ({"status": pl.lit(1)}, "status  expected String, got Int32"),
+    ],
+)
+def test_a_table_with_other_columns_is_refused_though_its_checksum_holds(
+    change: dict[str, pl.Expr], expected: str, run: Path
+) -> None:
+    file = run / "scores.parquet"
+    pl.read_parquet(file).with_columns(**change).write_parquet(file)
+    Folder(run).write_manifest(Folder(run).manifest)
+    with pytest.raises(DamagedRun) as found:
+        Run.open(run).scores()
+    assert expected in str(found.value)
+
+
+def test_a_table_that_polars_cannot_read_is_damage_though_its_checksum_holds(run: Path) -> None:
+    file = run / "scores.parquet"
+    content = bytearray(file.read_bytes())
+    content[4:200] = b"\xff" * 196
+    file.write_bytes(content)
+    Folder(run).write_manifest(Folder(run).manifest)
+    with pytest.raises(DamagedRun, match="tables that can be read"):
+        Run.open(run).scores()
+
+
+def test_the_same_command_makes_a_damaged_run_anew(run: Path, sound: Path) -> None:
+    flip(run / "scores.parquet")
+    (run / "judgements" / "claims.parquet").unlink()
+    again = evaluate(cornwall(), metrics=METRICS, out=run)
+    assert again.scores().equals(Run.open(sound).scores())
+    assert again.judgements("claims").equals(Run.open(sound).judgements("claims"))
+    assert "scores.parquet" in again.manifest["remarks"][0]
+
+
+def test_damaged_scores_are_made_anew_from_the_judgements(run: Path, sound: Path) -> None:
+    (run / "estimates.json").unlink()
+    flip(run / "scores.parquet")
+    again = rescore(run)
+    assert again.scores().equals(Run.open(sound).scores())
+    assert again.estimates().equals(Run.open(sound).estimates())
+
+
+def test_a_score_that_is_stopped_while_it_puts_its_files_in_place_is_ended_by_whoever_opens_it(
+    run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    expected = rescore(shutil.copytree(run, tmp_path / "other"), metrics="rouge_l").scores()
+    moved: list[Path] = []
+
+    class Stopped(BaseException):
+        """As a kill would."""
+
+    def replace(file: Path, target: Path, *, how: Any = Path.replace) -> Path:
+        if folders.READY in file.parts:
+            if len(moved) == 2:
+                raise Stopped
+            moved.append(file)
+        return Path(how(file, target))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace)
+        with pytest.raises(Stopped):
+            rescore(run, metrics="rouge_l")
+    assert (run / folders.READY).is_dir()
+    assert Run.open(run).scores().equals(expected)
+    assert not (run / folders.READY).exists()
+
+
+def unfinished(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run that was stopped when its only block was finished."""
+
+    class Stopped(BaseException):
+        """As a kill would."""
+
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "join_parts", stop)
+        with pytest.raises(Stopped):
+            evaluate(cornwall(), metrics=METRICS, out=path)
+    return path / "parts" / "000000"
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(
+    "name", ["part.json", "facets.parquet", "ledger.parquet", "scores.parquet", "claims.parquet"]
+)
+def test_a_block_that_is_not_what_was_written_is_not_gone_on_with(
+    name: str, damage: Damage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = unfinished(tmp_path / "run", monkeypatch)
+    damage(part / name)
+    with pytest.raises(DamagedRun) as found:
+        evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
+    assert found.value.faults[0].file == str(part / name)
+    assert f"Delete {part}" in str(found.value)
+    shutil.rmtree(part)
+    again = evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
+    assert not again.too_much_missing
+
+
+def test_a_block_in_the_place_of_another_is_not_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = unfinished(tmp_path / "run", monkeypatch)
+    shutil.copytree(part, part.with_name("000001"))
+    with pytest.raises(DamagedRun, match="block  expected 1, got 0"):
+        evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
