@@ -32,7 +32,6 @@ class ArrowDataset:
     name: str
     files: tuple[Path, ...]
     format: str | None = None
-    tabular: bool = True
     unit: str = "row"
 
     def rows(self, meter: Meter) -> Iterator[Row]:

@@ -29,7 +29,6 @@ class Beir:
     qrels: Path
     runs: tuple[Path, ...]
     format: str | None = "beir"
-    tabular: bool = False
     unit: str = "line"
 
     @property

@@ -22,10 +22,6 @@ class CsvTable(FileSource):
 
     delimiter: str | None = None
 
-    @property
-    def tabular(self) -> bool:
-        return True
-
     def rows(self, meter: Meter) -> Iterator[Row]:
         csv.field_size_limit(LONGEST_CELL)
         lines = _Lines(self.path, meter)

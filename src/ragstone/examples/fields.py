@@ -118,7 +118,8 @@ class Plan:
     """Where each field stands in records of one set of columns.
 
     ``extra`` are the columns that are no field; ``nested`` are columns such as
-    ``labels.answer.helpful``, each with its path. ``problem`` is set where the
+    ``labels.answer.helpful``, each with its path. ``resembling`` are columns of
+    ``extra``, each with the field it looks like. ``problem`` is set where the
     columns make no example at all.
     """
 
@@ -140,6 +141,7 @@ class Plan:
     meta: str = ABSENT
     extra: tuple[str, ...] = ()
     nested: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    resembling: tuple[tuple[str, str], ...] = ()
     grades_or_texts: bool = False
     splits_evidence: bool = False
     problem: Problem | None = None
@@ -214,6 +216,7 @@ class _Columns:
             layout=self.layout,
             extra=tuple(name for name in rest if name not in dotted),
             nested=nested,
+            resembling=(),
             grades_or_texts="reference_contexts" not in self.mapped
             and squash(found.get("reference_contexts", "")) == "referencecontexts",
             splits_evidence=self.layout.startswith("graphrag-bench"),

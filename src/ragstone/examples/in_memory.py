@@ -34,7 +34,6 @@ class Records:
     name: str = "records"
     files: tuple[Path, ...] = ()
     format: str | None = None
-    tabular: bool = False
     unit: str = "row"
 
     def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
@@ -55,7 +54,6 @@ class Table:
     name: str
     files: tuple[Path, ...] = ()
     format: str | None = None
-    tabular: bool = True
     unit: str = "row"
 
     def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002

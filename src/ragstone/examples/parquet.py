@@ -18,10 +18,6 @@ class Parquet(FileSource):
     """A .parquet file, as pandas, Polars, Spark and Hugging Face write them."""
 
     @property
-    def tabular(self) -> bool:
-        return True
-
-    @property
     def unit(self) -> str:
         return "row"
 

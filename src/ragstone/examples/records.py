@@ -5,8 +5,10 @@ text: numbers are not taken for one, except in ids.
 """
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
 from math import isfinite
 from typing import Any
@@ -16,6 +18,7 @@ from ragstone.examples.fields import ABSENT, Plan, plan, squash
 from ragstone.examples.json_text import BadJsonError, decode
 from ragstone.examples.labels import label_problems
 from ragstone.examples.problem import Problem, shown
+from ragstone.examples.resembling import could_be, resembled
 
 DEFAULT_SYSTEM = "default"
 
@@ -26,6 +29,10 @@ TURN_TEXT_KEYS = ("text", "content")
 TURN_ROLE_KEYS = ("role", "type")
 ROLES = {"human": "user", "ai": "assistant"}
 KNOWN_PLANS = 4096
+MOST_COLUMNS = 200
+"""Columns of a record that are looked at for what they resemble."""
+LONGEST_PYTHON = 1 << 20
+"""Characters of a list in Python's words that are parsed; its parser takes far more memory."""
 
 
 class RecordReader:
@@ -33,16 +40,19 @@ class RecordReader:
 
     Args:
         columns: Field to column, as the user mapped them.
-        tabular: Lists and objects may come as JSON text, for a cell holds no list.
         layout: The user's word for the layout; otherwise the first record tells.
+
+    Attributes:
+        spelled: In how many records a field was JSON text, and read as the list that it spells.
+        unread: Column, and the field that it may be meant for, which the record lacks; in how many
+            records.
     """
 
-    def __init__(
-        self, columns: Mapping[str, str], *, tabular: bool = False, layout: str | None = None
-    ) -> None:
+    def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
         self.columns = columns
-        self.tabular = tabular
         self.layout = layout
+        self.spelled: Counter[str] = Counter()
+        self.unread: Counter[tuple[str, str]] = Counter()
         self._plans: dict[tuple[object, ...], Plan] = {}
         self._shapes: dict[tuple[object, ...], tuple[str, str, bool]] = {}
 
@@ -54,10 +64,16 @@ class RecordReader:
             if len(self._plans) >= KNOWN_PLANS:
                 self._plans.clear()
             found = plan(keys, self.columns, self.layout)
+            found = replace(found, resembling=self._resembling(found))
             if self.layout is None and found.problem is None:
                 self.layout = found.layout
             self._plans[keys] = found
         return found
+
+    def _resembling(self, found: Plan) -> tuple[tuple[str, str], ...]:
+        """Columns that are no field, with the one they look like, unless the user named it."""
+        looked = ((name, resembled(name)) for name in found.extra[:MOST_COLUMNS])
+        return tuple((name, field) for name, field in looked if field and field not in self.columns)
 
     def layout_of(self, record: Mapping[str, Any]) -> str | None:
         """The layout of such records; None where no field is recognised."""
@@ -75,10 +91,13 @@ class RecordReader:
             self.layout = self.layout or "mlflow"
             record = unfold_mlflow(record)
         plan = self.plan_of(record)
+        get = record.get
+        for name, field in plan.resembling:
+            if get(getattr(plan, field)) is None and could_be(field, record[name]):
+                self.unread[name, field] += 1
         if plan.problem is not None:
             problems.append(plan.problem)
             return None
-        get = record.get
 
         labels = self._object(get(plan.labels), "labels", problems)
         slices = self._object(get(plan.slices), "slices", problems)
@@ -192,10 +211,21 @@ class RecordReader:
         )
 
     def _cell(self, value: object, field: str, problems: list[Problem]) -> Any:
-        """A table's cell with its list or object taken out of its text."""
-        if not self.tabular or not isinstance(value, str):
+        """A value with its list or object taken out of its text, wherever the record comes from.
+
+        Only a list with texts in it stands for references: ``[2, 3]`` may be the answer itself.
+        """
+        if not isinstance(value, str):
             return value
-        return parse_cell(value, field, problems)
+        if field == "reference" and value.lstrip().startswith("{"):
+            return value
+        spelled = parse_cell(value, field, problems)
+        if not isinstance(spelled, (list, dict)):
+            return spelled
+        if field == "reference" and spelled and not any(isinstance(one, str) for one in spelled):
+            return value
+        self.spelled[field] += 1
+        return spelled
 
     def _object(self, value: object, field: str, problems: list[Problem]) -> dict[str, Any]:
         if value is None:
@@ -223,7 +253,7 @@ class RecordReader:
                 problems.append(Problem(column, "an object to stand in", shown(inner)))
                 return
             place = inner
-        if self.tabular and isinstance(value, str) and column.startswith("labels."):
+        if isinstance(value, str) and column.startswith("labels."):
             with suppress(BadJsonError):
                 value = decode(value.lower() if value.lower() in ("true", "false") else value)
         place[path[-1]] = value
@@ -232,7 +262,10 @@ class RecordReader:
         self, value: object, ids: object, graded: bool, problems: list[Problem]
     ) -> tuple[tuple[Context, ...], list[int] | None]:
         """The contexts in rank order, and the order they were given in where it differs."""
+        before = len(problems)
         value = self._cell(value, "contexts", problems)
+        if len(problems) > before:
+            return (), None
         if isinstance(value, str):
             value = [value]
         elif isinstance(value, dict):
@@ -350,14 +383,15 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
     except BadJsonError as error:
         problem = error.problem
     try:
-        value: object = ast.literal_eval(text)
+        value: object = ast.literal_eval(text) if len(text) <= LONGEST_PYTHON else None
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         value = None
     if isinstance(value, (list, dict)) and repr(value) == text:
         return value
     opening = text.replace(" ", "")[:2]
     if opening in ('["', "['", "[{", '{"', "{'"):
-        problems.append(Problem(field, f"{problem.expected} or a text", problem.got))
+        expected = f"{problem.expected}; a text that begins so goes into a list"
+        problems.append(Problem(field, expected, problem.got))
         return None
     return cell
 

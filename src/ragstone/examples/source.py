@@ -28,10 +28,6 @@ class Source(Protocol):
         """Its format where the source itself tells; None where its records do."""
 
     @property
-    def tabular(self) -> bool:
-        """Whether lists may come as JSON text in a cell."""
-
-    @property
     def unit(self) -> str:
         """What a place in it counts: ``line``, ``row``, or ``element`` of a list."""
 
@@ -53,10 +49,6 @@ class FileSource:
     @property
     def format(self) -> str | None:
         return None
-
-    @property
-    def tabular(self) -> bool:
-        return False
 
     @property
     def unit(self) -> str:

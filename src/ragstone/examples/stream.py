@@ -14,7 +14,8 @@ from ragstone.examples.files import Meter
 from ragstone.examples.fingerprint import fingerprint_files, fingerprint_records
 from ragstone.examples.in_memory import ReadOnce, Records, plain
 from ragstone.examples.labels import Severity, violations
-from ragstone.examples.problem import BadRow, Problem
+from ragstone.examples.notes import notes_of
+from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.records import RecordReader
 from ragstone.examples.source import Row, Source
 from ragstone.examples.write import as_record
@@ -61,6 +62,7 @@ class Examples:
         rejected: Every record left out, with its faults.
         label_violations: The first 1,000 broken rules between human labels.
         n_label_violations: How many there are, by rule.
+        notes: What was read in another way than it looks, a line each.
     """
 
     def __init__(
@@ -90,7 +92,7 @@ class Examples:
                 where no record is good.
         """
         self._reset()
-        reader = RecordReader(self._columns, tabular=self._source.tabular, layout=self._layout)
+        reader = RecordReader(self._columns, layout=self._layout)
         unit = self._source.unit
         places: dict[str, int] = {}
         yielded = 0
@@ -124,12 +126,13 @@ class Examples:
                 continue
             yielded += 1
             yield example
+        self.notes += notes_of(reader)
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
         if not yielded and not self.n_faults and self._limit != 0:
             self._note(Fault(self.source, None, "", "at least one record", self._nothing()))
         if self.n_faults and not (self._skip_bad and yielded):
-            raise DataError(self.faults, total=self.n_faults, hint=self._hint())
+            raise DataError(self.faults, total=self.n_faults, hint=self._hint(reader))
 
     @property
     def source(self) -> str:
@@ -141,7 +144,7 @@ class Examples:
         """The format that was recognised, by the name that ``formats`` lists."""
         if self._format is None:
             record = self._first_record()
-            reader = RecordReader(self._columns, tabular=self._source.tabular)
+            reader = RecordReader(self._columns)
             found = reader.layout_of(record) if isinstance(record, Mapping) else None
             self._format = found or "ragstone"
         return self._format
@@ -180,6 +183,7 @@ class Examples:
         self.rejected: list[Rejected] = []
         self.label_violations: list[LabelViolation] = []
         self.n_label_violations: Counter[str] = Counter()
+        self.notes: list[str] = []
         self._about_columns: set[Problem] = set()
         self._good = 0
         self._meter.done = 0
@@ -243,9 +247,10 @@ class Examples:
                     LabelViolation(example.id, broken.rule, broken.severity, broken.where)
                 )
 
-    def _hint(self) -> str:
+    def _hint(self, reader: RecordReader) -> str:
         if self._about_columns:
-            return "Say which column is which field, for example --map answer=MY_COLUMN."
+            guess = next((f"{field}={name}" for name, field in reader.unread), "answer=MY_COLUMN")
+            return f"Say which column is which field, for example --map {ascii_safe(guess)}."
         if self._skip_bad or not self._good:
             return ""
         records = "one good record is" if self._good == 1 else f"{self._good:,} good records are"

@@ -42,7 +42,6 @@ class TrecRuns:
     runs: tuple[Path, ...]
     qrels: Path | None
     format: str | None = "trec"
-    tabular: bool = False
     unit: str = "line"
 
     @property

@@ -222,7 +222,7 @@ def evaluate(
                 "label_ties": len(ties),
                 "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
             }
-            notes += label_files.notes
+            notes += [*examples.notes, *label_files.notes]
             notes += [*by_model.told_by_servers(), *by_model.idle(instructions, limits)]
             evaluation.finish(facts, started, progress, notes)
         except InputError:

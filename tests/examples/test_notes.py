@@ -1,0 +1,179 @@
+"""What is read in another way than it looks is told, the same for every door."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from ragstone.data import cornwall
+from ragstone.errors import DataError
+from ragstone.examples import Example, read
+from ragstone.examples.resembling import resembled
+from ragstone.run import evaluate
+
+Record = Mapping[str, Any]
+Door = Callable[[Record, Path], Any]
+
+
+def as_csv(record: Record, folder: Path) -> Path:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(record))
+    writer.writeheader()
+    writer.writerow(record)
+    (folder / "data.csv").write_text(text.getvalue(), "utf-8")
+    return folder / "data.csv"
+
+
+def as_file(ending: str, text: Callable[[Record], str]) -> Door:
+    def door(record: Record, folder: Path) -> Path:
+        (folder / f"data{ending}").write_text(text(record), "utf-8")
+        return folder / f"data{ending}"
+
+    return door
+
+
+def as_parquet(record: Record, folder: Path) -> Path:
+    pl.DataFrame([record]).write_parquet(folder / "data.parquet")
+    return folder / "data.parquet"
+
+
+DOORS: dict[str, Door] = {
+    "csv": as_csv,
+    "jsonl": as_file(".jsonl", json.dumps),
+    "json": as_file(".json", lambda record: json.dumps([record])),
+    "columns": as_file(".json", lambda record: json.dumps({k: [v] for k, v in record.items()})),
+    "parquet": as_parquet,
+    "dicts": lambda record, _: [record],
+    "pandas": lambda record, _: pd.DataFrame([record]),
+    "polars": lambda record, _: pl.DataFrame([record]),
+    "arrow": lambda record, _: pa.Table.from_pylist([dict(record)]),
+}
+
+
+def through(door: str, record: Record, folder: Path) -> tuple[Example, list[str]]:
+    examples = read(DOORS[door](record, folder))
+    (example,) = examples
+    return example, examples.notes
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_json_text_is_the_list_that_it_spells_at_every_door(door: str, tmp_path: Path) -> None:
+    record = {
+        "question": "Who?",
+        "answer": "[1] Ann, as the first source says.",
+        "contexts": '["Ann built it.", {"id": "d7", "text": "Ben did not."}]',
+        "reference": "['Ann', 'Ann Lee']",
+        "evidence": '["It was Ann."]',
+        "history": '[["Hello", "Hi"]]',
+    }
+    example, notes = through(door, record, tmp_path)
+    assert example.answer == record["answer"]
+    assert [one.text for one in example.contexts or ()] == ["Ann built it.", "Ben did not."]
+    assert example.reference == ("Ann", "Ann Lee")
+    assert example.evidence == ("It was Ann.",)
+    assert [turn.text for turn in example.history] == ["Hello", "Hi"]
+    (note,) = notes
+    assert note.startswith("JSON text was read as the lists that it spells: ")
+    assert all(f"{name} (1 record)" in note for name in ("contexts", "reference", "history"))
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("text", ["[2, 3, 5]", '{"a": 1}', "{not JSON", "[1] As it says", "Ann"])
+def test_a_reference_that_spells_no_texts_is_the_text_it_is(
+    door: str, text: str, tmp_path: Path
+) -> None:
+    record = {"question": "Which?", "answer": "2", "reference": text, "contexts": "[1] As it says"}
+    example, notes = through(door, record, tmp_path)
+    assert example.reference == (text,)
+    assert [one.text for one in example.contexts or ()] == ["[1] As it says"]
+    assert notes == []
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_list_that_breaks_off_is_a_fault_at_every_door(door: str, tmp_path: Path) -> None:
+    record = {"question": "Who?", "answer": "Ann", "contexts": '["Ann built it.", "Ben'}
+    with pytest.raises(DataError, match=r"contexts  expected JSON; a text that begins so goes"):
+        through(door, record, tmp_path)
+    alone = {"question": "Who?", "answer": "Ann", "contexts": json.dumps([record["contexts"]])}
+    example, _ = through(door, alone, tmp_path)
+    assert [one.text for one in example.contexts or ()] == [record["contexts"]]
+
+
+@pytest.mark.parametrize(
+    ("column", "field"),
+    [
+        ("retrieved_contxts", "contexts"),
+        ("retrieved_ctx", "contexts"),
+        ("source_nodes", "contexts"),
+        ("sourceNodes", "contexts"),
+        ("chunks", "contexts"),
+        ("top_k_docs", "contexts"),
+        ("chunk_text", "contexts"),
+        ("model_answer", "answer"),
+        ("generated_anwser", "answer"),
+        ("correct_answer", "reference"),
+        ("ground_truht", "reference"),
+        ("gold", "reference"),
+        ("supporting_passages", "evidence"),
+        ("user_question", "question"),
+        ("systm", "system"),
+        ("question_type", None),
+        ("response_time", None),
+        ("doc_title", None),
+        ("source", None),
+        ("answerable", None),
+        ("difficulty", None),
+        ("text", None),
+        ("", None),
+    ],
+)
+def test_a_column_resembles_a_field_or_none(column: str, field: str | None) -> None:
+    assert resembled(column) == field
+
+
+@pytest.mark.parametrize("column", ["retrieved_contxts", "retrieved_ctx", "source_nodes", "chunks"])
+@pytest.mark.parametrize("value", [["a", "b"], [{"text": "a"}], "a text"])
+def test_a_column_that_resembles_an_absent_field_is_named(column: str, value: object) -> None:
+    record = {"question": "Who?", "answer": "Ann", column: value}
+    examples = read([record, {**record, "contexts": None}, {**record, "contexts": ["c"]}])
+    assert [one.contexts is None for one in examples] == [True, True, False]
+    (note,) = examples.notes
+    assert note == (
+        f"The column {column} is no field, and 2 records with it have no contexts: did you mean "
+        f"contexts? --map contexts={column}"
+    )
+    mapped = read([record], columns={"contexts": column})
+    assert [one.contexts is None for one in mapped] == [False]
+    assert mapped.notes == []
+
+
+def test_a_column_of_numbers_is_not_taken_for_texts() -> None:
+    examples = read([{"question": "Who?", "answer": "Ann", "chunks": 5, "gold": True}])
+    assert [dict(one.slices) for one in examples] == [{"chunks": 5, "gold": True}]
+    assert examples.notes == []
+
+
+def test_the_error_about_columns_proposes_the_one_that_resembles_a_field() -> None:
+    with pytest.raises(DataError, match=r"--map contexts=chunks\."):
+        list(read([{"question": "Who?", "chunks": ["a"]}]))
+
+
+def test_known_columns_need_no_note() -> None:
+    examples = read(cornwall())
+    assert len(list(examples)) == 24
+    assert examples.notes == []
+
+
+def test_a_run_tells_the_notes_of_its_data(tmp_path: Path) -> None:
+    record = {"question": "Who?", "answer": "Ann", "reference": '["Ann"]', "chunks": ["Ann."]}
+    run = evaluate([record], metrics=["token_f1"], out=tmp_path / "run")
+    told = "\n".join(run.manifest["remarks"])
+    assert "reference (1 record)" in told
+    assert "did you mean contexts?" in told
