@@ -66,6 +66,41 @@ def test_fleiss_kappa_of_the_example_that_textbooks_print() -> None:
     assert fleiss_kappa(raters).value == pytest.approx(0.210, abs=5e-4)
 
 
+def test_what_one_annotator_labelled_alone_counts_in_chance_as_in_gwets_book() -> None:
+    # Twelve units, four raters, the last unit rated by one: Gwet (2014), and as cac.raw4raters
+    # in the vignette of his R package irrCAC, which prints these values.
+    gap = None
+    units: Table = [
+        [1, 1, gap, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4],
+        [4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2], [gap, 5, 5, 5], [gap, gap, 1, 1],
+        [gap, gap, 3, gap],
+    ]  # fmt: skip
+    found = agreement_coefficients([list(row) for row in zip(*units, strict=True)])
+    printed = {
+        "percent": 0.81818,
+        "fleiss_kappa": 0.76117,
+        "krippendorff_alpha": 0.74342,
+        "gwet_ac1": 0.77544,
+    }
+    assert {name: round(value(found[name]), 5) for name in printed} == printed
+    assert {one.n for one in found.values()} == {11}
+
+
+def test_a_label_said_once_and_alone_still_moves_chance() -> None:
+    # Two items on which both say yes, one that a single annotator calls no: chance is no longer
+    # sure, so both are 1 and not undefined.
+    table: list[list[str | None]] = [["y", "y", "n"], ["y", "y", None]]
+    assert gwet_ac1(table) == fleiss_kappa(table) == Agreement(1.0, None, 2)
+    assert krippendorff_alpha(table).reason == "no_variation"
+    # And where they differ once: observed 1/2; shares of yes over three items (1 + 1/2 + 0) / 3.
+    table = [["y", "y", "n"], ["y", "n", None]]
+    assert gwet_ac1(table).value == pytest.approx((1 / 2 - 1 / 2) / (1 - 1 / 2))
+    assert fleiss_kappa(table).value == pytest.approx((1 / 2 - 1 / 2) / (1 - 1 / 2))
+    assert gwet_ac1([["y", "y", "y"], ["y", "n", None]]).value == pytest.approx(
+        (1 / 2 - 2 * 5 / 6 / 6) / (1 - 2 * 5 / 6 / 6)
+    )
+
+
 @given(tables())
 def test_fleiss_kappa_is_that_of_statsmodels(table: Table) -> None:
     found = fleiss_kappa(table)

@@ -111,6 +111,31 @@ def test_draws_in_which_all_say_the_same_are_draws_of_full_agreement() -> None:
     assert (narrow.value, narrow.interval) == (0, None)
 
 
+def test_items_labelled_once_are_drawn_too() -> None:
+    both = annotated(60, 0.85, 3)
+    alone = annotated(200, 0.85, 4)
+    gaps: list[int | None] = [None] * 200
+    table: list[list[int | None]] = [[*both[0], *alone[0]], [*both[1], *gaps]]
+    found = agreement_coefficients(table, seed=1)
+    few = agreement_coefficients(both, seed=1)
+    for name in NAMES:
+        wide, narrow = interval(found[name]), interval(few[name])
+        assert found[name].n == 60
+        assert wide.high - wide.low == pytest.approx(narrow.high - narrow.low, rel=0.25)
+
+
+def test_draws_without_a_pair_are_left_out() -> None:
+    table = [["y", "n", *"yn" * 10], ["y", "y", *[None] * 20]]
+    found = agreement_coefficients(table)
+    assert (interval(found["percent"]).low, interval(found["percent"]).high) == (0, 1)
+    assert all(one.n == 2 for one in found.values())
+
+
+def test_a_single_pair_among_items_labelled_once_has_no_interval() -> None:
+    found = agreement_coefficients([["y", *"yn" * 10], ["n", *[None] * 20]])
+    assert all(one.interval is None for one in found.values())
+
+
 def test_a_wrong_number_of_clusters_or_draws_is_refused() -> None:
     with pytest.raises(InputError, match="cluster"):
         agreement_coefficients([[1, 0], [1, 1]], clusters=["a"])

@@ -261,7 +261,7 @@ class _Column:
         self.clusters = [clusters.get(id, f"\0{id}") for id, _ in self.items]
         given = self.words if scale == "nominal" else self.numbers
         self.given: list[list[Hashable]] = given.tolist()
-        self.ratings = read_ratings(self.given)
+        self.ratings = read_ratings(self.given).shared
 
     def agreement(
         self,
@@ -357,7 +357,7 @@ class _Column:
                     if k != c and together[c, k] > 0
                 },
             )
-            for c in range(len(words))
+            for c in np.flatnonzero(n)
         )
 
     def _dividing(self, limit: int | None) -> tuple[Dividing, ...]:

@@ -3,8 +3,6 @@
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Literal
 
-import numpy as np
-
 from .cohen import mean_kappa, weighted_mean_kappa
 from .fleiss import fleiss
 from .gwet import ac1
@@ -17,9 +15,8 @@ from .ratings import (
     TOO_MANY_LABELS,
     Agreement,
     Coefficient,
-    Floats,
     Ratings,
-    Weights,
+    observed_agreement,
     read_ratings,
     undefined,
     value_of,
@@ -77,7 +74,7 @@ def agreement_coefficients(
     """
     table = read_ratings(ratings)
     coefficients: dict[str, Coefficient] = {
-        "percent": percent,
+        "percent": observed_agreement,
         "cohen_kappa": mean_kappa,
         "weighted_kappa": weighted_mean_kappa,
         "fleiss_kappa": fleiss,
@@ -100,15 +97,11 @@ def agreement_coefficients(
     }
 
 
-def percent(ratings: Ratings, weights: Weights) -> Floats:
-    """Percent agreement in each draw."""
-    return np.asarray(weights @ ratings.agreeing / weights.sum(axis=1))
-
-
 def _percent(table: Ratings) -> Agreement:
-    if table.items == 0:
+    shared = table.shared
+    if shared.items == 0:
         return Agreement(None, NO_PAIRS, 0)
-    return Agreement(float(table.agreeing.mean()), None, table.items)
+    return Agreement(float(shared.agreeing.mean()), None, shared.items)
 
 
 def _value(name: str, coefficient: Coefficient, table: Ratings, scale: Scale) -> Agreement:
@@ -117,10 +110,10 @@ def _value(name: str, coefficient: Coefficient, table: Ratings, scale: Scale) ->
     if (outcome := undefined(table)) is not None:
         return outcome
     if name == "weighted_kappa" and scale == "nominal":
-        return Agreement(None, NOMINAL, table.items)
+        return Agreement(None, NOMINAL, table.shared.items)
     of_numbers = name == "weighted_kappa" or name == "krippendorff_alpha"
     if of_numbers and scale != "nominal" and table.numbers is None:
-        return Agreement(None, NOT_NUMBERS, table.items)
+        return Agreement(None, NOT_NUMBERS, table.shared.items)
     if name in ("cohen_kappa", "fleiss_kappa", "gwet_ac1") and len(table.labels) > MOST_CATEGORIES:
-        return Agreement(None, TOO_MANY_LABELS, table.items)
+        return Agreement(None, TOO_MANY_LABELS, table.shared.items)
     return value_of(coefficient, table)

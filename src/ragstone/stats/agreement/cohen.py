@@ -91,7 +91,7 @@ def kappa_with_interval(
     Raises:
         InputError: Different numbers of items, or clusters of another number.
     """
-    table = read_ratings([a, b])
+    table = read_ratings([a, b]).shared
     coefficient = weighted_mean_kappa if disagreement == "quadratic" else mean_kappa
     if disagreement == "quadratic" and table.items and table.numbers is None:
         return Agreement(None, NOT_NUMBERS, table.items)
@@ -130,7 +130,7 @@ def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
     if (outcome := undefined(table)) is not None:
         return outcome
     if table.numbers is None:
-        return Agreement(None, NOT_NUMBERS, table.items)
+        return Agreement(None, NOT_NUMBERS, table.shared.items)
     return value_of(weighted_mean_kappa, table)
 
 

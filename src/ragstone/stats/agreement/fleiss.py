@@ -2,14 +2,14 @@
 
 from collections.abc import Hashable, Iterable
 
-import numpy as np
-
 from .ratings import (
     Agreement,
     Floats,
     Ratings,
     Weights,
     beyond_chance,
+    mean_shares,
+    observed_agreement,
     read_ratings,
     value_of,
 )
@@ -19,14 +19,14 @@ def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
     """Agreement beyond what the shares of the labels would give by chance.
 
         (observed - expected) / (1 - expected)
-        observed = mean over items of the share of agreeing pairs
-        expected = sum over labels of share²,  share = mean over items of their share
+        observed = mean of the share of agreeing pairs, over items with two labels or more
+        expected = sum over labels of share²,  share = mean over all items of their share
 
-    Where items have different numbers of annotators each item has the same weight.
+    Where items have different numbers of annotators each item has the same weight; one that
+    a single annotator labelled says what labels there are, and so what chance gives.
 
     Args:
-        ratings: Annotators × items. None and NaN mean not rated; an item with
-            fewer than two labels is left out.
+        ratings: Annotators × items. None and NaN mean not rated.
 
     Returns:
         At most 1; 0 is chance.
@@ -42,7 +42,5 @@ def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
 
 def fleiss(ratings: Ratings, weights: Weights) -> Floats:
     """Fleiss' kappa in each draw."""
-    n = weights.sum(axis=1)
-    observed = weights @ ratings.agreeing / n
-    shares = weights @ ratings.shares / n[:, None]
-    return beyond_chance(np.asarray(observed), (shares**2).sum(axis=1))
+    shares = mean_shares(ratings, weights)
+    return beyond_chance(observed_agreement(ratings, weights), (shares**2).sum(axis=1))

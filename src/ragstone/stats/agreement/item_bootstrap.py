@@ -33,13 +33,15 @@ def agreement_intervals(
     Items are drawn with replacement, or whole clusters of them. A draw in which a
     coefficient has no value is one in which all labels are the same, so it counts as
     full agreement, 1: to leave it out would favour draws that hold a rare label,
-    where annotators differ. Where all items
+    where annotators differ. One without an item that two labelled says nothing and is left
+    out. Where all items
     agree the bootstrap would have no width: there the lower end is that of
     Wilson's interval for the share of agreeing items, or clusters, less the
     chance that was observed, and the upper end is 1.
 
     Args:
-        ratings: Of at least two items; of fewer there is no interval, except where all agree.
+        ratings: Of at least two items, or clusters of them, that two labelled; of fewer there is
+            no interval, except where all agree.
         coefficients: By name; each has a value over all items.
         clusters: One name for each of the items given to ``read_ratings``.
         seed: The same seed gives the same draws on every machine.
@@ -60,24 +62,25 @@ def agreement_intervals(
     upper_quantile(level)
     if resamples < 2:
         raise InputError(f"A bootstrap needs at least two resamples, got {resamples}.")
-    if ratings.items == 0 or not coefficients:
+    if not ratings.is_shared.any() or not coefficients:
         return {}
     groups = _groups(ratings, clusters)
-    units = int(groups.max()) + 1
-    if bool((ratings.agreeing == 1).all()):
+    units = len(np.unique(groups[ratings.is_shared]))
+    if bool((ratings.shared.agreeing == 1).all()):
         return _where_all_agree(ratings, coefficients, units, level)
     if units < 2:
         return {}
     patterns, drawn = _patterns(ratings, groups)
     rng = np.random.default_rng(seed)
-    values = {name: np.empty(resamples) for name in coefficients}
+    values: dict[str, list[Floats]] = {name: [] for name in coefficients}
     step = max(1, DRAWS_AT_ONCE // max(patterns.items, drawn.kinds))
     for start in range(0, resamples, step):
         stop = min(start + step, resamples)
         weights = drawn.weights(stop - start, rng)
+        telling = weights[weights @ patterns.is_shared > 0]
         for name, coefficient in coefficients.items():
-            values[name][start:stop] = coefficient(patterns, weights)
-    found = {name: _ends(drawn, level) for name, drawn in values.items()}
+            values[name].append(coefficient(patterns, telling))
+    found = {name: _ends(np.concatenate(drawn), level) for name, drawn in values.items()}
     return {name: interval for name, interval in found.items() if interval is not None}
 
 
@@ -146,11 +149,13 @@ def _where_all_agree(
     """From Wilson's interval for the share of items, or clusters, on which all agree."""
     low, _ = wilson_ends(1.0, units, NormalDist().inv_cdf(upper_quantile(level)))
     shares = ratings.shares.mean(axis=0)
+    paired = ratings.shared.shares.mean(axis=0)
     labels = len(ratings.labels)
-    by_shares = 1 - float((shares**2).sum())
+    by_pairs = 1 - float((paired**2).sum())
     by_ac1 = 1 - float((shares * (1 - shares)).sum()) / max(labels - 1, 1)
-    left = {"percent": 1.0, "gwet_ac1": by_ac1}
+    by_shares = 1 - float((shares**2).sum())
+    left = {"percent": 1.0, "gwet_ac1": by_ac1, "fleiss_kappa": by_shares}
     return {
-        name: Interval(max(-1.0, 1 - (1 - low) / left.get(name, by_shares)), 1.0, level, "wilson")
+        name: Interval(max(-1.0, 1 - (1 - low) / left.get(name, by_pairs)), 1.0, level, "wilson")
         for name in coefficients
     }

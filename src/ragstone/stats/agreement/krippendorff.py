@@ -13,6 +13,7 @@ from .ratings import (
     Floats,
     Ratings,
     Weights,
+    over_shared,
     read_ratings,
     undefined,
     value_of,
@@ -49,13 +50,13 @@ def krippendorff_alpha(
     if (outcome := undefined(table)) is not None:
         return outcome
     if scale != "nominal" and table.numbers is None:
-        return Agreement(None, NOT_NUMBERS, table.items)
+        return Agreement(None, NOT_NUMBERS, table.shared.items)
     return value_of(alpha(scale), table)
 
 
 def alpha(scale: str) -> Coefficient:
     """Krippendorff's alpha in each draw."""
-    return {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}[scale]
+    return over_shared({"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}[scale])
 
 
 def _nominal(ratings: Ratings, weights: Weights) -> Floats:

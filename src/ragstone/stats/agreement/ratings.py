@@ -44,7 +44,10 @@ class Agreement:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Annotators × items, of the items that at least two annotators labelled.
+    """Annotators × items, of the items that anybody labelled.
+
+    What annotators agree on rests on the items that two or more labelled, ``shared``; by how
+    much chance alone would have them agree, on all.
 
     Attributes:
         labels: The labels that occur, sorted where they can be; a code is a place in it.
@@ -65,6 +68,18 @@ class Ratings:
         return len(self.codes)
 
     @cached_property
+    def is_shared(self) -> NDArray[np.bool_]:
+        """Whether at least two annotators labelled each item, shape (items,)."""
+        return np.asarray((self.codes != GAP).sum(axis=0) >= 2)
+
+    @cached_property
+    def shared(self) -> "Ratings":
+        """The items that at least two annotators labelled."""
+        if self.is_shared.all():
+            return self
+        return Ratings(self.labels, self.codes[:, self.is_shared], self.at[self.is_shared])
+
+    @cached_property
     def counts(self) -> Floats:
         """How often each item got each label, shape (items, labels)."""
         table = np.zeros((self.items, len(self.labels)))
@@ -75,13 +90,16 @@ class Ratings:
 
     @cached_property
     def raters(self) -> Floats:
-        """How many annotators labelled each item, at least 2, shape (items,)."""
+        """How many annotators labelled each item, at least 1, shape (items,)."""
         return np.asarray((self.codes != GAP).sum(axis=0), dtype=np.float64)
 
     @cached_property
     def agreeing(self) -> Floats:
-        """Share of the pairs of annotators of each item who gave the same label, shape (items,)."""
-        pairs = self.raters * (self.raters - 1)
+        """Share of the pairs of annotators of each item who gave the same label, shape (items,).
+
+        0 for an item that one annotator labelled alone.
+        """
+        pairs = np.maximum(self.raters * (self.raters - 1), 1)
         return np.asarray((self.counts * (self.counts - 1)).sum(axis=1) / pairs)
 
     @cached_property
@@ -118,8 +136,8 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> Ratings:
     """Take ratings in.
 
     Args:
-        ratings: Annotators × items. None and NaN mean not rated; an item with
-            fewer than two labels is left out.
+        ratings: Annotators × items. None and NaN mean not rated; an item without
+            a label is left out.
 
     Raises:
         InputError: Annotators with different numbers of items.
@@ -132,12 +150,8 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> Ratings:
         [[code_of[label] if rated(label) else GAP for label in row] for row in rows],
         dtype=np.int64,
     ).reshape(len(rows), len(rows[0]) if rows else 0)
-    shared = np.flatnonzero((codes != GAP).sum(axis=0) >= 2)
-    kept = codes[:, shared]
-    used = np.unique(kept[kept != GAP])
-    place = np.full(len(labels) + 1, GAP, dtype=np.int64)
-    place[used] = np.arange(len(used))
-    return Ratings(tuple(labels[code] for code in used), place[kept], shared)
+    there = np.flatnonzero((codes != GAP).any(axis=0))
+    return Ratings(tuple(labels), codes[:, there], there)
 
 
 def rated(label: Hashable) -> bool:
@@ -154,21 +168,43 @@ def check_items(rows: Sequence[Sequence[Hashable]]) -> None:
 
 def undefined(ratings: Ratings) -> Agreement | None:
     """The outcome where no coefficient beyond chance has a value; None where one may have."""
-    if ratings.items == 0:
+    n = ratings.shared.items
+    if n == 0:
         return Agreement(None, NO_PAIRS, 0)
     if len(ratings.labels) == 1:
-        return Agreement(None, NO_VARIATION, ratings.items)
+        return Agreement(None, NO_VARIATION, n)
     return None
 
 
 def value_of(coefficient: Coefficient, ratings: Ratings) -> Agreement:
     """A coefficient over all items, each once."""
+    n = ratings.shared.items
     if (outcome := undefined(ratings)) is not None:
         return outcome
     value = float(coefficient(ratings, np.ones((1, ratings.items)))[0])
     if np.isnan(value):
-        return Agreement(None, NO_VARIATION, ratings.items)
-    return Agreement(value, None, ratings.items)
+        return Agreement(None, NO_VARIATION, n)
+    return Agreement(value, None, n)
+
+
+def over_shared(coefficient: Coefficient) -> Coefficient:
+    """The coefficient of the items alone that at least two annotators labelled."""
+
+    def of_shared(ratings: Ratings, weights: Weights) -> Floats:
+        return coefficient(ratings.shared, weights[:, ratings.is_shared])
+
+    return of_shared
+
+
+def observed_agreement(ratings: Ratings, weights: Weights) -> Floats:
+    """Mean over items of the share of agreeing pairs in each draw; NaN without a pair."""
+    n = weights @ ratings.is_shared.astype(np.float64)
+    return np.where(n > 0, weights @ ratings.agreeing / np.maximum(n, 1), np.nan)
+
+
+def mean_shares(ratings: Ratings, weights: Weights) -> Floats:
+    """Mean over all items of each label's share in each draw, shape (B, labels)."""
+    return np.asarray(weights @ ratings.shares / weights.sum(axis=1)[:, None])
 
 
 def beyond_chance(observed: Floats, expected: Floats) -> Floats:
