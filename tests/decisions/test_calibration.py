@@ -71,6 +71,18 @@ def people_who_err_twice() -> list[dict[str, Any]]:
     return [said(n, fault=(n in WRONG and n != 4) or n == 5) for n in range(20)]
 
 
+def test_ratings_of_people_correct_a_mean(piers: Run, labels: Write) -> None:
+    rows = [{"id": f"pier-{n}", "annotator": "ann", "precision": 1 + n % 4} for n in range(20)]
+    found = calibrate(piers, labels(rows), metrics=["precision"], scales={"precision": (1, 5)})
+    (one,) = found.estimates
+    assert one.labels is not None
+    assert one.labels.value == pytest.approx((0 + 1 / 4 + 2 / 4 + 3 / 4) / 4)
+    guessed = calibrate(piers, labels(rows), metrics=["precision"])
+    assert guessed.estimates[0].labels is not None
+    assert guessed.estimates[0].labels.value == pytest.approx((0 + 1 / 3 + 2 / 3 + 1) / 4)
+    assert any("taken for ratings from 1 to 4" in note for note in guessed.notes)
+
+
 def test_rate_is_corrected_by_what_people_say_of_each_verdict(piers: Run, labels: Write) -> None:
     found = calibrate(piers, labels(people_who_err_twice()), metrics=[METRIC])
     (one,) = found.estimates

@@ -225,7 +225,7 @@ def test_a_sheet_that_is_half_filled_in_says_so(tmp_path: Path) -> None:
         ({"annotator": "a", "helpful": 1}, "id", "null"),
         ({"id": "", "helpful": 1}, "id", "the text ''"),
         ({"id": True, "helpful": 1}, "id", "true"),
-        ({"id": "x", "helpful": "yes"}, "helpful", "the text 'yes'"),
+        ({"id": "x", "helpful": "quite"}, "helpful", "the text 'quite'"),
         ({"id": "x", "misleading": 1}, "misleading", "none"),
         ({"id": "x", "context": 1, "helpful": 1}, "helpful", "1"),
         ({"id": "x", "context": 1, "grade": 4}, "grade", "4"),

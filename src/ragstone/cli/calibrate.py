@@ -7,6 +7,7 @@ import typer
 
 from .column_names import column_names
 from .output import print_json, print_notes
+from .rating_scales import RatingScales, scale_ends
 from .results import MetricsFrom, load_own, names_of
 
 
@@ -28,6 +29,7 @@ def calibrate(
             help="The column of the labels that is a label or the value of a metric.",
         ),
     ] = None,
+    scales: RatingScales = None,
     metric: Annotated[
         list[str] | None,
         typer.Option("--metric", "-m", help="Only this metric of the run; repeat for more."),
@@ -115,6 +117,7 @@ def calibrate(
         by=by or (),
         cluster=cluster,
         columns=column_names(columns or ()),
+        scales=scale_ends(scales or ()),
         method=method,
         criterion=criterion,
         repeats=repeat or (),

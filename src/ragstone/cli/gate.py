@@ -9,6 +9,7 @@ import typer
 
 from .column_names import column_names
 from .output import print_json, print_notes
+from .rating_scales import RatingScales, scale_ends
 from .results import MetricsFrom, load_own
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -64,6 +65,7 @@ def gate(
         typer.Option("--map", metavar="FIELD=COLUMN",
                      help="The column of the labels that is a label or the value of a metric."),
     ] = None,
+    scales: RatingScales = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="FIELD", help="What shares its fate. Default: as in the run."),
@@ -106,6 +108,7 @@ def gate(
         system=system or (),
         labels=labels or (),
         columns=column_names(columns or ()),
+        scales=scale_ends(scales or ()),
         cluster=cluster,
         on=on.value,
         level=level,

@@ -8,6 +8,7 @@ import typer
 from .column_names import column_names
 from .failures import guarded
 from .output import print_json
+from .rating_scales import RatingScales, scale_ends
 from .results import MetricsFrom, load_own, names_of
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ def labels(
         typer.Option("--map", metavar="FIELD=COLUMN",
                      help="The column of the labels that is a label or the value of a metric."),
     ] = None,
+    scales: RatingScales = None,
     cluster: Cluster = None,
     level: Level = 0.95,
     metrics_from: MetricsFrom = None,
@@ -224,7 +226,7 @@ def labels(
             _scored(run, cluster),
             metric,
             system=system,
-            labels=_labels(labels, columns),
+            labels=_labels(labels, columns, scales),
             rate=rate,
             sensitivity=sensitivity,
             specificity=specificity,
@@ -243,7 +245,12 @@ def _scored(run: Path, cluster: str | None) -> "Scored":
     return Scored(Run.open(run), cluster=cluster)
 
 
-def _labels(files: list[Path] | None, columns: list[str] | None) -> "LabelTable | None":
+def _labels(
+    files: list[Path] | None, columns: list[str] | None, scales: list[str] | None
+) -> "LabelTable | None":
     from ragstone.labels.read import read_label_table
 
-    return read_label_table(files, columns=column_names(columns or ())) if files else None
+    if not files:
+        return None
+    ends = scale_ends(scales or ())
+    return read_label_table(files, columns=column_names(columns or ()), scales=ends)

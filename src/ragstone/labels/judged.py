@@ -10,7 +10,8 @@ from ragstone.errors import DataError, Fault
 from ragstone.examples.problem import ascii_safe
 
 from .given import GivenRow, header_of
-from .names import WRITTEN, Name, NoLabel, is_known, label, name_of
+from .names import NOT_THE_METRIC, WRITTEN, Name, NoLabel, is_known, label, name_of, named
+from .rated import Ends, RatingScale, rating_scales
 from .set_aside import SAME_TWICE, TWO_LABELS
 from .table import SCHEMA, LabelTable
 from .words import Said, in_words
@@ -32,6 +33,7 @@ def judged(
     source: str,
     seen: Sequence[str],
     columns: Mapping[str, str],
+    scales: Mapping[str, Ends] | None,
 ) -> LabelTable:
     """The table.
 
@@ -41,11 +43,14 @@ def judged(
         source: The files.
         seen: The columns of the files.
         columns: Name to column, as the user mapped them.
+        scales: Metric to the ends of the scale on which people rated it; None: what is no value
+            of a metric is not read as a rating of it.
 
     Raises:
         DataError: With every fault, those before among them.
+        InputError: A scale that is none.
     """
-    names, notes = _names(rows, faults, columns)
+    names, ratings, notes = _names(rows, faults, columns, scales)
     if not names and not faults and not any(row.discarded for row in rows):
         faults.append(_nothing(rows, source, seen, columns))
     kept: list[tuple[Any, ...]] = []
@@ -54,7 +59,7 @@ def judged(
     empty = 0
     unlike: dict[str, None] = {}
     for row in rows:
-        found = list(_labels(row, names, faults, unlike))
+        found = list(_labels(row, names, ratings, faults, unlike))
         for name, said in found:
             once.check(row, name, len(kept))
             kept.append(_row(row, name, said))
@@ -183,9 +188,12 @@ def _hint(unlike: Collection[str]) -> str:
 
 
 def _names(
-    rows: Sequence[GivenRow], faults: list[Fault], columns: Collection[str]
-) -> tuple[dict[str, Name], list[str]]:
-    """Which judgement each column is; those left out for being none, in notes."""
+    rows: Sequence[GivenRow],
+    faults: list[Fault],
+    columns: Collection[str],
+    scales: Mapping[str, Ends] | None,
+) -> tuple[dict[str, Name], dict[str, RatingScale], list[str]]:
+    """Which judgement each column is, ratings with their scale; what is none, in notes."""
     cells: dict[str, list[object]] = {}
     lines: dict[str, GivenRow] = {}
     for row in rows:
@@ -193,11 +201,16 @@ def _names(
             cells.setdefault(column, []).append(cell)
             lines.setdefault(column, row)
     units = frozenset(row.about for row in rows)
+    ratings = {} if scales is None else rating_scales(cells, scales)
     names: dict[str, Name] = {}
     noted: dict[str, list[str]] = {}
     left_out: dict[str, list[str]] = {}
     for column, given in cells.items():
         name, note = name_of(column, given, units, meant=column in columns)
+        if column in ratings:
+            name, note = named("metric", str(ratings[column].metric)), str(ratings[column])
+        elif note == NOT_THE_METRIC and scales is not None:
+            note += f"; as ratings of it: --scale {column}=FIRST:LAST"
         dotted = "." in column
         if not is_known(name):
             row = lines[column]
@@ -212,7 +225,7 @@ def _names(
                 noted.setdefault(note, []).append(column)
     notes = [f"{', '.join(columns)}: {note.rstrip('.')}." for note, columns in noted.items()]
     notes += [f"{', '.join(columns)}: left out, {why}." for why, columns in left_out.items()]
-    return names, notes
+    return names, ratings, notes
 
 
 def no_labels(cells: Sequence[object]) -> str:
@@ -230,7 +243,11 @@ def no_labels(cells: Sequence[object]) -> str:
 
 
 def _labels(
-    row: GivenRow, names: dict[str, Name], faults: list[Fault], unlike: dict[str, None]
+    row: GivenRow,
+    names: Mapping[str, Name],
+    ratings: Mapping[str, RatingScale],
+    faults: list[Fault],
+    unlike: dict[str, None],
 ) -> Iterator[tuple[Name, Said]]:
     for column, cell in row.labels.items():
         name = names.get(column)
@@ -241,7 +258,8 @@ def _labels(
             faults.append(Fault(row.file, row.line, column, expected, row.unit or "none"))
             continue
         try:
-            said = label(name, cell, row.unit)
+            scale = ratings.get(column)
+            said = label(name, cell, row.unit) if scale is None else scale.said(cell)
         except NoLabel as error:
             faults.append(Fault(row.file, row.line, column, error.expected, error.got))
             if name.kind == "metric" and not column.startswith("metric."):

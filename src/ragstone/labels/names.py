@@ -29,19 +29,19 @@ from ragstone.metrics import Metric, alias_note, parse_metric
 from ragstone.metrics.correctness import OUTCOMES
 
 from .given import KINDS, NAMED_BY_USER, unit_kind
-from .words import Said, in_words
+from .words import Said, in_words, number_in_words
 
 About = Literal["answer", "context", "proposition", "anything"]
 
 OF_CONTEXTS = dict(
     zip(CONTEXT_LABELS, ("relevant", "sufficient", "misleading"), strict=True)
 )  # fmt: skip
-TRUTH = "0, 1, true, false or null"
 YES_OR_NO = "yes, no, 0, 1, true or false"
-YES_NO = {"yes": True, "no": False}
+YES_NO = {"yes": 1.0, "no": 0.0}
 NOT_THE_METRIC = "values that the metric of this name cannot have; taken as a column of your own"
 OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
-                  "0": "wrong", "incorrect": "wrong", "i_dont_know": "dont_know"}  # fmt: skip
+                  "0": "wrong", "yes": "correct", "no": "wrong", "incorrect": "wrong",
+                  "i_dont_know": "dont_know"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +119,11 @@ def name_of(
     key = _KNOWN.get(squash(column))
     if key is not None and _is_meant(squash(column), cells, units):
         return named(*key), ""
-    metric = _metric(column)
+    metric = metric_named(column)
     if metric is None:
         return Name("own", column), ""
     name = Name("metric", str(metric), "answer")
-    if meant or 2 * sum(_fits(name, cell) for cell in cells) > len(cells):
+    if meant or 2 * sum(fits(name, cell) for cell in cells) > len(cells):
         return name, alias_note(column) or ""
     return Name("own", column), NOT_THE_METRIC
 
@@ -135,7 +135,7 @@ def named(kind: str, column: str) -> Name:
     ('proposition', 'exact_match')
     """
     if kind == "metric":
-        metric = _metric(column)
+        metric = metric_named(column)
         return Name(kind, column if metric is None else str(metric), "answer")
     if kind == "relevance":
         return Name(kind, column, "context")
@@ -194,11 +194,8 @@ def _label(name: Name, cell: object, of: str | None) -> Said | None:
             if said is None or said.number not in GRADES or said.value not in "0123":
                 raise NoLabel("a grade: 0, 1, 2 or 3", shown(cell))
             return said
-        case "relevance" | "grounding" | "quality":
-            return _truth(cell, said, TRUTH)
-        case "critique":
-            word = said.value.lower() if said else ""
-            return _truth(YES_NO.get(word, cell), said, YES_OR_NO)
+        case "relevance" | "grounding" | "quality" | "critique":
+            return _truth(cell, said)
     return _word(_words_of(name, of), cell, said)
 
 
@@ -219,15 +216,20 @@ def _word(words: Sequence[str], cell: object, said: Said | None) -> Said:
     return Said(word, None)
 
 
-def _truth(cell: object, said: Said | None, expected: str) -> Said:
-    if not isinstance(cell, bool) and (said is None or said.number not in (0, 1)):
-        raise NoLabel(expected, shown(cell))
-    number = float(cell) if isinstance(cell, bool) else float(said.number or 0) if said else 0.0
+def _truth(cell: object, said: Said | None) -> Said:
+    number = _yes_or_no(said)
+    if number not in (0, 1):
+        raise NoLabel(YES_OR_NO, shown(cell))
     return Said("true" if number else "false", number)
 
 
+def _yes_or_no(said: Said | None) -> float | None:
+    """The number of a label, of which yes is 1 and no 0; None where it is another word."""
+    return None if said is None else YES_NO.get(said.value.lower(), said.number)
+
+
 def _of_metric(name: Name, cell: object, said: Said | None) -> Said:
-    metric = _metric(name.column)
+    metric = metric_named(name.column)
     if said is None or (metric is None and said.number is None):
         raise NoLabel("a value of the metric", shown(cell))
     if metric is None:
@@ -240,11 +242,11 @@ def _of_metric(name: Name, cell: object, said: Said | None) -> Said:
         return Said(word, OUTCOMES[word])
     low, high = metric.range.low, metric.range.high
     if metric.range.rate:
-        return _truth(YES_NO.get(said.value.lower(), cell), said, YES_OR_NO)
-    number = said.number
+        return _truth(cell, said)
+    number = _yes_or_no(said) if (low, high) == (0, 1) else said.number
     if number is None or not low <= number <= high:
         raise NoLabel(_between(low, high), shown(cell) if number is None else said.value)
-    return said
+    return said if number == said.number else Said(number_in_words(number), number)
 
 
 def _between(low: float, high: float) -> str:
@@ -258,7 +260,8 @@ def _between(low: float, high: float) -> str:
     return f"a number from {low:g} " + ("on" if high == inf else f"to {high:g}")
 
 
-def _fits(name: Name, cell: object) -> bool:
+def fits(name: Name, cell: object) -> bool:
+    """Whether a cell holds a label of this name."""
     try:
         label(name, cell, None)
     except NoLabel:
@@ -269,7 +272,7 @@ def _fits(name: Name, cell: object) -> bool:
 def _is_meant(word: str, cells: Sequence[object], units: frozenset[str]) -> bool:
     """Whether a known word is the judgement here: what it is about is named, or a value is its."""
     if word == "preference":
-        return any(_fits(named("preference", "verdict"), cell) for cell in cells)
+        return any(fits(named("preference", "verdict"), cell) for cell in cells)
     need = _NEEDS_UNIT.get(word)
     if need == "proposition":
         return bool(units & {"claim", "statement"})
@@ -277,7 +280,8 @@ def _is_meant(word: str, cells: Sequence[object], units: frozenset[str]) -> bool
 
 
 @lru_cache(maxsize=4096)
-def _metric(column: str) -> Metric | None:
+def metric_named(column: str) -> Metric | None:
+    """The metric of this name; None where there is none."""
     try:
         return parse_metric(column)
     except RagstoneError:

@@ -27,13 +27,19 @@ from ragstone.examples.source import Source
 from .given import GivenRow, header_of, row_of
 from .in_data import rows_in, rows_of
 from .judged import judged
+from .rated import Ends
 from .table import LabelTable
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 Given = tuple[list[GivenRow], list[Fault]]
 
 
-def read_label_table(paths: Paths, *, columns: Mapping[str, str] | None = None) -> LabelTable:
+def read_label_table(
+    paths: Paths,
+    *,
+    columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
+) -> LabelTable:
     """Read labels of people: .jsonl, .json, .csv, .tsv, each also .gz, or .parquet.
 
     A file whose records have a field ``labels`` is a data set; its labels are read as
@@ -43,8 +49,12 @@ def read_label_table(paths: Paths, *, columns: Mapping[str, str] | None = None) 
         paths: One file or several, which are read as one.
         columns: Name to column: ``{"answer_outcome": "correct"}`` reads the column ``correct`` as
             values of that metric; what is none of them is a fault.
+        scales: Metric to the ends of the scale on which people rated it, ``{"faithfulness":
+            (1, 4)}``: such ratings, and those of a usual scale, become values of the metric.
+            None: they are a column of the user's own, good for agreement.
 
     Raises:
+        InputError: A scale that is none.
         DataError: With every fault: an empty id, a label without its context, a value that is no
             label, a file that holds no labels.
     """
@@ -59,13 +69,14 @@ def read_label_table(paths: Paths, *, columns: Mapping[str, str] | None = None) 
         rows += found
         faults += wrong
     faults += _not_there(columns, seen, rows, ", ".join(names))
-    return judged(rows, faults, ", ".join(names), tuple(seen), columns)
+    return judged(rows, faults, ", ".join(names), tuple(seen), columns, scales)
 
 
 def labels_of(
     examples: Iterable[Example | Mapping[str, Any]],
     *,
     columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
     source: str = "the data",
 ) -> LabelTable:
     """The labels that examples, or records with ``id`` and ``labels``, carry themselves.
@@ -77,6 +88,7 @@ def labels_of(
         examples: Of which those without labels are passed over.
         columns: Name to name: ``{"answer_outcome": "correct"}`` reads ``labels.correct`` as values
             of that metric.
+        scales: As ``read_label_table`` has them.
         source: What messages call it.
 
     Raises:
@@ -92,7 +104,7 @@ def labels_of(
             found, problems = rows_in(example, source, number, columns)
             rows += found
             faults += [Fault(source, number, *problem) for problem in problems]
-    return judged(rows, faults, source, (), columns)
+    return judged(rows, faults, source, (), columns, scales)
 
 
 def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:

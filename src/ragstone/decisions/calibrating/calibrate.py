@@ -10,6 +10,7 @@ import polars as pl
 
 from ragstone.decisions.quantity import Quantity
 from ragstone.errors import InputError, UnknownName
+from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
 from ragstone.stats.judging.threshold import Criterion
@@ -67,6 +68,7 @@ def calibrate(
     by: Sequence[str] = (),
     cluster: str | None = None,
     columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
     method: str = "poststratified",
     criterion: str = "youden",
     repeats: Sequence[Run | str | Path] = (),
@@ -88,6 +90,8 @@ def calibrate(
         by: Fields to correct by, beside the system.
         cluster: The field whose equal values share their fate; by default the run's own.
         columns: Column of the label files for a label or metric, as ``--map`` gives them.
+        scales: Metric to the ends of the scale on which people rated it, such as (1, 5); that
+            of others is guessed, and a note says so.
         method: How rates are corrected: ``poststratified``, ``ppi_plus_plus`` or
             ``rogan_gladen``.
         criterion: What the best threshold of a score is to maximise.
@@ -105,7 +109,7 @@ def calibrate(
     first = Run.of(run)
     of = LabelledRun(
         first,
-        labels_for(labels, first, columns),
+        labels_for(labels, first, columns, scales),
         metrics=metrics,
         by=by,
         cluster=cluster,
@@ -142,6 +146,7 @@ def corrected_quantities(
     *,
     cluster: str | None = None,
     columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
 ) -> CorrectedQuantities:
     """The corrected estimates of a run, for whatever decides over them.
 
@@ -149,7 +154,7 @@ def corrected_quantities(
         DataError: Label files that cannot be read, with every fault.
         InputError: No label is of an example of the run.
     """
-    of = LabelledRun(run, labels_for(labels, run, columns), cluster=cluster)
+    of = LabelledRun(run, labels_for(labels, run, columns, scales), cluster=cluster)
     return CorrectedQuantities(of, tuple(of.notes()))
 
 

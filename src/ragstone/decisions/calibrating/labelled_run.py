@@ -10,6 +10,7 @@ from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.examples import Example, from_frame
+from ragstone.labels.rated import Ends
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric
@@ -197,8 +198,9 @@ def labels_for(
     labels: LabelTable | str | Path | Sequence[str | Path],
     run: Run,
     columns: Mapping[str, str] | None,
+    scales: Mapping[str, Ends] | None = None,
 ) -> LabelTable:
-    """The labels of these files, or those that the run's examples carry.
+    """The labels of these files, or those that the run's examples carry; ratings as values.
 
     Raises:
         DataError: Files that cannot be read, with every fault.
@@ -208,11 +210,13 @@ def labels_for(
         return labels
     paths = [labels] if isinstance(labels, str | Path) else list(labels)
     if paths:
-        return read_label_table(paths, columns=columns)
+        return read_label_table(paths, columns=columns, scales=scales or {})
     labelled = [example for example in from_frame(run.examples()) if example.labels]
     if not labelled:
         raise InputError(
             f"The examples of {run.path} carry no labels. Name a file of them: --labels FILE. "
             f"ragstone sample {run.path} makes one to fill in."
         )
-    return labels_of(labelled, columns=columns, source=f"the data of {run.path}")
+    return labels_of(
+        labelled, columns=columns, scales=scales or {}, source=f"the data of {run.path}"
+    )

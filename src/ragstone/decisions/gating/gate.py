@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ragstone.decisions.calibrating.calibrate import corrected_quantities
 from ragstone.errors import InputError
+from ragstone.labels.rated import Ends
 from ragstone.run import Run
 from ragstone.stats.planning.needed_n import needed_n
 
@@ -151,6 +152,7 @@ def gate(
     system: str | Sequence[str] = (),
     labels: Sequence[str | Path] = (),
     columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
     cluster: str | None = None,
     on: On = "interval",
     level: float = 0.05,
@@ -180,6 +182,7 @@ def gate(
         system: Only these systems.
         labels: People's label files: decide on estimates corrected by them.
         columns: Column of the label files for a label or metric, as ``--map`` gives them.
+        scales: Metric to the ends of the scale on which people rated it, such as (1, 5).
         cluster: The field whose equal values share their fate; by default the run's own.
         on: ``point`` decides by the values alone, for bars that no interval can clear.
         level: One-sided, in (0, .5).
@@ -194,7 +197,9 @@ def gate(
     opened = Run.of(run)
     told: tuple[str, ...] = ()
     if labels and corrected is None:
-        found_by = corrected_quantities(opened, list(labels), cluster=cluster, columns=columns)
+        found_by = corrected_quantities(
+            opened, list(labels), cluster=cluster, columns=columns, scales=scales
+        )
         corrected, told = found_by, found_by.notes
     checks, notes = read_checks(
         opened, _several(require), _several(no_worse_than), _several(system), corrected,

@@ -1,0 +1,121 @@
+"""Rated: values of a metric that people gave on another scale, such as 1 to 5, brought to its own.
+
+    value = low + (rating - first) / (last - first) · (high - low)
+
+``first`` and ``last`` are the ends of the people's scale, ``low`` and ``high`` those of the metric.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from ragstone.errors import InputError
+from ragstone.examples.problem import shown
+from ragstone.metrics import Metric
+
+from .names import Name, NoLabel, fits, metric_named
+from .words import Said, in_words, number_in_words
+
+Ends = tuple[float, float]
+"""What stands for the least and for the greatest value of a metric."""
+
+USUAL: Mapping[Ends, float] = {(1, 4): 4, (1, 5): 5, (0, 100): 11}
+"""The scales that are guessed, and a rating from which on they are: less is of a shorter one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatingScale:
+    """From ``first``, which stands for the metric's least value, to ``last``."""
+
+    metric: Metric
+    first: float
+    last: float
+    guessed: bool = False
+
+    def said(self, cell: object) -> Said:
+        """The metric's value behind a rating.
+
+        Raises:
+            NoLabel: It is no number of the scale.
+        """
+        said = None if isinstance(cell, bool) else in_words(cell)
+        number = None if said is None else said.number
+        least, most = sorted((self.first, self.last))
+        if number is None or not least <= number <= most:
+            raise NoLabel(f"a rating from {least:g} to {most:g}", shown(cell))
+        low, high = self.metric.range.low, self.metric.range.high
+        value = low + (number - self.first) / (self.last - self.first) * (high - low)
+        return Said(number_in_words(value), value)
+
+    def __str__(self) -> str:
+        """What a reader should know of it."""
+        low, high = self.metric.range.low, self.metric.range.high
+        told = f"ratings from {self.first:g} to {self.last:g}, brought to {low:g} to {high:g}"
+        if self.guessed:
+            told = f"taken for {told}. Is it another scale? --scale {self.metric}=FIRST:LAST"
+        return told
+
+
+def rating_scales(
+    cells: Mapping[str, Sequence[object]], named: Mapping[str, Ends]
+) -> dict[str, RatingScale]:
+    """The scale of each column that holds ratings of a metric; most columns hold none.
+
+    That is one whose scale the user named, or that has the name of a metric of which most cells
+    can be no value, and that is of one usual scale.
+
+    Args:
+        cells: Of each column, by its name.
+        named: Metric to the ends of its scale.
+
+    Raises:
+        InputError: A scale without a length, or of what has none; every fault.
+    """
+    faults: list[str] = []
+    meant: dict[str, RatingScale] = {}
+    for name, ends in named.items():
+        metric = metric_named(name)
+        if metric is None or (why := _unscaled(metric)) is not None:
+            known = "is no metric" if metric is None else why
+            faults.append(f"{name} {known}, so ratings cannot be brought to its values.")
+        elif not all(map(isfinite, ends)) or ends[0] == ends[1]:
+            faults.append(f"The scale of {name} has two ends, such as 1:5, got {ends}.")
+        else:
+            meant[str(metric)] = RatingScale(metric, *ends)
+    found: dict[str, RatingScale] = {}
+    for column, given in cells.items():
+        metric = metric_named(column.removeprefix("metric."))
+        if metric is not None:
+            scale = meant.pop(str(metric), None) or _guessed(metric, given)
+            found |= {} if scale is None else {column: scale}
+    there = ", ".join(cells)
+    faults += [
+        f"No column is of {name}, whose scale is named; there are {there}." for name in meant
+    ]
+    if faults:
+        raise InputError("\n".join(faults))
+    return found
+
+
+def _guessed(metric: Metric, cells: Sequence[object]) -> RatingScale | None:
+    if _unscaled(metric) is not None:
+        return None
+    name = Name("metric", str(metric), "answer")
+    said = [None if isinstance(cell, bool) else in_words(cell) for cell in cells]
+    numbers = [one.number for one in said if one is not None and one.number is not None]
+    if len(numbers) < len(cells) or 2 * sum(fits(name, cell) for cell in cells) > len(cells):
+        return None
+    least, most = min(numbers), max(numbers)
+    for (first, last), telling in USUAL.items():
+        if first <= least and telling <= most <= last:
+            return RatingScale(metric, first, last, guessed=True)
+    return None
+
+
+def _unscaled(metric: Metric) -> str | None:
+    """Why no scale can be brought to a metric's own; None where one can."""
+    if metric.range.rate:
+        return "is yes or no"
+    if not (isfinite(metric.range.low) and isfinite(metric.range.high)):
+        return "has no ends"
+    return None
