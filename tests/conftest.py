@@ -5,11 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ragstone.errors import MissingDependency, ModelError
 from ragstone.models.builtin import PLACE, fetch_builtin
 from ragstone.models.fetch import to_stderr
 from ragstone.models.store import checked
+
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
+"""A busy machine is slow now and then, which says nothing about the code."""
 
 USERS_CACHE = os.environ.get("RAGSTONE_CACHE")
 

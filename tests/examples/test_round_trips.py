@@ -71,7 +71,6 @@ def examples(draw: st.DrawFn) -> list[Example]:
 
 
 FILES = settings(
-    deadline=None,
     max_examples=60,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -83,9 +83,7 @@ def tables(draw: st.DrawFn) -> LabelTable:
 
 @pytest.mark.parametrize("layout", ["wide", "long"])
 @pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=tables())
 def test_a_table_reads_back(tmp_path: Path, ending: str, layout: Layout, table: LabelTable) -> None:
     if table.frame.is_empty():

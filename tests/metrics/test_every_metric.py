@@ -104,7 +104,7 @@ USED = sorted(
 Example = tuple[Rows, ...]
 
 seeds = given(st.integers(0, 2**32))
-few = settings(max_examples=2, deadline=None, phases=[Phase.generate])
+few = settings(max_examples=2, phases=[Phase.generate])
 """Each seed makes many examples, which are scored together."""
 
 

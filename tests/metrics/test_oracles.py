@@ -269,7 +269,7 @@ texts = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts, texts)
 def test_overlap_is_that_of_rouge_score(answer: str, reference: str) -> None:
     counted, expected = overlap(answer, reference), SCORER.score(reference, answer)

@@ -170,13 +170,13 @@ def test_ends_that_fall_on_one_value_are_those_of_t() -> None:
 
 def test_a_million_scores_are_drawn_ten_thousand_times_within_seconds() -> None:
     scores = np.random.default_rng(1).integers(500, size=1_000_000) / 499
-    began = time.perf_counter()
+    began = time.process_time()
     interval = bootstrap_mean(scores, seed=1)
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     assert interval is not None
     assert interval.method == "multinomial_bootstrap"
     assert width(interval) == pytest.approx(width(cluster_t_mean(scores, np.ones(10**6))), rel=0.04)
-    assert seconds < 5, "about 0.4 s on a quiet machine"
+    assert seconds < 5, "about 0.4 s of processor time"
 
 
 def test_wrong_scores_are_refused() -> None:

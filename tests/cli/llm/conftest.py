@@ -128,7 +128,7 @@ def until() -> Callable[[Callable[[], bool]], None]:
     """Waits until something is so."""
 
     def wait(holds: Callable[[], bool]) -> None:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while not holds():
             assert time.monotonic() < end, "it never came to be"
             time.sleep(0.005)

@@ -35,7 +35,7 @@ PLANE = ScriptedEncoder(
 
 WORDS = st.lists(st.sampled_from(["the", "old", "bridge", "opened", "in", "1932"]), max_size=6)
 TEXTS = st.lists(WORDS.map(" ".join), min_size=1, max_size=5)
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 def of(candidate: str, reference: str) -> tuple[float, float, float]:

@@ -65,7 +65,7 @@ def test_an_encoder_without_a_known_limit_gets_every_text_whole() -> None:
     assert windows(ScriptedEncoder(max_tokens=0), ["1 2 3 " * 50]) == [["1 2 3 " * 50]]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.text("abc", min_size=1, max_size=3), max_size=60))
 def test_every_word_is_in_a_window_that_is_read_whole(words: list[str]) -> None:
     found = of(" ".join(words))

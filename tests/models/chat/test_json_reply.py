@@ -169,7 +169,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dictionaries(st.text(max_size=4), VALUES, min_size=1, max_size=3))
 def test_json_and_python_notation_are_read_back(made: dict[str, Any]) -> None:
     for text in (json.dumps(made), json.dumps(made, indent=1, ensure_ascii=False)):
