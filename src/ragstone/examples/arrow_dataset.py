@@ -22,6 +22,7 @@ from ragstone.examples.source import Row
 
 CONTINUATION = b"\xff\xff\xff\xff"
 END_OF_STREAM = CONTINUATION + b"\0\0\0\0"
+PIECE = 1 << 20
 SCHEMA, DICTIONARY, RECORD_BATCH = 1, 2, 3
 
 
@@ -119,15 +120,24 @@ def _message(handle: io.BufferedReader) -> tuple[int, bytes] | None:
     if len(prefix) < 8 or prefix[:4] != CONTINUATION:
         raise BrokenFileError(Problem("", "an Arrow stream", "other bytes"))
     (size,) = struct.unpack("<i", prefix[4:])
-    header = handle.read(size) if size > 0 else b""
+    header = _bytes(handle, size)
     try:
         kind, body_size = _kind_and_body(header)
     except (struct.error, IndexError):
         raise BrokenFileError(Problem("", "an Arrow stream", "a broken message")) from None
-    body = handle.read(body_size) if body_size >= 0 else b""
+    body = _bytes(handle, body_size)
     if len(header) < size or len(body) != body_size:
         raise BrokenFileError(Problem("", "a whole Arrow stream", "one that is cut off"))
     return kind, prefix + header + body
+
+
+def _bytes(handle: io.BufferedReader, size: int) -> bytes:
+    """So many bytes, or all there are: memory is taken for what is there, not for what is said."""
+    parts = []
+    while size > 0 and (part := handle.read(min(size, PIECE))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 def _kind_and_body(header: bytes) -> tuple[int, int]:

@@ -1,11 +1,13 @@
 """Files: bytes from disk, plain or gzip, and the lines of text in them.
 
 What a disk can hand us instead of text becomes a fault with its line: other
-encodings, binary data, archives that break off.
+encodings, binary data, archives that break off or unpack without end.
 """
 
 import gzip
 import io
+import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from ragstone.errors import InputError
 from ragstone.examples.problem import BadRow, Problem
 
 if TYPE_CHECKING:
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 BUFFER = 1 << 20
 HEAD = 8192
+MB = 1 << 20
+UNPACKED_IN_ANY_CASE = 256 * MB
+TIMES_PACKED = 100
+MAX_UNPACKED = "RAGSTONE_MAX_UNPACKED"
+SIZE = re.compile(r"([0-9]{1,15})([BKMGT]?)B?", re.IGNORECASE)
 
 
 @dataclass
@@ -72,8 +80,9 @@ def opened(path: Path, meter: Meter) -> Iterator[io.BufferedReader]:
                     Problem("", "a gzip archive", "what is none, in spite of its name")
                 )
             if packed:
+                most = most_unpacked(os.fstat(disk.fileno()).st_size)
                 with gzip.GzipFile(fileobj=disk) as unpacked:
-                    yield io.BufferedReader(_Unpacked(unpacked), BUFFER)
+                    yield io.BufferedReader(_Unpacked(unpacked, most), BUFFER)
             else:
                 yield disk
     except EOFError:
@@ -87,11 +96,32 @@ def opened(path: Path, meter: Meter) -> Iterator[io.BufferedReader]:
         raise BrokenFileError(Problem("", "a readable file", f"the error {reason!r}")) from None
 
 
+def most_unpacked(packed: int) -> int:
+    """How many bytes a compressed file of so many may unpack to.
+
+    A hundred times as many, and 256 MB in any case: text packs to a tenth or a twentieth, and what
+    unpacks to a thousand times its size is made to fill a machine. ``RAGSTONE_MAX_UNPACKED``, such
+    as ``10G``, raises it.
+
+    Raises:
+        InputError: The variable holds no size.
+    """
+    given = os.environ.get(MAX_UNPACKED, "").strip()
+    if not given:
+        return max(UNPACKED_IN_ANY_CASE, TIMES_PACKED * packed)
+    size = SIZE.fullmatch(given)
+    if size is None:
+        raise InputError(f"{MAX_UNPACKED} is a size such as 500M or 10G, not {given!r}.")
+    return int(size[1]) << 10 * "BKMGT".index((size[2] or "B").upper())
+
+
 class _Unpacked(io.RawIOBase):
     """The unpacked bytes as they come, so that all before a cut are handed out."""
 
-    def __init__(self, packed: gzip.GzipFile) -> None:
+    def __init__(self, packed: gzip.GzipFile, most: int) -> None:
         self._packed = packed
+        self._most = most
+        self._left = most
 
     def readable(self) -> bool:
         return True
@@ -100,6 +130,12 @@ class _Unpacked(io.RawIOBase):
         view = memoryview(buffer)
         part = self._packed.read1(len(view))
         view[: len(part)] = part
+        self._left -= len(part)
+        if self._left < 0:
+            expected = (
+                f"at most {self._most / MB:,.0f} MB unpacked ({MAX_UNPACKED}=10G allows 10 GB)"
+            )
+            raise BrokenFileError(Problem("", expected, "more"))
         return len(part)
 
 

@@ -14,7 +14,15 @@ from typing import Any
 
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.files import HEAD, BrokenFileError, Meter, not_text, opened
-from ragstone.examples.json_text import DECODER, problem_in, syntax_problem
+from ragstone.examples.json_text import (
+    DECODER,
+    MAX_DEPTH,
+    depth_exceeds,
+    problem_in,
+    surrogate_in,
+    syntax_problem,
+    too_deep,
+)
 from ragstone.examples.problem import BadRow, Problem, ascii_safe, shown
 from ragstone.examples.source import FileSource, Row
 
@@ -83,7 +91,9 @@ def _document(window: "_Window") -> Iterator[Row]:
         while (mark := window.next_mark()) != "":
             yield _object_row(window)
     else:
-        yield from enumerate(columns, 1)
+        for number, row in enumerate(columns, 1):
+            problem = None if isinstance(row, BadRow) else _not_storable(row)
+            yield number, row if problem is None else BadRow("", (problem,))
 
 
 def _members(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool]:
@@ -169,9 +179,19 @@ def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] |
         return None
     lengths = {len(value) for value in values}
     if len(lengths) > 1:
-        sizes = ", ".join(f"{name} {len(value)}" for name, value in columns.items())
+        sizes = ", ".join(f"{ascii_safe(name)} {len(value)}" for name, value in columns.items())
         return [BadRow("", (Problem("", "columns of one length", sizes),))]
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _not_storable(row: dict[str, Any]) -> Problem | None:
+    """What keeps a row of an object of columns from being stored; its bytes are past."""
+    if depth_exceeds(row, MAX_DEPTH):
+        return too_deep()
+    problem = surrogate_in(row)
+    if problem is None:
+        return None
+    return Problem(problem.field, "text in UTF-8", f"other bytes, or {problem.got}")
 
 
 class _Window:

@@ -7,6 +7,7 @@ reading of a record checks.
 """
 
 import json
+import sys
 from collections.abc import Mapping
 
 from ragstone.examples.problem import Problem, ascii_safe
@@ -51,7 +52,7 @@ def syntax_problem(error: Exception, text: str) -> Problem:
             got = repr(ascii_safe(text[at : at + 20]))
         reason = error.msg[:1].lower() + error.msg[1:]
         return Problem("", "JSON", f"{got} at column {error.colno} ({reason})")
-    return Problem("", "JSON", f"what cannot be decoded ({error})")
+    return Problem("", "JSON", f"a number of more than {sys.get_int_max_str_digits():,} digits")
 
 
 def too_deep() -> Problem:
@@ -89,9 +90,11 @@ def surrogate_in(value: object, path: str = "") -> Problem | None:
         return Problem(path, "text", "half a surrogate pair (" + _first_surrogate(value) + ")")
     if isinstance(value, Mapping):
         for key, part in value.items():
-            if isinstance(key, str) and not is_storable(key):
-                return Problem(path, "field names that are text", _first_surrogate(key))
-            problem = surrogate_in(part, f"{path}.{key}" if path else str(key))
+            name = str(key)
+            if not is_storable(name):
+                got = f"half a surrogate pair ({_first_surrogate(name)})"
+                return Problem(path, "field names that are text", got)
+            problem = surrogate_in(part, f"{path}.{name}" if path else name)
             if problem is not None:
                 return problem
     elif isinstance(value, (list, tuple)):

@@ -15,7 +15,7 @@ from typing import Any
 
 from ragstone.examples.example import NOTHING, Context, Example, Turn
 from ragstone.examples.fields import ABSENT, Plan, plan, squash
-from ragstone.examples.json_text import BadJsonError, decode
+from ragstone.examples.json_text import BadJsonError, decode, surrogate_in
 from ragstone.examples.labels import label_problems
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.resembling import could_be, resembled
@@ -386,7 +386,7 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
         value: object = ast.literal_eval(text) if len(text) <= LONGEST_PYTHON else None
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         value = None
-    if isinstance(value, (list, dict)) and repr(value) == text:
+    if isinstance(value, (list, dict)) and repr(value) == text and surrogate_in(value) is None:
         return value
     opening = text.replace(" ", "")[:2]
     if opening in ('["', "['", "[{", '{"', "{'"):

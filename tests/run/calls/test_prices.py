@@ -51,14 +51,14 @@ def test_a_file_has_a_table_for_each_model(tmp_path: Path) -> None:
         (
             '["a"]\ninput = -1\n["b"]\ninput = "x"\noutput = true\nper = 1\n',
             [
-                "['a'] input: expected a number from 0, got -1",
+                "['a'] input: expected a number from 0, got -1 (a number)",
                 "['a'] has no output",
-                "['b'] input: expected a number from 0, got 'x'",
-                "['b'] output: expected a number from 0, got True",
+                "['b'] input: expected a number from 0, got the text 'x'",
+                "['b'] output: expected a number from 0, got true (a truth value)",
                 "['b'] per is not known",
             ],
         ),
-        ("a = 1\n", ["'a' is no table, but 1"]),
+        ("a = 1\n", ["'a' is no table, but 1 (a number)"]),
         ("", ["it holds no model"]),
         ("[", ["is no TOML"]),
     ],

@@ -80,7 +80,7 @@ def read_passport(path: str | Path) -> Passport:
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
         return Passport(**{field.name: record[field.name] for field in fields(Passport)})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(
             f"{path} is no passport of a judge, as ragstone calibrate writes it into the run."
         ) from error

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragstone.errors import InputError, UnknownName
+from ragstone.examples.problem import shown
+from ragstone.examples.toml_file import read_toml
 from ragstone.judgements import Topic
 
 from .aspects import check_aspects
@@ -107,7 +109,7 @@ def _own() -> dict[str, Rubric]:
 
 
 def _of_user(file: Path) -> dict[str, Rubric]:
-    tables = _tables(file)
+    tables = read_toml(file, "--rubrics")
     faults = [] if tables else ["it holds no rubric"]
     for name, table in tables.items():
         faults += [f"[{name}] {fault}" for fault in _faults(name, table)]
@@ -115,17 +117,6 @@ def _of_user(file: Path) -> dict[str, Rubric]:
         listed = "\n".join(f"  {fault}" for fault in faults)
         raise InputError(f"The rubrics in {file} cannot be used as they are.\n{listed}")
     return {name: _rubric(name, table) for name, table in tables.items()}
-
-
-def _tables(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"The rubrics in {file} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"The rubrics in {file} cannot be read: it is not UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"The rubrics in {file} are no TOML: {error}.") from error
 
 
 def _rubric(name: str, table: Mapping[str, Any]) -> Rubric:
@@ -171,7 +162,7 @@ def _faults_of_points(points: object) -> list[str]:
             continue
         value = point["value"]
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            faults.append(f"point {place}: value must be a number from 0 to 1, not {value!r}")
+            faults.append(f"point {place}: value must be a number from 0 to 1, not {shown(value)}")
         else:
             values.append(value)
         if not _is_text(point["means"]):

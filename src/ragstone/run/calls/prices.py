@@ -1,14 +1,14 @@
 """Prices: what a model's tokens cost, from a file of the user's or from genai-prices."""
 
 import importlib
-import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragstone.errors import InputError
+from ragstone.examples.problem import shown
+from ragstone.examples.toml_file import read_toml
 from ragstone.models.chat import Usage
 
 MILLION = 1_000_000
@@ -21,6 +21,9 @@ PROVIDERS = {
     "bedrock": "aws",
 }
 """What genai-prices calls them."""
+
+MOST = 1e9
+"""US dollars per million tokens; more is a slip."""
 
 EXAMPLE = '["openai:gpt-5-mini"]\ninput = 0.25\ncached = 0.025\noutput = 2.0'
 
@@ -63,12 +66,7 @@ def load_prices(file: Path | None = None) -> Prices:
     """
     if file is None:
         return Prices()
-    try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"--prices {file}: {error.strerror}.") from error
-    except ValueError as error:
-        raise InputError(f"--prices {file} is no TOML: {error}.") from error
+    tables = read_toml(file, "--prices")
     faults = [fault for name, table in tables.items() for fault in _faults(name, table)]
     if not tables:
         faults = ["it holds no model"]
@@ -117,9 +115,9 @@ def no_price(name: str) -> InputError:
 
 def _faults(name: str, table: object) -> list[str]:
     if not isinstance(table, dict):
-        return [f"{name!r} is no table, but {table!r}"]
+        return [f"{name!r} is no table, but {shown(table)}"]
     faults = [
-        f"[{name!r}] {field}: expected a number from 0, got {value!r}"
+        f"[{name!r}] {field}: expected a number from 0, got {shown(value)}"
         for field, value in table.items()
         if field in FIELDS and not _is_price(value)
     ]
@@ -129,8 +127,9 @@ def _faults(name: str, table: object) -> list[str]:
 
 
 def _is_price(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= MOST
 
 
 def _from_package(name: str) -> Price | None:

@@ -1,0 +1,555 @@
+"""Mutated files through every reader: none may end as a bug, hang, or take the machine's memory.
+
+    python benchmarks/fuzz_readers.py [--files 20000] [--seed 1] [--workers 2] [--only FORMAT]
+
+Small whole files of every format that Ragstone reads are mutated (bits, pieces, lengths,
+words, values, gzip) and read in worker processes, one after the other. Each file ends as read, as
+bad input, or as one of the failures below. A tenth of what could be read is also evaluated.
+
+- bug: any exception but those that the command line answers with exit status 2
+- died: the worker was killed or aborted
+- hang: more than 20 s of processor time
+- memory: reading it took more than 256 MB and four times the unpacked file, on top of what the
+  process held before
+
+Prints the counts by format, and for each failure the number that makes it again:
+``--again FORMAT:NUMBER`` reads that one file here and shows the traceback.
+"""
+
+import argparse
+import gzip
+import io
+import json
+import multiprocessing
+import os
+import random
+import re
+import resource
+import sys
+import tempfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import polars as pl
+
+from ragstone.data import cornwall
+from ragstone.decisions.weighing.opinions import read_opinions
+from ragstone.errors import RagstoneError
+from ragstone.examples import as_record, read, to_frame, write
+from ragstone.examples.json_text import is_storable
+from ragstone.judges.llm.rubrics import load_rubrics
+from ragstone.judges.similarity.baselines import read_baseline
+from ragstone.labels.read import read_label_table
+from ragstone.labels.write import write_labels
+from ragstone.run import evaluate
+from ragstone.run.calls.prices import load_prices
+
+MB = 1 << 20
+ALLOWED_MEMORY = 256 * MB
+TIMES_UNPACKED = 4
+SECONDS = 20.0
+"""Of the processor. One file takes milliseconds."""
+CEILING = 8 << 30
+"""Of a worker's address space, so that a failure does not take the machine with it."""
+FILES_A_WORKER = 400
+EVALUATED = 10
+MOST_UNPACKED = 1 << 30
+
+Reader = Callable[[Path], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """Files of one format: whole ones by name, which of them are mutated, and how they are read.
+
+    ``opened`` is what the reader is given: one of the files, or the folder (an empty name).
+    """
+
+    files: dict[str, bytes]
+    mutated: tuple[str, ...]
+    opened: str
+    reader: Reader
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a file: ``read``, ``refused``, ``bug``, ``memory``; and in which words."""
+
+    sort: str
+    words: str = ""
+    peak: int = 0
+    unpacked: int = 0
+
+
+def data_set(path: Path) -> None:
+    """Read a data set as a run does: examples, their table and their JSON text."""
+    examples = read(path, skip_bad=True)
+    some = []
+    for number, example in enumerate(examples):
+        json.dumps(as_record(example))
+        if number < 200:
+            some.append(example)
+    to_frame(some).write_parquet(io.BytesIO())
+    _ = examples.fingerprint(), examples.format
+    "\n".join([*map(str, examples.faults), *examples.notes]).encode()
+
+
+def labels(path: Path) -> None:
+    """Read a label file, settle it, and write it again."""
+    table = read_label_table(path)
+    table.adjudicated(), table.ties(), table.broken_rules()
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        write_labels(table, Path(folder) / "again.csv")
+
+
+def ranking(path: Path) -> None:
+    """A TREC run with its qrels."""
+    list(read(path / "run.txt", qrels=path / "qrels.txt"))
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """All formats by name."""
+    examples = list(read(cornwall()))[:8]
+    records = [as_record(one) for one in examples]
+    flat = [
+        {"question": one.question, "answer": one.answer, "contexts": ["one", "two, 2"],
+         "reference": "gold", "n": 3, "x": 0.5} for one in examples
+    ]  # fmt: skip
+    lines = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records).encode()
+    columns = json.dumps({name: [one[name] for one in flat] for name in flat[0]}).encode()
+    wrapped = json.dumps({"name": "é", "results": flat, "n": 8}, ensure_ascii=False).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        write(examples, Path(folder) / "a.csv")
+        write(examples, Path(folder) / "a.parquet")
+        csv, parquet = ((Path(folder) / f"a.{one}").read_bytes() for one in ("csv", "parquet"))
+    plain = io.BytesIO()
+    pl.DataFrame(flat).write_parquet(plain, compression="snappy", row_group_size=3)
+    raw = io.BytesIO()
+    pl.DataFrame(flat).write_parquet(raw, compression="uncompressed", use_pyarrow=True)
+    stream = io.BytesIO()
+    pl.DataFrame(flat).write_ipc_stream(stream, compat_level=pl.CompatLevel.oldest())
+    tsv = b"question\tanswer\tcontexts\n" + b'how long?\t90 m\t["a", "b"]\n' * 6
+    run = "".join(f"q{i % 3} Q0 d{i} {i} {10 - i}.5 bm25\n" for i in range(9)).encode()
+    qrels = "".join(f"q{i % 3} 0 d{i} {i % 3}\n" for i in range(9)).encode()
+    beir = {
+        "corpus.jsonl": b'{"_id": "d1", "title": "t", "text": "x"}\n' * 1
+        + b'{"_id": "d2", "title": "", "text": "y"}\n',
+        "queries.jsonl": b'{"_id": "q0", "text": "how?"}\n{"_id": "q1", "text": "why?"}\n',
+        "qrels/test.tsv": b"query-id\tcorpus-id\tscore\nq0\td1\t1\nq1\td2\t0\n",
+        "bm25.txt": b"q0 Q0 d1 1 2.5 bm25\nq1 Q0 d2 1 1.5 bm25\n",
+    }
+    wide = (
+        b"id,annotator,context,topically_relevant,evidence_sufficient,misleading,fluency,note\n"
+        + b"q1,ann,1,1,0,0,4,fine\nq1,ben,1,1,1,0,3,\nq2,ann,,,,,5,\n" * 3
+    )
+    long = "".join(
+        json.dumps({"id": f"q{i}", "annotator": "ann", "kind": "own", "column": "fluency",
+                    "value": i, "inclusion_probability": 0.5}) + "\n"
+        for i in range(8)
+    ).encode()  # fmt: skip
+    table = io.BytesIO()
+    pl.DataFrame({"id": ["q1", "q2"], "annotator": ["a", "b"], "helpful": [1, 0]}).write_parquet(
+        table
+    )
+    rubric = (
+        b'[politeness]\nabout = "How polite?"\nsees = ["answer"]\nsteps = ["Read."]\n'
+        b'points = [{value = 0, means = "rude"}, {value = 1.0, means = "polite"}]\n'
+    )
+    prices = b'["openai:gpt-5-mini"]\ninput = 0.25\ncached = 0.025\noutput = 2.0\n'
+    baseline = b"LAYER,P,R,F\n0,0.32,0.33,0.31\n1,0.4,0.41,0.39\n"
+    opinions = b"question_id,system_a,system_b,preference,annotator\nq1,a,b,2,ann\nq2,a,b,tie,ben\n"
+    state = json.dumps({"_data_files": [{"filename": "data.arrow"}], "_split": "test"}).encode()
+
+    def one(name: str, content: bytes, reader: Reader = data_set) -> Format:
+        return Format({name: content}, (name,), name, reader)
+
+    return {
+        "jsonl": one("data.jsonl", lines),
+        "jsonl.gz": one("data.jsonl.gz", gzip.compress(lines, mtime=0)),
+        "json": one("data.json", json.dumps(records, indent=1).encode()),
+        "json columns": one("data.json", columns),
+        "json wrapped": one("data.json", wrapped),
+        "json.gz": one("data.json.gz", gzip.compress(columns, mtime=0)),
+        "csv": one("data.csv", csv),
+        "csv.gz": one("data.csv.gz", gzip.compress(csv, mtime=0)),
+        "tsv": one("data.tsv", tsv),
+        "no ending": one("data", lines),
+        "parquet": one("data.parquet", parquet),
+        "parquet snappy": one("data.parquet", plain.getvalue()),
+        "parquet raw": one("data.parquet", raw.getvalue()),
+        "arrow": one("data.arrow", stream.getvalue()),
+        "dataset": Format(
+            {"state.json": state, "data.arrow": stream.getvalue()},
+            ("state.json", "data.arrow"), "", data_set,
+        ),
+        "trec": Format({"run.txt": run, "qrels.txt": qrels}, ("run.txt", "qrels.txt"), "", ranking),
+        "trec folder": Format(
+            {"a.run": run, "qrels.txt": qrels}, ("a.run", "qrels.txt"), "", data_set
+        ),
+        "beir": Format(beir, tuple(beir), "", data_set),
+        "labels csv": one("labels.csv", wide, labels),
+        "labels jsonl": one("labels.jsonl", long, labels),
+        "labels json": one("labels.json", json.dumps(records).encode(), labels),
+        "labels parquet": one("labels.parquet", table.getvalue(), labels),
+        "labels gz": one("labels.csv.gz", gzip.compress(wide, mtime=0), labels),
+        "rubrics": one("rubrics.toml", rubric, lambda path: void(load_rubrics(path))),
+        "prices": one("prices.toml", prices, lambda path: void(load_prices(path))),
+        "baseline": one("baseline.csv", baseline, lambda path: void(read_baseline(path, 1))),
+        "opinions": one("opinions.csv", opinions, lambda path: void(read_opinions(path))),
+    }  # fmt: skip
+
+
+def void(_: object) -> None:
+    """What was read is not needed."""
+
+
+# What is done to a file.
+
+WORDS = (
+    b"\0", b"\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe9", b"\xed\xa0\x80", b"\\ud800", b"\\udc00",
+    b"\\u0000", b"NaN", b"Infinity", b"-0", b"1e999", b"1e-999", b"-1", b"9" * 25, b"9" * 5000,
+    b"0." + b"1" * 400, b"null", b"true", b"[]", b"{}", b'""', b"[" * 300, b'{"a":' * 300,
+    b"[" * 20_000, b'"', b"'", b"\\", b",", b"\n", b"\r", b"\r\n", b"\t", b";", b"\x1b[31m",
+    "\u202e\u2066".encode(), "\U0001f600".encode(), "\u0660".encode(), "\u00b2".encode(),
+    b"a" * 70_000, b'["a", "b"]', b"['a', 'b']", b"labels.", b"labels.a.b", b"slices.x", b"id",
+    b"__proto__", b"\x1f\x8b", b"PAR1", b"ARROW1", b"0x10", b"1_000", b"1979-05-27T07:32:00Z",
+    b"inf", b"nan", b"Q0", b"query-id",
+)  # fmt: skip
+"""What files of other people hold, or an attacker puts there."""
+
+NUMBERS = (0, 1, -1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 40)
+VALUES: tuple[object, ...] = (
+    None, True, 0, -1, 10**30, 10**400, 0.5, "", "a", "\ud800", "x\x00y", [], {}, [[]], [None], [1],
+    {"a": 1}, {"": None}, ["a"], [["a", "b"]], [{"id": "a", "text": "b"}], {"id": 1}, "[\"a\"]",
+    "{", float("nan"), float("inf"), "9" * 5000,
+)  # fmt: skip
+
+
+def mutated(content: bytes, name: str, random: random.Random) -> bytes:
+    """The file with one to six changes; of a compressed file, often of what is inside."""
+    if name.endswith(".gz") and random.random() < 0.6:
+        inside = mutated(gzip.decompress(content), name.removesuffix(".gz"), random)
+        return gzip.compress(inside, 1, mtime=0)
+    if b"{" in content[:1] + content[-3:] and random.random() < 0.4:
+        with suppress(ValueError):
+            return _values_changed(content, random)
+    changed = bytearray(content)
+    for _ in range(random.choice((1, 1, 1, 2, 3, 6))):
+        random.choice(CHANGES)(changed, random)
+    if name.endswith(".gz") and random.random() < 0.1:
+        changed += gzip.compress(bytes(random.choice((10, 1000, 64)) * MB // 8), 1, mtime=0)
+    return bytes(changed)
+
+
+def _place(content: bytearray, random: random.Random) -> int:
+    return random.randrange(len(content) + 1)
+
+
+def _flip(content: bytearray, random: random.Random) -> None:
+    for _ in range(random.choice((1, 1, 2, 8, 64))):
+        if content:
+            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+
+
+def _set(content: bytearray, random: random.Random) -> None:
+    if content:
+        content[random.randrange(len(content))] = random.choice((0, 0x7F, 0x80, 0xFF, 34, 44, 10))
+
+
+def _cut(content: bytearray, random: random.Random) -> None:
+    del content[_place(content, random) :]
+
+
+def _remove(content: bytearray, random: random.Random) -> None:
+    start = _place(content, random)
+    del content[start : start + random.choice((1, 4, 16, 200, 5000))]
+
+
+def _insert(content: bytearray, random: random.Random) -> None:
+    at = _place(content, random)
+    content[at:at] = random.choice(WORDS)
+
+
+def _overwrite(content: bytearray, random: random.Random) -> None:
+    at, word = _place(content, random), random.choice(WORDS)
+    content[at : at + len(word)] = word
+
+
+def _repeat(content: bytearray, random: random.Random) -> None:
+    start = _place(content, random)
+    piece = content[start : start + random.choice((1, 16, 200, 4000))]
+    at = _place(content, random)
+    content[at:at] = piece * random.choice((1, 2, 50))
+
+
+def _swap(content: bytearray, random: random.Random) -> None:
+    a, b = _place(content, random), _place(content, random)
+    size = random.choice((1, 4, 32))
+    content[a : a + size], content[b : b + size] = content[b : b + size], content[a : a + size]
+
+
+def _number(content: bytearray, random: random.Random) -> None:
+    """A length, an offset or a count that lies."""
+    size = random.choice((2, 4, 8))
+    if len(content) > size:
+        at = random.randrange(len(content) - size)
+        order = random.choice(("little", "big"))
+        number = random.choice(NUMBERS) % (1 << 8 * size)
+        content[at : at + size] = number.to_bytes(size, "little" if order == "little" else "big")
+
+
+def _field(content: bytearray, random: random.Random) -> None:
+    """Another word in place of one: a number, a name or a text."""
+    found = list(re.finditer(rb"[\w.]+", bytes(content[:200_000])))
+    if found:
+        one = random.choice(found)
+        content[one.start() : one.end()] = random.choice(WORDS)
+
+
+def _lines(content: bytearray, random: random.Random) -> None:
+    lines = bytes(content).split(b"\n")
+    random.shuffle(lines)
+    content[:] = b"\n".join(lines)
+
+
+CHANGES = (_flip, _set, _cut, _remove, _insert, _overwrite, _repeat, _swap, _number, _field, _field,
+           _lines)  # fmt: skip
+
+
+def _values_changed(content: bytes, random: random.Random) -> bytes:
+    """JSON of the same shape with other values in it."""
+    lines = content.decode().splitlines() if content.startswith(b"{") else [content.decode()]
+    at = random.randrange(len(lines))
+    value = json.loads(lines[at])
+    for _ in range(random.choice((1, 2, 5))):
+        value = _with_other(value, random)
+    lines[at] = json.dumps(value)
+    return "\n".join(lines).encode()
+
+
+def _with_other(value: object, random: random.Random) -> object:
+    if isinstance(value, dict) and value and random.random() < 0.9:
+        key = random.choice(list(value))
+        sort = random.randrange(8)
+        if sort == 0:
+            return {name: part for name, part in value.items() if name != key}
+        if sort == 1:
+            return {**value, random.choice(WORDS).decode("latin-1"): random.choice(VALUES)}
+        return {**value, key: _with_other(value[key], random)}
+    if isinstance(value, list) and value and random.random() < 0.8:
+        at = random.randrange(len(value))
+        if random.randrange(8) == 0:
+            return [*value, *value[:at]]
+        return [*value[:at], _with_other(value[at], random), *value[at + 1 :]]
+    return random.choice(VALUES)
+
+
+# What becomes of it.
+
+
+def laid_out(name: str, number: int, seed: int, folder: Path) -> tuple[Path, int]:
+    """Write the mutated files of a format; what is opened, and the unpacked bytes."""
+    format = formats()[name]
+    draw = random.Random(f"{seed}:{name}:{number}")
+    victim = draw.choice(format.mutated)
+    unpacked = 0
+    for file, whole in format.files.items():
+        content = mutated(whole, file, draw) if file == victim else whole
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        unpacked += _unpacked_size(content)
+    return folder / format.opened if format.opened else folder, unpacked
+
+
+def _unpacked_size(content: bytes) -> int:
+    if content[:2] != b"\x1f\x8b":
+        return len(content)
+    size = 0
+    with (
+        suppress(OSError, EOFError, zlib.error),
+        gzip.GzipFile(fileobj=io.BytesIO(content)) as file,
+    ):
+        while (piece := file.read(MB)) and size < MOST_UNPACKED:
+            size += len(piece)
+    return size
+
+
+def tried(name: str, number: int, seed: int, *, raising: bool = False) -> Outcome:
+    """Read one mutated file here, and measure it."""
+    with tempfile.TemporaryDirectory(dir=_memory_folder()) as place:
+        path, unpacked = laid_out(name, number, seed, Path(place))
+        before = _memory("VmRSS")
+        _forget_peak()
+        sort, words = "read", ""
+        try:
+            reader = formats()[name].reader
+            reader(path)
+            if reader is data_set and number % EVALUATED == 0:
+                _evaluated(path)
+        except (RagstoneError, OSError) as error:
+            sort, words = ("refused", "") if is_storable(str(error)) else ("bug", "unprintable")
+        except BaseException as error:
+            if raising:
+                raise
+            sort, words = "bug", f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"
+        peak = _memory("VmHWM") - before
+        if sort != "bug" and peak > ALLOWED_MEMORY + TIMES_UNPACKED * unpacked:
+            sort, words = "memory", f"{peak / MB:.0f} MB for {unpacked / MB:.1f} MB"
+        return Outcome(sort, words, peak, unpacked)
+
+
+def _evaluated(path: Path) -> None:
+    with tempfile.TemporaryDirectory() as out:
+        evaluate(path, metrics=["token_f1", "precision(k=2)"], out=Path(out) / "run", skip_bad=True)
+
+
+def _memory_folder() -> str | None:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def _forget_peak() -> None:
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _memory(field: str) -> int:
+    """Bytes that the process holds (``VmRSS``), or held at most since the peak was forgotten."""
+    status = Path("/proc/self/status")
+    found = re.search(rf"{field}:\s+(\d+) kB", status.read_text() if status.exists() else "")
+    return int(found[1]) * 1024 if found else 0
+
+
+# Many files.
+
+
+def _worker(pipe: Connection, seed: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (CEILING, CEILING))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    for name, number in iter(pipe.recv, None):
+        pipe.send(tried(name, number, seed))
+
+
+class Worker:
+    """A process that reads one file after the other, and is replaced when it fails."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._begin()
+
+    def _begin(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=_worker, args=(other, self._seed), daemon=True)
+        self.process.start()
+        other.close()
+        self.job: tuple[str, int] | None = None
+        self.done = 0
+
+    def give(self, job: tuple[str, int]) -> None:
+        if self.done >= FILES_A_WORKER:
+            self.end()
+            self._begin()
+        self.job, self._began = job, self._seconds()
+        self.pipe.send(job)
+
+    def outcome(self) -> Outcome | None:
+        """What became of the file; None while it is read."""
+        try:
+            if self.pipe.poll():
+                self.done += 1
+                outcome: Outcome = self.pipe.recv()
+                return outcome
+        except (EOFError, ConnectionResetError):
+            self.process.join(10)
+            words = f"exit code {self.process.exitcode}"
+            self._begin()
+            return Outcome("died", words)
+        if self._seconds() - self._began > SECONDS:
+            self.end()
+            self._begin()
+            return Outcome("hang", f"over {SECONDS:.0f} s of the processor")
+        return None
+
+    def _seconds(self) -> float:
+        with suppress(OSError, IndexError, ValueError):
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return 0.0
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+
+
+def jobs(files: int, only: list[str]) -> Iterator[tuple[str, int]]:
+    """Formats in turn, each file once."""
+    names = [name for name in formats() if not only or name in only]
+    for number in range(files):
+        yield names[number % len(names)], number // len(names)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--files", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", action="append", default=[], choices=list(formats()))
+    parser.add_argument("--again", metavar="FORMAT:NUMBER")
+    given = parser.parse_args()
+    if given.again:
+        name, _, number = given.again.rpartition(":")
+        print(tried(name, int(number), given.seed, raising=True))
+        return
+    started = time.perf_counter()
+    counts: dict[str, Counter[str]] = {}
+    failures: list[str] = []
+    highest = Outcome("read")
+    waiting = jobs(given.files, given.only)
+    workers = [Worker(given.seed) for _ in range(given.workers)]
+    busy = list(workers)
+    for worker in workers:
+        worker.give(next(waiting))
+    total = 0
+    while busy:
+        for worker in list(busy):
+            job = worker.job
+            outcome = worker.outcome()
+            if outcome is None or job is None:
+                continue
+            total += 1
+            if total % 1000 == 0:
+                print(f"{total:,} files, {len(failures)} failures", file=sys.stderr, flush=True)
+            counts.setdefault(job[0], Counter())[outcome.sort] += 1
+            highest = max(
+                highest, outcome, key=lambda one: one.peak - TIMES_UNPACKED * one.unpacked
+            )
+            if outcome.sort not in ("read", "refused"):
+                failures.append(f"{outcome.sort}  {job[0]}:{job[1]}  {outcome.words}")
+                print(failures[-1], flush=True)
+            if (following := next(waiting, None)) is None:
+                worker.end()
+                busy.remove(worker)
+            else:
+                worker.give(following)
+        time.sleep(0.002)
+    sorts = ("read", "refused", "bug", "died", "hang", "memory")
+    print(f"{'format':<16}" + "".join(f"{sort:>9}" for sort in sorts))
+    for name, found in counts.items():
+        print(f"{name:<16}" + "".join(f"{found[sort]:>9,}" for sort in sorts))
+    print(f"{total:,} files, seed {given.seed}, in {time.perf_counter() - started:,.0f} s: "
+          f"{len(failures):,} failures. Highest peak: {highest.peak / MB:.0f} MB "
+          f"for {highest.unpacked / MB:.1f} MB unpacked.")  # fmt: skip
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""TOML: a file of the user's settings, such as prices or rubrics, whole."""
+
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from ragstone.errors import InputError
+
+
+def read_toml(file: Path, option: str) -> dict[str, Any]:
+    """The tables of a file.
+
+    Args:
+        file: In UTF-8, with or without a byte order mark.
+        option: What the file was named with, such as ``--prices``.
+
+    Raises:
+        InputError: The file cannot be read, or is no TOML; says why.
+    """
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{option} {file}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{option} {file} is not UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{option} {file} is no TOML: {error}.") from error
+    except RecursionError as error:
+        raise InputError(f"{option} {file} nests too deeply.") from error
+    except ValueError as error:
+        digits = f"a number of more than {sys.get_int_max_str_digits():,} digits"
+        raise InputError(f"{option} {file} holds {digits}.") from error
