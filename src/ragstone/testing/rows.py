@@ -102,28 +102,32 @@ class Given:
 
     def view(self, view: type[View], wanted: object) -> pl.DataFrame:  # noqa: ARG002
         schema = {"row": pl.UInt32, **{name: fact.dtype for name, fact in view.columns.items()}}
-        frames = [pl.DataFrame(schema=schema)]
+        columns: dict[str, list[Any]] = {name: [] for name in schema}
         for number, example in enumerate(self.given):
             for rows in example:
-                if rows.view is view and len(rows):
-                    frames.append(_frame(rows).with_columns(row=pl.lit(number, pl.UInt32)))
-        return pl.concat(frames, how="diagonal")
+                if rows.view is view:
+                    given = {"row": [number] * len(rows), **_whole(rows)}
+                    for name, cells in columns.items():
+                        cells.extend(given.get(name, [None] * len(rows)))
+        return pl.DataFrame(columns, schema=schema)
 
 
 def _references(example: Sequence[Rows]) -> list[int]:
     return [number for rows in example for number in rows.columns.get("reference", ())]
 
 
-def _frame(rows: Rows) -> pl.DataFrame:
+def _whole(rows: Rows) -> dict[str, Sequence[Any]]:
+    """The columns, and those that follow from their length."""
+    lengths = {name: len(values) for name, values in rows.columns.items()}
+    unknown = [name for name in lengths if name not in rows.view.columns]
+    if unknown or len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"Rows of {rows.view.__name__}: columns {lengths}, expected of one length, each among "
+            f"{', '.join(rows.view.columns)}."
+        )
     defaults = {
         "rank": range(1, len(rows) + 1),
         "index": range(len(rows)),
         "reference": [0] * len(rows),
     }
-    columns = {name: values for name, values in defaults.items() if name in rows.view.columns}
-    return pl.DataFrame(
-        {
-            name: pl.Series(name, list(values), dtype=rows.view.columns[name].dtype)
-            for name, values in {**columns, **rows.columns}.items()
-        }
-    )
+    return {**defaults, **rows.columns}
