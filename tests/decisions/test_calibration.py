@@ -27,7 +27,7 @@ def pier(number: int) -> dict[str, Any]:
         "id": f"pier-{number}",
         "question_id": f"q{number}",
         "system": "a",
-        "half": "first" if number < 20 else "second",
+        "meta": {"half": "first" if number < 20 else "second"},
         "question": f"How long is pier {number}?",
         "contexts": [f"Pier {number} is 90 metres long.", "Gulls are loud."],
         "answer": f"Pier {number} is {length} metres long.",

@@ -39,7 +39,8 @@ class Found:
     def to_dict(self) -> dict[str, Any]:
         """Both parts, and a passport."""
         parts = {"run": "run", "estimates": self.estimates, "agreement": self.agreement}
-        return {**PASSPORT, **parts, "passport": PASSPORT}
+        random = {"not_random": [], "assume_random": False}
+        return {**PASSPORT, **parts, **random, "passport": PASSPORT}
 
 
 def estimate(system: str, *flags: str) -> dict[str, Any]:

@@ -77,6 +77,13 @@ def calibrate(
             help="Check nothing anew: does this passport hold for the judge of RUN? Status 1: no.",
         ),
     ] = None,
+    assume_random: Annotated[
+        bool,
+        typer.Option(
+            "--assume-random",
+            help="Correct by labels although they plainly are no random sample of what was judged.",
+        ),
+    ] = False,
     level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of everything redrawn.")] = 0,
     out: Annotated[
@@ -122,6 +129,7 @@ def calibrate(
         criterion=criterion,
         repeats=repeat or (),
         injected=injected,
+        assume_random=assume_random,
         level=level,
         seed=seed,
     )

@@ -60,6 +60,11 @@ def gate(
         typer.Option(metavar="FILE", help="People's labels: decide on estimates corrected by "
                      "them. Repeat for more."),
     ] = None,
+    assume_random: Annotated[
+        bool,
+        typer.Option("--assume-random", help="Decide by labels although they plainly are no "
+                     "random sample of what was judged."),
+    ] = False,
     columns: Annotated[
         list[str] | None,
         typer.Option("--map", metavar="FIELD=COLUMN",
@@ -113,6 +118,7 @@ def gate(
         on=on.value,
         level=level,
         max_missing=max_missing,
+        assume_random=assume_random,
     )
     examples = failing(opened, result, limit=limit)
     if junit is not None:

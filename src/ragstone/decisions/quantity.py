@@ -34,6 +34,8 @@ class Quantity:
         counted: What ``n`` counts.
         n_scored: Rows that have a score, where ``n`` counts something else.
         reasons: Why rows have no value, and how many.
+        not_random: What speaks against a random draw of labelled rows; there is no value then,
+            unless they were to be taken as one.
     """
 
     value: float | None
@@ -49,6 +51,7 @@ class Quantity:
     counted: Literal["examples", "pairs", "labels"] = "examples"
     n_scored: int | None = None
     reasons: Mapping[str, int] = field(default_factory=dict)
+    not_random: str | None = None
 
     @property
     def n_possible(self) -> int:

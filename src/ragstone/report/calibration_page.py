@@ -1,6 +1,6 @@
 """Calibration page: the judge beside people, and what becomes of its numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ FLAGS = {
 def calibration_page(found: "Calibration") -> RenderableType:
     """Who was held against whom, every metric three ways, and the agreement behind it."""
     told = found.to_dict()
-    parts: list[RenderableType] = [_header(told), Text()]
+    parts: list[RenderableType] = [*_not_random(told), _header(told), Text()]
     if told["estimates"]:
         tables = [_estimates(told["estimates"], found.level, strip, method=method)
                   for strip, method in LAYOUTS]  # fmt: skip
@@ -53,6 +53,28 @@ def calibration_page(found: "Calibration") -> RenderableType:
         parts += [Roomiest(tables), Text()]
         parts += [line for check in told["agreement"] for line in _biases(check)]
     return Group(*parts, _footer(told), Text())
+
+
+def _not_random(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """First of all, where labels are no random sample, and what comes of it."""
+    if not told["not_random"]:
+        return
+    same: dict[str, dict[str, None]] = {}
+    for one in told["not_random"]:
+        where = f"{one['metric']} ({', '.join(one['group'].values()) or 'all'})"
+        same.setdefault("; ".join(one["differences"]), {})[where] = None
+    words = [f"{why}, p < .001: {', '.join(where)}" for why, where in same.items()]
+    follows = (
+        "Corrected all the same, as --assume-random says."
+        if told["assume_random"]
+        else "So nothing of these is corrected. ragstone sample draws what to label, with its "
+        "chances; --assume-random corrects all the same."
+    )
+    yield Paragraph(
+        Text.assemble(("The labels are no random sample: ", "bold red"), "; ".join(words))
+    )
+    yield Paragraph(Text(follows))
+    yield Text()
 
 
 def _header(told: Mapping[str, Any]) -> RenderableType:

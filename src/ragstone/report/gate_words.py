@@ -3,7 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ragstone.decisions.gating.gate import GRAVEST_FIRST, Decided, Decision, GateResult
+from ragstone.decisions.gating.gate import (
+    GRAVEST_FIRST,
+    NO_RANDOM_SAMPLE,
+    Decided,
+    Decision,
+    GateResult,
+)
 
 from .failing import FailingExample
 from .figures import counted, ends, number, percent, signed
@@ -36,6 +42,10 @@ def headline(result: GateResult) -> str:
 
 def advice(result: GateResult) -> str:
     """What to do next; nothing where it passes."""
+    refused = [one.reason for one in result.requirements
+               if one.reason.startswith(NO_RANDOM_SAMPLE)]  # fmt: skip
+    if refused and result.decision == "cannot_tell":
+        return f"{refused[0][0].upper()}{refused[0][1:]}. {TO_DRAW}"
     match result.decision:
         case "pass":
             return ""
@@ -49,6 +59,9 @@ def advice(result: GateResult) -> str:
             return f"Too little data to say. {_most_needed(result)}"
 
 
+TO_DRAW = (
+    "ragstone sample draws what to label; --assume-random decides by these labels all the same."
+)
 TO_FILL = (
     "Where a model failed, the same evaluate command asks it again; where people judged, label the "
     "rest."

@@ -21,6 +21,7 @@ from .identity import identity
 from .labelled_run import LabelledRun, labels_for
 from .passport import Passport, fingerprint_of_labels
 from .people import METRIC
+from .random_draw import NotRandom
 from .repeats import FlipRate, flip_rates, order_sensitivity, same_data, same_judge
 from .units import KEYS, judged_units
 
@@ -36,6 +37,7 @@ class Calibration:
         scores: The corrected score of each example: ``example_id``, ``system``, ``metric``,
             ``judge``, ``people`` (null where not labelled), ``corrected``.
         notes: What the reader should know beside it.
+        assume_random: Whether labels that are no random sample corrected all the same.
     """
 
     run: str
@@ -46,6 +48,12 @@ class Calibration:
     passport: Passport
     scores: pl.DataFrame
     notes: tuple[str, ...]
+    assume_random: bool = False
+
+    @property
+    def not_random(self) -> tuple[NotRandom, ...]:
+        """Where the labelled rows are plainly no random sample, so that nothing is corrected."""
+        return tuple(one.not_random for one in self.estimates if one.not_random is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """What ``ragstone calibrate --json`` prints."""
@@ -53,6 +61,8 @@ class Calibration:
             "run": self.run,
             "level": self.level,
             "seed": self.seed,
+            "not_random": [one.to_dict() for one in self.not_random],
+            "assume_random": self.assume_random,
             "estimates": [one.to_dict() for one in self.estimates],
             "agreement": [one.to_dict() for one in self.checks],
             "passport": self.passport.to_dict(),
@@ -73,6 +83,7 @@ def calibrate(
     criterion: str = "youden",
     repeats: Sequence[Run | str | Path] = (),
     injected: Run | str | Path | None = None,
+    assume_random: bool = False,
     level: float = 0.95,
     seed: int = 0,
 ) -> Calibration:
@@ -97,6 +108,8 @@ def calibrate(
         criterion: What the best threshold of a score is to maximise.
         repeats: Runs of the same data and judge, asked anew: how often does it change its word?
         injected: A run of the same data with injected instructions: how often is it moved?
+        assume_random: Correct by labels without known chances even where their verdicts,
+            systems or slices show that they are no random sample of what was judged.
         level: Of the intervals.
         seed: Of everything redrawn.
 
@@ -114,6 +127,7 @@ def calibrate(
         by=by,
         cluster=cluster,
         method=way,
+        assume_random=assume_random,
     )
     again = [Run.of(one) for one in repeats]
     moved = None if injected is None else Run.of(injected)
@@ -147,6 +161,7 @@ def corrected_quantities(
     cluster: str | None = None,
     columns: Mapping[str, str] | None = None,
     scales: Mapping[str, Ends] | None = None,
+    assume_random: bool = False,
 ) -> CorrectedQuantities:
     """The corrected estimates of a run, for whatever decides over them.
 
@@ -154,7 +169,9 @@ def corrected_quantities(
         DataError: Label files that cannot be read, with every fault.
         InputError: No label is of an example of the run.
     """
-    of = LabelledRun(run, labels_for(labels, run, columns, scales), cluster=cluster)
+    of = LabelledRun(
+        run, labels_for(labels, run, columns, scales), cluster=cluster, assume_random=assume_random
+    )
     return CorrectedQuantities(of, tuple(of.notes()))
 
 
@@ -186,6 +203,7 @@ def _calibration(
         _passport(of, checks, estimates, repeats, injected, level),
         pl.concat(scores) if scores else pl.DataFrame(),
         tuple(of.notes()),
+        of.assume_random,
     )
 
 

@@ -19,6 +19,7 @@ from ragstone.stats.correcting.rogan_gladen import error_corrected
 from ragstone.stats.correcting.verdict_strata import strata_of
 
 from .people import WEIGHT, known_weights
+from .random_draw import NOT_RANDOM, NotRandom
 
 Method = Literal["poststratified", "ppi_plus_plus", "rogan_gladen"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -40,6 +41,8 @@ class LabelledScores:
         scale: Of the metric.
         rate: Whether people say nothing but 0 and 1 of it, in any group.
         method: Of the correction of a rate.
+        not_random: What speaks against a random draw of the labelled rows; None for nothing.
+        assume_random: Correct all the same.
     """
 
     metric: str
@@ -48,6 +51,13 @@ class LabelledScores:
     scale: Scale
     rate: bool
     method: Method = "poststratified"
+    not_random: NotRandom | None = None
+    assume_random: bool = False
+
+    @property
+    def withheld(self) -> bool:
+        """Whether nothing is corrected by these labels."""
+        return self.not_random is not None and not self.assume_random
 
     @property
     def judged(self) -> pl.DataFrame:
@@ -92,13 +102,13 @@ class LabelledScores:
         return poststratify(verdicts(judged), there, labels, weights=weights, clusters=clusters)
 
     def quantity(self) -> Quantity:
-        """The corrected estimate, for what decides over it."""
+        """The corrected estimate, for what decides over it; no value where it is withheld."""
         ready = self.corrected()
         at = ready.at(0.95)
         plain = mean_quantity(self.scores, self.scale)
         return Quantity(
-            value=at.value,
-            at=lambda level: ready.at(level).interval,
+            value=None if self.withheld else at.value,
+            at=lambda level: None if self.withheld else ready.at(level).interval,
             n=at.n_labels,
             n_undefined=plain.n_undefined,
             n_missing=plain.n_missing,
@@ -107,6 +117,7 @@ class LabelledScores:
             high=self.scale.high,
             counted="labels",
             reasons={} if at.reason is None else {at.reason: 1},
+            not_random=None if self.not_random is None else str(self.not_random),
         )
 
     def example_scores(self) -> pl.DataFrame:
@@ -133,7 +144,7 @@ class LabelledScores:
             pl.lit(self.metric).alias("metric"),
             pl.col("value").alias("judge"),
             PEOPLE,
-            pl.coalesce(PEOPLE, likely.to_series()).alias("corrected"),
+            pl.coalesce(PEOPLE, None if self.withheld else likely.to_series()).alias("corrected"),
         )
 
 
@@ -147,6 +158,7 @@ class CorrectedEstimate:
     labels: Corrected
     corrected: Corrected
     rate: bool
+    not_random: NotRandom | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """What ``calibrate --json`` prints of it."""
@@ -205,9 +217,15 @@ def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstim
         labelled.group,
         mean_of(labelled.scores, labelled.scale, level=level),
         labelled.by_labels().at(level),
-        labelled.corrected().at(level),
+        _withheld(labelled) if labelled.withheld else labelled.corrected().at(level),
         labelled.rate,
+        labelled.not_random,
     )
+
+
+def _withheld(labelled: LabelledScores) -> Corrected:
+    method = labelled.method if labelled.rate else "ppi_plus_plus"
+    return Corrected(None, None, method, labelled.n_labels, None, reason=NOT_RANDOM)
 
 
 def _labels(rows: pl.DataFrame) -> NDArray[np.float64]:

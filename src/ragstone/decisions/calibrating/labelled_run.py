@@ -1,5 +1,6 @@
 """Labelled run: a run beside what people said of some of its examples."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +14,13 @@ from ragstone.examples import Example, from_frame
 from ragstone.labels.rated import Ends
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable
-from ragstone.metrics import Metric
+from ragstone.metrics import Metric, needed_asks
 from ragstone.run import Run
 
 from .correction import PEOPLE, LabelledScores, Method, is_rate
 from .people import (
     METRIC,
+    WEIGHT,
     Units,
     judged_by_people,
     labelled_in_part,
@@ -26,6 +28,7 @@ from .people import (
     units_of,
     weights_of,
 )
+from .random_draw import LABELLED, NotRandom, not_random
 
 SHOWN = 5
 
@@ -40,6 +43,7 @@ class LabelledRun:
         by: Fields to group by, beside the system.
         cluster: The field whose equal values share their fate; by default the run's own.
         method: How rates are corrected.
+        assume_random: Correct by labels that plainly are no random sample as if they were one.
 
     Raises:
         InputError: No label is of an example of the run.
@@ -55,8 +59,9 @@ class LabelledRun:
         by: Sequence[str] = (),
         cluster: str | None = None,
         method: Method = "poststratified",
+        assume_random: bool = False,
     ) -> None:
-        self.run, self.method = run, method
+        self.run, self.method, self.assume_random = run, method, assume_random
         self.scored = Scored(run, cluster=cluster, by=by)
         self.given = labels
         self.names = self._named(metrics)
@@ -93,6 +98,7 @@ class LabelledRun:
         """By metric: the run's scores with people's beside them, where there are any."""
         values = people_scores(self.examples, self.labels, self.metrics, self.units)
         weights = weights_of(self.labels)
+        fields = self._slices()
         found = {}
         for metric in self.metrics:
             own = values.filter(pl.col("metric") == str(metric)).select(
@@ -106,10 +112,37 @@ class LabelledRun:
                 joined = self.scored.of(str(metric)).join(
                     own, on="example_id", how="left", maintain_order="left"
                 )
+                asked = self._asked(metric)
                 found[str(metric)] = joined.join(
                     weights, on="example_id", how="left", maintain_order="left"
-                )
+                ).with_columns(
+                    *fields,
+                    (pl.col(PEOPLE).is_not_null() | pl.col("example_id").is_in(asked.implode()))
+                    .alias(LABELLED),
+                )  # fmt: skip
         return found
+
+    def _asked(self, metric: Metric | str) -> pl.Series:
+        """Examples of which people said something that the metric rests on."""
+        rows = self.labels.used
+        valued = (pl.col("kind") == METRIC) & (pl.col("column") == str(metric))
+        asks = needed_asks([metric]) if isinstance(metric, Metric) else ()
+        kinds = {ask.partition("/")[0] for ask in asks}
+        return rows.filter(valued | pl.col("kind").is_in(kinds))["example_id"].unique()
+
+    def _slices(self) -> list[pl.Series]:
+        """The fields in the examples' slices, ``slice FIELD`` each, in the order of the scores."""
+        ids = self.scored.facets.select("example_id")
+        given = self.run.examples(["id", "slices"])
+        slices = [json.loads(text) for text in given["slices"]]
+        names = dict.fromkeys(name for one in slices for name in one)
+        columns = {
+            f"slice {name}": [None if one.get(name) is None else str(one[name]) for one in slices]
+            for name in names
+            if name not in self.scored.by
+        }
+        rows = pl.DataFrame({"example_id": given["id"], **columns})
+        return ids.join(rows, on="example_id", how="left", maintain_order="left").get_columns()[1:]
 
     def labelled(
         self, metric: str, group: Mapping[str, str], scores: pl.DataFrame
@@ -120,7 +153,19 @@ class LabelledRun:
             scores = scores.filter(pl.col(column) == value)
         scale = self.scored.scale(metric)
         rate = is_rate(self.scores[metric], scale)
-        return LabelledScores(metric, group, scores, scale, rate, self.method)
+        unlike = self._not_random(metric, group, scores)
+        return LabelledScores(
+            metric, group, scores, scale, rate, self.method, unlike, self.assume_random
+        )
+
+    def _not_random(
+        self, metric: str, group: Mapping[str, str], scores: pl.DataFrame
+    ) -> NotRandom | None:
+        """What speaks against a random draw, where no chances of being drawn are known."""
+        judged = scores.filter(pl.col("status") == "value")
+        if judged.filter(LABELLED)[WEIGHT].count() or not judged[LABELLED].any():
+            return None
+        return not_random(metric, group, judged, groups=len(list(self.groups())))
 
     def groups(self) -> Iterator[Mapping[str, str]]:
         """All, each system where there are several, each value of each field."""

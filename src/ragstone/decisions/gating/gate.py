@@ -22,6 +22,7 @@ EXIT_STATUS: Mapping[Decision, int] = {"pass": 0, "fail": 1, "cannot_tell": 3, "
 
 GRAVEST_FIRST: tuple[Decision, ...] = ("fail", "missing", "cannot_tell", "pass")
 DECIDED: Mapping[State, Decision] = {"holds": "pass", "broken": "fail", "open": "cannot_tell"}
+NO_RANDOM_SAMPLE = "the labels are no random sample"
 WORST_KEPT = 10
 """Examples kept a requirement that does not pass."""
 
@@ -158,6 +159,7 @@ def gate(
     level: float = 0.05,
     max_missing: float = 0.05,
     corrected: CorrectedBy | None = None,
+    assume_random: bool = False,
 ) -> GateResult:
     """Decide whether a run meets its requirements, in all its systems.
 
@@ -189,6 +191,8 @@ def gate(
         max_missing: Share of a requirement's scores, in [0, 1].
         corrected: In place of ``labels``: gives the quantity to decide on for a metric and a
             system, and None where it has none.
+        assume_random: Decide by labels without known chances even where they plainly are no
+            random sample; else a requirement that rests on them stays open.
 
     Raises:
         UnknownName: No metric or system is called that.
@@ -198,7 +202,12 @@ def gate(
     told: tuple[str, ...] = ()
     if labels and corrected is None:
         found_by = corrected_quantities(
-            opened, list(labels), cluster=cluster, columns=columns, scales=scales
+            opened,
+            list(labels),
+            cluster=cluster,
+            columns=columns,
+            scales=scales,
+            assume_random=assume_random,
         )
         corrected, told = found_by, found_by.notes
     checks, notes = read_checks(
@@ -297,6 +306,8 @@ def _why(check: Check, found: Standing, level: float, on: On) -> str:
 
 def _why_no_value(check: Check) -> str:
     quantity = check.quantity
+    if quantity.not_random is not None:
+        return f"{NO_RANDOM_SAMPLE}: {quantity.not_random}"
     why = f" ({', '.join(list(quantity.reasons)[:2])})" if quantity.reasons else ""
     if quantity.n_missing:
         return f"missing{' or undefined' if quantity.n_undefined else ''} everywhere{why}"
@@ -316,6 +327,8 @@ def _owed(check: Check, turned: str, max_missing: float) -> str:
 
 def _notes(check: Check, on: On) -> tuple[str, ...]:
     bar, quantity = check.bar, check.quantity
+    if quantity.value is not None and quantity.not_random is not None:
+        return (f"labels taken for a random sample, though {quantity.not_random}",)
     end = quantity.high if bar.side == "above" else quantity.low
     if on == "interval" and end is not None and bar.at == end:
         return (f"no interval clears {bar.at:g}, the end of the range; --on point decides by the "

@@ -1,0 +1,127 @@
+"""Random draw: whether the labelled rows look like a random sample of what the judge judged."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragstone.stats.correcting.fair_draw import fair_draw_p
+
+LABELLED = "labelled"
+"""Whether people were asked about an example, though they may have left it open."""
+
+BELOW = 0.001
+BINS = 5
+"""Scores of more distinct values are told apart by fifths."""
+
+MOST_LEVELS = 50
+"""A field of more values names rows rather than kinds of rows."""
+
+NOT_RANDOM = "not_random"
+MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class NotRandom:
+    """Where labelled rows are not like the others, which a random draw would hardly be.
+
+    ``differences`` say so in words; ``p`` is the least of theirs, adjusted.
+    """
+
+    metric: str
+    group: Mapping[str, str]
+    differences: tuple[str, ...]
+    p: float
+
+    def __str__(self) -> str:
+        """One line, without what follows from it."""
+        where = f" of {', '.join(self.group.values())}" if self.group else ""
+        return f"{self.metric}{where}: {'; '.join(self.differences)} (p < {BELOW:g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``--json`` has it."""
+        return {
+            "metric": self.metric,
+            "group": dict(self.group),
+            "differences": list(self.differences),
+            "p": self.p,
+        }
+
+
+def not_random(
+    metric: str, group: Mapping[str, str], scores: pl.DataFrame, *, groups: int
+) -> NotRandom | None:
+    """What speaks against a random draw of the labelled rows of a group; None for nothing.
+
+    The judge's verdicts, systems and fields of labelled rows are held against all rows, each by
+    ``fair_draw_p``; p is adjusted by Bonferroni over these and over the groups.
+
+    Args:
+        metric: Whose scores these are.
+        group: Field to value; none for all rows.
+        scores: The group's rows that the judge gave a value: ``value``, ``labelled``,
+            ``cluster``, ``system``, and ``by FIELD`` and ``slice FIELD`` of each field.
+        groups: How many groups are looked at.
+    """
+    fields = [name for name in scores.columns if _is_field(name) and _is_kind(scores[name])]
+    tests = (len(fields) + 1) * groups
+    chosen, clusters = scores[LABELLED].to_numpy(), scores["cluster"].rank("dense").to_numpy()
+    found: list[tuple[float, str]] = []
+    for name in ["value", *fields]:
+        levels = _fifths(scores["value"]) if name == "value" else scores[name]
+        p = tests * fair_draw_p(
+            levels.rank("dense").to_numpy() - 1, chosen, clusters=clusters, below=BELOW / tests
+        )
+        if p < BELOW:
+            found.append((p, _told(scores, name)))
+    if not found:
+        return None
+    found.sort(key=lambda one: one[0])
+    return NotRandom(metric, group, tuple(words for _, words in found[:MOST_SHOWN]), found[0][0])
+
+
+def _is_field(name: str) -> bool:
+    return name == "system" or name.startswith(("by ", "slice "))
+
+
+def _is_kind(values: pl.Series) -> bool:
+    return 1 < values.n_unique() <= MOST_LEVELS
+
+
+def _fifths(values: pl.Series) -> pl.Series:
+    """Values as they are where there are few, else in so many parts of about one size."""
+    if values.n_unique() <= BINS:
+        return values
+    quantiles = [values.quantile(part / BINS, "lower") for part in range(1, BINS)]
+    edges = sorted({edge for edge in quantiles if edge is not None})
+    return values.cut(edges).cast(pl.String)
+
+
+def _told(scores: pl.DataFrame, name: str) -> str:
+    """How labelled and other rows differ in a field, in words."""
+    labelled, rest = scores.filter(LABELLED), scores.filter(~pl.col(LABELLED))
+    if name == "value":
+        mean, other = (_mean(part["value"]) for part in (labelled, rest))
+        return f"the judge's mean is {mean:.3g} where people labelled, {other:.3g} elsewhere"
+    word = "" if name == "system" else f"{name.partition(' ')[2]} "
+    there = set(labelled[name].drop_nulls())
+    levels = scores[name].drop_nulls().unique(maintain_order=True)
+    if len(there) <= MOST_SHOWN and len(there) < len(levels):
+        return f"only {word}{_listed(level for level in levels if level in there)} was labelled"
+    share = {level: (_share(labelled, name, level), _share(rest, name, level)) for level in levels}
+    most = max(levels, key=lambda level: abs(share[level][0] - share[level][1]))
+    here, elsewhere = (f"{100 * part:.0f} %" for part in share[most])
+    return f"{here} of the labelled rows are of {word}{most}, {elsewhere} of the others"
+
+
+def _listed(names: Iterator[str]) -> str:
+    return " and ".join(map(str, names))
+
+
+def _mean(values: pl.Series) -> float:
+    return float(values.to_numpy().mean())
+
+
+def _share(rows: pl.DataFrame, name: str, level: str) -> float:
+    return float((rows[name] == level).fill_null(value=False).to_numpy().mean())

@@ -1,0 +1,155 @@
+"""Labels that plainly are no random sample correct nothing, unless somebody says that they are."""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import ragstone
+from ragstone.decisions import calibrate
+from ragstone.decisions.calibrating.calibrate import Calibration
+from ragstone.decisions.gating.gate import gate
+from ragstone.report.calibration_page import calibration_page
+from ragstone.report.gate_words import advice
+from ragstone.run import Run
+
+METRIC = "unsupported_claim"
+SYSTEMS = ("a", "b", "c", "d")
+Write = Callable[[Sequence[Mapping[str, Any]]], Path]
+
+
+def wrong(number: int, system: str) -> bool:
+    return number % 4 == 0 or (system == "d" and number % 2 == 0)
+
+
+def pier(number: int, system: str) -> dict[str, Any]:
+    return {
+        "id": f"{number}-{system}",
+        "question_id": f"q{number}",
+        "system": system,
+        "slices": {"coast": "north" if number % 3 else "south"},
+        "question": f"How long is pier {number}?",
+        "contexts": [f"Pier {number} is 90 metres long."],
+        "answer": f"Pier {number} is {512 if wrong(number, system) else 90} metres long.",
+    }
+
+
+@pytest.fixture(scope="module")
+def piers(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Sixty questions to four systems, judged by the local judge."""
+    out = tmp_path_factory.mktemp("piers") / "run"
+    rows = [pier(number, system) for number in range(60) for system in SYSTEMS]
+    return ragstone.evaluate(rows, metrics=[METRIC], judge="local", out=out)
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Write:
+    def written(rows: Sequence[Mapping[str, Any]]) -> Path:
+        file = tmp_path / "labels.csv"
+        with file.open("w", newline="", encoding="utf-8") as handle:
+            writer = csv.DictWriter(handle, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        return file
+
+    return written
+
+
+def said(number: int, system: str, **more: object) -> dict[str, Any]:
+    label = {"unsupported_claim_present": int(wrong(number, system))}
+    return {"id": f"{number}-{system}", "annotator": "ann", **label, **more}
+
+
+def only_one_system() -> list[dict[str, Any]]:
+    return [said(number, "a") for number in range(30)]
+
+
+def by_group(found: Calibration) -> dict[str, Any]:
+    return {next(iter(one.group.values()), "all"): one for one in found.estimates}
+
+
+def test_a_mean_of_all_is_withheld_where_one_system_was_labelled(piers: Run, labels: Write) -> None:
+    found = calibrate(piers, labels(only_one_system()))
+    groups = by_group(found)
+    assert groups["all"].corrected.value is None
+    assert groups["all"].corrected.reason == "not_random"
+    assert groups["all"].labels.value == pytest.approx(8 / 30)
+    assert groups["a"].corrected.value is not None
+    (refused,) = found.not_random
+    assert refused.differences == ("only a was labelled",)
+    assert refused.p < 0.001
+    assert found.to_dict()["not_random"][0]["differences"] == ["only a was labelled"]
+    corrected = found.scores["corrected"]
+    assert corrected.null_count() == 210
+
+
+def test_the_first_line_says_so(piers: Run, labels: Write) -> None:
+    found = calibrate(piers, labels(only_one_system()))
+    console = Console(width=120, record=True, file=StringIO())
+    console.print(calibration_page(found))
+    first, then, *_ = console.export_text().splitlines()
+    assert first.startswith("The labels are no random sample: only a was labelled, p < .001")
+    assert "--assume-random" in then
+
+
+def test_labels_chosen_by_the_verdict_are_no_random_sample(piers: Run, labels: Write) -> None:
+    pairs = [(number, system) for number in range(60) for system in SYSTEMS]
+    faults = [pair for pair in pairs if wrong(*pair)][:40]
+    found = calibrate(piers, labels([said(*pair) for pair in faults]))
+    refused = next(one for one in found.not_random if not one.group)
+    assert "the judge's mean is 1 where people labelled" in refused.differences[0]
+
+
+def test_a_slice_that_nobody_labelled_is_named(piers: Run, labels: Write) -> None:
+    south = [n for n in range(60) if n % 3 == 0]
+    rows = [said(number, system) for number in south for system in SYSTEMS]
+    found = calibrate(piers, labels(rows))
+    refused = next(one for one in found.not_random if not one.group)
+    assert "only coast south was labelled" in refused.differences
+
+
+def test_a_random_draw_and_a_draw_of_whole_questions_correct(piers: Run, labels: Write) -> None:
+    # Numbers that no system, verdict or coast goes with.
+    rows = [said(n, SYSTEMS[at % 4]) for at, n in enumerate([3, 8, 13, 22, 31, 36, 41, 50, 59, 2])]
+    whole = [said(number, system) for number in (0, 7, 14, 25, 39, 46) for system in SYSTEMS]
+    for drawn in (rows, whole):
+        found = calibrate(piers, labels(drawn))
+        assert not found.not_random
+        assert by_group(found)["all"].corrected.value is not None
+
+
+def test_labels_with_known_chances_are_taken_by_these(piers: Run, labels: Write) -> None:
+    rows = [said(number, "a", inclusion_probability=0.5) for number in range(30)]
+    found = calibrate(piers, labels(rows))
+    assert not found.not_random
+    assert by_group(found)["all"].corrected.value is not None
+
+
+def test_who_assumes_a_random_sample_gets_the_number_and_is_told(piers: Run, labels: Write) -> None:
+    found = calibrate(piers, labels(only_one_system()), assume_random=True)
+    assert by_group(found)["all"].corrected.value is not None
+    assert found.not_random
+    assert found.to_dict()["assume_random"] is True
+
+
+def test_what_all_were_asked_needs_no_draw(piers: Run, labels: Write) -> None:
+    rows = [said(number, system) for number in range(60) for system in SYSTEMS]
+    assert not calibrate(piers, labels(rows)).not_random
+
+
+def test_a_gate_stays_open_on_labels_that_are_no_random_sample(piers: Run, labels: Write) -> None:
+    rows = [said(number, "d") for number in range(60) if not wrong(number, "d")]
+    file = labels(rows)
+    found = gate(piers, f"{METRIC} <= 0.4", system="d", labels=[file])
+    (one,) = found.requirements
+    assert (found.decision, one.state, one.value) == ("cannot_tell", "open", None)
+    assert one.reason.startswith("the labels are no random sample: unsupported_claim of d: the")
+    assert advice(found).startswith("The labels are no random sample: ")
+    assumed = gate(piers, f"{METRIC} <= 0.4", system="d", labels=[file], assume_random=True)
+    (one,) = assumed.requirements
+    assert one.value is not None
+    assert any("taken for a random sample, though" in note for note in one.notes)
