@@ -151,6 +151,24 @@ def test_unequal_chances_of_being_drawn_are_weighed(piers: Run, labels: Write) -
     assert one.labels.value == pytest.approx(5 / (5 + 15 / 0.2))
 
 
+def test_chances_count_in_everything_that_is_said_of_the_judge(piers: Run, labels: Write) -> None:
+    """Pier 4 is a false alarm and pier 5 is missed; each stands for one over its chance."""
+    chances = {n: 1.0 if n in WRONG else 0.2 for n in range(20)}
+    rows = [row | {"inclusion_probability": chances[n]}
+            for n, row in enumerate(people_who_err_twice())]  # fmt: skip
+    found = calibrate(piers, labels(rows))
+    (check,) = found.to_dict()["agreement"]
+    assert check["sensitivity"] == pytest.approx(4 / (4 + 5))
+    assert check["specificity"] == pytest.approx(14 * 5 / (14 * 5 + 1))
+    agree, yes, meant = (4 + 14 * 5) / 80, 5 / 80, (4 + 5) / 80
+    by_chance = yes * meant + (1 - yes) * (1 - meant)
+    assert check["kappa"] == pytest.approx((agree - by_chance) / (1 - by_chance))
+    assert check["auroc"] == pytest.approx((4 / 9 + 70 / 71) / 2)
+    assert check["effective"] == pytest.approx(80**2 / (5 + 15 * 25))
+    assert check["confusion"]["people_by_judge"] == [[14, 1], [1, 4]]
+    assert found.passport.agreement[0]["sensitivity"] == check["sensitivity"]
+
+
 def test_chance_known_of_some_labels_only_is_refused(piers: Run, labels: Write) -> None:
     rows = [said(0, fault=True, inclusion_probability=0.5), said(1, fault=False)]
     with pytest.raises(InputError, match="1 of 2 labelled examples have no inclusion_probability"):

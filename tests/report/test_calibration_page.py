@@ -54,11 +54,13 @@ CHECK: dict[str, Any] = {
     "kind": "grounding",
     "column": "unsupported_claim_present",
     "n": 14,
-    **dict.fromkeys(
-        ("accuracy", "sensitivity", "specificity", "kappa", "auroc", "spearman", "ece"), 0.8
-    ),
-    "kappa_low": 0.27,
-    "kappa_high": 1.0,
+    "effective": 14.0,
+    **{
+        f"{name}{end}": value
+        for name in ("accuracy", "sensitivity", "specificity", "kappa", "auroc", "spearman", "ece")
+        for end, value in (("", 0.8), ("_low", 0.27), ("_high", 1.0))
+    },
+    "ece_by_chance": 0.12,
     "threshold": {"value": 0.5, "criterion": "youden", "cross_validated": 0.7, "reason": None},
     "reason": None,
     "bias": [],
@@ -112,3 +114,19 @@ def test_a_threshold_that_cannot_be_told_says_why(
 ) -> None:
     found.agreement = [CHECK | {"threshold": {"criterion": "youden", **threshold}}]
     assert said in text(calibration_page(found), 120)
+
+
+def test_the_page_says_what_its_figures_are(found: Any, text: Print) -> None:
+    printed = " ".join(text(calibration_page(found), 120).split())
+    assert "perfectly calibrated judge would have about 0.120 here" in printed
+    assert "on labels that had no say in choosing it" in printed
+    assert "unequal chances" not in printed
+    found.agreement = [CHECK | {"effective": 9.4}]
+    assert "so 14 as 9 drawn at random" in " ".join(text(calibration_page(found), 120).split())
+
+
+def test_the_passport_has_an_interval_of_every_figure() -> None:
+    found: Any = Found([], [CHECK | {"effective": 9.4}])
+    page = passport_markdown(found)
+    assert page.count("0.800 [0.270 – 1.000]") == 6
+    assert "| 14 | 9 |" in page

@@ -20,7 +20,7 @@ def test_variance_is_that_of_the_pairs_written_out() -> None:
     )
     value = float(roc_auc_score(labels, scores))
     assert auroc_interval(scores, labels).value == pytest.approx(value)
-    assert delong_variance(scores, labels, value, None) == pytest.approx(expected)
+    assert delong_variance(scores, labels, value, None, np.ones(40)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("gap", "positives"), [(0.0, 30), (1.0, 30), (2.5, 15), (3.5, 40)])

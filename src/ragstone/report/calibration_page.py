@@ -30,6 +30,8 @@ LAYOUTS = ((25, True), (19, True), (15, True), (11, True), (0, True), (0, False)
 """Width of the strips, and whether the method is shown; the first that fits is used."""
 
 GOOD, BAD = "green", "red"
+SLACK = 0.05
+"""A difference of numbers of labels that only rounding makes."""
 METRIC_WIDTH = 30
 
 FLAGS = {
@@ -245,7 +247,27 @@ def _footer(told: Mapping[str, Any]) -> RenderableType:
         rows.append(("beware", Text(said, "yellow")))
     rows.append(("reading", Text("worth: how many independent labels without a judge would give an "
                                  "interval as narrow", DIM)))  # fmt: skip
+    rows += [("", Text(said, DIM)) for said in _read(told["agreement"])]
     return Facts(rows)
+
+
+def _read(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What the figures of the agreement are, where they are not what one would think."""
+    unequal = [one for one in checks if one["effective"] < one["n"] - SLACK]
+    if unequal:
+        worth = ", ".join(f"{one['n']:,} as {one['effective']:,.0f}" for one in unequal)
+        yield (
+            f"labels drawn with unequal chances: each stands for one over its own, so {worth} "
+            "drawn at random"
+        )
+    chances = [one["ece_by_chance"] for one in checks if one["ece"] is not None]
+    if chances:
+        yield (
+            "ECE: mean gap between the probability said and the share of yes; by chance alone "
+            f"a perfectly calibrated judge would have about {', '.join(map(number, chances))} here"
+        )
+    if any(one["threshold"] is not None for one in checks):
+        yield "threshold: what it is worth on labels that had no say in choosing it"
 
 
 def _flagged(estimates: Sequence[Mapping[str, Any]]) -> dict[str, str]:

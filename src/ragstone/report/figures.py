@@ -29,6 +29,7 @@ METHODS = {
     "ppi_plus_plus": ("PPI++", "corrected: prediction-powered, the judge as control variate"),
     "rogan_gladen": ("R.–Gladen", "corrected by sensitivity and specificity"),
     "item_bootstrap": ("bootstrap", "agreement: items redrawn"),
+    "basic_bootstrap": ("basic", "bootstrap turned about the value"),
     "delong": ("DeLong", "AUROC: Wilson on the pairs that its variance is worth"),
     "bradley_terry": ("B.–Terry", "strength from wins, clustered by question"),
 }

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from ragstone.decisions import Passport
 
 
+FIGURES = ("accuracy", "sensitivity", "specificity", "kappa", "auroc", "ece")
+ENDS = ("low", "high")
+
+
 def passport_markdown(passport: "Passport") -> str:
     """The passport as a Markdown page."""
     told = passport.to_dict()
@@ -64,19 +68,18 @@ def _agreement(told: Mapping[str, Any]) -> Iterator[str]:
         return
     yield "## Against people, unit by unit"
     yield ""
-    yield "| label | n | agree | sensitivity | specificity | κ | AUROC | ECE |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| label | n | worth | agree | sensitivity | specificity | κ | AUROC | ECE |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for one in told["agreement"]:
-        kappa = {"value": one["kappa"], "low": one["kappa_low"], "high": one["kappa_high"]}
-        figures = [
-            _figure(one["accuracy"]),
-            _figure(one["sensitivity"]),
-            _figure(one["specificity"]),
-            _with_ends(kappa),
-            _figure(one["auroc"]),
-            _figure(one["ece"]),
-        ]
-        yield f"| {one['kind']}.{one['column']} | {one['n']:,} | {' | '.join(figures)} |"
+        figures = " | ".join(
+            _with_ends({"value": one[name], **{end: one[f"{name}_{end}"] for end in ENDS}})
+            for name in FIGURES
+        )
+        sizes = f"{one['n']:,} | {one['effective']:,.0f}"
+        yield f"| {one['kind']}.{one['column']} | {sizes} | {figures} |"
+    yield ""
+    yield "Worth: as many labels drawn at random. Where labels were drawn with unequal chances,"
+    yield "each counts as one over its own."
     yield ""
 
 
@@ -95,10 +98,6 @@ def _rates(rates: Sequence[Mapping[str, Any]]) -> str:
     if not rates:
         return "not measured"
     return "; ".join(f"{one['what']} {_with_ends(one)}, n {one['n']:,}" for one in rates)
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else number(value)
 
 
 def _with_ends(part: Mapping[str, Any]) -> str:

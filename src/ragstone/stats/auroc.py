@@ -6,14 +6,19 @@ from numpy.typing import ArrayLike
 from ragstone.errors import InputError
 
 from .mean_ranks import mean_ranks
+from .row_weights import row_weights
 
 
-def auroc(scores: ArrayLike, positive: ArrayLike) -> float | None:
+def auroc(
+    scores: ArrayLike, positive: ArrayLike, *, weights: ArrayLike | None = None
+) -> float | None:
     """Share of pairs of a positive and a negative that the score puts in order; a tie is half.
 
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
         positive: Shape (n,), true or 1 for a positive, false or 0 for a negative.
+        weights: Shape (n,). One over the probability of being drawn, up to a factor; a pair
+            counts as the product of its two.
 
     Returns:
         From 0 to 1, .5 for a score that knows nothing; None without a positive
@@ -33,9 +38,9 @@ def auroc(scores: ArrayLike, positive: ArrayLike) -> float | None:
         )
     if not np.isfinite(values).all() or not np.isin(labels, (0, 1)).all():
         raise InputError("Scores must be finite and labels true or false.")
-    positives = int(np.count_nonzero(labels))
-    negatives = len(labels) - positives
-    if positives == 0 or negatives == 0:
+    true, mass = labels.astype(bool), row_weights(weights, len(values))
+    if not true.any() or true.all():
         return None
-    rank_sum = float(mean_ranks(values)[labels.astype(bool)].sum())
-    return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives)
+    own = mass[true]
+    beaten = mean_ranks(values, mass)[true] - mean_ranks(values[true], own)
+    return float(own @ beaten / (own.sum() * mass[~true].sum()))

@@ -33,3 +33,8 @@ def in_order(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:
 def sums_by(codes: Ints, values: Floats, parts: int = 0) -> Floats:
     """Sum of the values of each code, shape (at least ``parts``,)."""
     return np.bincount(codes, weights=values, minlength=parts).astype(np.float64)
+
+
+def shared_codes(codes: Ints) -> Ints | None:
+    """The codes; None where every row has one of its own, so that rows are independent."""
+    return None if len(np.unique(codes)) == len(codes) else codes

@@ -14,6 +14,7 @@ Method = Literal[
     "bounded_wilson",
     "cluster_bootstrap",
     "multinomial_bootstrap",
+    "basic_bootstrap",
     "ratio_delta",
     "newcombe",
     "poststratified_wilson",

@@ -2,10 +2,14 @@
 
 import numpy as np
 
-from .codes import Floats
+from .codes import Floats, sums_by
 
 
-def mean_ranks(values: Floats) -> Floats:
-    """Ranks from 1, tied values sharing the mean of theirs."""
+def mean_ranks(values: Floats, weights: Floats | None = None) -> Floats:
+    """Ranks from 1, tied values sharing the mean of theirs.
+
+    With weights, a row counts as so many rows: weight below, half the weight of the ties, 1/2.
+    """
     place, ties = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    return np.asarray((np.cumsum(ties) - (ties - 1) / 2)[place])
+    mass = ties if weights is None else sums_by(place, weights)
+    return np.asarray((np.cumsum(mass) - (mass - 1) / 2)[place])

@@ -20,7 +20,7 @@ from .correction import METHODS, PEOPLE, CorrectedEstimate, Method, estimate
 from .identity import identity
 from .labelled_run import LabelledRun, labels_for
 from .passport import Passport, fingerprint_of_labels
-from .people import METRIC
+from .people import METRIC, weights_of
 from .random_draw import NotRandom
 from .repeats import FlipRate, flip_rates, order_sensitivity, same_data, same_judge
 from .units import KEYS, judged_units
@@ -209,7 +209,7 @@ def _calibration(
 
 def _checks(of: LabelledRun, criterion: Criterion, level: float, seed: int) -> Iterator[JudgeCheck]:
     """The judge against people, by unit; and by example for the values of metrics."""
-    facts = of.facts()
+    facts = of.facts().join(weights_of(of.labels), on="example_id", how="left")
     judged = judged_units(of.run)
     people = of.labels.adjudicated().filter(pl.col("value").is_not_null())
     both = people.select(*KEYS, people="value", people_number="number").join(

@@ -18,9 +18,11 @@ from ragstone.stats.judging.calibration_error import CalibrationError, calibrati
 from ragstone.stats.judging.confusion import Confusion, Share, confusion
 from ragstone.stats.judging.ranks import RankCorrelation, kendall, spearman
 from ragstone.stats.judging.threshold import Criterion, Threshold, best_threshold
+from ragstone.stats.kish import kish_size
+from ragstone.stats.row_weights import row_weights
 
 from .correction import MIDDLE
-from .people import METRIC
+from .people import METRIC, known_weights
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +65,8 @@ class Bias:
 class JudgeCheck:
     """A judge against people over the ``n`` units that both judged.
 
+    Where units were drawn with unequal chances, each counts as one over its own, in everything
+    but ``confusion``'s counts; ``effective`` is how many units of equal weight these are worth.
     What does not apply is None: sensitivity, specificity, AUROC and the error of calibration
     where nothing is a yes or a no; rank correlations where labels have no order. ``kappa`` is
     weighted by squared distance (``quadratic``) where they have one. ``reason`` says why nothing
@@ -72,6 +76,7 @@ class JudgeCheck:
     kind: str
     column: str
     n: int
+    effective: float
     words: Confusion | None
     yes: Confusion | None
     kappa: Agreement
@@ -90,6 +95,7 @@ class JudgeCheck:
             "kind": self.kind,
             "column": self.column,
             "n": self.n,
+            "effective": self.effective,
             **_found("accuracy", None if self.words is None else self.words.accuracy),
             **_found("sensitivity", None if yes is None else yes.sensitivity),
             **_found("specificity", None if yes is None else yes.specificity),
@@ -99,7 +105,8 @@ class JudgeCheck:
             **_found("auroc", self.auroc),
             **_found("spearman", self.spearman),
             **_found("kendall", self.kendall),
-            "ece": None if self.error is None else self.error.value,
+            **_found("ece", self.error),
+            "ece_by_chance": None if self.error is None else self.error.by_chance,
             "threshold": _threshold(self.threshold),
             "confusion": None
             if self.words is None
@@ -121,12 +128,16 @@ def check_column(
         kind: Of the judgement, or ``metric``.
         column: Of the judgement, or the metric.
         rows: One row a unit: ``people`` and ``value`` in words, ``people_number`` and ``number``,
-            ``probability`` of a yes, ``unit``, ``cluster``, ``system``, ``length``, ``by FIELD``.
+            ``probability`` of a yes, ``unit``, ``cluster``, ``system``, ``length``, ``by FIELD``;
+            ``weight``, one over the probability of being drawn, null where none is known.
         criterion: What the best threshold is to maximise.
         level: Of the intervals.
         seed: Of what is redrawn.
+
+    Raises:
+        InputError: The chance of being drawn is known of some units and not of others.
     """
-    clusters = _codes(rows["cluster"])
+    clusters, weights = _codes(rows["cluster"]), known_weights(rows)
     means = pl.col("people_number", "number")
     numbers = rows.select(means).null_count().sum_horizontal().item() == 0
     people, judge = (rows[name].to_numpy() for name in ("people_number", "number"))
@@ -140,6 +151,7 @@ def check_column(
         verdicts if measured and verdicts is not None else said,
         truth if measured and truth is not None else words,
         disagreement="quadratic" if graded else "nominal",
+        weights=weights,
         clusters=clusters,
         seed=seed,
         level=level,
@@ -151,24 +163,39 @@ def check_column(
         kind,
         column,
         rows.height,
-        None if measured else confusion(said, words, positive=1.0, clusters=clusters, level=level),
+        kish_size(row_weights(weights, rows.height)),
+        None
+        if measured
+        else confusion(said, words, positive=1.0, weights=weights, clusters=clusters, level=level),
         None
         if truth is None or verdicts is None
-        else confusion(verdicts, truth, clusters=clusters, level=level),
+        else confusion(verdicts, truth, weights=weights, clusters=clusters, level=level),
         kappa,
         "quadratic" if graded else "nominal",
         None
         if truth is None or scores is None
-        else auroc_interval(scores, truth, clusters=clusters, level=level),
-        _error(truth, scores),
-        spearman(judge, people, clusters=clusters, level=level) if graded else None,
-        kendall(judge, people, clusters=clusters, level=level) if graded else None,
+        else auroc_interval(scores, truth, weights=weights, clusters=clusters, level=level),
+        None
+        if truth is None or scores is None or not _probable(scores)
+        else calibration_error(
+            scores, truth, weights=weights, clusters=clusters, seed=seed, level=level
+        ),
+        spearman(judge, people, weights=weights, clusters=clusters, level=level)
+        if graded
+        else None,
+        kendall(judge, people, weights=weights, clusters=clusters, level=level) if graded else None,
         None
         if truth is None or scores is None or _only(scores, 0, 1)
         else best_threshold(
-            scores, truth, criterion=criterion, clusters=clusters, seed=seed, level=level
+            scores,
+            truth,
+            criterion=criterion,
+            weights=weights,
+            clusters=clusters,
+            seed=seed,
+            level=level,
         ),
-        tuple(_biases(rows, difference, clusters, span, level)),
+        tuple(_biases(rows, difference, weights, clusters, span, level)),
     )
 
 
@@ -206,18 +233,15 @@ def _difference(
     return None
 
 
-def _error(truth: NDArray[np.int64] | None, scores: Floats | None) -> CalibrationError | None:
-    """None where the judge gives no more than yes and no, or scores that are no probabilities."""
-    if truth is None or scores is None or _only(scores, 0, 1):
-        return None
-    if scores.min() < 0 or scores.max() > 1:
-        return None
-    return calibration_error(scores, truth)
+def _probable(scores: Floats) -> bool:
+    """Whether the judge gives more than yes and no, and scores that may be probabilities."""
+    return not _only(scores, 0, 1) and bool(scores.min() >= 0 and scores.max() <= 1)
 
 
 def _biases(
     rows: pl.DataFrame,
     difference: Floats | None,
+    weights: Floats | None,
     clusters: NDArray[np.int64],
     span: float | None,
     level: float,
@@ -230,14 +254,28 @@ def _biases(
         if rows[field].n_unique() > 1:
             values = rows[field].to_list()
             groups = bias_by_group(
-                difference, values, low=low, high=span, clusters=clusters, level=level
+                difference,
+                values,
+                low=low,
+                high=span,
+                weights=weights,
+                clusters=clusters,
+                level=level,
             )
             yield from (Bias(field.removeprefix("by "), one) for one in groups)
     for name, column in (("length", rows["length"]), ("position", _position(rows))):
         if column.null_count() or column.n_unique() < FEWEST:
             continue
         numbers = column.to_numpy().astype(np.float64)
-        along = bias_along(difference, numbers, low=low, high=span, clusters=clusters, level=level)
+        along = bias_along(
+            difference,
+            numbers,
+            low=low,
+            high=span,
+            weights=weights,
+            clusters=clusters,
+            level=level,
+        )
         yield from (Bias(name, one) for one in along.parts)
 
 
@@ -255,7 +293,7 @@ def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
 
 
 def _found(
-    name: str, found: Share | Agreement | Auroc | RankCorrelation | None
+    name: str, found: Share | Agreement | Auroc | RankCorrelation | CalibrationError | None
 ) -> dict[str, float | None]:
     if found is None:
         return {name: None, **ends_of(None, f"{name}_")}

@@ -5,6 +5,9 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from ragstone.stats.row_weights import row_weights
 
 from .item_bootstrap import agreement_intervals
 from .ratings import (
@@ -68,6 +71,7 @@ def kappa_with_interval(
     b: Iterable[Hashable],
     *,
     disagreement: Disagreement = "nominal",
+    weights: ArrayLike | None = None,
     clusters: Iterable[Hashable] | None = None,
     seed: int = 0,
     resamples: int = 2000,
@@ -80,6 +84,7 @@ def kappa_with_interval(
         b: As many, for the same items.
         disagreement: ``nominal``: labels are the same or not, as ``cohen_kappa``;
             ``quadratic``: by the square of their distance, as ``quadratic_kappa``.
+        weights: One an item: one over the probability with which it was drawn, up to a factor.
         clusters: One name an item; items of one name share their fate.
         seed: The same seed gives the same interval on every machine.
         resamples: Draws.
@@ -91,16 +96,19 @@ def kappa_with_interval(
     Raises:
         InputError: Different numbers of items, or clusters of another number.
     """
-    table = read_ratings([a, b]).shared
+    said, meant = list(a), list(b)
+    table = read_ratings([said, meant]).shared
+    mass = row_weights(weights, len(said))[table.at]
     coefficient = weighted_mean_kappa if disagreement == "quadratic" else mean_kappa
     if disagreement == "quadratic" and table.items and table.numbers is None:
         return Agreement(None, NOT_NUMBERS, table.items)
-    found = value_of(coefficient, table)
+    found = value_of(coefficient, table, mass)
     if found.value is None:
         return found
     intervals = agreement_intervals(
         table,
         {"kappa": coefficient},
+        weights=mass,
         clusters=None if clusters is None else list(clusters),
         seed=seed,
         resamples=resamples,
@@ -170,8 +178,10 @@ def _mean_over_pairs(ratings: Ratings, weights: Weights, kappa: PairKappa) -> Fl
     for a, b, shared in ratings.pairs:
         drawn = weights[:, shared]
         n = drawn.sum(axis=1)
-        value = kappa(ratings.codes[a, shared], ratings.codes[b, shared], drawn, np.maximum(n, 1))
+        value = kappa(
+            ratings.codes[a, shared], ratings.codes[b, shared], drawn, np.where(n > 0, n, 1)
+        )
         counts = np.where(np.isnan(value) | (n == 0), 0, n)
         total += counts * np.nan_to_num(value)
         mass += counts
-    return np.where(mass > 0, total / np.maximum(mass, 1), np.nan)
+    return np.where(mass > 0, total / np.where(mass > 0, mass, 1), np.nan)

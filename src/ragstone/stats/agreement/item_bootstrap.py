@@ -9,6 +9,7 @@ import numpy as np
 from ragstone.errors import InputError
 from ragstone.stats.bootstrap import percentile_interval
 from ragstone.stats.interval import Interval, upper_quantile
+from ragstone.stats.kish import kish_size
 from ragstone.stats.wilson import wilson_ends
 
 from .ratings import Coefficient, Floats, Integers, Ratings, Weights
@@ -23,6 +24,7 @@ def agreement_intervals(
     ratings: Ratings,
     coefficients: Mapping[str, Coefficient],
     *,
+    weights: Floats | None = None,
     clusters: Sequence[Hashable] | None = None,
     seed: int,
     resamples: int = 2000,
@@ -43,6 +45,8 @@ def agreement_intervals(
         ratings: Of at least two items, or clusters of them, that two labelled; of fewer there is
             no interval, except where all agree.
         coefficients: By name; each has a value over all items.
+        weights: Shape (items,), of mean about 1: what each item counts, once for every time it
+            is drawn. None: all the same.
         clusters: One name for each of the items given to ``read_ratings``.
         seed: The same seed gives the same draws on every machine.
         resamples: Draws. 2,000 settle each end to about 1.5 % of the interval's width.
@@ -66,18 +70,20 @@ def agreement_intervals(
         return {}
     groups = _groups(ratings, clusters)
     units = len(np.unique(groups[ratings.is_shared]))
+    mass = np.ones(ratings.items) if weights is None else weights
     if bool((ratings.shared.agreeing == 1).all()):
-        return _where_all_agree(ratings, coefficients, units, level)
+        size = units * kish_size(mass) / ratings.items
+        return _where_all_agree(ratings, coefficients, mass, size, level)
     if units < 2:
         return {}
-    patterns, drawn = _patterns(ratings, groups)
+    patterns, counts, drawn = _patterns(ratings, mass, groups)
     rng = np.random.default_rng(seed)
     values: dict[str, list[Floats]] = {name: [] for name in coefficients}
     step = max(1, DRAWS_AT_ONCE // max(patterns.items, drawn.kinds))
     for start in range(0, resamples, step):
         stop = min(start + step, resamples)
-        weights = drawn.weights(stop - start, rng)
-        telling = weights[weights @ patterns.is_shared > 0]
+        times = drawn.weights(stop - start, rng) * counts
+        telling = times[times @ patterns.is_shared > 0]
         for name, coefficient in coefficients.items():
             values[name].append(coefficient(patterns, telling))
     found = {name: _ends(np.concatenate(drawn), level) for name, drawn in values.items()}
@@ -121,21 +127,24 @@ def _groups(ratings: Ratings, clusters: Sequence[Hashable] | None) -> Integers:
     return np.array(named, dtype=np.int64)
 
 
-def _patterns(ratings: Ratings, groups: Integers) -> tuple[Ratings, _Units]:
-    """The distinct items, and the units that are drawn in terms of them."""
-    codes, of_item, times = np.unique(
-        ratings.codes, axis=1, return_inverse=True, return_counts=True
-    )
-    patterns = replace(ratings, codes=codes, at=np.arange(codes.shape[1]))
+def _patterns(
+    ratings: Ratings, weights: Floats, groups: Integers
+) -> tuple[Ratings, Floats, _Units]:
+    """The distinct items with their weights, and the units that are drawn in terms of them."""
+    different, weight_of = np.unique(weights, return_inverse=True)
+    both = np.vstack([ratings.codes, weight_of[None, :]])
+    found, of_item, times = np.unique(both, axis=1, return_inverse=True, return_counts=True)
+    patterns = replace(ratings, codes=found[:-1], at=np.arange(found.shape[1]))
+    counts = different[found[-1]]
     units = int(groups.max()) + 1
     if units == ratings.items:
-        return patterns, _Units(times.astype(np.float64))
+        return patterns, counts, _Units(times.astype(np.float64))
     if units * patterns.items > LARGEST_TABLE:
-        return ratings, _Units(np.ones(units), groups=groups)
+        return ratings, weights, _Units(np.ones(units), groups=groups)
     table = np.zeros((units, patterns.items))
     np.add.at(table, (groups, of_item.ravel()), 1)
     holds, times = np.unique(table, axis=0, return_counts=True)
-    return patterns, _Units(times.astype(np.float64), holds)
+    return patterns, counts, _Units(times.astype(np.float64), holds)
 
 
 def _ends(drawn: Floats, level: float) -> Interval | None:
@@ -144,12 +153,17 @@ def _ends(drawn: Floats, level: float) -> Interval | None:
 
 
 def _where_all_agree(
-    ratings: Ratings, coefficients: Mapping[str, Coefficient], units: int, level: float
+    ratings: Ratings,
+    coefficients: Mapping[str, Coefficient],
+    weights: Floats,
+    units: float,
+    level: float,
 ) -> dict[str, Interval]:
     """From Wilson's interval for the share of items, or clusters, on which all agree."""
     low, _ = wilson_ends(1.0, units, NormalDist().inv_cdf(upper_quantile(level)))
-    shares = ratings.shares.mean(axis=0)
-    paired = ratings.shared.shares.mean(axis=0)
+    shared = ratings.is_shared
+    shares = np.average(ratings.shares, axis=0, weights=weights)
+    paired = np.average(ratings.shared.shares, axis=0, weights=weights[shared])
     labels = len(ratings.labels)
     by_pairs = 1 - float((paired**2).sum())
     by_ac1 = 1 - float((shares * (1 - shares)).sum()) / max(labels - 1, 1)

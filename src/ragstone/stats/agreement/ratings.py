@@ -176,12 +176,15 @@ def undefined(ratings: Ratings) -> Agreement | None:
     return None
 
 
-def value_of(coefficient: Coefficient, ratings: Ratings) -> Agreement:
-    """A coefficient over all items, each once."""
+def value_of(
+    coefficient: Coefficient, ratings: Ratings, weights: Floats | None = None
+) -> Agreement:
+    """A coefficient over all items, each once, or with its weight of shape (items,)."""
     n = ratings.shared.items
     if (outcome := undefined(ratings)) is not None:
         return outcome
-    value = float(coefficient(ratings, np.ones((1, ratings.items)))[0])
+    counts = np.ones(ratings.items) if weights is None else weights
+    value = float(coefficient(ratings, counts[None, :])[0])
     if np.isnan(value):
         return Agreement(None, NO_VARIATION, n)
     return Agreement(value, None, n)
@@ -199,7 +202,7 @@ def over_shared(coefficient: Coefficient) -> Coefficient:
 def observed_agreement(ratings: Ratings, weights: Weights) -> Floats:
     """Mean over items of the share of agreeing pairs in each draw; NaN without a pair."""
     n = weights @ ratings.is_shared.astype(np.float64)
-    return np.where(n > 0, weights @ ratings.agreeing / np.maximum(n, 1), np.nan)
+    return np.where(n > 0, weights @ ratings.agreeing / np.where(n > 0, n, 1), np.nan)
 
 
 def mean_shares(ratings: Ratings, weights: Weights) -> Floats:

@@ -9,7 +9,9 @@ from ragstone.errors import InputError
 from ragstone.stats.auroc import auroc
 from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
 from ragstone.stats.interval import Interval
+from ragstone.stats.kish import kish_size
 from ragstone.stats.mean_ranks import mean_ranks
+from ragstone.stats.row_weights import row_weights
 from ragstone.stats.student import quantile
 from ragstone.stats.wilson import wilson_ends
 
@@ -39,6 +41,7 @@ def auroc_interval(
     scores: ArrayLike,
     positive: ArrayLike,
     *,
+    weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> Auroc:
@@ -50,11 +53,13 @@ def auroc_interval(
     cluster first. k is the smaller of the numbers of positives and negatives,
     or of clusters that hold them: at A = 1, where the variance is 0, n_eff = k,
     which is the least it can be for independent rows. The quantile is Student's
-    t with k - 1 degrees of freedom.
+    t with k - 1 degrees of freedom. With unequal weights a pair counts as the
+    product of its two, and k is less by Kish's share.
 
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
         positive: Shape (n,), true or 1 for a positive.
+        weights: Shape (n,). One over the probability of being drawn, up to a factor.
         clusters: Shape (n,). Rows with one value share their fate.
         level: Share of intervals that should hold the true value, in (0, 1).
 
@@ -68,7 +73,7 @@ def auroc_interval(
     (1957), "Bounds for the variance of the Mann-Whitney statistic", for k; that
     half a row is added is ours.
     """
-    value = auroc(scores, positive)
+    value = auroc(scores, positive, weights=weights)
     labels = np.asarray(positive).astype(bool)
     positives, negatives = int(labels.sum()), int((~labels).sum())
     if value is None:
@@ -78,10 +83,12 @@ def auroc_interval(
     codes = np.arange(len(labels)) if clusters is None else codes_of(clusters)
     if len(codes) != len(labels):
         raise InputError(f"{len(labels)} rows have {len(codes)} clusters.")
-    fewest = min(len(np.unique(codes[labels])), len(np.unique(codes[~labels])))
-    if fewest < 2:
+    mass = row_weights(weights, len(labels))
+    sides = [(len(np.unique(codes[side])), mass[side]) for side in (labels, ~labels)]
+    if min(units for units, _ in sides) < 2:
         return Auroc(value, None, positives, negatives)
-    variance = delong_variance(values, labels, value, None if clusters is None else codes)
+    fewest = max(2.0, min(units * kish_size(own) / len(own) for units, own in sides))
+    variance = delong_variance(values, labels, value, None if clusters is None else codes, mass)
     half = HALF_ROW / fewest
     size = (value * (1 - value) + half) / (variance + half / fewest)
     low, high = wilson_ends(value, max(1.0, size), quantile(level, fewest - 1))
@@ -89,19 +96,20 @@ def auroc_interval(
 
 
 def delong_variance(
-    scores: Floats, labels: NDArray[np.bool_], value: float, codes: Ints | None
+    scores: Floats, labels: NDArray[np.bool_], value: float, codes: Ints | None, weights: Floats
 ) -> float:
     """Variance of an AUROC of ``value``: DeLong's, or Obuchowski's for clusters."""
-    everyone, counts = mean_ranks(scores), (int(labels.sum()), int((~labels).sum()))
+    everyone, others = mean_ranks(scores, weights), ~labels
+    own, mass = weights[labels], weights[others]
     parts = np.empty(len(scores))
     # Share of negatives that a positive beats, and of positives that beat a negative.
-    parts[labels] = (everyone[labels] - mean_ranks(scores[labels])) / counts[1]
-    parts[~labels] = 1 - (everyone[~labels] - mean_ranks(scores[~labels])) / counts[0]
-    effect = (parts - value) / np.where(labels, *counts)
+    parts[labels] = (everyone[labels] - mean_ranks(scores[labels], own)) / mass.sum()
+    parts[others] = 1 - (everyone[others] - mean_ranks(scores[others], mass)) / own.sum()
+    effect = weights * (parts - value) / np.where(labels, own.sum(), mass.sum())
     if codes is not None:
         sums = sums_by(codes, effect)
         return float(sums @ sums) * len(sums) / (len(sums) - 1)
     return sum(
         float(effect[side] @ effect[side]) * n / (n - 1)
-        for side, n in ((labels, counts[0]), (~labels, counts[1]))
+        for side, n in ((labels, len(own)), (others, len(mass)))
     )

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
 from ragstone.stats.bins import equal_mass_bins
-from ragstone.stats.codes import Codes, Floats, Ints, codes_of, in_order, sums_by
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, in_order, shared_codes
+from ragstone.stats.correcting.labels_only import labels_only_mean
 from ragstone.stats.interval import Interval
-from ragstone.stats.mean import mean_interval
+from ragstone.stats.row_weights import row_weights
 
 from .ranks import RankCorrelation, spearman
 
@@ -48,16 +49,18 @@ def bias_by_group(
     *,
     low: float | None = None,
     high: float | None = None,
+    weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> tuple[GroupBias, ...]:
-    """Mean difference of judge and people in each group, as by ``mean_interval``.
+    """Mean difference of judge and people in each group, as by ``labels_only_mean``.
 
     Args:
         differences: Shape (n,), judge less people, finite.
         groups: Shape (n,), such as the system or the slice of each row.
         low: The least difference there can be, None for no bound; -1 for rates.
         high: The greatest difference there can be, None for no bound; 1 for rates.
+        weights: Shape (n,). One over the probability of being drawn, up to a factor.
         clusters: Shape (n,). Rows with one value share their fate.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
@@ -67,14 +70,15 @@ def bias_by_group(
     Source: Bland & Altman (1986), "Statistical methods for assessing agreement
     between two methods of clinical measurement", whose bias it is, by group.
     """
-    values, own = _read(differences, clusters)
+    values, mass, own = _read(differences, weights, clusters)
     listed: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
     if len(listed) != len(values):
         raise InputError(f"{len(values)} differences have {len(listed)} groups.")
     codes = codes_of(listed)
     names = dict(zip(listed, codes.tolist(), strict=True))
     return tuple(
-        _bias(name, values, codes == names[name], own, low, high, level) for name in in_order(names)
+        _bias(name, values, codes == names[name], mass, own, low, high, level)
+        for name in in_order(names)
     )
 
 
@@ -84,6 +88,7 @@ def bias_along(
     *,
     low: float | None = None,
     high: float | None = None,
+    weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> BiasAlong:
@@ -95,6 +100,7 @@ def bias_along(
             numbers share a part, so there may be fewer than three.
         low: The least difference there can be, None for no bound; -1 for rates.
         high: The greatest difference there can be, None for no bound; 1 for rates.
+        weights: Shape (n,). One over the probability of being drawn, up to a factor.
         clusters: Shape (n,). Rows with one value share their fate.
         level: Share of intervals that should hold the true value, in (0, 1).
 
@@ -105,41 +111,44 @@ def bias_along(
     al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on length
     and position.
     """
-    values, own = _read(differences, clusters)
+    values, mass, own = _read(differences, weights, clusters)
     number = np.asarray(covariate, dtype=np.float64)
     if number.shape != values.shape or not np.isfinite(number).all():
         raise InputError("The number that bias may follow must be finite, one a difference.")
-    place = equal_mass_bins(number, PARTS)
+    place = equal_mass_bins(number, PARTS, mass)
     parts = []
     for code in range(int(place.max()) + 1 if len(place) else 0):
         inside = place == code
         name = (float(number[inside].min()), float(number[inside].max()))
-        parts.append(_bias(name, values, inside, own, low, high, level))
-    return BiasAlong(tuple(parts), spearman(number, values, clusters=own, level=level))
+        parts.append(_bias(name, values, inside, mass, own, low, high, level))
+    correlation = spearman(number, values, weights=mass, clusters=own, level=level)
+    return BiasAlong(tuple(parts), correlation)
 
 
-def _read(differences: ArrayLike, clusters: Codes | None) -> tuple[Floats, Ints | None]:
+def _read(
+    differences: ArrayLike, weights: ArrayLike | None, clusters: Codes | None
+) -> tuple[Floats, Floats, Ints | None]:
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise InputError("Differences must be of shape (n,) and finite.")
     codes = None if clusters is None else codes_of(clusters)
     if codes is not None and len(codes) != len(values):
         raise InputError(f"{len(values)} differences have {len(codes)} clusters.")
-    return values, codes
+    return values, row_weights(weights, len(values)), codes
 
 
 def _bias(
     name: Hashable,
     values: Floats,
     inside: NDArray[np.bool_],
+    weights: Floats,
     clusters: Ints | None,
     low: float | None,
     high: float | None,
     level: float,
 ) -> GroupBias:
-    own = values[inside]
-    codes = np.arange(len(own)) if clusters is None else clusters[inside]
-    codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
-    sums, counts, squares = (sums_by(codes, own**power) for power in (1, 0, 2))
-    estimate = mean_interval(sums, counts, squares, rate=False, low=low, high=high, level=level)
-    return GroupBias(name, len(own), float(own.mean()), estimate.interval)
+    own, mass = values[inside], weights[inside]
+    codes = None if clusters is None else shared_codes(clusters[inside])
+    found = labels_only_mean(own, low=low, high=high, weights=mass, clusters=codes, level=level)
+    value = float(np.average(own, weights=mass))
+    return GroupBias(name, len(own), value, found.interval if len(own) > 1 else None)

@@ -1,13 +1,18 @@
 """Calibration error: is a judge right as often as it says?"""
 
 from dataclasses import dataclass
+from math import pi, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
 from ragstone.stats.bins import equal_mass_bins
-from ragstone.stats.codes import Codes, Floats, Ints, codes_of
+from ragstone.stats.bootstrap import cluster_bootstrap
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
+from ragstone.stats.interval import Interval, clamp
+from ragstone.stats.kish import kish_size
+from ragstone.stats.row_weights import row_weights
 
 from .confusion import Share, share_of
 
@@ -33,11 +38,13 @@ class CalibrationError:
     """Expected calibration error over ``n`` rows, from 0 to 1, and the bins it comes from.
 
     ``value`` is None, with ``reason`` ``no_rows``, for no rows. It is above 0
-    by chance alone: a perfectly calibrated judge has about
-    sqrt(2 / π) · mean of sqrt(p (1 - p) · bins / n).
+    by chance alone: ``by_chance`` is about what a perfectly calibrated judge
+    would have. ``interval`` is None for one row or cluster.
     """
 
     value: float | None
+    interval: Interval | None
+    by_chance: float | None
     bins: tuple[CalibrationBin, ...]
     n: int
     reason: str | None = None
@@ -48,23 +55,36 @@ def calibration_error(
     positive: ArrayLike,
     *,
     bins: int = BINS,
+    weights: ArrayLike | None = None,
     clusters: Codes | None = None,
+    seed: int = 0,
+    resamples: int = 2000,
     level: float = 0.95,
 ) -> CalibrationError:
     """Mean gap between the probability that was said and the share that was true, bin by bin.
 
-        sum over bins of  rows in bin / n · |mean probability - share of positives|
+        sum over bins b of  S_b · |mean probability - share of positives|
+        by chance, about  sqrt(2 / π) · sum of S_b sqrt(p_b (1 - p_b) / n_b)
 
-    Bins hold about equally many rows; equal probabilities share a bin, so there
-    may be fewer of them.
+    S_b is the share of the rows in bin b, p_b its mean probability, n_b its
+    rows, Kish's number of them with weights. Bins hold about equally many rows;
+    equal probabilities share a bin, so there may be fewer of them.
+
+    Chance only ever adds to a gap, and drawing rows again adds as much once
+    more: the interval is the basic bootstrap's over rows or clusters with the
+    bins as they are, which takes that off again, from 0 on. It holds the error
+    less often than its level says; how often,
+    ``benchmarks/calibration.py`` measures.
 
     Args:
         probabilities: Shape (n,), in [0, 1].
         positive: Shape (n,), true or 1 for a positive.
         bins: At the most, at least 1.
-        clusters: Shape (n,). Rows with one value share their fate: for the
-            intervals of the bins' shares.
-        level: Level of those intervals, in (0, 1).
+        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        clusters: Shape (n,). Rows with one value share their fate.
+        seed: The same seed gives the same draws on every machine.
+        resamples: Draws of the bootstrap.
+        level: Of the intervals, in (0, 1).
 
     Raises:
         InputError: Wrong shapes, a probability outside [0, 1], labels that are
@@ -72,7 +92,8 @@ def calibration_error(
 
     Source: Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated
     probabilities using Bayesian binning"; Nixon et al. (2019), "Measuring
-    calibration in deep learning", for bins of equal mass.
+    calibration in deep learning", for bins of equal mass; Davison & Hinkley
+    (1997), section 5.2, for the basic bootstrap.
     """
     said, labels = np.asarray(probabilities, dtype=np.float64), np.asarray(positive)
     if said.ndim != 1 or said.shape != labels.shape or bins < 1:
@@ -86,21 +107,63 @@ def calibration_error(
     if groups is not None and len(groups) != len(said):
         raise InputError(f"{len(said)} rows have {len(groups)} clusters.")
     if len(said) == 0:
-        return CalibrationError(None, (), 0, NO_ROWS)
-    true = labels.astype(bool)
-    place = equal_mass_bins(said, bins)
-    found = tuple(
-        _bin(said, true, place == code, groups, level) for code in range(int(place.max()) + 1)
+        return CalibrationError(None, None, None, (), 0, NO_ROWS)
+    true, mass = labels.astype(bool), row_weights(weights, len(said))
+    place = equal_mass_bins(said, bins, mass)
+    size = int(place.max()) + 1
+    found = tuple(_bin(said, true, place == code, mass, groups, level) for code in range(size))
+    shares = sums_by(place, mass) / len(said)
+    value = float(np.abs(sums_by(place, mass * (said - true))).sum() / len(said))
+    spread = [
+        sqrt(one.mean_probability * (1 - one.mean_probability) / kish_size(mass[place == code]))
+        for code, one in enumerate(found)
+    ]
+    units = np.arange(len(said)) if groups is None else groups
+    interval = _basic_bootstrap(
+        value, place, mass * (said - true), mass, units, seed, resamples, level
     )
-    gaps = sum(
-        one.positives.n * abs(one.mean_probability - (one.positives.value or 0)) for one in found
+    return CalibrationError(
+        value, interval, sqrt(2 / pi) * float(shares @ spread), found, len(said)
     )
-    return CalibrationError(gaps / len(said), found, len(said))
+
+
+def _basic_bootstrap(
+    value: float,
+    place: Ints,
+    gaps: Floats,
+    mass: Floats,
+    units: Ints,
+    seed: int,
+    resamples: int,
+    level: float,
+) -> Interval | None:
+    """Units drawn again; what is drawn lies as far from the value as the value from the truth."""
+    columns, rows = int(place.max()) + 1, int(units.max()) + 1
+    sums = sums_by(units * columns + place, gaps, rows * columns).reshape(rows, columns)
+    counts = np.repeat(sums_by(units, mass)[:, None], columns, axis=1)
+    drawn = cluster_bootstrap(
+        sums,
+        counts,
+        lambda means: np.asarray(np.abs(means).sum(axis=1)),
+        seed=seed,
+        resamples=resamples,
+        level=level,
+    )
+    if drawn is None:
+        return None
+    low, high = (clamp(2 * value - end, 0, 1) for end in (drawn.high, drawn.low))
+    return Interval(low, high, level, "basic_bootstrap")
 
 
 def _bin(
-    said: Floats, true: Booleans, inside: Booleans, groups: Ints | None, level: float
+    said: Floats,
+    true: Booleans,
+    inside: Booleans,
+    weights: Floats,
+    groups: Ints | None,
+    level: float,
 ) -> CalibrationBin:
     own = said[inside]
-    share = share_of(true, inside, groups, level)
-    return CalibrationBin(float(own.min()), float(own.max()), float(own.mean()), share)
+    share = share_of(true, inside, weights, groups, level)
+    mean = float(np.average(own, weights=weights[inside]))
+    return CalibrationBin(float(own.min()), float(own.max()), mean, share)

@@ -15,6 +15,7 @@ def cell_bootstrap(
     n_cells: int,
     combine: Callable[[Floats], Floats],
     *,
+    weights: Floats | None = None,
     clusters: Codes | None,
     seed: int,
     resamples: int,
@@ -22,14 +23,15 @@ def cell_bootstrap(
 ) -> Interval | None:
     """Percentile bootstrap for a function of the shares of the cells.
 
-    Clusters are drawn whole; independent rows by one multinomial draw of the
-    table, which costs the same for ten rows and ten million.
+    Clusters are drawn whole; independent rows of equal weight by one multinomial
+    draw of the table, which costs the same for ten rows and ten million.
 
     Args:
         cells: Shape (n,), from 0 to ``n_cells`` - 1.
         n_cells: How many cells there are.
         combine: Takes shares of shape (B, n_cells), returns finite numbers of
             shape (B,).
+        weights: Shape (n,), of mean 1; None where all are equal.
         clusters: Shape (n,); None where rows are independent.
         seed: The same seed gives the same draws on every machine.
         resamples: Draws.
@@ -44,12 +46,12 @@ def cell_bootstrap(
     """
     upper_quantile(level)
     n = len(cells)
-    if clusters is not None:
-        codes = codes_of(clusters)
+    if clusters is not None or weights is not None:
+        codes = np.arange(n) if clusters is None else codes_of(clusters)
         if len(codes) != n:
             raise InputError(f"{n} rows have {len(codes)} clusters.")
         size = int(codes.max()) + 1 if n else 0
-        table = np.bincount(codes * n_cells + cells, minlength=size * n_cells)
+        table = np.bincount(codes * n_cells + cells, weights, minlength=size * n_cells)
         sums = table.reshape(size, n_cells).astype(np.float64)
         counts = np.repeat(sums.sum(axis=1, keepdims=True), n_cells, axis=1)
         return cluster_bootstrap(sums, counts, combine, seed=seed, resamples=resamples, level=level)

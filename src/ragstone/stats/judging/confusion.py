@@ -4,12 +4,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.codes import Codes, Ints, codes_of, in_order, sums_by
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, in_order, shared_codes
+from ragstone.stats.correcting.labels_only import labels_only_rate
 from ragstone.stats.interval import Interval
-from ragstone.stats.mean import mean_interval
+from ragstone.stats.row_weights import row_weights
 
 NO_ROWS = "no_rows"
 NO_SUCH_ROWS = "no_such_rows"
@@ -56,18 +57,21 @@ def confusion(
     people: Codes,
     *,
     positive: Hashable = 1,
+    weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> Confusion:
     """Confusion of a judge with people, and its rates with intervals.
 
-    Wilson's intervals, ``cluster_wilson`` where rows share clusters.
+    Rates and intervals as ``labels_only_rate`` gives them: Wilson's, ``cluster_wilson``
+    where rows share clusters. Counts are of rows, whatever their weights.
 
     Args:
         judge: Shape (n,), one label a row, none missing.
         people: Shape (n,), for the same rows.
         positive: Which label is positive; True is 1. Rates need it to be one of
             at most two labels.
+        weights: Shape (n,). One over the probability of being drawn, up to a factor.
         clusters: Shape (n,). Rows with one value share their fate.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
@@ -86,7 +90,8 @@ def confusion(
     kinds = len(labels)
     table = np.bincount(b * kinds + a, minlength=kinds**2).reshape(kinds, kinds)
     groups = None if clusters is None else codes_of(clusters)
-    accuracy = share_of(a == b, np.ones(len(a), dtype=bool), groups, level)
+    mass = row_weights(weights, len(a))
+    accuracy = share_of(a == b, np.ones(len(a), dtype=bool), mass, groups, level)
     counts = tuple(tuple(int(one) for one in row) for row in table)
     binary = kinds <= 2 and (positive in place or len(a) == 0)
     if not binary:
@@ -97,28 +102,28 @@ def confusion(
         counts,
         len(a),
         accuracy,
-        share_of(yes, truth, groups, level),
-        share_of(~yes, ~truth, groups, level),
-        share_of(truth, yes, groups, level),
+        share_of(yes, truth, mass, groups, level),
+        share_of(~yes, ~truth, mass, groups, level),
+        share_of(truth, yes, mass, groups, level),
         None if len(a) else NO_ROWS,
     )
 
 
 def share_of(
-    hits: NDArray[np.bool_], among: NDArray[np.bool_], clusters: Ints | None, level: float
+    hits: NDArray[np.bool_],
+    among: NDArray[np.bool_],
+    weights: Floats,
+    clusters: Ints | None,
+    level: float,
 ) -> Share:
-    """Share of the rows ``among`` that are ``hits``, with its interval."""
+    """Share of the rows ``among`` that are ``hits``, each with its weight, and its interval."""
     n = int(among.sum())
     if n == 0:
         return Share(None, None, 0, NO_SUCH_ROWS)
+    own = None if clusters is None else shared_codes(clusters[among])
     rows = hits[among].astype(np.float64)
-    if clusters is None:
-        sums, counts = rows, np.ones(n)
-    else:
-        own = np.unique(clusters[among], return_inverse=True)[1].astype(np.int64)
-        sums, counts = sums_by(own, rows), sums_by(own, np.ones(n))
-    estimate = mean_interval(sums, counts, rate=True, low=0, high=1, level=level)
-    return Share(estimate.value, estimate.interval, n)
+    found = labels_only_rate(rows, weights=weights[among], clusters=own, level=level)
+    return Share(found.value, found.interval, n)
 
 
 def list_labels(name: str, values: Codes) -> list[Hashable]:

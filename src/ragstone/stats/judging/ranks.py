@@ -11,6 +11,7 @@ from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
 from ragstone.stats.interval import Interval
 from ragstone.stats.kish import kish_df
 from ragstone.stats.mean_ranks import mean_ranks
+from ragstone.stats.row_weights import row_weights
 from ragstone.stats.student import quantile
 
 TOO_FEW = "too_few"
@@ -39,16 +40,23 @@ class RankCorrelation:
 
 
 def spearman(
-    a: ArrayLike, b: ArrayLike, *, clusters: Codes | None = None, level: float = 0.95
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
 ) -> RankCorrelation:
     """Spearman's ρ: the correlation of the ranks, tied values sharing their mean rank.
 
     The interval is tanh(atanh(ρ) ± t · s / (1 - ρ²)); s² is the variance of ρ by
-    the delta method on the ranks, summed by cluster.
+    the delta method on the ranks, summed by cluster. With weights a row counts as
+    so many rows, in ranks too.
 
     Args:
         a: Shape (n,), finite.
         b: Shape (n,), finite.
+        weights: Shape (n,). One over the probability of being drawn, up to a factor.
         clusters: Shape (n,). Rows with one value share their fate.
         level: Share of intervals that should hold the true value, in (0, 1).
 
@@ -58,18 +66,24 @@ def spearman(
     Source: Spearman (1904), "The proof and measurement of association between
     two things".
     """
-    x, y, codes = _read(a, b, clusters)
+    x, y, mass, codes = _read(a, b, weights, clusters)
     undefined = _undefined(x, y)
     if undefined is not None:
         return undefined
-    u, v = _standard(mean_ranks(x)), _standard(mean_ranks(y))
-    value = float(np.clip((u * v).mean(), -1, 1))
-    effect = (u * v - value * (u**2 + v**2) / 2) / len(u)
-    return RankCorrelation(value, _fisher(value, effect, codes, level), len(u))
+    u, v = (_standard(mean_ranks(one, mass), mass) for one in (x, y))
+    share = mass / len(u)
+    value = float(np.clip(share @ (u * v), -1, 1))
+    effect = share * (u * v - value * (u**2 + v**2) / 2)
+    return RankCorrelation(value, _fisher(value, effect, mass, codes, level), len(u))
 
 
 def kendall(
-    a: ArrayLike, b: ArrayLike, *, clusters: Codes | None = None, level: float = 0.95
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
 ) -> RankCorrelation:
     """Kendall's τ-b: pairs in the same order less pairs in opposite order, ties put right.
 
@@ -77,11 +91,13 @@ def kendall(
 
     In n log n steps. The interval is tanh(atanh(τ) ± t · s / (1 - τ²)); s² is the
     delta method's variance of this ratio of means over pairs. It needs every
-    pair, so above 10,000 rows there is none.
+    pair, so above 10,000 rows there is none. With weights a pair counts as the
+    product of its two.
 
     Args:
         a: Shape (n,), finite.
         b: Shape (n,), finite.
+        weights: Shape (n,). One over the probability of being drawn, up to a factor.
         clusters: Shape (n,). Rows with one value share their fate.
         level: Share of intervals that should hold the true value, in (0, 1).
 
@@ -92,50 +108,56 @@ def kendall(
     (1966) for n log n; Hoeffding (1948), "A class of statistics with
     asymptotically normal distribution", for the variance.
     """
-    x, y, codes = _read(a, b, clusters)
+    x, y, mass, codes = _read(a, b, weights, clusters)
     undefined = _undefined(x, y)
     if undefined is not None:
         return undefined
     n = len(x)
     i, j = np.unique(x, return_inverse=True)[1], np.unique(y, return_inverse=True)[1]
     both = i * (int(j.max()) + 1) + j
-    pairs = n * (n - 1) / 2
-    tied_a, tied_b, tied_both = (_tied_pairs(one) for one in (i, j, both))
-    against = _inversions(j[np.lexsort((j, i))])
+    pairs = _tied_pairs(np.zeros(n, dtype=np.int64), mass)
+    tied_a, tied_b, tied_both = (_tied_pairs(one, mass) for one in (i, j, both))
+    order = np.lexsort((j, i))
+    against = _inversions(j[order], mass[order])
     apart_a, apart_b = pairs - tied_a, pairs - tied_b
     score = pairs - tied_a - tied_b + tied_both - 2 * against
     value = float(np.clip(score / sqrt(apart_a * apart_b), -1, 1))
     interval = None
     if n <= MOST_PAIRED:
-        effect = _kendall_effect(i, j, score / pairs, apart_a / pairs, apart_b / pairs)
-        interval = _fisher(value, effect, codes, level)
+        effect = _kendall_effect(i, j, mass, score / pairs, apart_a / pairs, apart_b / pairs)
+        interval = _fisher(value, effect, mass, codes, level)
     return RankCorrelation(value, interval, n)
 
 
-def _standard(values: Floats) -> Floats:
-    return np.asarray((values - values.mean()) / values.std())
+def _standard(values: Floats, mass: Floats) -> Floats:
+    gaps = values - np.average(values, weights=mass)
+    return np.asarray(gaps / sqrt(np.average(gaps**2, weights=mass)))
 
 
-def _tied_pairs(codes: Ints) -> float:
-    counts = np.bincount(np.unique(codes, return_inverse=True)[1]).astype(np.float64)
-    return float((counts * (counts - 1)).sum() / 2)
+def _tied_pairs(codes: Ints, mass: Floats) -> float:
+    """Of the rows of one code, the sum of the products of any two weights."""
+    place = np.unique(codes, return_inverse=True)[1]
+    return float((sums_by(place, mass) ** 2 - sums_by(place, mass**2)).sum() / 2)
 
 
-def _inversions(values: Ints) -> float:
+def _inversions(values: Ints, mass: Floats) -> float:
     """Pairs of places whose first value is the greater one, by merging halves that double."""
     n, top = len(values), int(values.max()) + 1
-    places, total, half = np.arange(n), 0, 1
+    places, total, half = np.arange(n), 0.0, 1
     while half < n:
         block, right = places // (2 * half), places // half % 2
         order = np.argsort((block * top + values) * 2 + right, kind="stable")
-        lefts = np.cumsum(1 - right[order])
+        lefts = np.cumsum(np.where(right[order] == 1, 0.0, mass[order]))
         rights = right[order] == 1
-        total += int(((block[order][rights] + 1) * half - lefts[rights]).sum())
+        last = np.minimum((block[order][rights] + 1) * 2 * half, n) - 1
+        total += float(mass[order][rights] @ (lefts[last] - lefts[rights]))
         half *= 2
-    return float(total)
+    return total
 
 
-def _kendall_effect(i: Ints, j: Ints, score: float, apart_a: float, apart_b: float) -> Floats:
+def _kendall_effect(
+    i: Ints, j: Ints, mass: Floats, score: float, apart_a: float, apart_b: float
+) -> Floats:
     """What each row adds to τ-b beyond its mean."""
     n = len(i)
     ordered = np.empty(n)
@@ -143,34 +165,36 @@ def _kendall_effect(i: Ints, j: Ints, score: float, apart_a: float, apart_b: flo
     for start in range(0, n, step):
         part = slice(start, start + step)
         signs = np.sign(i[part, None] - i[None, :]) * np.sign(j[part, None] - j[None, :])
-        ordered[part] = signs.sum(axis=1)
-    own_a, own_b = n - np.bincount(i)[i], n - np.bincount(j)[j]
-    root = sqrt(apart_a * apart_b)
+        ordered[part] = signs @ mass
+    own_a, own_b = n - sums_by(i, mass)[i], n - sums_by(j, mass)[j]
+    root, others = sqrt(apart_a * apart_b), n - mass
     gaps = (
-        (ordered / (n - 1) - score) / root,
-        score / root / 2 * (own_a / (n - 1) - apart_a) / apart_a,
-        score / root / 2 * (own_b / (n - 1) - apart_b) / apart_b,
+        (ordered / others - score) / root,
+        score / root / 2 * (own_a / others - apart_a) / apart_a,
+        score / root / 2 * (own_b / others - apart_b) / apart_b,
     )
-    return np.asarray(2 * (gaps[0] - gaps[1] - gaps[2]) / n)
+    return np.asarray(2 * mass * (gaps[0] - gaps[1] - gaps[2]) / n)
 
 
-def _fisher(value: float, effect: Floats, codes: Ints | None, level: float) -> Interval | None:
+def _fisher(
+    value: float, effect: Floats, mass: Floats, codes: Ints | None, level: float
+) -> Interval | None:
     sums = effect if codes is None else sums_by(codes, effect)
     units = len(sums)
     slack = 1 - value**2
     if units < FEWEST or slack <= ALIKE:
         return None
     error = sqrt(units / (units - 1) * float(sums @ sums))
-    df = units - 1.0
-    if codes is not None:
-        df = kish_df(np.bincount(codes))
+    df = kish_df(mass if codes is None else sums_by(codes, mass))
     half = quantile(level, df) * error / slack
     centre = atanh(value)
     low, high = tanh(centre - half), tanh(centre + half)
     return Interval(low, high, level, "ratio_delta") if low < high else None
 
 
-def _read(a: ArrayLike, b: ArrayLike, clusters: Codes | None) -> tuple[Floats, Floats, Ints | None]:
+def _read(
+    a: ArrayLike, b: ArrayLike, weights: ArrayLike | None, clusters: Codes | None
+) -> tuple[Floats, Floats, Floats, Ints | None]:
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise InputError(f"Both must be of one shape (n,), got {x.shape} and {y.shape}.")
@@ -179,7 +203,7 @@ def _read(a: ArrayLike, b: ArrayLike, clusters: Codes | None) -> tuple[Floats, F
     codes = None if clusters is None else codes_of(clusters)
     if codes is not None and len(codes) != len(x):
         raise InputError(f"{len(x)} rows have {len(codes)} clusters.")
-    return x, y, codes
+    return x, y, row_weights(weights, len(x)), codes
 
 
 def _undefined(x: Floats, y: Floats) -> RankCorrelation | None:

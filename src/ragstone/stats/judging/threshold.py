@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.codes import Codes, Floats, Ints, codes_of
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
 from ragstone.stats.interval import Interval
+from ragstone.stats.row_weights import row_weights
 
 from .cells import cell_bootstrap
 
@@ -54,6 +55,7 @@ def best_threshold(
     criterion: Criterion = "f1",
     folds: int = 5,
     seed: int = 0,
+    weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     resamples: int = 2000,
     level: float = 0.95,
@@ -78,6 +80,7 @@ def best_threshold(
         criterion: What to maximise.
         folds: At least 2.
         seed: Of the folds and of the bootstrap.
+        weights: Shape (n,). One over the probability of being drawn, up to a factor.
         clusters: Shape (n,). Rows with one value share their fate.
         resamples: Draws of the bootstrap.
         level: Share of intervals that should hold the true value, in (0, 1).
@@ -103,16 +106,18 @@ def best_threshold(
     reason = _nothing_to_choose(values, true)
     if reason is not None:
         return Threshold(None, criterion, None, None, None, len(values), folds, seed, reason)
-    value, in_sample = _choose(values, true, criterion)
-    verdicts = _verdicts_of_others(values, true, codes, criterion, folds, seed)
+    mass = row_weights(weights, len(values))
+    value, in_sample = _choose(values, true, mass, criterion)
+    verdicts = _verdicts_of_others(values, true, mass, codes, criterion, folds, seed)
     if verdicts is None:
         return Threshold(value, criterion, in_sample, None, None, len(values), folds, seed, TOO_FEW)
     cells = 2 * true.astype(np.int64) + verdicts
-    shares = np.bincount(cells, minlength=CELLS)[None, :] / len(cells)
+    shares = sums_by(cells, mass, CELLS)[None, :] / len(cells)
     interval = cell_bootstrap(
         cells,
         CELLS,
         lambda drawn: criterion_of(drawn, criterion),
+        weights=mass if mass.min() < mass.max() else None,
         clusters=None if clusters is None else codes,
         seed=seed,
         resamples=resamples,
@@ -145,11 +150,13 @@ def _ratio(over: Floats, under: Floats) -> Floats:
     return np.divide(over, under, out=np.zeros_like(under), where=under > TINY)
 
 
-def _choose(values: Floats, true: NDArray[np.bool_], criterion: Criterion) -> tuple[float, float]:
+def _choose(
+    values: Floats, true: NDArray[np.bool_], mass: Floats, criterion: Criterion
+) -> tuple[float, float]:
     distinct, place = np.unique(values, return_inverse=True)
-    hits = np.bincount(place, weights=true)[::-1].cumsum()[::-1]
-    said = np.bincount(place)[::-1].cumsum()[::-1]
-    n, positives = len(values), int(true.sum())
+    hits = sums_by(place, mass * true)[::-1].cumsum()[::-1]
+    said = sums_by(place, mass)[::-1].cumsum()[::-1]
+    n, positives = float(mass.sum()), float(mass @ true)
     false = said - hits
     table = np.stack([n - positives - false, false, positives - hits, hits], axis=-1) / n
     worth = criterion_of(table, criterion)
@@ -161,6 +168,7 @@ def _choose(values: Floats, true: NDArray[np.bool_], criterion: Criterion) -> tu
 def _verdicts_of_others(
     values: Floats,
     true: NDArray[np.bool_],
+    mass: Floats,
     codes: Ints,
     criterion: Criterion,
     folds: int,
@@ -177,7 +185,8 @@ def _verdicts_of_others(
         inside = fold == one
         if _nothing_to_choose(values[~inside], true[~inside]) is not None:
             return None
-        verdicts[inside] = values[inside] >= _choose(values[~inside], true[~inside], criterion)[0]
+        least, _ = _choose(values[~inside], true[~inside], mass[~inside], criterion)
+        verdicts[inside] = values[inside] >= least
     return verdicts
 
 
