@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from ragstone.errors import InputError
-from ragstone.stats import Interval, cluster_bootstrap, cluster_t_mean
+from ragstone.stats import Interval, bounded_wilson, cluster_bootstrap, cluster_t_mean
 from ragstone.stats.bootstrap import bootstrap_mean, percentile_interval
 
 Floats = NDArray[np.float64]
@@ -189,3 +190,24 @@ def test_wrong_scores_are_refused() -> None:
         bootstrap_mean([0, 1], seed=1, resamples=1)
     with pytest.raises(InputError, match="level"):
         bootstrap_mean([0, 1], seed=1, level=95)
+
+
+def test_the_number_of_threads_moves_no_digit() -> None:
+    scores = np.random.default_rng(7).random((30_000, 2))
+
+    def ends(threads: int) -> list[tuple[float, float]]:
+        found = []
+        with threadpool_limits(threads):
+            for size in (300, 30_000):
+                sums, counts = scores[:size], 1 + (scores[:size] > 0.5).astype(float)
+                first = sums[:, 0]
+                found += [
+                    cluster_bootstrap(sums, counts, lambda means: means.min(axis=1), seed=1),
+                    bootstrap_mean(np.round(first, 1), seed=1),
+                    bounded_wilson(first, counts[:, 0], first**2, low=0, high=1, level=0.95),
+                ]
+        return [(one.low, one.high) for one in found if one is not None]
+
+    one = ends(1)
+    assert len(one) == 6
+    assert one == ends(2) == ends(4)

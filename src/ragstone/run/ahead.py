@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Protocol
 
 import polars as pl
@@ -19,11 +18,14 @@ from ragstone.judges import Block, Judge
 from ragstone.judges.llm.judge import LLMJudge
 from ragstone.plan import Stage, foreseen, stages, stream
 
+from .blocks import blocks
 from .judging import still_open
 
 BLOCK = 250
+"""Examples of a block."""
+
 AHEAD = 2
-"""Blocks under way beside the one that is being read; more where more calls are in flight."""
+"""Blocks under way beside the one that is being read."""
 
 TICK = 0.2
 """Seconds between two looks at how far it is."""
@@ -41,12 +43,13 @@ class Worker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A block whose questions are being put."""
+    """A block whose questions are being put; ``heard`` are the places about which all was said."""
 
     examples: list[Example]
     frame: pl.DataFrame
     judges: tuple[Judge, ...]
     done: "Future[None]"
+    heard: set[int]
 
 
 @dataclass(slots=True)
@@ -63,8 +66,6 @@ class Ahead:
         judges: In the order they are asked; some of them by model.
         asks: Of the run.
         asking: What questions are put with.
-        size: Examples of a block.
-        in_flight: Calls at once, at the most; there is to be work for so many.
         first: The place of the first example in the data.
     """
 
@@ -73,16 +74,11 @@ class Ahead:
         judges: Sequence[Judge],
         asks: Sequence[str],
         asking: Worker,
-        *,
-        size: int = BLOCK,
-        in_flight: int = 0,
         first: int = 0,
     ) -> None:
         self.judges = judges
         self.asks = asks
         self.asking = asking
-        self.size = size
-        self.most = max(AHEAD * size, 2 * in_flight)
         self.turn = first
         self.counted = Counted(first)
         self.orders: dict[tuple[str, frozenset[str]], list[Stage]] = {}
@@ -91,19 +87,20 @@ class Ahead:
         self,
         examples: Iterator[Example],
         check: Callable[[list[Example]], None],
-        tick: Callable[[int], None],
+        tick: Callable[[Begun, int], None],
     ) -> Iterator[Begun]:
         """The blocks in order, each when its questions have been answered.
 
         Args:
             examples: All that are left to judge.
             check: Called with each block before anything is asked about it.
-            tick: Called with the number of examples that are done, now and then.
+            tick: Called now and then with the block that is next, and the number of examples done.
         """
         begun: deque[Begun] = deque()
+        source = blocks(examples, BLOCK)
         held = 0
         while True:
-            while held <= self.most and (block := list(islice(examples, self.size))):
+            while held <= AHEAD * BLOCK and (block := next(source, None)):
                 check(block)
                 begun.append(self._begin(block))
                 held += len(block)
@@ -111,7 +108,7 @@ class Ahead:
                 return
             first = begun.popleft()
             while not self.asking.settled(first.done, TICK):
-                tick(self.counted.examples)
+                tick(first, self.counted.examples)
             yield first
             held -= len(first.examples)
 
@@ -130,18 +127,21 @@ class Ahead:
                     open_asks[row].add(ask)
             asked.append((judge, open_asks))
         turn, self.turn = self.turn, self.turn + len(examples)
-        return Begun(examples, frame, judges, self.asking.submit(self._put(examples, asked, turn)))
+        heard: set[int] = set()
+        done = self.asking.submit(self._put(examples, asked, turn, heard))
+        return Begun(examples, frame, judges, done, heard)
 
     async def _put(
         self,
         examples: Sequence[Example],
         asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
         turn: int,
+        heard: set[int],
     ) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 for place, example in enumerate(examples):
-                    group.create_task(self._put_one(example, place, asked, turn + place))
+                    group.create_task(self._put_one(example, place, asked, turn + place, heard))
         except ExceptionGroup as errors:
             raise _first(errors) from None
 
@@ -151,11 +151,13 @@ class Ahead:
         place: int,
         asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
         turn: int,
+        heard: set[int],
     ) -> None:
         for judge, open_asks in asked:
             asks = open_asks[place]
             if asks:
                 await stream(judge, example, asks, self._order(judge, asks), turn)
+        heard.add(place)
         self.counted.examples += 1
 
     def _order(self, judge: LLMJudge, asks: set[str]) -> list[Stage]:

@@ -100,7 +100,7 @@ def evaluate(
         offline: Fetch no model, and ask no server but one on this machine.
         instructions: What chat models are told: plan, prompts, language, rubrics.
         limits: How fast they are asked, and what that may cost.
-        debug: Called with each example as soon as it is judged; blocks are then single examples.
+        debug: Called with each example as soon as it is judged, by models before its whole block.
         progress: Called after each block, and now and then while models are asked.
 
     Raises:

@@ -16,6 +16,7 @@ from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, pars
 from ragstone.parquet import read_parquet
 
 from .asked import Asked
+from .blocks import blocks
 from .coarser import FINE, coarsest, origins
 from .estimate import Estimate
 from .estimates import Provenance, by_column, estimate_metric
@@ -32,10 +33,8 @@ from .written import collect, reading
 if TYPE_CHECKING:
     from .calls.asking import Asking
 
-FIRST_BLOCK = 1_000
-LARGEST_BLOCK = 20_000
-QUICK_BLOCK_SECONDS = 2.0
-"""A block that took less than this is followed by one of twice its size."""
+BLOCK = 20_000
+"""Examples of a block, where no model by server is asked."""
 
 MOST_GROUPS = 200
 LEVEL = 0.95
@@ -136,12 +135,12 @@ class Evaluation:
     ) -> None:
         """Judge, score and keep what has not been, block by block."""
         number = self._skip_finished(examples)
-        blocks = (
+        judged_blocks = (
             self._one_after_the_other(examples)
             if self.asking is None
             else self._asked_ahead(examples, self.asking, fraction, progress)
         )
-        for block, judged in blocks:
+        for block, judged in judged_blocks:
             self.keep(number, block, judged)
             self._report(progress, fraction)
             number += 1
@@ -149,13 +148,9 @@ class Evaluation:
     def _one_after_the_other(
         self, examples: Iterator[Example]
     ) -> Iterator[tuple[list[Example], JudgedBlock]]:
-        size = FIRST_BLOCK
-        while block := list(islice(examples, size)):
-            began = time.perf_counter()
+        for block in blocks(examples, BLOCK):
             self.check_fields(block)
             yield block, judge_block(block, self.judges, self.asks)
-            if time.perf_counter() - began < QUICK_BLOCK_SECONDS:
-                size = min(2 * size, LARGEST_BLOCK)
 
     def _asked_ahead(
         self,
@@ -165,15 +160,20 @@ class Evaluation:
         progress: Report | None,
     ) -> Iterator[tuple[list[Example], JudgedBlock]]:
         """Blocks whose questions to models were put ahead."""
-        from .ahead import BLOCK, Ahead
+        from .ahead import Ahead, Begun
 
-        size = 1 if self.debug else BLOCK
-        ahead = Ahead(self.judges, self.asks, asking, size=size, first=self.tally.examples)
+        ahead = Ahead(self.judges, self.asks, asking, self.tally.examples)
+        shown = self.tally.examples
 
-        def tick(done: int) -> None:
+        def tick(begun: Begun, done: int) -> None:
+            nonlocal shown
             self._report(progress, fraction, done)
+            while self.debug and (place := shown - self.tally.examples) in begun.heard:
+                self._show(begun.examples[place], begun.judges, self.debug)
+                shown += 1
 
         for begun in ahead.blocks(examples, self.check_fields, tick):
+            tick(begun, ahead.counted.examples)
             tables = Tables(begun.frame)
             yield begun.examples, judge_further(begun.examples, tables, begun.judges, self.asks)
 
@@ -219,10 +219,16 @@ class Evaluation:
         self.tally.add(len(examples), judged.ledger, tables.get(SIMILARITY))
         self.tally.hear(judged.ledger, tables.get(Support.name))
         self.unanswered += judged.ledger.filter(UNANSWERED).height
-        if self.debug:
-            live = Live(self.folder, judged, ids, scored["scores"])
+        if self.debug and self.asking is None:
+            live = Live(self.folder, judged, scored["scores"])
             for example in examples:
                 self.debug(live, example.id)
+
+    def _show(self, example: Example, judges: Sequence[Judge], debug: Debug) -> None:
+        """Judge an example by itself, before its block, of what was heard about it."""
+        judged = judge_block([example], judges, self.asks)
+        scores = self._scored([example], judged, pl.lit(0, pl.UInt32).alias("block"))["scores"]
+        debug(Live(self.folder, judged, scores), example.id)
 
     def check_fields(self, block: Sequence[Example]) -> None:
         """A field that no example of the first block has, or all have another, is a mistake."""

@@ -157,7 +157,7 @@ def forecast(
         panel = parse_judges(by_model.names, citations, llm=by_model.judges, offline=offline)
         ahead = Ahead(panel.judges, asks, counting)
         mine = [ask for ask in asks if ask in LLM_ASKS]
-        for begun in ahead.blocks(iter(examples), counting.see, lambda _: None):
+        for begun in ahead.blocks(iter(examples), counting.see, lambda *_: None):
             judge_further(begun.examples, Tables(begun.frame), begun.judges, mine)
     return Forecast(survey.examples, counting.tasks)
 

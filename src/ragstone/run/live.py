@@ -17,14 +17,14 @@ class Live:
     Args:
         folder: Of the run.
         judged: The block.
-        ids: The id of each row.
         scores: As the run keeps them.
     """
 
-    def __init__(
-        self, folder: Folder, judged: JudgedBlock, ids: pl.DataFrame, scores: pl.DataFrame
-    ) -> None:
-        self._folder, self._judged, self._ids, self._scores = folder, judged, ids, scores
+    def __init__(self, folder: Folder, judged: JudgedBlock, scores: pl.DataFrame) -> None:
+        self._folder, self._judged, self._scores = folder, judged, scores
+        self._ids = judged.tables.examples.select(
+            pl.int_range(pl.len(), dtype=pl.UInt32).alias("row"), example_id="id"
+        )
 
     def examples(self) -> pl.DataFrame:
         """The examples."""

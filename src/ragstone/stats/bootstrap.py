@@ -172,7 +172,7 @@ def _multinomial_means(
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
         times = rng.multinomial(rows, counts / rows, size=size)
-        means[start : start + size] = times @ values / rows
+        means[start : start + size] = _added(times, values[:, None])[:, 0] / rows
     return means
 
 
@@ -205,7 +205,13 @@ def _resampled_means(totals: Floats, resamples: int, rng: np.random.Generator) -
         picks = rng.integers(clusters, size=(size, clusters))
         picks += clusters * np.arange(size)[:, None]
         times = np.bincount(picks.ravel(), minlength=size * clusters).reshape(size, clusters)
-        drawn[start : start + size] = times @ totals
+        drawn[start : start + size] = _added(times, totals)
     sums, counts = drawn[:, :columns], drawn[:, columns:]
     whole = (counts > 0).all(axis=1)
     return np.asarray(sums[whole] / counts[whole])
+
+
+def _added(times: NDArray[np.int64], totals: Floats) -> Floats:
+    """The product of (B, C) and (C, m), whose last digit does not depend on the threads of BLAS."""
+    columns = np.ascontiguousarray(totals.T)
+    return np.asarray(np.einsum("rc,mc->rm", times.astype(np.float64), columns))

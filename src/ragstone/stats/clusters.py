@@ -62,7 +62,7 @@ class Clusters:
         C / (C - 1) · sum of (s_c - mean · n_c)² / N²
         """
         residuals = self.sums - self.mean * self.counts
-        squares = float(residuals @ residuals)
+        squares = float(np.square(residuals).sum())
         return self.size / (self.size - 1) * squares / self.rows**2
 
     @property

@@ -32,7 +32,7 @@ def kish_size(weights: ArrayLike) -> float:
     if largest == 0:
         return 0.0
     relative = values / largest
-    return float(relative.sum() ** 2 / (relative @ relative))
+    return float(relative.sum() ** 2 / np.square(relative).sum())
 
 
 def kish_df(weights: ArrayLike) -> float:

@@ -312,6 +312,17 @@ def test_each_example_can_be_watched(scripted: Model, pier: Rows) -> None:
     assert all(scores == 2 and calls >= 3 for _, scores, calls in seen)
 
 
+def test_a_run_that_is_watched_keeps_the_same_rows(
+    scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    kept = []
+    for name, debug in (("watched", lambda *_: None), ("alone", None)):
+        out = tmp_path / name
+        ragstone.evaluate(pier, metrics=METRICS, judge=[scripted(), "local"], debug=debug, out=out)
+        kept.append({file.name: file.read_bytes() for file in out.rglob("*.parquet")})
+    assert kept[0] == kept[1]
+
+
 def test_what_was_asked_and_said_is_kept_with_each_example(
     scripted: Model, pier: Rows, tmp_path: Path
 ) -> None:
