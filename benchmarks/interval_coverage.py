@@ -9,15 +9,12 @@ Scores: each row is beta-distributed around its question's mean, about .7 or
 near .05. Mostly 1: 19 of 20 questions score 1 in every row, the rest something
 uniform below it, or .8 ("rare falls"). Ratios: claims that are supported over
 all claims, 1 to 9 an answer; and a skewed cost over successes, per question.
-Gate: how often a requirement "rate <= bar" holds by Wilson's 90 % interval where
-the true rate is the bar, computed exactly over numbers of rows.
 """
 
 import argparse
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,20 +53,6 @@ class Setting:
     draw: Draw
 
 
-BARS = (0.01, 0.05, 0.1, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95)
-
-
-def wrongly_holds(bar: float, n: int) -> float:
-    """How often ``n`` rows of the rate ``bar`` have an interval that clears it."""
-    share = 0.0
-    for successes in range(n + 1):
-        found = wilson(successes, n, level=0.9)
-        if found is None or found.high > bar:
-            break
-        share += comb(n, successes) * bar**successes * (1 - bar) ** (n - successes)
-    return share
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=600)
@@ -98,13 +81,6 @@ def main() -> None:
                 given = [ratio(*sample, method).interval for sample in samples]
                 cells[column] = held(given, setting.truth)
         line(setting.name, cells)
-
-    print()
-    heading("gate: wrongly holds, n to 500", ("least", "mean", "most"))
-    for bar in BARS:
-        first = 268 if bar < 0.02 else 20
-        shares = [wrongly_holds(bar, n) for n in range(first, 501, 7)]
-        line(f"rate <= {bar:g}", [f"{of(shares):.3f}" for of in (min, np.mean, max)])
 
     print()
     for values in (3, 101, 500, 501):

@@ -48,8 +48,8 @@ def gate(
     ] = On.interval,
     level: Annotated[
         float,
-        typer.Option(help="One-sided: about the chance to pass though a requirement is not met, "
-                     "and to fail though all are."),
+        typer.Option(help="One-sided: the chance to pass though a requirement is not met, and to "
+                     "fail though all are; at most for rates, about for all else."),
     ] = 0.05,
     max_missing: Annotated[
         float, typer.Option(metavar="SHARE", help="So much of a requirement's scores may be "

@@ -8,8 +8,9 @@ from typing import Literal
 import polars as pl
 
 from ragstone.stats import Interval
+from ragstone.stats.exact_rate import ExactRate, exact_rate
 
-from .scored import Scale, mean_at
+from .scored import Scale, by_cluster, mean_at
 
 End = Literal["low", "high"]
 
@@ -31,6 +32,7 @@ class Quantity:
         filled: The quantity with every missing row at the end that makes it lowest or highest;
             None where the range has no such end. Not asked for where nothing is missing.
         least_p: A p below it cannot be told from it, as in a bootstrap of so many draws.
+        exact: The binomial tails of a plain rate, which ``at`` is read off too; None for all else.
         counted: What ``n`` counts.
         n_scored: Rows that have a score, where ``n`` counts something else.
         reasons: Why rows have no value, and how many.
@@ -48,6 +50,7 @@ class Quantity:
     high: float | None = None
     filled: "Callable[[End], Quantity | None] | None" = None
     least_p: float = 0.0
+    exact: ExactRate | None = None
     counted: Literal["examples", "pairs", "labels"] = "examples"
     n_scored: int | None = None
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -65,15 +68,17 @@ class Quantity:
 
 
 def mean_quantity(scores: pl.DataFrame, scale: Scale) -> Quantity:
-    """The mean of the scores that have a value.
+    """The mean of the scores that have a value; of a rate with exact tails.
 
     Args:
         scores: Rows of ``Scored.of``.
         scale: Of the metric.
     """
     tally = dict(scores["status"].value_counts().iter_rows())
-    mean = mean_at(scores, scale)
+    clusters = by_cluster(scores)
+    mean = mean_at(clusters, scale)
     usual = mean(0.95)
+    exact = exact_rate(clusters.sums, clusters.counts) if scale.rate else None
 
     def filled(end: End) -> Quantity | None:
         to = scale.low if end == "low" else scale.high
@@ -81,7 +86,7 @@ def mean_quantity(scores: pl.DataFrame, scale: Scale) -> Quantity:
 
     return Quantity(
         value=usual.value,
-        at=lambda level: mean(level).interval,
+        at=(lambda level: mean(level).interval) if exact is None else exact.interval,
         n=int(tally.get("value", 0)),
         n_undefined=int(tally.get("undefined", 0)),
         n_missing=int(tally.get("missing", 0)),
@@ -89,6 +94,7 @@ def mean_quantity(scores: pl.DataFrame, scale: Scale) -> Quantity:
         low=scale.low,
         high=scale.high,
         filled=filled,
+        exact=exact,
         reasons=reasons_of(scores),
     )
 

@@ -7,7 +7,9 @@ from functools import cached_property
 from math import isfinite
 from typing import Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.examples import Example
@@ -159,24 +161,41 @@ def mean_of(scores: pl.DataFrame, scale: Scale, *, level: float = 0.95) -> MeanE
         scale: Of the metric.
         level: Of the interval.
     """
-    return mean_at(scores, scale)(level)
+    return mean_at(by_cluster(scores), scale)(level)
 
 
-def mean_at(scores: pl.DataFrame, scale: Scale) -> Callable[[float], MeanEstimate]:
-    """As ``mean_of``, for many levels: the rows are put into clusters once."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ByCluster:
+    """Of each cluster with a value: the sum of its scores, their number, the sum of squares."""
+
+    sums: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+
+def by_cluster(scores: pl.DataFrame) -> ByCluster:
+    """The scores that have a value, put into clusters.
+
+    Args:
+        scores: Rows of ``Scored.of``.
+    """
     value = pl.col("value")
     clusters = (
         scores.filter(pl.col("status") == "value")
         .group_by("cluster", maintain_order=True)
         .agg(sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum())
     )
-    sums, counts, squares = (clusters[name].to_numpy() for name in ("sums", "counts", "squares"))
+    return ByCluster(*(clusters[name].to_numpy() for name in ("sums", "counts", "squares")))
+
+
+def mean_at(clusters: ByCluster, scale: Scale) -> Callable[[float], MeanEstimate]:
+    """As ``mean_of``, for many levels."""
 
     def mean(level: float) -> MeanEstimate:
         return mean_interval(
-            sums,
-            counts,
-            squares,
+            clusters.sums,
+            clusters.counts,
+            clusters.squares,
             rate=scale.rate,
             low=scale.low,
             high=scale.high,

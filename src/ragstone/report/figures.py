@@ -17,6 +17,10 @@ ARROWS = {"+": "↑", "-": "↓", "0": "·"}
 METHODS = {
     "wilson": ("Wilson", "a rate, one row a question"),
     "clopper_pearson": ("exact", "a rate, one row a question, after Clopper and Pearson"),
+    "cluster_clopper_pearson": (
+        "cl. exact",
+        "a rate whose rows share questions, after Clopper and Pearson on fewer rows",
+    ),
     "cluster_wilson": ("cl. Wilson", "a rate whose rows share questions: Wilson, fewer rows"),
     "t": ("t", "a mean without a range, one row a question"),
     "cluster_t": ("cluster t", "a mean without a range, whose rows share questions"),

@@ -7,7 +7,17 @@ from ragstone.decisions.gating.gate import Decided, Decision, GateResult
 
 from .failing import Failing, FailingExample
 from .figures import ends, number, p_word, percent
-from .gate_words import GAIN, VERDICTS, WORDS, advice, gain_head, headline, is_gain, value_figure
+from .gate_words import (
+    GAIN,
+    VERDICTS,
+    WORDS,
+    advice,
+    gain_head,
+    headline,
+    is_gain,
+    tails,
+    value_figure,
+)
 from .worst import ANSWER, QUESTION, shortened
 
 MARKS: dict[Decision, str] = {"pass": "✅", "fail": "❌", "cannot_tell": "❔", "missing": "⚠️"}
@@ -102,8 +112,9 @@ def _small_print(result: GateResult) -> str:
     if result.on == "point":
         return f"Decided on the values alone; another sample could turn them. {gains}".rstrip()
     level = percent(1 - 2 * result.level)
+    sure = "".join(f"{what.capitalize()}: {said}. " for what, said in tails(result))
     return (
         f"Holds: the whole {level} interval clears the bar. Broken: the opposite is shown at "
         f"one-sided {result.level:g}, by Holm over the {len(result.requirements)} rows. "
-        f"Examples needed: in all, if the value stays. {gains}".rstrip()
+        f"Examples needed: in all, if the value stays. {sure}{gains}".rstrip()
     )

@@ -12,7 +12,17 @@ from ragstone.decisions.gating.gate import Decided, Decision, GateResult
 from .facts import DIM, HEAD, Facts, Paragraph, plain_line
 from .failing import Failing, FailingExample
 from .figures import drawn, ends, number, p_word, percent
-from .gate_words import GAIN, VERDICTS, WORDS, advice, gain_head, headline, is_gain, value_figure
+from .gate_words import (
+    GAIN,
+    VERDICTS,
+    WORDS,
+    advice,
+    gain_head,
+    headline,
+    is_gain,
+    tails,
+    value_figure,
+)
 from .grid import Cell, Column, Grid, Row, cell, folded
 from .page import Reported
 from .worst import ANSWER, QUESTION, shortened
@@ -229,6 +239,7 @@ def _small_print(result: GateResult, *, strip: bool, p: bool) -> Facts:
                        f"{result.level:g}, by Holm over "
                        f"the {len(result.requirements)} requirements and systems"),
             ("open", "neither; needs: so many examples of a system in all, if its value stays"),
+            *tails(result),
         ]  # fmt: skip
     else:
         rows += [("decided", "on the values alone; another sample could turn them")]

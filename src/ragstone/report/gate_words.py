@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import ceil, log, log1p
 
 from ragstone.decisions.gating.gate import (
     GRAVEST_FIRST,
@@ -87,6 +88,33 @@ GAIN = "gain: how much better than the baseline, whichever way the metric points
 def gain_head(requirements: Sequence[Decided]) -> str:
     """The head of the column of values: what all are, or both."""
     return " or ".join(dict.fromkeys(sorted(map(value_word, requirements), reverse=True)))
+
+
+RARE = 0.01
+"""A bar as small as requirements on rare events have it."""
+
+
+def tails(result: GateResult) -> Iterator[tuple[str, str]]:
+    """How sure a decision is, each with the sort of quantity it is said of."""
+    if result.on == "point":
+        return
+    exact = {one.method in EXACT for one in result.requirements if one.method}
+    if True in exact:
+        rows = ceil(log(result.level) / log1p(-RARE))
+        yield (
+            "rates",
+            f"exact binomial tails, which err in at most {percent(result.level)} of cases; no "
+            f"event shows a rate below {RARE:g} from {rows:,} rows on",
+        )
+    if False in exact:
+        yield (
+            "means",
+            "with differences and corrected estimates: by their intervals, right on average",
+        )
+
+
+EXACT = ("clopper_pearson", "cluster_clopper_pearson")
+"""The intervals that are made of exact tails."""
 
 
 def value_word(one: Decided) -> str:

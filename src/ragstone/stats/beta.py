@@ -5,6 +5,10 @@ from math import exp, lgamma, log, log1p
 from ragstone.errors import InputError
 
 NEGLIGIBLE = 1e-15
+CONVERGED = 1e-12
+"""A relative step of Newton's after which the next would be lost in the rounding of the cdf."""
+
+LARGEST_LOG = 700.0
 TINY = 1e-300
 MOST_TERMS = 100_000
 
@@ -36,7 +40,7 @@ def beta_cdf(x: float, a: float, b: float) -> float:
 
 
 def beta_quantile(q: float, a: float, b: float) -> float:
-    """The x with ``beta_cdf(x, a, b) == q``, by bisection.
+    """The x with ``beta_cdf(x, a, b) == q``, by Newton's method within a bracket.
 
     Args:
         q: In (0, 1).
@@ -48,15 +52,19 @@ def beta_quantile(q: float, a: float, b: float) -> float:
     """
     if not 0 < q < 1:
         raise InputError(f"A quantile is asked for a share inside (0, 1), got {q}.")
-    low, high = 0.0, 1.0
+    low, high, x = 0.0, 1.0, a / (a + b)
+    log_scale = lgamma(a + b) - lgamma(a) - lgamma(b)
     while high - low > NEGLIGIBLE * high:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if beta_cdf(middle, a, b) < q:
-            low = middle
-        else:
-            high = middle
+        excess = beta_cdf(x, a, b) - q
+        low, high = (x, high) if excess < 0 else (low, x)
+        log_density = log_scale + (a - 1) * log(x) + (b - 1) * log1p(-x)
+        density = exp(min(log_density, LARGEST_LOG))
+        new = x - excess / density if density else low
+        if not low < new < high:
+            new = (low + high) / 2
+        if new in (low, high) or abs(new - x) <= CONVERGED * x:
+            return new
+        x = new
     return (low + high) / 2
 
 

@@ -9,6 +9,7 @@ Method = Literal[
     "wilson",
     "clopper_pearson",
     "cluster_wilson",
+    "cluster_clopper_pearson",
     "t",
     "cluster_t",
     "bounded_wilson",

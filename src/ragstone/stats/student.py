@@ -41,11 +41,22 @@ def t_quantile(q: float, df: float) -> float:
     tail = 1 - q
     t = 1 / tan(pi * tail) if df < 3 else _expansion(q, df)
     for _ in range(MOST_STEPS):
-        step = (_upper_tail(t, df) - tail) / _density(t, df)
+        step = (t_upper_tail(t, df) - tail) / _density(t, df)
         t = max(t / 2, t + step)
         if abs(step) <= 1e-14 * t:
             break
     return t
+
+
+def t_upper_tail(t: float, df: float) -> float:
+    """P(T > t) for Student's t distribution.
+
+    Args:
+        t: Any number.
+        df: Degrees of freedom, above 0; need not be whole.
+    """
+    half = beta_cdf(df / (df + t * t), df / 2, 0.5) / 2
+    return half if t >= 0 else 1 - half
 
 
 def quantile(level: float, df: float | None) -> float:
@@ -72,10 +83,6 @@ def _expansion(q: float, df: float) -> float:
         z * ((((79 * s + 776) * s + 1482) * s - 1920) * s - 945) / 92160,
     )
     return z + sum(term / df ** (power + 1) for power, term in enumerate(terms))
-
-
-def _upper_tail(t: float, df: float) -> float:
-    return beta_cdf(df / (df + t * t), df / 2, 0.5) / 2
 
 
 def _density(t: float, df: float) -> float:

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragstone.decisions.calibrating.calibrate import corrected_quantities
+from ragstone.decisions.quantity import Quantity
 from ragstone.errors import InputError
 from ragstone.labels.rated import Ends
 from ragstone.run import Run
-from ragstone.stats.planning.needed_n import needed_n
+from ragstone.stats.one_sided import Side
+from ragstone.stats.planning.needed_n import ROUNDING, needed_n
 
 from .checks import Check, CorrectedBy, read_checks
+from .requirement import Bar
 from .standing import On, Standing, State, p_beyond, standings, turned_by_missing
 
 Decision = Literal["pass", "fail", "cannot_tell", "missing"]
@@ -47,7 +50,7 @@ class Decided:
         low: Of the interval, None where there is none.
         high: Of the interval.
         level: Of the interval, 1 - 2 · the gate's.
-        method: Of the interval.
+        method: Of the interval; exact for a rate, and then not the one of the report.
         p: One-sided, for the truth being on the wrong side of the bar; small means broken.
             None where there is no interval, or the value alone decides.
         p_adjusted: By Holm over all requirements and systems.
@@ -168,10 +171,12 @@ def gate(
     is at most ``level``. Else it is open. The gate fails if any is broken; else something is
     missing if more than ``max_missing`` of a requirement's scores are, or if its missing
     scores, all at one end of the metric's range, would change what comes of it; else it cannot
-    tell if any is open; else it passes. All must hold for that, so nothing is adjusted there:
-    the chance to pass although one is not met is about ``level``, and so is the chance to fail
-    although all are met; ``level`` is that of the intervals, which hold it on average over
-    sample sizes (Wilson's from 0 to .09 where .05 is named).
+    tell if any is open; else it passes. All must hold for that, so nothing is adjusted there.
+
+    Rates are decided by exact binomial tails (``ExactRate``): the chance to pass although one
+    is not met is at most ``level``, and so is the chance to fail although all are met. So no event
+    in n rows shows a rate below .01 from 299 rows on. Means, differences and estimates that labels
+    correct are decided by their intervals, which hold their level on average.
 
     A requirement that is undefined everywhere is open: nothing speaks against it, or for it.
 
@@ -271,10 +276,8 @@ def _needed(check: Check, family: int, level: float) -> int | None:
     if quantity.value is None or quantity.n == 0 or quantity.value == bar.at:
         return None
     right = bar.met(quantity.value)
-    p = p_beyond(quantity, bar, bar.side if right else bar.other_side)
-    if p is None:
-        return None
-    rows = needed_n(quantity.n, p, level=level if right else level / family)
+    side, reached = (bar.side, level) if right else (bar.other_side, level / family)
+    rows = _rows_needed(quantity, bar, side, reached)
     if rows is None:
         return None
     if quantity.counted == "labels":
@@ -282,6 +285,15 @@ def _needed(check: Check, family: int, level: float) -> int | None:
         return labels if labels <= (quantity.n_scored or 0) else None
     there = quantity.n + quantity.n_undefined
     return max(ceil(rows * there / quantity.n), there + 1)
+
+
+def _rows_needed(quantity: Quantity, bar: Bar, side: Side, level: float) -> int | None:
+    """Rows with a value at which the p of a side would be the level."""
+    if quantity.exact is not None:
+        times = quantity.exact.needed(bar.at, beyond=side, level=level)
+        return None if times is None else ceil(quantity.n * times * (1 - ROUNDING))
+    p = p_beyond(quantity, bar, side)
+    return None if p is None else needed_n(quantity.n, p, level=level)
 
 
 def _why(check: Check, found: Standing, level: float, on: On) -> str:

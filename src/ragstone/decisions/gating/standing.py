@@ -74,9 +74,14 @@ WOULD = {"holds": "would hold", "broken": "would be broken", "open": "would be o
 
 
 def p_beyond(quantity: Quantity, bar: Bar, side: Side) -> float | None:
-    """One-sided p for the truth lying on one side of the bar; None without an interval."""
+    """One-sided p for the truth lying on one side of the bar; None without an interval.
+
+    The binomial's for a rate, else read off intervals of every level.
+    """
     if quantity.value is None:
         return None
+    if quantity.exact is not None:
+        return quantity.exact.p(bar.at, beyond=side)
     least = max(LEAST_P, quantity.least_p)
     return one_sided_p(quantity.at, quantity.value, bar.at, beyond=side, least=least)
 
