@@ -82,6 +82,10 @@ class RecordReader:
         found = self.plan_of(record)
         return found.layout if found.problem is None else None
 
+    def has_id(self, record: Mapping[str, Any]) -> bool:
+        """Whether the record names its id; otherwise it is known by its place."""
+        return record.get(self.plan_of(record).id) is not None
+
     def read(self, record: Mapping[str, Any], row: int, problems: list[Problem]) -> Example | None:
         """The example, or None with its problems added to the list.
 

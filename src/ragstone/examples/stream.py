@@ -18,6 +18,7 @@ from ragstone.examples.notes import notes_of
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.records import RecordReader
 from ragstone.examples.source import Row, Source
+from ragstone.examples.systems import Questions, has_system, ids_repeat, of_its_system
 from ragstone.examples.write import as_record
 
 KEPT = 1000
@@ -80,6 +81,7 @@ class Examples:
         self._limit = limit
         self._layout = layout
         self._format: str | None = source.format or layout
+        self._repeat: bool | None = None
         self._meter = Meter(sum(path.stat().st_size for path in source.files))
         self._reset()
 
@@ -91,8 +93,10 @@ class Examples:
                 from the first fault on nothing is yielded. With ``skip_bad`` only
                 where no record is good.
         """
+        over_systems = self._over_systems()
         self._reset()
         reader = RecordReader(self._columns, layout=self._layout)
+        questions = Questions()
         unit = self._source.unit
         places: dict[str, int] = {}
         yielded = 0
@@ -114,8 +118,13 @@ class Examples:
                 if isinstance(item, Mapping) and isinstance(item.get("id"), str):
                     places.setdefault(item["id"], line if unit == "line" and line else row)
                 continue
+            given = example.id
+            if over_systems:
+                questions.hear(example)
+                example = of_its_system(example)
             if example.id in places:
-                got = f"{example.id!r}, as in {unit} {places[example.id]}"
+                of = f" of system {example.system!r}" if over_systems else ""
+                got = f"{given!r}{of}, as in {unit} {places[example.id]}"
                 self._reject(line, row, item, (Problem("id", "an id of its own", got),))
                 continue
             places[example.id] = line if unit == "line" and line is not None else row
@@ -126,7 +135,7 @@ class Examples:
                 continue
             yielded += 1
             yield example
-        self.notes += notes_of(reader)
+        self.notes += [*([questions.note()] if over_systems else []), *notes_of(reader)]
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
         if not yielded and not self.n_faults and self._limit != 0:
@@ -187,6 +196,39 @@ class Examples:
         self._about_columns: set[Problem] = set()
         self._good = 0
         self._meter.done = 0
+
+    def _over_systems(self) -> bool:
+        """Whether ids repeat over systems: what an example is called depends on those that follow.
+
+        So the data are read once more before, as far as the first such id. Sources that name
+        their examples themselves are not.
+        """
+        if self._repeat is None:
+            self._repeat = self._source.format is None and ids_repeat(self._read_ahead())
+        return self._repeat
+
+    def _read_ahead(self) -> Iterator[Example]:
+        """The examples whose id and system the data name; nothing where the first have none."""
+        reader = RecordReader(self._columns, layout=self._layout)
+        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+            first = self._source.records.peek()
+            example = reader.read(first, 1, []) if isinstance(first, Mapping) else first
+            if not isinstance(example, Example) or not has_system(example):
+                return
+            self._source.records.keep()
+        named = found = 0
+        for row, (_, item) in enumerate(self._source.rows(Meter(0)), 1):
+            if isinstance(item, BadRow):
+                continue
+            example = item if isinstance(item, Example) else reader.read(item, row, [])
+            if example is None:
+                continue
+            if has_system(example) and (isinstance(item, Example) or reader.has_id(item)):
+                named += 1
+                yield example
+            found += 1
+            if found == self._limit or (found == ROWS_TO_FIND_A_COLUMN and not named):
+                return
 
     def _rows(self) -> Iterator[Row]:
         """The rows, once it is clear that the mapped columns are among them."""

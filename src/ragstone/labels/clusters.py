@@ -10,7 +10,9 @@ from ragstone.examples import Example
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.records import RecordReader
+from ragstone.examples.systems import id_of
 
+from .in_data import system_in
 from .read import records_of
 
 QUESTION = "question_id"
@@ -42,6 +44,9 @@ def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) 
             cluster = _cluster(record, example, field or QUESTION)
             if cluster is not None:
                 found.setdefault(id, cluster)
+            system = system_in(record, {})
+            if system is not None and (cluster is not None or field is None):
+                found.setdefault(id_of(id, system), cluster or id)
     if field is not None and not found:
         raise InputError(f"No row of {', '.join(str(path) for path in paths)} has a field {field}.")
     return found

@@ -22,6 +22,7 @@ PARTS = {
     "claim": ("claim",),
     "statement": ("statement",),
     "unit": ("unit",),
+    "system": tuple(squash(name) for name in NAMES["system"]),
     "inclusion_probability": ("inclusionprobability",),
     "note": ("note",),
     "discard": ("discard", "discarded"),
@@ -31,7 +32,7 @@ PARTS = {
 OF_EXAMPLES = frozenset(
     squash(name)
     for field_name, names in NAMES.items()
-    if field_name not in ("id", "labels")
+    if field_name not in ("id", "system", "labels")
     for name in names
 ) | {"text", "rank", "stratum", "tie", "nvotes"}
 """Columns that repeat the example for the annotator to read; they are no labels."""
@@ -58,6 +59,7 @@ class GivenRow:
     inclusion_probability: float | None = None
     note: str | None = None
     discarded: str | None = None
+    system: str | None = None
 
     @property
     def about(self) -> str:
@@ -105,6 +107,7 @@ def row_of(
     row.inclusion_probability = _probability(parts.get("inclusion_probability"), problems)
     row.note = _text(parts.get("note"), "note", problems) or None
     row.discarded = _discarded(parts.get("discard"))
+    row.system = system_named(parts.get("system"))
     row.labels = _long(labels, problems) if header.is_long else labels
     return row, problems
 
@@ -209,6 +212,13 @@ def _text(cell: object, field: str, problems: list[Problem]) -> str | None:
         return str(cell)
     problems.append(Problem(field, "text or a whole number", shown(cell)))
     return None
+
+
+def system_named(cell: object) -> str | None:
+    """The system whose answer a row is about; None where it names none."""
+    if isinstance(cell, str) and cell:
+        return cell
+    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else None
 
 
 def _probability(cell: object, problems: list[Problem]) -> float | None:

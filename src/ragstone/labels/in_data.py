@@ -13,7 +13,7 @@ from ragstone.examples.labels import ANSWER_LABELS, CONTEXT_LABELS, label_proble
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.records import parse_cell
 
-from .given import GivenRow
+from .given import PARTS, GivenRow, system_named
 
 ONE_PERSON = "human"
 """The annotator of labels that name none."""
@@ -43,7 +43,11 @@ def rows_in(
     problems += label_problems(labels, n)
     if problems:
         return [], problems
-    return list(rows_of(id, labels, file, line, columns)), []
+    rows = list(rows_of(id, labels, file, line, columns))
+    system = system_in(record, labels)
+    for row in rows:
+        row.system = system
+    return rows, []
 
 
 def rows_of(
@@ -110,6 +114,16 @@ def _id(
     if isinstance(given, bool) or not isinstance(given, (str, int)) or given == "":
         problems.append(Problem("id", "text or a whole number", shown(given)))
     return str(given)
+
+
+def system_in(record: Mapping[str, Any], labels: Labels) -> str | None:
+    """The system, wherever a label file or a data set may name it."""
+    places = (record, record.get("slices"), record.get("meta"), labels)
+    for place in places:
+        for name, cell in place.items() if isinstance(place, Mapping) else ():
+            if squash(str(name)) in PARTS["system"] and (system := system_named(cell)):
+                return system
+    return None
 
 
 def _labels(record: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _unknown(example: Example, unit: str, place: Place) -> Fault:
             expected = f"no label of a {kind}, for {example.id!r} lists none"
         if n == 1:
             expected = f"{kind} 0, the only one of {example.id!r}"
-    file, line = place(example_id=example.id, unit=unit)
+    file, line = place(unit=unit)
     return Fault(file, line, kind, expected, repr(unit))
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from ragstone.errors import DataError, Fault
 from ragstone.examples.problem import ascii_safe
+from ragstone.examples.systems import id_of
 
 from .given import GivenRow, header_of
 from .names import NOT_THE_METRIC, WRITTEN, Name, NoLabel, is_known, label, name_of, named
@@ -50,7 +51,9 @@ def judged(
         DataError: With every fault, those before among them.
         InputError: A scale that is none.
     """
+    systems, over_systems = _systems(rows)
     names, ratings, notes = _names(rows, faults, columns, scales)
+    notes += over_systems
     if not names and not faults and not any(row.discarded for row in rows):
         faults.append(_nothing(rows, source, seen, columns))
     kept: list[tuple[Any, ...]] = []
@@ -85,7 +88,22 @@ def judged(
         pl.DataFrame(kept, schema=SCHEMA, orient="row"),
         tuple(notes),
         pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
+        systems,
     )
+
+
+def _systems(rows: Sequence[GivenRow]) -> tuple[dict[str, str], list[str]]:
+    """The system of each id that has one; where ids have several, rows become ID/SYSTEM."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.system is not None:
+            found.setdefault(row.id, {})[row.system] = None
+    if all(len(systems) == 1 for systems in found.values()):
+        return {id: next(iter(systems)) for id, systems in found.items()}, []
+    for row in rows:
+        if row.system is not None:
+            row.id = id_of(row.id, row.system)
+    return {}, ["ids repeat over systems: a label is of the example ID/SYSTEM."]
 
 
 SHOWN = 3

@@ -1,7 +1,7 @@
 """Label table: what people said, one row for each annotator, unit and column."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ import polars as pl
 
 from ragstone.errors import Fault
 from ragstone.examples import Example
+from ragstone.examples.systems import id_of
 
 from .adjudicate import Tie, Vote, adjudicated, ties
 from .broken_rules import BrokenRule, broken_rules
@@ -53,12 +54,14 @@ class LabelTable:
         frame: Of ``SCHEMA``; at most one used row for an annotator, a unit and a column.
         notes: What was left out or read in another way than its name says.
         places: ``file`` and ``line`` of each row of ``frame``; None where there are none.
+        systems: The system of an example by its id, as far as the file names it.
     """
 
     source: str
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
     places: pl.DataFrame | None = field(default=None, repr=False)
+    systems: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @cached_property
     def used(self) -> pl.DataFrame:
@@ -141,15 +144,40 @@ class LabelTable:
         Raises:
             DataError: A label of a context, a claim or a statement that the example does not have.
         """
-        votes = self._votes.get(example.id)
-        return example if not votes else joined(example, votes, self._place)
+        name = self.name_of(example.id, example.system)
+        votes = self._votes.get(name)
+        if not votes:
+            return example
+        return joined(example, votes, lambda **at: self._place(**at, example_id=name))
 
     def on(self, examples: Iterable[Example]) -> "LabelTable":
         """The table with contexts named by their rank in these examples.
 
         Rows of an example, or of a context, that is not there are set aside, and a note says so.
         """
-        return placed(self, examples)
+        there = list(examples)
+        return placed(self.known_as((one.id, one.system) for one in there), there)
+
+    def name_of(self, id: str, system: str) -> str:
+        """What the table calls an example: its id, ID/SYSTEM, or its question's id.
+
+        The last of these only where the file names the system beside it.
+        """
+        if id in self._ids:
+            return id
+        question = id.removesuffix(id_of("", system))
+        if self.systems.get(question) == system:
+            return question
+        return id_of(id, system) if id_of(id, system) in self._ids else id
+
+    def known_as(self, examples: Iterable[tuple[str, str]]) -> "LabelTable":
+        """The table with the ids that these examples have, each given with its system."""
+        ids = {self.name_of(id, system): id for id, system in examples}
+        renamed = {name: id for name, id in ids.items() if name != id}
+        if not renamed:
+            return self
+        named = pl.col("example_id").replace(renamed)
+        return replace(self, frame=self.frame.with_columns(named), systems={})
 
     def unknown_ids(self, ids: Iterable[str]) -> list[str]:
         """Examples that are labelled and not among these, sorted."""
@@ -170,6 +198,10 @@ class LabelTable:
             maintain_order=True
         )  # fmt: skip
         return [Fault(file, line, field, expected, id) for file, line, id in rows.iter_rows()]
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(self.frame["example_id"])
 
     @cached_property
     def _reasons(self) -> Mapping[str, int]:

@@ -46,7 +46,7 @@ class LabelFiles:
 
     def _labelled(self, example: Example) -> Example:
         for labels, ids in zip(self._files, self._open, strict=True):
-            ids.discard(example.id)
+            ids.discard(labels.name_of(example.id, example.system))
             try:
                 example = labels.join(example)
             except DataError as error:

@@ -63,7 +63,7 @@ class LabelledRun:
     ) -> None:
         self.run, self.method, self.assume_random = run, method, assume_random
         self.scored = Scored(run, cluster=cluster, by=by)
-        self.given = labels
+        self.given = labels.known_as(self.scored.facets.select("example_id", "system").iter_rows())
         self.names = self._named(metrics)
         if not self.examples:
             some = ", ".join(sorted(set(labels.frame["example_id"]))[:SHOWN])

@@ -203,6 +203,7 @@ def _needed(known: Accuracy, half_width: float, level: float) -> LabelsNeeded:
 def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTable) -> pl.DataFrame:
     """Judge's and people's value of each example that has both, and its ``weight``: 1 / chance."""
     known = scored.metric(metric)
+    labels = labels.known_as(scored.facets.select("example_id", "system").iter_rows())
     ids = labels.used["example_id"].unique()
     examples = from_frame(scored.run.examples().filter(pl.col("id").is_in(ids.implode())))
     placed = labels.on(examples)

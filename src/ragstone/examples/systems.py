@@ -1,0 +1,67 @@
+"""Systems: what an example is called where the data's ids are the questions', one row a system."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ragstone.examples.example import Example
+from ragstone.examples.records import DEFAULT_SYSTEM, question_hash
+
+
+def ids_repeat(examples: Iterable[Example]) -> bool:
+    """Whether an id stands for examples of several systems; reads on until one does."""
+    system_of: dict[str, str] = {}
+    return any(system_of.setdefault(one.id, one.system) != one.system for one in examples)
+
+
+def has_system(example: Example) -> bool:
+    """Whether the data name the system, without which an id cannot be that of a question."""
+    return example.system != DEFAULT_SYSTEM
+
+
+def of_its_system(example: Example) -> Example:
+    """The example as ID/SYSTEM; its id is the question's, unless the data name the question."""
+    question = example.question
+    named = example.question_id != example.id and (
+        question is None or example.question_id != question_hash(question, example.history)
+    )
+    return replace(
+        example,
+        id=id_of(example.id, example.system),
+        question_id=example.question_id if named else example.id,
+    )
+
+
+def id_of(question: str, system: str) -> str:
+    """What one system's answer to a question is called.
+
+    >>> id_of("q1", "bm25")
+    'q1/bm25'
+    """
+    return f"{question}/{system}"
+
+
+class Questions:
+    """Sees which ids stand for one question in one system, and for another in another."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, int] = {}
+        self._differing: dict[str, None] = {}
+
+    def hear(self, example: Example) -> None:
+        """Take note of an example as the data name it."""
+        if example.question is not None:
+            asked = hash(example.question)
+            if self._asked.setdefault(example.id, asked) != asked:
+                self._differing[example.id] = None
+
+    def note(self) -> str:
+        """What is to be told."""
+        told = "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM."
+        if not self._differing:
+            return told
+        n, first = len(self._differing), next(iter(self._differing))
+        stand = "1 id stands" if n == 1 else f"{n:,} ids stand"
+        return (
+            f"{told} But {stand} for other questions in other systems, {first} first: if they are "
+            "other questions, give each its own id, for systems are compared question by question."
+        )
