@@ -1,6 +1,7 @@
 """A data set in, a run out."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -355,3 +356,38 @@ def test_ties_and_unknown_ids_of_label_files_are_told(tmp_path: Path) -> None:
 def test_questions_alone_say_that_answers_are_lacking() -> None:
     with pytest.raises(InputError, match="add each system's answers"):
         evaluate([{"question": "Who?", "reference": "Smeaton"}])
+
+
+def test_a_folder_that_is_not_ours_is_left_as_it_is(tmp_path: Path) -> None:
+    out = tmp_path / "theirs"
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(RunConflict, match="holds no run"):
+        evaluate(rows(), out=out)
+    assert [file.name for file in out.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_lock_that_is_no_file_is_refused(make: Any, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    out.mkdir()
+    make(out / ".lock")
+    with pytest.raises(RunConflict, match="no run made it"):
+        evaluate(rows(), out=out)
+
+
+def test_nothing_is_written_through_links_in_a_folder(tmp_path: Path) -> None:
+    victim, out = tmp_path / "victim", tmp_path / "run"
+    victim.write_text("mine")
+    out.mkdir()
+    (out / ".lock").symlink_to(victim)
+    with pytest.raises(RunConflict, match="is no file, but a link"):
+        evaluate(rows(), out=out)
+    (out / ".lock").unlink()
+    run = evaluate(rows(), metrics="exact_match", out=out)
+    (out / ".lock").unlink()
+    os.link(victim, out / ".lock")
+    (out / "run.json.unfinished").symlink_to(victim)
+    rescore(out, metrics="token_f1")
+    Folder(out).write_manifest(run.manifest)
+    assert victim.read_text() == "mine"

@@ -18,13 +18,15 @@ Each file is read only if it is as ``run.json``, or ``part.json`` of its block, 
 """
 
 import json
+import os
 import shutil
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, takewhile
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import polars as pl
 
@@ -119,10 +121,6 @@ class Folder:
         self.settle()
         held = self.manifest
         if not held:
-            if any(not _before_a_run(entry) for entry in self.path.iterdir()):
-                raise RunConflict(
-                    f"{self.path} is not empty and holds no run. Name another folder with --out."
-                )
             (self.path / PARTS).mkdir(parents=True, exist_ok=True)
             return {}
         theirs = held.get("settings", {})
@@ -149,7 +147,8 @@ class Folder:
         """Hold the folder against another process that would write into it.
 
         Raises:
-            RunConflict: Another process holds it.
+            RunConflict: Another process holds it, or it is no folder of a run; nothing is made
+                in it then.
         """
         if self.path.exists() and not self.path.is_dir():
             raise RunConflict(f"{self.path} is a file. Name a folder with --out.")
@@ -157,15 +156,21 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
             raise RunConflict(f"{self.path} lies in a file. Name a folder with --out.") from error
-        with (self.path / LOCK).open("w") as handle:
-            try:
-                _lock(handle)
-            except OSError as error:
+        ours = any((self.path / name).exists() for name in (MANIFEST, READY))
+        if not ours and any(not _before_a_run(entry) for entry in self.path.iterdir()):
+            raise RunConflict(
+                f"{self.path} is not empty and holds no run. Name another folder with --out."
+            )
+        descriptor = _opened(self.path / LOCK)
+        try:
+            if not _lock(descriptor):
                 raise RunConflict(
                     f"Another run is writing into {self.path}. Wait for it, or name another "
                     "folder with --out."
-                ) from error
+                )
             yield
+        finally:
+            os.close(descriptor)
 
     def table(self, name: str) -> Path:
         """Where a table lies in the finished run."""
@@ -383,13 +388,35 @@ def _before_a_run(entry: Path) -> bool:
     return entry.name == LOCK or entry.name.startswith(JOURNAL)
 
 
-def _lock(handle: TextIO) -> None:
-    """Lock a file or raise OSError; where the system has no such locks, nothing is held."""
+def _opened(lock: Path) -> int:
+    """The lock's descriptor; what lies there is never emptied, and a link is not followed."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(lock, flags, 0o600)
+    except OSError as error:
+        if not lock.is_symlink() and not lock.is_dir():
+            raise
+        raise RunConflict(f"{lock} is no file, but a link or a folder: {_NOT_OURS}") from error
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise RunConflict(f"{lock} is no plain file: {_NOT_OURS}")
+
+
+_NOT_OURS = "no run made it. Delete it, or name another folder with --out."
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether the file is locked now; where the system has no such locks, nothing is held."""
     try:
         import fcntl
     except ImportError:
-        return
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
@@ -404,6 +431,7 @@ def write_json(path: Path, content: object) -> None:
     """Write JSON, whole or not at all; a number that is none is an error."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.unlink(missing_ok=True)
     unfinished.write_text(text + "\n", encoding="utf-8")
     unfinished.replace(path)
 
