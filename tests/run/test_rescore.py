@@ -1,6 +1,7 @@
 """New metrics on stored judgements, without a judge."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,3 +56,25 @@ def test_only_a_finished_run_can_be_scored_and_names_are_checked(tmp_path: Path)
         rescore(tmp_path / "run", metrics=["mmr"])
     assert Run.open(tmp_path / "run").manifest["metrics"] == ["exact_match"]
     assert not (tmp_path / "run" / "rescored").exists()
+
+
+def test_a_metric_that_came_to_nothing_is_said_once_and_not_for_ever(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"metrics": "exact_match", "judge": "rules", "out": tmp_path / "run"}
+    assert evaluate(cornwall(), **given).exit_status == 0
+    assert rescore(tmp_path / "run", metrics="faithfulness").exit_status == 4
+    assert rescore(tmp_path / "run", metrics="rouge_l").exit_status == 0
+    assert rescore(tmp_path / "run", by="question_type").exit_status == 0
+    assert evaluate(cornwall(), **given).exit_status == 0
+    opened = Run.open(tmp_path / "run")
+    assert opened.exit_status == 0
+    assert list(opened.too_much_missing) == ["faithfulness"]
+    assert rescore(tmp_path / "run", metrics="faithfulness").exit_status == 4
+
+
+def test_what_a_run_was_made_for_is_said_whenever_it_is_opened(tmp_path: Path) -> None:
+    made_for: dict[str, Any] = {"metrics": ["exact_match", "faithfulness"], "judge": "rules"}
+    given = {**made_for, "out": tmp_path / "run"}
+    assert evaluate(cornwall(), **given).exit_status == 4
+    assert rescore(tmp_path / "run", metrics="rouge_l").exit_status == 0
+    assert evaluate(cornwall(), **given).exit_status == 4
+    assert Run.open(tmp_path / "run").exit_status == 4

@@ -87,6 +87,8 @@ class Evaluation:
         self.cluster: str = settings["cluster"]
         self.tally = Tally()
         self.unanswered = 0
+        self.added: list[str] = []
+        """Metrics that the run was not made for."""
         quick = candidates() if QUICK in asked.suites else []
         self.metrics = list({str(metric): metric for metric in [*asked.metrics, *quick]}.values())
         self.asks = needed_asks(self.metrics)
@@ -119,6 +121,7 @@ class Evaluation:
             else:
                 left_out.append(name)
         self.metrics += further
+        self.added = [str(metric) for metric in further]
         suites = [name for name in held["suites"] if name != QUICK]
         self.asked = Asked(
             (*self.asked.metrics, *further), tuple(dict.fromkeys([*self.asked.suites, *suites]))
@@ -456,6 +459,7 @@ class Evaluation:
                 self.opened,
                 finished=finished,
                 metrics=[str(metric) for metric in metrics],
+                added=self.added,
                 suites=list(self.asked.suites),
                 by=self.by,
                 cluster=self.cluster,

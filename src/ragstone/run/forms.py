@@ -85,6 +85,7 @@ class Manifest(BaseModel):
     settings: Settings
     signature: str = ""
     metrics: list[str] = []
+    added: list[str] = []
     suites: list[str] = []
     by: list[str] = []
     cluster: str = "question_id"

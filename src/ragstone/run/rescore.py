@@ -124,6 +124,8 @@ def rescore(
     (fresh.path / "parts").mkdir(parents=True)
     names_by = list(dict.fromkeys([*opened.manifest["by"], *several(by)]))
     evaluation = Evaluation(fresh, before, settled, judges, names_by, together)
+    made_for = {*opened.manifest["metrics"]} - {*opened.manifest.get("added", ())}
+    evaluation.added = [str(metric) for metric in chosen if str(metric) not in made_for]
     evaluation.tally.take(opened.manifest)
     _forget(evaluation.tally, further)
     evaluation.unanswered = sum(count for ask, count in unanswered.items() if ask not in further)
@@ -143,7 +145,8 @@ def rescore(
             folder.take_over(fresh)
         finally:
             fresh.drop()
-    return Run(folder.path)
+    about = asked.metrics or [one for one in chosen if not one.asks.isdisjoint(further)]
+    return Run(folder.path, asked=[str(metric) for metric in about])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import json
 import shutil
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -31,11 +31,15 @@ class Run:
     """A finished evaluation: its estimates, scores, judgements and examples.
 
     ``path`` is its folder. A run that was given none lies in a temporary folder
-    that goes with this object.
+    that goes with this object. ``asked`` are the metrics that the call which gave
+    it was about; none: those that the run was made for.
     """
 
-    def __init__(self, path: str | Path, *, temporary: bool = False) -> None:
+    def __init__(
+        self, path: str | Path, *, temporary: bool = False, asked: Collection[str] = ()
+    ) -> None:
         self.folder = Folder(Path(path))
+        self._asked = frozenset(asked)
         if temporary:
             weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
 
@@ -92,8 +96,9 @@ class Run:
 
     @property
     def exit_status(self) -> int:
-        """0; 4 if too much of a requested metric is missing."""
-        return 4 if self.too_much_missing else 0
+        """0; 4 if too much of a requested metric is missing; not of one that was added before."""
+        asked = self._asked or {*self.manifest["metrics"]} - {*self.manifest.get("added", ())}
+        return 4 if asked & self.too_much_missing.keys() else 0
 
     @property
     def too_much_missing(self) -> dict[str, tuple[int, int]]:
