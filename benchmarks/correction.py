@@ -5,11 +5,12 @@
     python benchmarks/correction.py llmjudge [--data ../shared/data]
 
 ``settings`` draws 2,000 judged rows of a known rate, some of them labelled, and counts how many
-95 % intervals of ``poststratified_rate`` hold the rate; widths are beside Wilson's from the labels
-alone, and beside square-and-add, the other way of joining the verdicts. Then the same with five
-answers to each of 400 questions, 40 of them labelled whole, whose answers correlate by .33.
+95 % intervals of ``poststratified_rate`` hold the rate, and of what ``favoured`` chooses by
+design; widths are beside Wilson's from the labels alone, and beside square-and-add, the other way
+of joining the verdicts. Then the same with five answers to each of 400 questions, 40 of them
+labelled whole, whose answers correlate by .33.
 
-``evouna`` takes 17,306 answers that people judged, as if they had judged 200 of them, or the
+``evouna`` takes 17,306 answers that people judged, as if they had judged 50 or 200 of them, or the
 answers to 40 questions, and corrects two judges: whether a gold answer is contained in the answer,
 and Ragstone's local judge. ``llmjudge`` ranks 33 LLM judges of relevance by their agreement with
 people on 10 queries, and corrects how many passages they call relevant.
@@ -32,6 +33,8 @@ from numpy.typing import NDArray
 
 from ragstone.stats import mean_interval, t_quantile
 from ragstone.stats.agreement.cohen import kappa_with_interval
+from ragstone.stats.clusters import HALF_CLUSTER
+from ragstone.stats.correcting.by_design import favoured
 from ragstone.stats.correcting.corrected import Corrected
 from ragstone.stats.correcting.labels_only import labels_only_rate
 from ragstone.stats.correcting.poststratified import (
@@ -40,8 +43,9 @@ from ragstone.stats.correcting.poststratified import (
     row_share_variance,
     stratum_rates,
 )
-from ragstone.stats.correcting.ppi import ppi_mean
+from ragstone.stats.correcting.ppi import HALF_ERROR, ppi_mean
 from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
+from ragstone.stats.correcting.verdict_strata import EXPECTED, joined_strata
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -85,18 +89,22 @@ def settings(draws: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     accuracies, sizes = np.arange(0.80, 0.985, 0.01), range(50, 301, 25)
     print(f"Independent rows, {JUDGED} judged, n = 50 to 300, {draws} draws each:")
-    print(f"{'rate':>5} {'accuracy':>9} {'least, mean coverage':>21} {'greatest, mean width':>22}")
+    print(
+        f"{'rate':>5} {'accuracy':>9} {'least, mean coverage':>21} {'greatest, mean width':>22}"
+        f"{'by design:':>12}{'the same':>14}{'':>12}"
+    )
     for rate in RATES:
         for block in np.split(accuracies, [5, 10, 15]):
             found = [independent(rate, a, n, draws, rng) for a in block for n in sizes]
-            coverage = [one.coverage for one in found]
-            width = [one.width for one in found]
             span = f"{block[0]:.2f}–{block[-1]:.2f}"
-            print(
-                f"{rate:>5} {span:>9} {min(coverage):>12.3f}, {np.mean(coverage):.3f}"
-                f" {max(width):>14.2f}, {np.mean(width):.2f}",
-                flush=True,
-            )
+            cells = []
+            for way in zip(*found, strict=True):
+                coverage, width = [one.coverage for one in way], [one.width for one in way]
+                cells.append(
+                    f"{min(coverage):>12.3f}, {np.mean(coverage):.3f}"
+                    f" {max(width):>14.2f}, {np.mean(width):.2f}"
+                )
+            print(f"{rate:>5} {span:>9} {' '.join(cells)}", flush=True)
     print("\nScore interval and square-and-add, coverage / width:")
     for rate in RATES:
         for accuracy in (0.8, 0.9, 0.98):
@@ -146,15 +154,50 @@ def verdicts(
 
 def independent(
     rate: float, accuracy: float, n: int, draws: int, rng: np.random.Generator
-) -> Measured:
+) -> tuple[Measured, Measured]:
+    """Post-stratified, and what the design favours."""
     drawn = draw(rate, accuracy, n, draws, rng)
-    return measured(score_ends(drawn), wilson_of(drawn.alone, n, Z), rate)
+    ends, alone = score_ends(drawn), wilson_of(drawn.alone, n, Z)
+    chosen = by_design(drawn, ends, n)
+    return measured(ends, alone, rate), measured(chosen, alone, rate)
+
+
+def by_design(drawn: Draws, stratified: Ends, n: int) -> Ends:
+    """PPI++ where five of either verdict are to be expected, as ``favoured`` has it."""
+    expected = n * drawn.shares.min(axis=-1) >= EXPECTED
+    low, high = (
+        np.where(expected, powered, other)
+        for powered, other in zip(ppi_ends(drawn, n), stratified, strict=True)
+    )
+    return low, high
+
+
+def ppi_ends(drawn: Draws, n: int) -> Ends:
+    """``ppi_mean`` of rates and independent rows, for many draws at once."""
+    rest = JUDGED - n
+    people, seen = drawn.alone, drawn.sizes[:, 1] / n
+    everyone = drawn.shares[:, 1]
+    others = (everyone * JUDGED - seen * n) / rest
+    together = drawn.rates[:, 1] * seen - people * seen
+    varies = everyone * (1 - everyone) * JUDGED / (JUDGED - 1)
+    gain = np.clip(
+        np.divide(together, varies, out=np.zeros_like(varies), where=varies > 0), 0, JUDGED / rest
+    )
+    power, alone = gain * rest / JUDGED, people * (1 - people) / (n - 1)
+    inside = alone + (power**2 * seen * (1 - seen) - 2 * power * together) / (n - 1)
+    outside = gain**2 * rest**2 * others * (1 - others) / (rest - 1) / JUDGED**2
+    unseen = HALF_ERROR / n**2
+    spread = n * people * (1 - people)
+    rows = n * (spread + HALF_CLUSTER) / (spread * n / (n - 1) + HALF_CLUSTER)
+    size = rows * np.where(alone > 0, (alone + unseen) / (inside + outside + unseen), 1)
+    value = np.clip(people + gain * (everyone - seen), 0, 1)
+    return wilson_of(value, size, t_quantile(0.975, n - 1))
 
 
 def beside_square_and_add(
     rate: float, accuracy: float, n: int, draws: int, rng: np.random.Generator
 ) -> tuple[Measured, Measured]:
-    drawn, alone = draw(rate, accuracy, n, draws, rng), None
+    drawn = draw(rate, accuracy, n, draws, rng)
     alone = wilson_of(drawn.alone, n, Z)
     score = measured(score_ends(drawn), alone, rate)
     return score, measured(square_and_add(drawn), alone, rate)
@@ -269,20 +312,20 @@ def evouna(data: Path, draws: int, seed: int) -> None:
                 )
         header = ("labelled", "judge", "method", "holds", "width", "beside labels", "labels worth")
         print("  " + "".join(f"{one:<16}" for one in header))
-        for whole in (False, True):
-            for line in drawn_lines(judged, truth, draws, seed, whole=whole):
+        for rows in (50, 200, None):
+            for line in drawn_lines(judged, truth, draws, seed, rows):
                 print("  " + "".join(f"{one:<16}" for one in line), flush=True)
 
 
 def drawn_lines(
-    judged: Judged, truth: float, draws: int, seed: int, *, whole: bool
+    judged: Judged, truth: float, draws: int, seed: int, n: int | None
 ) -> Iterator[tuple[str, ...]]:
-    """One line a judge and method: coverage and widths over draws of labelled rows."""
-    rng = np.random.default_rng(seed)
+    """One line a judge and method: coverage and widths over draws of n rows, or 40 questions."""
+    rng, whole = np.random.default_rng(seed), n is None
     found: dict[tuple[str, str], list[tuple[bool, float, float]]] = {}
     clusters = judged.questions if whole else None
     for _ in range(draws):
-        rows = labelled_rows(judged, rng, whole=whole)
+        rows = labelled_rows(judged, rng, n)
         labels = judged.people[rows]
         estimates = {
             ("none", "labels only"): labels_only_rate(
@@ -291,11 +334,14 @@ def drawn_lines(
         }
         for name, scores in (("containment", judged.contained), ("local", judged.outcome)):
             estimates[name, "poststratified"] = poststratified_rate(
-                scores, rows, labels, clusters=clusters
+                joined_strata(scores, len(rows)), rows, labels, clusters=clusters
             )
             estimates[name, "ppi"] = ppi_mean(
-                scores, rows, labels, low=0, high=1, clusters=clusters
+                scores, rows, labels, low=0, high=1, rate=True, clusters=clusters
             )
+            way = favoured(scores, rows, clusters=clusters)
+            kept = "ppi" if way == "ppi_plus_plus" else "poststratified"
+            estimates[name, "by design"] = estimates[name, kept]
         if whole:
             estimates["local", "rows as alone"] = poststratified_rate(judged.outcome, rows, labels)
         for key, estimate in estimates.items():
@@ -304,7 +350,7 @@ def drawn_lines(
     for (judge, method), results in found.items():
         share, width, worth = np.mean(np.array(results, dtype=np.float64), axis=0)
         yield (
-            "40 questions" if whole else "200 rows",
+            "40 questions" if whole else f"{n} rows",
             judge,
             method,
             f"{share:.3f}",
@@ -314,9 +360,9 @@ def drawn_lines(
         )
 
 
-def labelled_rows(judged: Judged, rng: np.random.Generator, *, whole: bool) -> Ints:
-    if not whole:
-        return rng.choice(len(judged.people), 200, replace=False)
+def labelled_rows(judged: Judged, rng: np.random.Generator, n: int | None) -> Ints:
+    if n is not None:
+        return rng.choice(len(judged.people), n, replace=False)
     chosen = rng.choice(int(judged.questions.max()) + 1, 40, replace=False)
     return np.flatnonzero(np.isin(judged.questions, chosen))
 

@@ -84,7 +84,8 @@ def test_ratings_of_people_correct_a_mean(piers: Run, labels: Write) -> None:
 
 
 def test_rate_is_corrected_by_what_people_say_of_each_verdict(piers: Run, labels: Write) -> None:
-    found = calibrate(piers, labels(people_who_err_twice()), metrics=[METRIC])
+    file = labels(people_who_err_twice())
+    found = calibrate(piers, file, metrics=[METRIC], method="poststratified")
     (one,) = found.estimates
     verdicts = [int(n in WRONG) for n in range(40)]
     people = [row["unsupported_claim_present"] for row in people_who_err_twice()]
@@ -181,6 +182,16 @@ def test_score_of_each_example_is_corrected(piers: Run, labels: Write) -> None:
     assert corrected["pier-4"] == 0
     assert corrected["pier-36"] == pytest.approx(4 / 5)
     assert corrected["pier-37"] == pytest.approx(1 / 15)
+
+
+def test_method_is_chosen_by_what_the_judge_leads_to_expect(piers: Run, labels: Write) -> None:
+    """A quarter of the piers are found wrong: of 20 labels five, of 16 four."""
+    chosen = []
+    for n in (20, 16):
+        file = labels(people_who_err_twice()[:n])
+        (one,) = calibrate(piers, file, metrics=[METRIC]).estimates
+        chosen.append(one.corrected.method)
+    assert chosen == ["ppi_plus_plus", "poststratified"]
 
 
 @pytest.mark.parametrize("method", ["poststratified", "ppi_plus_plus", "rogan_gladen"])

@@ -45,10 +45,12 @@ def calibrate(
         str,
         typer.Option(
             metavar="NAME",
-            help="How rates are corrected: poststratified, ppi_plus_plus or rogan_gladen. Means of "
-            "other scores always by ppi_plus_plus.",
+            help="How rates are corrected: poststratified, ppi_plus_plus or rogan_gladen. "
+            "by_design: ppi_plus_plus where the judge gives few values and leads to expect five "
+            "yes and five no among the labels, else poststratified. Means of other scores always "
+            "by ppi_plus_plus.",
         ),
-    ] = "poststratified",
+    ] = "by_design",
     criterion: Annotated[
         str,
         typer.Option(

@@ -79,7 +79,7 @@ def calibrate(
     cluster: str | None = None,
     columns: Mapping[str, str] | None = None,
     scales: Mapping[str, Ends] | None = None,
-    method: str = "poststratified",
+    method: str = "by_design",
     criterion: str = "youden",
     repeats: Sequence[Run | str | Path] = (),
     injected: Run | str | Path | None = None,
@@ -103,7 +103,8 @@ def calibrate(
         columns: Column of the label files for a label or metric, as ``--map`` gives them.
         scales: Metric to the ends of the scale on which people rated it, such as (1, 5); that
             of others is guessed, and a note says so.
-        method: How rates are corrected: ``poststratified``, ``ppi_plus_plus`` or
+        method: How rates are corrected: ``by_design`` chooses between ``ppi_plus_plus`` and
+            ``poststratified`` before it sees a label (``favoured``); or one of these, or
             ``rogan_gladen``.
         criterion: What the best threshold of a score is to maximise.
         repeats: Runs of the same data and judge, asked anew: how often does it change its word?

@@ -11,19 +11,22 @@ from numpy.typing import NDArray
 from ragstone.decisions.quantity import Quantity, mean_quantity
 from ragstone.decisions.scored import Scale, mean_of
 from ragstone.stats import MeanEstimate, ends_of
+from ragstone.stats.correcting.by_design import favoured
 from ragstone.stats.correcting.corrected import Corrected, Correction
 from ragstone.stats.correcting.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.correcting.poststratified import poststratify
 from ragstone.stats.correcting.ppi import prediction_powered
 from ragstone.stats.correcting.rogan_gladen import error_corrected
-from ragstone.stats.correcting.verdict_strata import strata_of
+from ragstone.stats.correcting.verdict_strata import joined_strata
 
 from .people import WEIGHT, known_weights
 from .random_draw import NOT_RANDOM, NotRandom
 
-Method = Literal["poststratified", "ppi_plus_plus", "rogan_gladen"]
+Method = Literal["by_design", "poststratified", "ppi_plus_plus", "rogan_gladen"]
 METHODS: tuple[Method, ...] = get_args(Method)
-"""How a rate is corrected; a mean of other scores always by ``ppi_plus_plus``."""
+"""How a rate is corrected; a mean of other scores always by ``ppi_plus_plus``.
+
+``by_design`` is ``ppi_plus_plus`` or ``poststratified``, as ``favoured`` chooses."""
 
 MIDDLE = 0.5
 """A judge's score from here on is a yes, where people say yes or no."""
@@ -50,7 +53,7 @@ class LabelledScores:
     scores: pl.DataFrame
     scale: Scale
     rate: bool
-    method: Method = "poststratified"
+    method: Method = "by_design"
     not_random: NotRandom | None = None
     assume_random: bool = False
 
@@ -86,20 +89,26 @@ class LabelledScores:
         rows = judged.filter(pl.col(PEOPLE).is_not_null())
         labels, weights, clusters = _labels(rows), known_weights(rows), _clusters(judged)
         scores = judged["value"].to_numpy()
-        if not self.rate or self.method == "ppi_plus_plus":
+        method: str = self.method
+        if self.rate and method == "by_design":
+            method = favoured(scores, there, weights=weights, clusters=clusters)
+        if not self.rate or method == "ppi_plus_plus":
             return prediction_powered(
                 scores,
                 there,
                 labels,
                 low=self.scale.low,
                 high=self.scale.high,
+                rate=self.rate,
                 weights=weights,
                 clusters=clusters,
             )
-        if self.method == "rogan_gladen":
+        if method == "rogan_gladen":
             positive = scores >= MIDDLE
             return error_corrected(positive, there, labels, weights=weights, clusters=clusters)
-        return poststratify(verdicts(judged), there, labels, weights=weights, clusters=clusters)
+        return poststratify(
+            verdicts(judged, self.n_labels), there, labels, weights=weights, clusters=clusters
+        )
 
     def quantity(self) -> Quantity:
         """The corrected estimate, for what decides over it; no value where it is withheld."""
@@ -129,7 +138,7 @@ class LabelledScores:
         judged = self.judged
         weight = pl.when(pl.col(PEOPLE).is_not_null()).then(pl.col(WEIGHT).fill_null(1.0))
         if self.rate:
-            strata = pl.Series("stratum", strata_of(judged["value"].to_numpy()))
+            strata = pl.Series("stratum", joined_strata(judged["value"].to_numpy(), self.n_labels))
             mean = (pl.col(PEOPLE) * weight).sum() / weight.sum()
             likely = judged.with_columns(strata).select(
                 pl.when(pl.col(PEOPLE).count().over("stratum") > 0).then(mean.over("stratum"))
@@ -194,13 +203,14 @@ def is_rate(scores: pl.DataFrame, scale: Scale) -> bool:
     return (scale.low, scale.high) == (0, 1) and bool(labels.is_in([0.0, 1.0]).all())
 
 
-def verdicts(judged: pl.DataFrame) -> list[str]:
+def verdicts(judged: pl.DataFrame, labels: int) -> list[str]:
     """What the judge said of each row, in few words: what rates are post-stratified by.
 
     The metric's own words where it has them, such as ``correct``; else the score, or the range
     of scores that make one stratum.
     """
-    rows = judged.select("value", "label", at=pl.Series(strata_of(judged["value"].to_numpy())))
+    strata = joined_strata(judged["value"].to_numpy(), labels)
+    rows = judged.select("value", "label", at=pl.Series(strata))
     names = {}
     for (at,), part in rows.group_by("at"):
         words = sorted(part["label"].drop_nulls().unique())
@@ -212,20 +222,20 @@ def verdicts(judged: pl.DataFrame) -> list[str]:
 
 def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstimate:
     """The three means with their intervals at a level."""
+    corrected = labelled.corrected().at(level)
     return CorrectedEstimate(
         labelled.metric,
         labelled.group,
         mean_of(labelled.scores, labelled.scale, level=level),
         labelled.by_labels().at(level),
-        _withheld(labelled) if labelled.withheld else labelled.corrected().at(level),
+        _withheld(labelled, corrected) if labelled.withheld else corrected,
         labelled.rate,
         labelled.not_random,
     )
 
 
-def _withheld(labelled: LabelledScores) -> Corrected:
-    method = labelled.method if labelled.rate else "ppi_plus_plus"
-    return Corrected(None, None, method, labelled.n_labels, None, reason=NOT_RANDOM)
+def _withheld(labelled: LabelledScores, corrected: Corrected) -> Corrected:
+    return Corrected(None, None, corrected.method, labelled.n_labels, None, reason=NOT_RANDOM)
 
 
 def _labels(rows: pl.DataFrame) -> NDArray[np.float64]:

@@ -58,7 +58,7 @@ class LabelledRun:
         metrics: Sequence[str] = (),
         by: Sequence[str] = (),
         cluster: str | None = None,
-        method: Method = "poststratified",
+        method: Method = "by_design",
         assume_random: bool = False,
     ) -> None:
         self.run, self.method, self.assume_random = run, method, assume_random

@@ -1,5 +1,6 @@
 """Correcting: a judge's mean, put right by labels of some rows. Imported file by file.
 
+by_design            which of these a rate is corrected by
 poststratified       rates: what people said, verdict by verdict
 ppi                  means: prediction-powered inference (PPI++)
 rogan_gladen         rates: by sensitivity and specificity

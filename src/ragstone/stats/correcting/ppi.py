@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ragstone.errors import InputError
 from ragstone.stats.codes import Codes, Floats, sums_by
 from ragstone.stats.interval import clamp
+from ragstone.stats.kish import kish_size
 
 from .corrected import NO_LABELS, ONE_CLUSTER, Corrected, label_flags
 from .labelled_rows import LabelledRows, read_labelled
@@ -19,6 +20,8 @@ from .labels_only import (
     variance_of_labels,
 )
 from .mean_with_error import MeanWithError, bounded_size
+
+HALF_ERROR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ def ppi_mean(
     *,
     low: float | None = None,
     high: float | None = None,
+    rate: bool = False,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
@@ -69,12 +73,17 @@ def ppi_mean(
     variance of ȳ over that of the result. The paper's, value ± t · standard
     error, is too narrow near an end. Other scales have the paper's.
 
+    A good judge's errors are few, and may be missed altogether. So for a rate, half
+    an error of one row or cluster is added to both variances: 1/2 over the square
+    of Kish's number of them. It is nothing beside many errors.
+
     Args:
         scores: Shape (N,). What the judge gave each row, finite, in any unit.
         labelled: Shape (n,) places or shape (N,) mask of the labelled rows.
         labels: Shape (n,), what people gave, in the order of the rows.
         low: The least mean there can be, None for no bound.
         high: The greatest mean there can be, None for no bound.
+        rate: Whether people say nothing but 0 and 1, which are the ends of the scale.
         weights: Shape (n,). One over the probability of being drawn for
             labelling, up to a factor.
         clusters: Shape (N,). Rows with one value share their fate.
@@ -87,7 +96,14 @@ def ppi_mean(
     Prediction-Powered Inference".
     """
     ready = prediction_powered(
-        scores, labelled, labels, low=low, high=high, weights=weights, clusters=clusters
+        scores,
+        labelled,
+        labels,
+        low=low,
+        high=high,
+        rate=rate,
+        weights=weights,
+        clusters=clusters,
     )
     return ready.at(level)
 
@@ -99,6 +115,7 @@ def prediction_powered(
     *,
     low: float | None = None,
     high: float | None = None,
+    rate: bool = False,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
 ) -> PredictionPowered:
@@ -107,7 +124,7 @@ def prediction_powered(
     if judged.ndim != 1 or not np.isfinite(judged).all():
         raise InputError("Scores of the judge must be of shape (N,) and finite.")
     sample = read_labelled(
-        len(judged), labelled, labels, rate=False, weights=weights, clusters=clusters
+        len(judged), labelled, labels, rate=rate, weights=weights, clusters=clusters
     )
     reason = NO_LABELS if sample.n == 0 else ONE_CLUSTER if sample.n_clusters == 1 else None
     value, power, inside, outside = None, 0.0, 0.0, 0.0
@@ -117,7 +134,8 @@ def prediction_powered(
     size = bounded_size(sample, low, high)
     if size is not None and inside + outside > 0:
         alone = variance_of_labels(sample, float(np.average(sample.labels, weights=sample.weights)))
-        size *= alone / (inside + outside) if alone else 1.0
+        unseen = HALF_ERROR / kish_size(sample.cluster_weights) ** 2 if rate else 0.0
+        size *= (alone + unseen) / (inside + outside + unseen) if alone else 1.0
     on_scale = None if value is None else clamp(value, low, high)
     mean = MeanWithError(
         on_scale,

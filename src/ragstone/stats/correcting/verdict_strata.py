@@ -7,6 +7,8 @@ from ragstone.errors import InputError
 from ragstone.stats.bins import equal_mass_bins
 
 MOST_STRATA = 5
+EXPECTED = 5
+"""Labels that are expected of a verdict for it to tell anything by itself."""
 
 
 def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
@@ -35,3 +37,30 @@ def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64
     if len(distinct) <= most:
         return place.astype(np.int64)
     return equal_mass_bins(values, most)
+
+
+def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
+    """``strata_of``, each with five labels to be expected, but two strata at least.
+
+    The rarest is joined to the one whose mean score is nearest, the lower of two as near, until
+    every one may expect five of the labels, or two are left. No label is looked at.
+
+    Args:
+        scores: Shape (N,), finite, of all judged rows.
+        labels: How many rows are labelled, each as likely as any other.
+        most: Strata before joining, at least 1.
+
+    Raises:
+        InputError: As ``strata_of``.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    strata = strata_of(values, most=most)
+    while len(counts := np.bincount(strata)) > 2:
+        rarest = int(counts.argmin())
+        if labels * counts[rarest] >= EXPECTED * len(values):
+            break
+        means = np.bincount(strata, weights=values) / counts
+        beside = [one for one in (rarest - 1, rarest + 1) if 0 <= one < len(means)]
+        nearest = min(beside, key=lambda one: abs(means[one] - means[rarest]))
+        strata = strata - (strata >= max(rarest, nearest))
+    return strata
