@@ -20,6 +20,13 @@ from ragstone.decisions.planning.sizes import (
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.labels.read import labels_of
+from ragstone.stats.planning.mcnemar_power import mcnemar_power, mcnemar_sample_size
+from ragstone.stats.planning.pilot_doubt import (
+    doubt_of_deviation,
+    doubt_of_share,
+    inflation,
+    mcnemar_inflation,
+)
 from ragstone.stats.planning.sample_size import rate_sample_size
 
 WORDS = ("pier", "mole", "adit", "cove", "reef", "quay")
@@ -79,12 +86,13 @@ def test_scores_that_do_not_vary_are_planned_by_their_range(scored: Scored) -> N
 
 
 def test_pairs_are_those_of_statsmodels(scored: Scored) -> None:
-    found = paired_sizes(scored, ["token_f1"], difference=0.05)[0]
+    found = paired_sizes(scored, ["token_f1"], difference=0.05, single=True)[0]
     assert (found.a, found.b, found.pairs_now) == ("a", "b", 60)
     spread, _ = differences(scored, "token_f1", "a", "b")
     effect = 0.05 / spread["difference"].to_numpy().std(ddof=1)
     expected = TTestPower().solve_power(effect_size=effect, alpha=0.05, power=0.8)
-    assert found.pairs == np.ceil(expected)
+    doubt = inflation(doubt_of_deviation(60))
+    assert found.pairs == np.ceil(np.ceil(expected) * doubt)
     assert found.power_now == pytest.approx(TTestPower().power(effect, 60, 0.05), abs=1e-6)
 
 
@@ -96,6 +104,46 @@ def test_pairs_and_signs_are_those_of_a_comparison(scored: Scored, baseline: str
     assert [one.difference_now for one in planned] == pytest.approx(
         [one.difference for one in compared]
     )
+
+
+def test_each_test_has_its_part_of_the_level_unless_it_stands_alone(scored: Scored) -> None:
+    # Two metrics and three pairs of systems; where no question differs there is no test.
+    tests = sum(one.p is not None for one in compare(scored.run).comparisons)
+    together = paired_sizes(scored, ["token_f1"], difference=0.05)[0]
+    assert together.family == tests
+    effect = 0.05 / (together.deviation or 0)
+    expected = TTestPower().solve_power(effect_size=effect, alpha=0.05 / tests, power=0.8)
+    doubt = inflation(doubt_of_deviation(60), level=1 - 0.05 / tests)
+    assert together.pairs == np.ceil(np.ceil(expected) * doubt)
+    assert paired_sizes(scored, ["token_f1"], difference=0.05, single=True)[0].family == 1
+
+
+def test_rates_are_planned_for_mcnemars_exact_test(scored: Scored) -> None:
+    found = paired_sizes(scored, ["exact_match"], difference=0.1, single=True)[0]
+    assert found.test == "mcnemar_exact"
+    compared = compare(scored.run, metrics=["exact_match"]).comparisons[0]
+    assert compared.test == found.test
+    differing = (compared.wins + compared.losses) / compared.n_pairs
+    doubt = doubt_of_share(round(60 * differing), 60)
+    factor = mcnemar_inflation(0.1, max(0.1, differing), doubt)
+    assert found.pairs == np.ceil(mcnemar_sample_size(0.1, max(0.1, differing)) * factor)
+    assert found.power_now == mcnemar_power(0.1, max(0.1, differing), 60)
+    with pytest.raises(InputError, match="by 1 at most"):
+        paired_sizes(scored, ["exact_match"], difference=1.5)
+
+
+def test_a_permutation_cannot_show_a_difference_in_fewer_questions_than_its_p_needs(
+    tmp_path: Path,
+) -> None:
+    # Student's t would take three questions; two signs to each of six give p = 2^(1 - 6).
+    rows = [row(question, system, right) for question in range(8)
+            for system, right in (("a", 3 + question % 2), ("b", 0))]  # fmt: skip
+    clear = Scored(ragstone.evaluate(rows, metrics="token_f1", out=tmp_path / "run"))
+    (found,) = paired_sizes(clear, [], difference=0.9)
+    assert found.pairs == 6
+    (few,) = paired_sizes(clear, [], n=5)
+    assert few.detectable is None
+    assert few.reason == "5 questions are too few for any difference"
 
 
 def test_what_so_many_questions_find_needs_so_many_questions(scored: Scored) -> None:

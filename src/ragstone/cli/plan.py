@@ -112,15 +112,21 @@ def paired(
         str | None, typer.Option(metavar="SYSTEM", help="Compare the others with this one.")
     ] = None,
     power: Annotated[float, typer.Option(help="How often the difference is to be found.")] = 0.8,
+    single: Annotated[
+        bool,
+        typer.Option("--single", help="Plan for one test alone. Default: for one of all that "
+                     "`ragstone compare RUN` tests, every metric and pair of systems."),
+    ] = False,
     cluster: Cluster = None,
-    level: Annotated[float, typer.Option(help="1 - the level of the test.")] = 0.95,
+    level: Annotated[float, typer.Option(help="1 - the level of the tests together.")] = 0.95,
     metrics_from: MetricsFrom = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """How many questions tell two systems apart, or what difference so many find.
 
-    Both answer the same questions, and a two-sided t test is done on the differences, which vary
-    as in RUN. Example: ragstone plan paired RUN -m faithfulness --difference 0.03
+    Both answer the same questions, which differ as in RUN, and the test is that of
+    `ragstone compare`: McNemar's exact one for rates, else by permutation, each at its part of
+    the level. Example: ragstone plan paired RUN -m faithfulness --difference 0.03
     """
     from dataclasses import asdict
 
@@ -137,6 +143,7 @@ def paired(
         baseline=baseline,
         power=power,
         level=level,
+        single=single,
     )
     if json:
         sizes = [asdict(one) for one in found]

@@ -80,12 +80,25 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> RenderableType:
     left = max(one.left_out for one in found)
     if left:
         notes.append(f"Up to {left:,} questions lack a score of one of the two and are left out.")
-    notes.append("A paired t test on the differences, question by question, that vary as here.")
+    notes.append(_tests(found))
     notes += _few(one.pairs_now for one in found)
     return Group(
         Facts(facts), Text(), Roomiest([_pairs(found, *layout) for layout in PAIR_LAYOUTS]), Text(),
         *(Paragraph(Text(note, DIM)) for note in notes),
     )  # fmt: skip
+
+
+def _tests(found: Sequence[PairedSize]) -> str:
+    """The tests that were planned for, in a sentence."""
+    tests = {one.test for one in found}
+    exact, flips = "McNemar's exact test for rates", "a permutation test of the differences"
+    words = [word for test, word in (("mcnemar_exact", exact), ("sign_flip", flips))
+             if test in tests]  # fmt: skip
+    test = f"As ragstone compare tests: {', '.join(words)}, of questions that differ as here"
+    family = found[0].family
+    if family == 1:
+        return f"{test}. One test alone."
+    return f"{test}; one of its {family:,} tests, so at {1 - found[0].level:.2g} / {family:,}."
 
 
 def labels_page(found: LabelSize) -> RenderableType:

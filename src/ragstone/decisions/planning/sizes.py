@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import ceil, log2
 from typing import Any
 
 import polars as pl
@@ -9,6 +10,17 @@ import polars as pl
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored, mean_of
 from ragstone.errors import InputError
+from ragstone.stats.planning.mcnemar_power import (
+    mcnemar_detectable,
+    mcnemar_power,
+    mcnemar_sample_size,
+)
+from ragstone.stats.planning.pilot_doubt import (
+    doubt_of_deviation,
+    doubt_of_share,
+    inflation,
+    mcnemar_inflation,
+)
 from ragstone.stats.planning.power import detectable_difference, paired_power, paired_sample_size
 from ragstone.stats.planning.sample_size import (
     Pilot,
@@ -18,6 +30,7 @@ from ragstone.stats.planning.sample_size import (
     rate_sample_size,
 )
 
+ROUNDING = 1e-9
 FEW = 20
 """Questions from which a pilot's variance is more than a guess."""
 
@@ -73,8 +86,9 @@ class PairedSize:
 
     ``pairs_now`` questions have a score of both, ``left_out`` have not. ``difference_now`` is
     a - b, ``deviation`` how much it varies from question to question. ``difference`` is what is
-    to be found and ``pairs`` how many questions find it with ``power``; ``detectable`` is what
-    ``at`` questions find.
+    is to be found and ``pairs`` how many questions find it with ``power``; ``detectable`` is what
+    ``at`` questions find. ``test`` is the one that ``compare`` makes, at 1 - ``level`` over the
+    ``family`` of its tests; ``reason`` says why there is no number.
     """
 
     metric: str
@@ -92,6 +106,8 @@ class PairedSize:
     at: int | None
     detectable: float | None
     reason: str | None
+    test: str = "sign_flip"
+    family: int = 1
 
 
 def rate_size(rate: float, half_width: float, *, level: float = 0.95) -> RateSize:
@@ -144,8 +160,14 @@ def paired_sizes(
     baseline: str | None = None,
     power: float = 0.8,
     level: float = 0.95,
+    single: bool = False,
 ) -> list[PairedSize]:
     """For each metric and two systems, the questions that show a difference, or the reverse.
+
+    Planned for the test that ``compare`` makes: McNemar's exact one for rates of single answers,
+    else its permutation test, which has the power of Student's. All metrics of the run and all
+    pairs of systems are one family there, so each test has its part of the level. Needed are as
+    many as keep the power on average over what the pilot's variance may truly be.
 
     Args:
         scored: The pilot run, of two systems or more.
@@ -155,7 +177,8 @@ def paired_sizes(
         baseline: Compare the others with this system; None compares all with each other, the
             first of the data less the later ones, as ``compare`` does.
         power: How often it is to be found.
-        level: 1 - the level of the test.
+        level: 1 - the level of the tests taken together.
+        single: Plan for one test alone, as ``compare`` makes it of one metric and two systems.
 
     Raises:
         UnknownName: A metric or a system that the run has not.
@@ -174,11 +197,20 @@ def paired_sizes(
     pairs = [
         (a, b) for at, a in enumerate(systems) for b in systems[at + 1 :] if baseline is None
     ] or [(a, str(baseline)) for a in systems if a != baseline]
+    family = 1 if single else _tests(scored, pairs)
     return [
-        _paired_size(scored, metric, a, b, difference, n, power, level)
+        _paired_size(scored, metric, a, b, difference, n, power, level, family)
         for metric in chosen(scored, metrics)
         for a, b in pairs
     ]
+
+
+def _tests(scored: Scored, pairs: Sequence[tuple[str, str]]) -> int:
+    """How many tests ``compare`` makes: one of each metric and pair of systems that differ."""
+    found = (
+        differences(scored, metric, a, b)[0] for metric in chosen(scored, ()) for a, b in pairs
+    )
+    return max(1, sum(bool((one["difference"] != 0).any()) for one in found))
 
 
 def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
@@ -207,8 +239,8 @@ def known_systems(scored: Scored, systems: Sequence[str]) -> Sequence[str]:
 def differences(scored: Scored, metric: str, a: str, b: str) -> tuple[pl.DataFrame, int]:
     """a - b for each question that both have a score of, and how many have not.
 
-    Several answers of a system to a question count by their mean. Columns ``cluster`` and
-    ``difference``.
+    Several answers of a system to a question count by their mean. Columns ``cluster``, ``a``,
+    ``b`` and ``difference``.
     """
     rows = scored.of(metric).filter(pl.col("system").is_in([a, b]))
     by_question = rows.group_by("question_id", maintain_order=True).agg(
@@ -217,7 +249,7 @@ def differences(scored: Scored, metric: str, a: str, b: str) -> tuple[pl.DataFra
         b=pl.col("value").filter(pl.col("system") == b).mean(),
     )
     both = by_question.drop_nulls(["a", "b"])
-    found = both.select("cluster", difference=pl.col("a") - pl.col("b"))
+    found = both.select("cluster", "a", "b", difference=pl.col("a") - pl.col("b"))
     return found, by_question.height - found.height
 
 
@@ -261,23 +293,29 @@ def _paired_size(
     n: int | None,
     power: float,
     level: float,
+    family: int,
 ) -> PairedSize:
     pairs, left_out = differences(scored, metric, a, b)
+    alone = 1 - (1 - level) / family
+    values = pl.concat([pairs["a"], pairs["b"]])
+    exact = (
+        scored.scale(metric).rate
+        and pairs["cluster"].n_unique() == pairs.height
+        and bool(values.is_in([0.0, 1.0]).all())
+    )
     first: Pilot | None = None
     if pairs["cluster"].n_unique() > 1:
         first = pilot(pairs["difference"].to_numpy(), pairs["cluster"].to_numpy())
     reason = TOO_FEW if first is None else None if first.cluster_deviation > 0 else NO_VARIATION
     record: dict[str, Any] = dict.fromkeys(("pairs", "power_now", "at", "detectable"))
     if first is not None and reason is None:
-        spread, each = first.cluster_deviation, first.rows_per_cluster
         at = first.rows if n is None else n
-        clusters = max(2, round(at / each))
-        record["at"] = at
-        record["detectable"] = detectable_difference(spread, clusters, power=power, level=level)
-        if difference is not None:
-            needed = paired_sample_size(difference, spread, power=power, level=level)
-            record["pairs"] = -int(-needed * each // 1)
-            record["power_now"] = paired_power(difference, spread, first.clusters, level=level)
+        differing = float((pairs["difference"] != 0).to_numpy().mean())
+        plan = _by_mcnemar if exact else _by_sign_flips
+        found = plan(first, differing, difference, at, power, alone)
+        record |= dict(zip(("detectable", "pairs", "power_now"), found, strict=True), at=at)
+        if record["detectable"] is None:
+            reason = f"{at:,} questions are too few for any difference"
     return PairedSize(
         metric=metric,
         a=a,
@@ -290,5 +328,65 @@ def _paired_size(
         level=level,
         difference=difference,
         reason=reason,
+        test="mcnemar_exact" if exact else "sign_flip",
+        family=family,
         **record,
     )
+
+
+Planned = tuple[float | None, int | None, float | None]
+"""What can be detected, pairs needed and power now; the last two None where nothing is asked."""
+
+
+def _by_mcnemar(
+    first: Pilot,
+    differing: float,
+    difference: float | None,
+    at: int,
+    power: float,
+    level: float,
+) -> Planned:
+    """Of a larger difference than there are differing pairs now, all pairs that differ show it."""
+    doubt = doubt_of_share(round(differing * first.rows), first.rows)
+
+    def factor(by: float) -> float:
+        return mcnemar_inflation(by, max(differing, by), doubt, power=power, level=level)
+
+    detectable = mcnemar_detectable(
+        differing, at, power=power, level=level, worth=lambda by: max(1, int(at / factor(by)))
+    )
+    if difference is None:
+        return detectable, None, None
+    by = abs(difference)
+    if by > 1:
+        raise InputError(f"Two rates differ by 1 at most, got {difference:g}.")
+    most = max(differing, by)
+    sure = mcnemar_sample_size(by, most, power=power, level=level)
+    now = mcnemar_power(by, most, first.rows, level=level)
+    return detectable, ceil(factor(by) * sure), now
+
+
+def _by_sign_flips(
+    first: Pilot,
+    differing: float,
+    difference: float | None,
+    at: int,
+    power: float,
+    level: float,
+) -> Planned:
+    """As a t test, with at least as many clusters as can bring a permutation's p so low."""
+    spread, each = first.cluster_deviation, first.rows_per_cluster
+    least = ceil((1 + log2(1 / (1 - level))) / min(1.0, differing * each))
+    factor = inflation(doubt_of_deviation(first.clusters), power=power, level=level)
+    clusters = max(2, round(at / each))
+    worth = max(2, int(clusters / factor + ROUNDING))
+    detectable = None
+    if clusters >= least:
+        detectable = detectable_difference(spread, worth, power=power, level=level)
+    if difference is None:
+        return detectable, None, None
+    sure = paired_sample_size(difference, spread, power=power, level=level)
+    needed = max(least, ceil(factor * sure - ROUNDING))
+    enough = first.clusters >= least
+    now = paired_power(difference, spread, first.clusters, level=level) if enough else 0.0
+    return detectable, ceil(needed * each - ROUNDING), now

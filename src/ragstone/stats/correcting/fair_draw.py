@@ -13,6 +13,9 @@ Floats = NDArray[np.float64]
 FIRST = 200
 """Draws after which most fair draws are known to be one."""
 
+ENOUGH = 20
+"""So many draws beyond, of all, settle on which side of ``below`` a p lies to about a fifth."""
+
 SAME = 1e-9
 """Distances that differ by less differ by rounding alone."""
 
@@ -38,7 +41,7 @@ def fair_draw_p(
         levels: Shape (n,), whole numbers from 0: what each row is, such as its system.
         chosen: Shape (n,), whether each row was chosen.
         clusters: Shape (n,), whole numbers; rows of one cluster share their fate.
-        below: p is told down to half of it.
+        below: Where p is to be told apart from; it is told down to a twentieth of it.
         seed: The same seed gives the same p.
 
     Returns:
@@ -91,7 +94,7 @@ def _p(
     ``kinds`` (kinds, levels) says how many rows of each level a unit of a kind holds, ``times``
     (kinds,) how many such units there are.
     """
-    most = ceil(2 / below)
+    most = ceil(ENOUGH / below)
     drawn = beyond = 0
     size = FIRST
     while drawn < most and (beyond + 1) / (most + 1) < below:

@@ -1,0 +1,119 @@
+"""Pilot doubt: how many more rows keep a power on average, where a pilot tells the variance."""
+
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.errors import InputError
+from ragstone.stats.beta import beta_quantile
+from ragstone.stats.interval import upper_quantile
+
+Floats = NDArray[np.float64]
+
+NODES = tuple((at + 0.5) / 20 for at in range(20))
+"""Quantiles at which a variance that is not known for sure is looked at."""
+
+STEPS = 60
+
+
+def doubt_of_deviation(clusters: int) -> Floats:
+    """The true variance over that of a pilot of so many normal values, at ``NODES``.
+
+        (clusters - 1) / chi²,   chi² by Wilson and Hilferty
+
+    Raises:
+        InputError: Fewer than two.
+    """
+    if clusters < 2:
+        raise InputError(f"A variance needs two values, got {clusters}.")
+    df = clusters - 1
+    z = np.array([NormalDist().inv_cdf(1 - node) for node in NODES])
+    cube = 1 - 2 / (9 * df) + z * sqrt(2 / (9 * df))
+    return np.asarray(1 / np.maximum(cube, 0.05) ** 3)
+
+
+def doubt_of_share(successes: int, rows: int) -> Floats:
+    """The true share over that of a pilot, at ``NODES`` of its posterior by Jeffreys' prior.
+
+    Raises:
+        InputError: No success, or more than rows.
+    """
+    if not 0 < successes <= rows:
+        raise InputError(f"A share needs a success, got {successes} of {rows}.")
+    found = [beta_quantile(node, successes + 0.5, rows - successes + 0.5) for node in NODES]
+    return np.array(found) * rows / successes
+
+
+def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> float:
+    """How many times as many rows have the power on average over what the variance may be.
+
+        mean over the ratios of Phi((z + z_power) · sqrt(factor / ratio) - z) = power
+
+    A plan by the pilot's own variance has it where that is the true one; but rows lost where
+    the variance is larger weigh more than those gained where it is smaller.
+
+    Args:
+        ratios: True variance over the pilot's, each as likely.
+        power: Wanted, in (.5, 1).
+        level: 1 - the level of the two-sided test.
+
+    Returns:
+        At least 1.
+
+    Raises:
+        InputError: An argument is out of its range.
+
+    Source: O'Hagan, Stevens & Campbell (2005), "Assurance in clinical trial design".
+    """
+    if not 0 < power < 1:
+        raise InputError(f"A power lies inside (0, 1), got {power}.")
+    normal = NormalDist()
+    z = normal.inv_cdf(upper_quantile(level))
+    shift = z + normal.inv_cdf(power)
+
+    def mean(factor: float) -> float:
+        return float(np.mean([normal.cdf(shift * sqrt(factor / one) - z) for one in ratios]))
+
+    low, high = 1.0, 1.0
+    while mean(high) < power:
+        high *= 2
+    for _ in range(STEPS if high > 1 else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if mean(middle) < power else (low, middle)
+    return high
+
+
+def mcnemar_inflation(
+    difference: float, differing: float, ratios: Floats, *, power: float = 0.8, level: float = 0.95
+) -> float:
+    """As ``inflation``, for McNemar's test of a difference among a share of differing pairs.
+
+        mean over the shares d of Phi((difference · sqrt(n) - z · sqrt(d)) / sqrt(d - difference²))
+
+    A share below the difference cannot be, and counts as the difference.
+
+    Source: Connor (1987), "Sample size for testing differences in proportions for the
+    paired-sample design", for the power at a known share.
+    """
+    normal, by = NormalDist(), abs(difference)
+    z = normal.inv_cdf(upper_quantile(level))
+
+    def rows(shares: Floats) -> float:
+        there = np.maximum(shares, by)
+        spread = np.sqrt(np.maximum(there - by**2, 1e-12))
+        low, high = 0.0, 1.0
+
+        def mean(n: float) -> float:
+            shifts = (by * sqrt(n) - z * np.sqrt(there)) / spread
+            return float(np.mean([normal.cdf(float(one)) for one in shifts]))
+
+        while mean(high) < power:
+            high *= 2
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if mean(middle) < power else (low, middle)
+        return high
+
+    return max(1.0, rows(ratios * differing) / rows(np.array([differing])))
