@@ -5,8 +5,9 @@
 Seven metrics each, on the same synthetic examples (a question, an answer of four sentences, ten
 contexts of 150 words, a reference) and the same mock judge on this machine, which gives replies
 that fit the schema, draws faults from a seed and counts. Ours runs as a user calls it, `ragstone
-evaluate` in a process of its own with nothing cached; a peer as its documentation calls it. All
-is measured from outside: the mock's counts, the wall clock, and what the system says of the child.
+evaluate` in a process of its own with nothing cached; a peer as its documentation calls it, and
+only a peer that gives all of its scores where no faults are served has figures. All is measured
+from outside: the mock's counts, the wall clock, and what the system says of the child.
 The peers' environments are made once, in .venv/peers, from peers-ragas.txt and
 peers-deepeval.txt, unless --ragas-python and --deepeval-python name interpreters that have them.
 
@@ -15,7 +16,8 @@ The parts, for --only; "calls" are chats and embeddings, 16 in flight unless it 
 calls       50 examples, 50 ms a call. Chats an example; ours also with the lean plan, and for a
             further system: 50 examples of 2 systems less 50 of one. Prompt tokens an example
             (characters / 4), and of these the ones that no prefix cache served; ours also with
-            the schema printed last in the prompt.
+            the schema printed last in the prompt. In the lean plan the mock answers only the
+            items of the last task in a question; the others are asked about alone.
 cpu         0 ms. Processor ms a call, as the slope between 50 and 500 examples (peers: 50 and
             150); start-up is what is left at no calls. Median of --repeats.
 wall        50 ms, 300 examples (peers: the 50 of `calls`). The mock's span from first request to
@@ -67,6 +69,14 @@ PEERS = {RAGAS: "ragas", DEEPEVAL: "deepeval"}
 CONTEXTS = 10
 NO_FAULTS: Mapping[str, float] = {}
 SCORED = (0, 4)
+PEER_METRICS = 7
+DIFFERS = {
+    RAGAS: (
+        f"The work differs: {CONTEXTS} of Ragas' chats judge one context each, with the reference "
+        f"shown; ours judges the {CONTEXTS} in one question, without it.",
+    )
+}
+"""Where a peer's metrics do other work for what is counted."""
 PEER_LIMIT = 900
 ENVIRONMENTS = Path(".venv/peers")
 
@@ -103,8 +113,12 @@ class Bench:
     notes: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
     kept: dict[tuple[str, int], Seen] = field(default_factory=dict)
+    incomplete: dict[str, str] = field(default_factory=dict)
 
     def set(self, row: str, who: str, cell: str) -> None:
+        """Enter a figure; of a peer that did not do all of the work there is none."""
+        if who in self.incomplete and not row.startswith("scores lost"):
+            cell = f"none: {self.incomplete[who]}"
         self.cells[row, who] = cell
         print(f"  {row}: {who} {cell}", file=sys.stderr)
 
@@ -191,7 +205,10 @@ class Bench:
         """A run of a peer that several rows rest on, done once."""
         of = (f"{who} {latency_ms:g} ms", examples)
         if of not in self.kept:
-            self.kept[of] = self.peer("shared", who, examples, latency_ms=latency_ms)
+            seen = self.kept[of] = self.peer("shared", who, examples, latency_ms=latency_ms)
+            why = left_undone(peer_result(seen), examples)
+            if why is not None:
+                self.incomplete.setdefault(who, why)
         return self.kept[of]
 
 
@@ -218,6 +235,21 @@ def calls(bench: Bench) -> None:
         seen = bench.peer_once(who, n, 50)
         bench.set("chats an example", who, f"{seen.chats / n:.2f}")
         bench.set("prompt tokens an example (uncached)", who, tokens(seen, n))
+        kinds = seen.counts.get("by_schema", {})
+        asked = ", ".join(f"{count / n:g} {kind}" for kind, count in kinds.items())
+        bench.notes.append(f"{who}'s chats an example, by the name of their schema: {asked}.")
+        bench.notes += DIFFERS.get(who, ())
+
+
+def left_undone(told: Mapping[str, Any], examples: int) -> str | None:
+    """What a peer left out where no faults were served; None where it did everything."""
+    if "raised" in told:
+        return f"it raised {told['raised']}"
+    wanted = PEER_METRICS * examples
+    there = told.get("scores", 0) - told.get("missing", 0)
+    if there == wanted:
+        return None
+    return f"{there} of {wanted} scores, lacking {told.get('missing_by_metric') or 'whole metrics'}"
 
 
 def tokens(seen: Seen, examples: int) -> str:

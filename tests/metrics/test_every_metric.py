@@ -278,7 +278,7 @@ def judged(view: type[View], column: str) -> bool:
     return column not in NAMES_OF_UNITS and bool(view.columns[column].needs or view.made_by)
 
 
-NAMES_OF_UNITS = ("index", "reference", "rival", "text", "criterion", "aspect", "importance")
+NAMES_OF_UNITS = ("index", "reference", "rival", "text", "criterion", "aspect")
 
 
 def lenient(metric: Metric) -> bool:

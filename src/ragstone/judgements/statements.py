@@ -18,4 +18,3 @@ class Statement(Kind):
     reference = Column(pl.UInt32, "which of the references, from 0")
     index = Column(pl.UInt32, "position among that reference's statements, from 0")
     text = Column(pl.String, "the requirement, self-contained")
-    importance = Column(pl.Float64, "weight among the statements, 1 where all are equal")

@@ -236,7 +236,6 @@ class Statements(View):
     reference = Fact(pl.UInt32, "which reference")
     index = Fact(pl.UInt32, "position among its statements")
     text = Fact(pl.String, "the requirement")
-    importance = Fact(pl.Float64, "its weight")
     support = Fact(pl.Enum(SUPPORT_VERDICTS), "what the contexts say", needs=("support/statement",))
     probability = Fact(pl.Float64, "that it is supported", needs=("support/statement",))
     agreement = Fact(
@@ -246,7 +245,7 @@ class Statements(View):
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         keys = ["row", "reference", "index"]
-        frame = tables.of("statements").select(*keys, "text", "importance")
+        frame = tables.of("statements").select(*keys, "text")
         if {"support", "probability"} & set(wanted):
             support = tables.of("support/statement").select(*keys, "probability", support="verdict")
             frame = frame.join(support, on=keys, how="left")

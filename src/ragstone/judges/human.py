@@ -128,7 +128,6 @@ def _statements(example: Example) -> Found:
             "reference": statement.get("reference", 0),
             "index": index,
             "text": statement["text"],
-            "importance": 1.0,
         }
         for index, statement in enumerate(given)
     ]

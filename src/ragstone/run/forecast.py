@@ -21,7 +21,7 @@ from ragstone.judges import MARKERS, parse_judges
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
 from ragstone.judges.llm.question import Item, Question, key
-from ragstone.judges.llm.statements import ReferenceStatement, ReferenceStatements
+from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.local.claims import claims, statements
 from ragstone.judges.names import LLM_ASKS
 from ragstone.metrics import QUICK, Metric, needed_asks, wanted_topics
@@ -41,14 +41,14 @@ Result = TypeVar("Result")
 
 CHARACTERS_A_TOKEN = 4
 EXPECTED = {
-    "relevance": 45,
+    "relevance": 50,
     "support": 65,
-    "agreement": 35,
-    "quality": 160,
-    "probes": 60,
-    "rating": 120,
-    "critique": 40,
-    "preference": 60,
+    "agreement": 40,
+    "quality": 130,
+    "probes": 90,
+    "rating": 130,
+    "critique": 50,
+    "preference": 70,
 }
 """Tokens of an item in a reply, by task; those of claims and statements follow from the texts."""
 
@@ -263,19 +263,11 @@ def _stand_in(name: str, sort: type[Item], example: Example) -> Item | None:
         return AnswerClaims(
             response_reason="",
             response_type="answer",
-            claims=[
-                AnswerClaim(text=claim.text, sentence=1, factual=True, citations=[])
-                for claim in found
-            ],
+            claims=[AnswerClaim(text=claim.text, sentence=1) for claim in found],
         )
     if sort is ReferenceStatements:
         reference = example.reference[int(name[1:]) - 1]
-        return ReferenceStatements(
-            statements=[
-                ReferenceStatement(text=text, importance="essential")
-                for text in statements(reference)
-            ]
-        )
+        return ReferenceStatements(statements=statements(reference))
     return None
 
 

@@ -69,7 +69,10 @@ class ModelJudges:
         return {
             "llm": {
                 "judges": {
-                    name: [f"{model.identity}|window={model.window}" for model in judge.models]
+                    name: [
+                        f"{model.identity}|window={model.window}|items={model.items}"
+                        for model in judge.models
+                    ]
                     for name, judge in self.judges.items()
                 },
                 "plan": first.plan.name,

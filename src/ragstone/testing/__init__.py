@@ -1,6 +1,6 @@
 """Builders for tests, yours too: rows and scores, models and encoders by script, tiny models."""
 
-from .chat import ScriptedModel
+from .chat import ScriptedModel, asked, reply_to
 from .encoder import ScriptedEncoder
 from .models import tiny_bert
 from .rows import (
@@ -20,9 +20,11 @@ __all__ = [
     "Rows",
     "ScriptedEncoder",
     "ScriptedModel",
+    "asked",
     "claims",
     "contexts",
     "known_contexts",
+    "reply_to",
     "rows",
     "score_all",
     "score_frame",

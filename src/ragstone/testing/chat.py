@@ -3,10 +3,12 @@
 import asyncio
 import inspect
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest
+from ragstone.judges.llm.question import WORDS
+from ragstone.models.chat import ITEMS, ChatFailure, ChatReply, ChatRequest
 
 Said = str | Mapping[str, Any] | ChatReply | ChatFailure
 """A reply's text, an object to be written as JSON, a reply in full, or a failure to be raised."""
@@ -20,14 +22,15 @@ class ScriptedModel:
 
     Its replies answer nothing in other runs, nor do those of others answer what it is asked.
 
-        model = ScriptedModel([ChatFailure("rate_limit", "too many requests"), {"p01": …}])
-        model = ScriptedModel(lambda request: {"p01": …})
+        model = ScriptedModel([ChatFailure("rate_limit", "too many requests"), {"items": […]}])
+        model = ScriptedModel(lambda request: reply_to(request, {"p01": {"verdict": "absent"}}))
 
     Args:
         script: A function of the request, which may be async, or the replies in order.
         name: What it is called.
         identity: What makes its replies its own; empty: its name.
         window: Tokens that a question may have.
+        items: Items of one task that a question may be about, from 1 to 20.
         delay: Seconds before it replies.
         notes: What its server did not take.
 
@@ -46,6 +49,7 @@ class ScriptedModel:
         name: str = "scripted",
         identity: str = "",
         window: int = 128_000,
+        items: int = ITEMS,
         delay: float = 0.0,
         notes: tuple[str, ...] = (),
     ) -> None:
@@ -53,6 +57,7 @@ class ScriptedModel:
         self.about = f"{name}, replies of a test"
         self.identity = identity or name
         self.window = window
+        self.items = items
         self.notes = notes
         self.requests: list[ChatRequest] = []
         self.most = 0
@@ -88,6 +93,36 @@ class ScriptedModel:
     async def close(self) -> None:
         """Nothing to give back."""
         self.closed = True
+
+
+def asked(request: ChatRequest) -> dict[str, str]:
+    """The ids that a question of a judge is about, each with the first words of its text.
+
+    No words where no text of its own stands behind the id.
+    """
+    lines = re.findall(r"^ids: (.*)$", request.parts[-1], re.MULTILINE)
+    return {name: _words(request.text, name) for line in lines for name in line.split()}
+
+
+def reply_to(request: ChatRequest, said: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A reply as judges read it, with the words of the texts in it.
+
+    Args:
+        request: The question.
+        said: Reason, verdict and details, by id; what is not said is empty.
+    """
+    words = asked(request)
+    empty = {"reason": "", "verdict": "", "details": []}
+    return {
+        "items": [
+            {"id": one, "words": words.get(one, "")} | empty | dict(said[one]) for one in said
+        ]
+    }
+
+
+def _words(text: str, name: str) -> str:
+    found = re.search(rf"^==== [0-9a-f]{{32}} {re.escape(name)}\n(.*?)\n====", text, re.M | re.S)
+    return " ".join(re.sub(r"\[s\d+\] ", "", found[1]).split()[:WORDS]) if found else ""
 
 
 def _in_order(script: Iterable[Said]) -> Callable[[ChatRequest], Said]:

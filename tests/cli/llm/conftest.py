@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -14,21 +15,28 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from ragstone.judges.llm.question import SCHEMA
+from ragstone.models.chat import ChatRequest
+from ragstone.testing import asked, reply_to
+
 Reply = dict[str, Any]
 
 
-def instance(schema: Any, root: Any, name: str = "") -> Any:
-    """A value that fits a schema: the first choice, one entry a list, the name as text."""
-    if "$ref" in schema:
-        return instance(root["$defs"][schema["$ref"].rpartition("/")[2]], root, name)
-    if "enum" in schema:
-        return schema["enum"][0]
-    kind = schema["type"]
-    if kind == "object":
-        return {key: instance(one, root, key) for key, one in schema["properties"].items()}
-    if kind == "array":
-        return [instance(schema["items"], root, name)]
-    return {"boolean": True, "integer": 1, "string": f"The {name} of the pier is 90 m."}[kind]
+def reply(prompt: str) -> Reply:
+    """An item for every id: the first of the verdicts that are allowed, and one detail."""
+    request = ChatRequest("", (prompt,), {}, "")
+    last = prompt.rpartition("\nThe texts end here")[2]
+    verdict = re.findall(r"^verdict: ([\w]+)", last, re.MULTILINE)
+    detail = {"c": "s1", "p": "c01: The pier"}
+    said = {
+        one: {
+            "reason": "It is so.",
+            "verdict": verdict[0] if verdict else "",
+            "details": [detail.get(one[0], "s1: The pier is 90 m.")] * (3 if one[0] == "n" else 1),
+        }
+        for one in asked(request)
+    }
+    return reply_to(request, said)
 
 
 class Server:
@@ -54,13 +62,15 @@ class Server:
         body = await request.json()
         self.keys.add(request.headers.get("Authorization", ""))
         wanted = body["response_format"]["json_schema"]
-        self.asked.append(wanted["name"])
+        prompt = body["messages"][-1]["content"]
+        self.asked.append("_and_".join(re.findall(r"^Task (\w+),", prompt, re.MULTILINE)))
         self.open += 1
         try:
             await asyncio.sleep(3_600 if self.hang else self.wait)
         finally:
             self.open -= 1
-        said = json.dumps(instance(wanted["schema"], wanted["schema"]))
+        assert wanted["schema"] == SCHEMA
+        said = json.dumps(reply(prompt))
         usage = {"prompt_tokens": 1_000, "completion_tokens": 100, "total_tokens": 1_100}
         choice = {"index": 0, "message": {"content": said}, "finish_reason": "stop"}
         return web.json_response({"model": "m-1", "choices": [choice], "usage": usage})

@@ -23,6 +23,7 @@ from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.agreement import AgreementTask, ClaimAgreement, StatementAgreement
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.task import Matter, Row, Told
 from ragstone.metrics import parse_metric, score
 
@@ -47,7 +48,7 @@ def matter(claims: Any = (), statements: Any = (), **fields: Any) -> Matter:
 def told(lacking: Any = None, **verdicts: str) -> Told:
     items = {}
     for name, verdict in verdicts.items():
-        sort = ClaimAgreement if name.startswith("k") else StatementAgreement
+        sort = ClaimAgreement if verdict in CLAIM_VERDICTS else StatementAgreement
         said = json.dumps({"reason": name, "verdict": verdict})
         items[name] = [sort.model_validate_json(said)]
     return Told(items, lacking or {})
@@ -62,7 +63,7 @@ def test_claims_and_statements_are_asked_in_one_question() -> None:
     assert piece.items == {
         "k01": ClaimAgreement,
         "k02": ClaimAgreement,
-        "s01": StatementAgreement,
+        "k03": StatementAgreement,
     }
     text = Question((piece,), "S").request().text
     places = [text.index(one) for one in ("Compare.", "Q?", "R.", "A.", "Tin.", "Lead.", "Copper.")]
@@ -77,10 +78,10 @@ def test_contexts_are_not_shown() -> None:
 def test_every_reference_has_a_question_and_ids_go_on_counting() -> None:
     given = matter(["Tin."], [(0, "Copper."), (1, "Zinc."), (1, "Iron.")], reference=("R1.", "R2."))
     first, second = TASK.pieces(given, PROMPTS, ROOM)
-    assert (list(first.items), list(second.items)) == (["k01", "s01"], ["k02", "s02", "s03"])
+    assert (list(first.items), list(second.items)) == (["k01", "k02"], ["k03", "k04", "k05"])
     assert "R2." not in "".join(first.blocks)
     assert "Iron." in "".join(second.blocks)
-    said = told(k01="extra", k02="matches", s01="full", s02="missing", s03="partial")
+    said = told(k01="extra", k03="matches", k02="full", k04="missing", k05="partial")
     assert verdicts(TASK.rows("agreement/claim", given, said)) == [
         (0, 0, "extra"),
         (1, 0, "matches"),
@@ -94,15 +95,15 @@ def test_every_reference_has_a_question_and_ids_go_on_counting() -> None:
 
 def test_only_what_is_wanted_is_asked() -> None:
     (piece,) = TASK.pieces(matter([], [(0, "Copper.")]), PROMPTS, ROOM)
-    assert list(piece.items) == ["s01"]
+    assert list(piece.items) == ["k01"]
     assert not any("CLAIMS" in block for block in piece.blocks)
     assert TASK.pieces(matter(), PROMPTS, ROOM) == []
 
 
 def test_some_may_be_asked_alone_under_their_ids() -> None:
     (piece,) = TASK.pieces(matter(["Tin.", "Lead."], [(0, "Copper.")]), PROMPTS, ROOM)
-    alone = piece.only(["k02", "s01"])
-    assert list(alone.items) == ["k02", "s01"]
+    alone = piece.only(["k02", "k03"])
+    assert list(alone.items) == ["k02", "k03"]
     assert "Tin." not in "".join(alone.blocks)
 
 
@@ -115,7 +116,7 @@ def test_over_twenty_are_asked_in_equal_parts() -> None:
 def test_equal_texts_are_asked_once_of_each_reference() -> None:
     given = matter(["Tin.", "Tin."], [(0, "Tin.")])
     (piece,) = TASK.pieces(given, PROMPTS, ROOM)
-    assert list(piece.items) == ["k01", "s01"]
+    assert list(piece.items) == ["k01", "k02"]
     rows = TASK.rows("agreement/claim", given, told(k01="matches"))
     assert verdicts(rows) == [(0, 0, "matches"), (0, 1, "matches")]
 
@@ -172,12 +173,29 @@ def test_verdicts_are_those_of_the_guideline(sort: Any, words: tuple[str, ...]) 
     assert get_args(sort.model_fields["verdict"].annotation) == words
 
 
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        ("full", "matches"),
+        ("partial", "extra"),
+        ("missing", "extra"),
+        ("Contradicted", "contradicts"),
+        ("unclear", None),
+    ],
+)
+def test_a_claim_is_asked_about_in_the_words_for_statements(said: str, claim: str | None) -> None:
+    entry = {"id": "k01", "reason": "r", "verdict": said, "details": []}
+    read = read_items(json.dumps({"items": [entry]}), {"k01": ClaimAgreement}).items
+    assert read == ({"k01": ClaimAgreement(reason="r", verdict=claim)} if claim else {})  # type: ignore[arg-type]
+    assert ClaimAgreement.verdicts() == StatementAgreement.verdicts()
+
+
 def outcome(given: Matter, said: Told) -> str:
     """What the metric ``answer_outcome`` says of an answer that was judged so."""
     rows: dict[str, list[Row]] = {
         "response": [{"response_type": "answer"}],
         "statements": [
-            {"reference": one.reference, "index": one.index, "text": one.text, "importance": 1.0}
+            {"reference": one.reference, "index": one.index, "text": one.text}
             for one in given.propositions["statement"]
         ],
         "claims": [
@@ -217,8 +235,8 @@ def test_outcomes_of_the_seed_vectors_follow_from_the_verdicts_a_reader_would_gi
         assert len(TASK.pieces(about, PROMPTS, ROOM)) == 1
         right = given["answer"] == given["reference"]
         said = (
-            told(k01="matches", s01="full")
+            told(k01="matches", k02="full")
             if right
-            else told(k01="contradicts", s01="contradicted")
+            else told(k01="contradicts", k02="contradicted")
         )
         assert outcome(about, said) == vector["expected"]["outcome"]

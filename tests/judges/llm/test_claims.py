@@ -13,7 +13,8 @@ from ragstone.judges import RulesJudge, Sheet
 from ragstone.judges.judge import Block
 from ragstone.judges.llm.claims import AnswerClaims, ClaimsTask
 from ragstone.judges.llm.prompts import Prompts
-from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.question import Entry, Question
+from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.task import Matter, Row, Told
 
 PROMPTS = Prompts({"system": "Judge.", "claims": "List the claims."})
@@ -25,16 +26,16 @@ def example(answer: str | None, **fields: Any) -> Example:
     return Example("1", "q", "s", **{"question": "What was mined?", "answer": answer} | fields)
 
 
-def claim(text: str, sentence: int = 1, *, factual: bool = True, citations: Any = ()) -> Row:
-    return {"text": text, "sentence": sentence, "factual": factual, "citations": [*citations]}
+def claim(text: str, sentence: int = 1) -> str:
+    return f"s{sentence}: {text}"
 
 
-def told(*claims: Row, response_type: str = "answer") -> Told:
-    said = {"response_reason": "so", "response_type": response_type, "claims": list(claims)}
-    return Told({"claims": [AnswerClaims.model_validate_json(json.dumps(said))]})
+def told(*claims: str, response_type: str = "answer") -> Told:
+    entry = Entry(reason="so", verdict=response_type, details=list(claims))
+    return Told({"a01": [AnswerClaims.model_validate(AnswerClaims.of(entry))]})
 
 
-def rows(answer: str, *claims: Row, **fields: Any) -> list[Row]:
+def rows(answer: str, *claims: str, **fields: Any) -> list[Row]:
     return TASK.rows("claims", Matter(example(answer, **fields)), told(*claims))
 
 
@@ -46,8 +47,8 @@ def test_equal_matter_is_the_same_question_to_the_byte() -> None:
     ]
     assert asked[0].request() == asked[1].request()
     assert "It lies in Cornwall." in asked[0].request().text
-    assert list(asked[0].items) == ["claims"]
-    assert asked[0].only(["claims"]).request() == asked[0].request()
+    assert list(asked[0].items) == ["a01"]
+    assert asked[0].only(["a01"]).request() == asked[0].request()
 
 
 def test_sentences_of_the_answer_are_numbered_behind_the_instructions() -> None:
@@ -83,14 +84,39 @@ def test_claims_keep_text_place_and_order() -> None:
     ]
 
 
-@pytest.mark.parametrize("number", [0, -1, 3, 10**12])
+@pytest.mark.parametrize("number", [0, 3, 999_999])
 def test_sentence_that_is_not_there_is_unknown(number: int) -> None:
     assert rows("Tin. Copper.", claim("Tin was mined.", number))[0]["sentence"] is None
 
 
-def test_opinions_and_blank_claims_are_left_out() -> None:
-    found = rows("Tin.", claim("It is lovely.", factual=False), claim(" "), claim("Tin was mined."))
-    assert [(one["index"], one["text"]) for one in found] == [(0, "Tin was mined.")]
+@pytest.mark.parametrize("blank", ["", "s1: ", "s1:", " \n", "[s2]"])
+def test_a_reply_with_a_blank_claim_is_none(blank: str) -> None:
+    said = {
+        "items": [{"id": "a01", "reason": "r", "verdict": "answer", "details": [blank, "Tin."]}]
+    }
+    assert read_items(json.dumps(said), {"a01": AnswerClaims}).items == {}
+
+
+def test_a_reply_without_a_list_of_claims_is_none() -> None:
+    said = {"items": [{"id": "a01", "reason": "r", "verdict": "answer"}]}
+    assert read_items(json.dumps(said), {"a01": AnswerClaims}).faults == {"a01": "claims: missing"}
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "sentence"),
+    [
+        ("s2: Tin was mined.", "Tin was mined.", 1),
+        ("[s2] Tin was mined.", "Tin was mined.", 1),
+        ("S2. Tin was mined.", "Tin was mined.", 1),
+        ("Tin was mined.", "Tin was mined.", None),
+        ("1998: tin was mined.", "1998: tin was mined.", None),
+        ("s2 : tin", "tin", 1),
+        ("S2 is a mine.", "S2 is a mine.", None),
+    ],
+)
+def test_a_claim_may_name_its_sentence(written: str, text: str, sentence: int | None) -> None:
+    (found,) = rows("Tin. Copper.", written)
+    assert (found["text"], found["sentence"]) == (text, sentence)
 
 
 @pytest.mark.parametrize("silent", ["abstain", "refuse"])
@@ -107,7 +133,7 @@ def test_other_replies_may_make_claims(speaking: str) -> None:
 
 
 def test_reply_that_is_lacking_has_no_type_and_says_why() -> None:
-    said = Told({}, {"claims": "cut off"})
+    said = Told({}, {"a01": "cut off"})
     assert TASK.rows("response", Matter(example("Tin.")), said) == [
         {"response_type": None, "reason": "cut off"}
     ]
@@ -115,29 +141,33 @@ def test_reply_that_is_lacking_has_no_type_and_says_why() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "citations", "contexts"),
+    ("answer", "markers", "contexts"),
     [
-        ("Tin [1].", ["[1]"], ["tin"]),
-        ("Tin [1].", ["1"], ["tin"]),
-        ("Tin [tin].", ["[tin]"], ["tin"]),
-        ("Tin 【2】.", ["【2】"], ["copper"]),
-        ("Tin [1, 2].", ["[1, 2]"], ["tin", "copper"]),
-        ("Tin [1][1].", ["[1]", "[1]"], ["tin"]),
-        ("Tin [1].", [], []),
-        ("Tin [9].", ["[9]"], [None]),
-        ("Tin [1][9].", ["[1]", "[9]"], ["tin", None]),
-        ("Tin [1].", ["[2]"], []),
-        ("Tin [1].", ["[9]"], []),
-        ("Tin [1].", ["Smith 1903"], []),
-        ("Tin.", ["[1]"], None),
-        ("Tin.", [], None),
+        ("Tin [1].", " [1]", ["tin"]),
+        ("Tin [tin].", " [tin]", ["tin"]),
+        ("Tin 【2】.", "【2】", ["copper"]),
+        ("Tin [1, 2].", " [1, 2]", ["tin", "copper"]),
+        ("Tin [1][1].", " [1][1]", ["tin"]),
+        ("Tin [1].", "", []),
+        ("Tin [9].", " [9]", [None]),
+        ("Tin [1][9].", " [1][9]", ["tin", None]),
+        ("Tin [1].", " [2]", []),
+        ("Tin [1].", " [9]", []),
+        ("Tin.", " [1]", None),
+        ("Tin.", "", None),
     ],
 )
 def test_citations_are_those_markers_that_the_answer_has(
-    answer: str, citations: list[str], contexts: list[str | None] | None
+    answer: str, markers: str, contexts: list[str | None] | None
 ) -> None:
-    (found,) = rows(answer, claim("Tin was mined.", citations=citations), contexts=TWO)
-    assert found["citations"] == contexts
+    for said in (f"Tin was mined{markers}.", f"Tin was mined.{markers}"):
+        (found,) = rows(answer, claim(said), contexts=TWO)
+        assert (found["text"], found["citations"]) == ("Tin was mined.", contexts)
+
+
+def test_brackets_that_are_no_marker_stay_in_a_claim() -> None:
+    (found,) = rows("Tin [1].", claim("Tin [a metal] was mined [1]."), contexts=TWO)
+    assert found["text"] == "Tin [a metal] was mined."
 
 
 def test_rows_rest_on_answer_question_turns_and_ids_alone() -> None:
@@ -152,7 +182,7 @@ def test_rows_rest_on_answer_question_turns_and_ids_alone() -> None:
     assert facts("claims") != facts("claims", contexts=TWO)
 
 
-def view(answer: str, *claims: Row) -> pl.DataFrame:
+def view(answer: str, *claims: str) -> pl.DataFrame:
     """The claims view of an answer, with the citations that counting finds."""
     given = example(answer, contexts=TWO)
     block = Block([given], to_frame([given]))
@@ -174,15 +204,15 @@ def view(answer: str, *claims: Row) -> pl.DataFrame:
 def test_claim_is_cited_by_its_own_markers_and_not_by_its_sentence() -> None:
     answer = "It has tin [1], copper [2] and lead."
     claims = [
-        claim("It has tin.", citations=["[1]"]),
-        claim("It has copper.", citations=["[2]"]),
+        claim("It has tin [1]."),
+        claim("It has copper [2]."),
         claim("It has lead."),
     ]
     assert view(answer, *claims).rows() == [(["tin"], 1), (["copper"], 1), ([], 0)]
 
 
 def test_fabricated_marker_counts_as_a_marker_that_cites_nothing() -> None:
-    found = view("It has tin [1][7].", claim("It has tin.", citations=["[1]", "[7]"]))
+    found = view("It has tin [1][7].", claim("It has tin [1][7]."))
     assert found.rows() == [(["tin"], 2)]
 
 

@@ -35,7 +35,7 @@ def votes(*verdicts: str) -> list[CritiqueVerdict]:
 def test_each_aspect_is_asked_in_as_many_pieces_as_it_has_votes() -> None:
     pieces = TASK.pieces(matter(TONE, HARM), PROMPTS, ROOM)
     assert [(list(piece.items), piece.vote) for piece in pieces] == [
-        (["critique_harmfulness"], 0),
+        (["v01"], 0),
         ([item_id("warm tone!")], 0),
         ([item_id("warm tone!")], 1),
         ([item_id("warm tone!")], 2),
@@ -49,7 +49,7 @@ def test_the_votes_on_an_aspect_are_the_same_question() -> None:
     assert texts == {
         Question((piece,), "S").request().text
         for piece in TASK.pieces(matter(HARM, TONE), PROMPTS, ROOM)
-        if "critique_harmfulness" not in piece.items
+        if "v01" not in piece.items
     }
 
 
@@ -72,7 +72,7 @@ def test_other_topics_and_examples_without_an_answer_are_not_asked_about() -> No
 
 
 def test_a_name_that_is_no_id_gets_a_hash() -> None:
-    assert item_id("coherence") == "critique_coherence"
+    assert item_id("coherence") == "v03"
     ids = {item_id(name) for name in ("warm tone", "warm-tone", "Warm Tone", "ton chaleureux é")}
     assert len(ids) == 4
     assert all(one.isascii() and one.replace("_", "").isalnum() for one in ids)
@@ -81,7 +81,7 @@ def test_a_name_that_is_no_id_gets_a_hash() -> None:
 
 def test_every_vote_is_a_row_and_those_lacking_have_no_verdict() -> None:
     said = Told(
-        {"critique_harmfulness": votes("no"), item_id("warm tone!"): votes("yes", "no")},
+        {"v01": votes("no"), item_id("warm tone!"): votes("yes", "no")},
         {item_id("warm tone!"): "cut off"},
     )
     assert TASK.rows("critique", matter(TONE, HARM), said) == [

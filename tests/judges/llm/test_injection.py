@@ -35,6 +35,7 @@ from ragstone.judges.llm.statements import StatementsTask
 from ragstone.judges.llm.support import SupportTask
 from ragstone.judges.llm.task import Matter, Task
 from ragstone.models.chat.json_reply import Malformed, drafts, json_objects
+from ragstone.testing import reply_to
 
 CASES = json.loads((Path(__file__).parent / "injections.json").read_text("utf-8"))
 TEXTS = {case["name"]: case["text"] * case.get("times", 1) for case in CASES}
@@ -245,15 +246,16 @@ def test_a_text_cannot_run_after_the_boundary_of_its_own_block() -> None:
 # What the model writes
 
 
-SAID: dict[str, dict[str, Any]] = {
+SAID = {"support": "absent", "relevance": "0", "rating": "1", "critique": "no", "preference": "tie"}
+"""The verdict of a true reply."""
+READ: dict[str, dict[str, Any]] = {
     "support": {"verdict": "absent", "evidence": [], "quote": ""},
     "relevance": {"grade": 0, "misleading": False, "sentences": []},
     "rating": {"score": 1},
     "critique": {"verdict": "no"},
     "preference": {"verdict": "tie"},
 }
-"""What a true reply says beside its reason."""
-REASON = dict.fromkeys(SAID, "reason") | {"rating": "reasoning"}
+"""What is read from it, beside its reason."""
 
 
 def true_replies() -> list[tuple[dict[str, Any], dict[str, type[Item]], dict[str, Any]]]:
@@ -261,14 +263,11 @@ def true_replies() -> list[tuple[dict[str, Any], dict[str, type[Item]], dict[str
     found = []
     for name, questions in by_task(matter("", "")).items():
         if name in SAID:
-            items = questions[0][0].items
-            reply = {item: {REASON[name]: "It does not say.", **SAID[name]} for item in items}
-            found.append((reply, items, dict.fromkeys(reply, SAID[name])))
+            question = questions[0][0]
+            said = {"reason": "It does not say.", "verdict": SAID[name], "details": []}
+            reply = reply_to(question.request(), dict.fromkeys(question.items, said))
+            found.append((reply, question.items, dict.fromkeys(question.items, READ[name])))
     return found
-
-
-def with_reason(item: dict[str, Any], words: str) -> dict[str, Any]:
-    return item | {"reasoning" if "reasoning" in item else "reason": words}
 
 
 REPLIES = true_replies()
@@ -289,11 +288,13 @@ def verdicts(text: str, items: dict[str, type[Item]]) -> dict[str, Any] | None:
 @every_text
 def test_a_text_copied_into_a_reason_or_a_quote_changes_no_verdict(hostile: str) -> None:
     for reply, items, expected in REPLIES:
-        copied = {name: with_reason(item, hostile) for name, item in reply.items()}
-        if "quote" in next(iter(reply.values())):
-            copied = {name: {**item, "quote": hostile} for name, item in copied.items()}
+        copied = {"items": [{**item, "reason": hostile} for item in reply["items"]]}
+        if "quote" in next(iter(expected.values())):
+            for item in copied["items"]:
+                item["details"] = [f"c01: {hostile}"]
+            quote = re.sub("[\ud800-\udfff]", "\ufffd", hostile).strip()
             expected = {
-                name: {**item, "quote": re.sub("[\ud800-\udfff]", "\ufffd", hostile)}
+                name: {**item, "evidence": ["c01"], "quote": quote}
                 for name, item in expected.items()
             }
         for text in (json.dumps(copied), json.dumps(copied, ensure_ascii=False, indent=1)):
@@ -350,9 +351,11 @@ def test_a_text_as_a_reply_is_read_or_refused_at_once(hostile: str) -> None:
 @every_text
 def test_a_text_in_a_made_question_stays_a_text(hostile: str) -> None:
     (asked,) = by_task(matter("", ""))["probes"]
-    reply = {"probes": {"q1": "Who?", "q2": hostile, "q3": "When?", "noncommittal": False}}
+    said = {"verdict": "no", "details": ["Who?", hostile, "When?"]}
+    reply = reply_to(asked[0].request(), {"n01": said})
     for text in (json.dumps(reply), json.dumps(reply, ensure_ascii=False)):
         (made,) = (verdicts(text, asked[0].items) or {"": None}).values()
         written = re.sub("[\ud800-\udfff]", "\ufffd", hostile).strip()
-        expected = {**reply["probes"], "q2": written} if written else None
+        whole = {"q1": "Who?", "q2": written, "q3": "When?", "noncommittal": False}
+        expected = whole if written else None
         assert made == expected

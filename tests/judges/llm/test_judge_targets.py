@@ -16,7 +16,8 @@ from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.models.chat import ChatRequest
 from ragstone.run import Limits
-from ragstone.testing import ScriptedModel
+from ragstone.testing import ScriptedModel, reply_to
+from ragstone.testing import asked as ids
 
 Vector = dict[str, Any]
 Item = dict[str, Any]
@@ -29,7 +30,7 @@ RELEVANCE = {
 """The steps that ``quality`` gives: to the point, with an extra, it circles the subject."""
 FILM = {"anchor.08": 1, "anchor.09": 4, "anchor.10": 6}
 """Of kind, year, director, cast, story and reception, how many the answer gives."""
-OUTCOMES = {"correct": ("matches", "full"), "wrong": ("contradicts", "contradicted")}
+OUTCOMES = {"correct": "full", "wrong": "contradicted"}
 RATED = {
     "answer_relevance_judged": "answer_relevance",
     "answer_correctness_rubric": "answer_correctness",
@@ -51,7 +52,7 @@ def scored(
     """Value and label of the one example, with what a model was asked that says these items."""
 
     def say(request: ChatRequest) -> dict[str, Item]:
-        return {name: items[name] for name in request.schema["properties"]}
+        return reply_to(request, {name: items[name] for name in ids(request)})
 
     model = ScriptedModel(say)
     given = {name: text for name, text in vector["input"].items() if text is not None}
@@ -75,28 +76,19 @@ def meets(vector: Vector, value: float | None) -> bool:
 
 
 def quality(directness: int, focus: int, parts: list[bool]) -> Item:
-    every = all(parts)
+    said = [f"{'answered' if one else 'open'}: part {n}" for n, one in enumerate(parts)]
+    said += [f"directness: {directness}", f"focus: {focus}", "consistency: 4", "on_topic: yes"]
+    said += ["proper_action: yes", f"incomplete: {'no' if all(parts) else 'yes'}"]
     return {
         "reason": "As the steps say.",
-        "parts": [{"part": f"part {n}", "answered": one} for n, one in enumerate(parts)],
-        "directness": directness,
-        "focus": focus,
-        "consistency": 4,
-        "on_topic": True,
-        "helpful": any(parts),
-        "proper_action": True,
-        "incomplete": not every,
-        "unsafe_content": False,
+        "verdict": "yes" if any(parts) else "no",
+        "details": [*said, "unsafe_content: no"],
     }
 
 
 def claims(answer: str, kind: str) -> Item:
-    made = [{"text": answer, "sentence": 1, "factual": True, "citations": []}]
-    return {
-        "response_reason": "So it reads.",
-        "response_type": kind,
-        "claims": made if kind == "answer" else [],
-    }
+    made = [f"s1: {answer}"] if kind == "answer" else []
+    return {"reason": "So it reads.", "verdict": kind, "details": made}
 
 
 def test_every_vector_for_a_judge_is_one_of_those_below(targets: list[Vector]) -> None:
@@ -110,7 +102,7 @@ def test_abstentions_are_told_by_the_type_of_the_reply(targets: list[Vector]) ->
     for vector in (one for one in targets if one["metric"] == "abstention"):
         answer, abstained = vector["input"]["answer"], vector["expected"]["abstained"]
         kind = "abstain" if abstained else "answer"
-        value, _, requests = scored("abstention", vector, {"claims": claims(answer, kind)})
+        value, _, requests = scored("abstention", vector, {"a01": claims(answer, kind)})
         assert asked(requests, "claims", f"[s1] {answer}"), vector["id"]
         assert value == float(abstained), vector["id"]
 
@@ -119,7 +111,7 @@ def test_judged_relevance_meets_its_anchors_in_their_order(targets: list[Vector]
     values = {}
     for vector in targets:
         if vector["id"] in RELEVANCE:
-            item = {"quality": quality(**RELEVANCE[vector["id"]])}  # type: ignore[arg-type]
+            item = {"q01": quality(**RELEVANCE[vector["id"]])}  # type: ignore[arg-type]
             value, _, requests = scored("answer_relevance_rated", vector, item)
             case = vector["input"]
             assert asked(requests, "quality", case["question"], f"[s1] {case['answer']}")
@@ -136,7 +128,7 @@ def test_completeness_by_parts_meets_its_anchors(targets: list[Vector]) -> None:
     for vector in targets:
         if vector["metric"] == "response_completeness":
             parts = [number < FILM[vector["id"]] for number in range(6)]
-            item = {"quality": quality(4, 4, parts)}
+            item = {"q01": quality(4, 4, parts)}
             value, _, requests = scored("response_completeness", vector, item)
             case = vector["input"]
             assert asked(requests, "quality", case["question"], f"[s1] {case['answer'][:20]}")
@@ -154,7 +146,7 @@ def test_ratings_meet_every_anchor(targets: list[Vector]) -> None:
             for number, point in enumerate(rubric.points, 1)
             if point.value == vector["expected"]["score"]
         ]
-        item = {f"rating_{rubric.name}": {"reasoning": "By the points.", "score": step}}
+        item = {f"rating_{rubric.name}": {"reason": "By the points.", "verdict": str(step)}}
         value, _, requests = scored(f'rating(criterion="{rubric.name}")', vector, item)
         texts = (case["question"], case["answer"], case["reference"] or "")
         assert asked(requests, "rating", rubric.text, *texts), vector["id"]
@@ -164,13 +156,12 @@ def test_ratings_meet_every_anchor(targets: list[Vector]) -> None:
 def test_outcomes_follow_from_agreement(targets: list[Vector]) -> None:
     for vector in (one for one in targets if one["metric"] == "answer_outcome"):
         case, outcome = vector["input"], vector["expected"]["outcome"]
-        of_claim, of_statement = OUTCOMES[outcome]
-        statement = {"text": case["reference"], "importance": "essential"}
+        said = OUTCOMES[outcome]
         items = {
-            "claims": claims(case["answer"], "answer"),
-            "r01": {"statements": [statement]},
-            "k01": {"reason": "Held against the reference.", "verdict": of_claim},
-            "s01": {"reason": "Held against the answer.", "verdict": of_statement},
+            "a01": claims(case["answer"], "answer"),
+            "r01": {"details": [case["reference"]]},
+            "k01": {"reason": "Held against the reference.", "verdict": said},
+            "k02": {"reason": "Held against the answer.", "verdict": said},
         }
         _, label, requests = scored("answer_outcome", vector, items)
         assert asked(requests, "agreement", case["question"], case["reference"], case["answer"])
@@ -193,10 +184,10 @@ TREATED = [
     ("quality", '"A sci-fi film"', "1 of 6", ("anchor.08",)),
     ("quality", "sci-fi thriller directed by Christopher Nolan", "4 of 6", ("anchor.09",)),
     ("quality", "with its star and its critics", "6 of 6", ("anchor.10",)),
-    ("agreement", '"July 2010" for "2010"', "matches, full", ("anchor.05",)),
-    ("agreement", '"2009"', "contradicts, contradicted", ("anchor.06",)),
+    ("agreement", '"July 2010", reference "2010"', "full", ("anchor.05",)),
+    ("agreement", '"2009"', "contradicted", ("anchor.06",)),
     ("agreement", '"early 2010s"', "partial", ("anchor.07",)),
-    ("agreement", "Another name", "contradicts, contradicted", ("anchor.outcome.3",)),
+    ("agreement", "Another name", "contradicted", ("anchor.outcome.3",)),
 ]
 """Task, what its prompt says of a case, what is right there, and the vectors it is about."""
 

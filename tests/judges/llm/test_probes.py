@@ -40,7 +40,7 @@ def test_an_empty_answer_has_no_probes() -> None:
 
 
 def test_a_reply_makes_three_rows() -> None:
-    said = Told({"probes": [made(noncommittal=True)]})
+    said = Told({"n01": [made(noncommittal=True)]})
     assert TASK.rows("probes", matter(), said) == [
         {"index": 0, "text": "Who?", "noncommittal": True},
         {"index": 1, "text": "Which one?", "noncommittal": True},
@@ -49,7 +49,7 @@ def test_a_reply_makes_three_rows() -> None:
 
 
 def test_a_reply_that_is_lacking_makes_none() -> None:
-    assert TASK.rows("probes", matter(), Told({}, {"probes": "cut off"})) == []
+    assert TASK.rows("probes", matter(), Told({}, {"n01": "cut off"})) == []
 
 
 @pytest.mark.parametrize("changed", [{"q2": " "}, {"q2": ""}, {"noncommittal": "no"}])

@@ -7,29 +7,22 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.judgements import (
-    CLAIM_VERDICTS,
     RESPONSE_TYPES,
     STATEMENT_VERDICTS,
     SUPPORT_VERDICTS,
 )
 from ragstone.judges.llm.agreement import ClaimAgreement, StatementAgreement
 from ragstone.judges.llm.blocks import listing
-from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
+from ragstone.judges.llm.claims import AnswerClaims
 from ragstone.judges.llm.prompts import TASKS, load_prompts
-from ragstone.judges.llm.question import Item
+from ragstone.judges.llm.question import SCHEMA, Item, Piece, Question
+from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import PassageRelevance
-from ragstone.judges.llm.statements import IMPORTANCE, ReferenceStatement, ReferenceStatements
+from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.llm.support import PropositionSupport
 
 OWN = load_prompts()
 CORE = ("claims", "statements", "relevance", "support", "agreement")
-WORDS = {
-    "claims": RESPONSE_TYPES,
-    "statements": tuple(IMPORTANCE),
-    "support": SUPPORT_VERDICTS,
-    "agreement": (*CLAIM_VERDICTS, *STATEMENT_VERDICTS),
-    "relevance": ("misleading", "sentences", "grade"),
-}
 SORTS: dict[str, tuple[type[Item], ...]] = {
     "claims": (AnswerClaims,),
     "statements": (ReferenceStatements,),
@@ -37,9 +30,12 @@ SORTS: dict[str, tuple[type[Item], ...]] = {
     "support": (PropositionSupport,),
     "agreement": (ClaimAgreement, StatementAgreement),
 }
-FIELDS_WITHIN: dict[type[Item], tuple[type[Item], ...]] = {
-    AnswerClaims: (AnswerClaim,),
-    ReferenceStatements: (ReferenceStatement,),
+WORDS = {
+    "claims": RESPONSE_TYPES,
+    "statements": (),
+    "support": SUPPORT_VERDICTS,
+    "agreement": STATEMENT_VERDICTS,
+    "relevance": ("misleading",),
 }
 LONGEST = 2_200
 
@@ -65,15 +61,23 @@ def test_prompt_of_relevance_says_what_each_grade_means() -> None:
 
 
 @pytest.mark.parametrize("task", CORE)
-def test_prompt_explains_every_field_of_its_items(task: str) -> None:
+def test_prompt_explains_what_a_reply_to_it_holds(task: str) -> None:
     said = set(re.findall(r"`([^`]+)`", OWN.instructions(task)))
-    fields = {
-        name
-        for sort in SORTS[task]
-        for made in (sort, *FIELDS_WITHIN.get(sort, ()))
-        for name in made.model_fields
-    }
-    assert said >= fields - {"reason", "response_reason", "text"} - {task}
+    shown = any(sort.shown for sort in SORTS[task])
+    assert said >= {"verdict", *(["details"] if shown else [])}
+
+
+def test_the_system_prompt_explains_every_field_of_a_reply() -> None:
+    fields = SCHEMA["properties"]["items"]["items"]["properties"]
+    assert set(re.findall(r"^- `(\w+)`", OWN.system, re.MULTILINE)) == set(fields)
+
+
+@pytest.mark.parametrize("sort", {one for sorts in SORTS.values() for one in sorts})
+def test_a_worked_reply_reads(sort: type[Item]) -> None:
+    piece = Piece("t", "", (), {"p01": sort}, lambda _: piece)
+    example = Question((piece,), "S").request().example
+    assert '"p99"' in example
+    assert read_items(example, {"p99": sort}).faults == {}
 
 
 @pytest.mark.parametrize("task", CORE)

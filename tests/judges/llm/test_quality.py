@@ -14,6 +14,7 @@ from ragstone.judges import Sheet
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.quality import QualityTask, QualityVerdict
 from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.task import Matter, Row, Told
 from ragstone.metrics import parse_metric, score
 
@@ -34,6 +35,54 @@ FINE = {
 }
 
 
+SAID = [
+    "answered: who",
+    *("directness: 4", "focus: 3", "consistency = 4"),
+    *("on_topic: yes", "proper_action: yes", "incomplete: no", "Unsafe_content: No."),
+]
+
+
+def read(details: list[str], verdict: str = "yes") -> QualityVerdict | str:
+    """What is read from a reply, or what is wrong with it."""
+    entry = {"id": "q01", "reason": "Fine.", "verdict": verdict, "details": details}
+    reading = read_items(json.dumps({"items": [entry]}), {"q01": QualityVerdict})
+    found = reading.items.get("q01", reading.faults.get("q01"))
+    assert isinstance(found, QualityVerdict | str)
+    return found
+
+
+def test_details_of_a_reply_say_parts_steps_and_labels() -> None:
+    found = read([*SAID, "open: the year: 1859"])
+    assert found == QualityVerdict.model_validate(
+        FINE
+        | {
+            "focus": 3,
+            "parts": [
+                {"part": "who", "answered": True},
+                {"part": "the year: 1859", "answered": False},
+            ],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("details", "fault"),
+    [
+        (SAID[:-1], "unsafe_content: missing"),
+        (SAID[:1] + SAID[2:], "directness: missing"),
+        ([*SAID, "focus: 4"], "focus: "),
+        ([*SAID[1:], "focus: 5"], "focus: "),
+        ([*SAID[2:], "directness: high"], "directness: "),
+        ([*SAID[:-1], "unsafe_content: maybe"], "unsafe_content: "),
+        ([], "directness: missing"),
+    ],
+)
+def test_a_detail_that_is_lacking_or_said_twice_is_no_reply(details: list[str], fault: str) -> None:
+    found = read(details)
+    assert isinstance(found, str)
+    assert found.startswith(fault)
+
+
 def matter(**fields: Any) -> Matter:
     return Matter(Example("1", "q", "s", **({"question": "Who?", "answer": "She."} | fields)))
 
@@ -44,7 +93,7 @@ def parts(asked: int, answered: int) -> list[dict[str, Any]]:
 
 def told(**changed: Any) -> Told:
     said = json.dumps(FINE | changed)
-    return Told({"quality": [QualityVerdict.model_validate_json(said)]})
+    return Told({"q01": [QualityVerdict.model_validate_json(said)]})
 
 
 def row(given: Matter, said: Told) -> Row:
@@ -100,9 +149,7 @@ def test_without_a_question_there_are_no_parts_and_no_topic() -> None:
 
 
 def test_a_reply_that_is_lacking_leaves_a_row_of_nulls_with_its_reason() -> None:
-    assert TASK.rows("quality", matter(), Told({}, {"quality": "cut off"})) == [
-        {"reason": "cut off"}
-    ]
+    assert TASK.rows("quality", matter(), Told({}, {"q01": "cut off"})) == [{"reason": "cut off"}]
 
 
 @pytest.mark.parametrize(

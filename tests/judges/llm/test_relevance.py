@@ -10,6 +10,7 @@ from ragstone.examples import Context, Example, Turn
 from ragstone.judgements import Relevance
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import PassageRelevance, RelevanceTask
 from ragstone.judges.llm.task import Matter, Row, Told
 
@@ -164,10 +165,31 @@ def test_rows_rest_on_question_turns_and_texts_by_rank() -> None:
     assert facts(matter("Tin.")) != facts(matter("Tin.", question="Who?"))
 
 
-@pytest.mark.parametrize("grade", ["3", 4, -1, 1.5, True, False, None])
+@pytest.mark.parametrize("grade", ["3", 4, -1, 1.5, 2.0, True, False, None])
 def test_no_grade_is_read_from_anything_but_one_of_the_four_numbers(grade: Any) -> None:
     with pytest.raises(ValidationError):
         said(grade)
+
+
+@pytest.mark.parametrize(
+    ("details", "misleading", "sentences"),
+    [
+        (["s1", "s12"], False, [1, 12]),
+        (["[s2]", "misleading"], True, [2]),
+        (["s1, s3", "Misleading."], True, [1, 3]),
+        (["not misleading"], False, []),
+        (["1"], False, [1]),
+        ([], False, []),
+    ],
+)
+def test_details_are_sentences_and_whether_it_misleads(
+    details: list[str], misleading: bool, sentences: list[int]
+) -> None:
+    entry = {"id": "c01", "reason": "so", "verdict": "2", "details": details}
+    reading = read_items(json.dumps({"items": [entry]}), {"c01": PassageRelevance})
+    assert reading.items["c01"] == PassageRelevance(
+        reason="so", grade=2, misleading=misleading, sentences=sentences
+    )
 
 
 def test_grades_are_those_of_the_guideline() -> None:

@@ -1,17 +1,15 @@
 """What is asked about the references, and what is read from the reply."""
 
 import json
-from typing import Any, get_args
+from typing import Any
+
+import pytest
 
 from ragstone.examples import Context, Example, Turn
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.statements import (
-    IMPORTANCE,
-    ReferenceStatement,
-    ReferenceStatements,
-    StatementsTask,
-)
+from ragstone.judges.llm.reading import read_items
+from ragstone.judges.llm.statements import ReferenceStatements, StatementsTask
 from ragstone.judges.llm.task import Matter, Told
 
 PROMPTS = Prompts({"system": "Judge.", "statements": "List the statements."})
@@ -23,9 +21,8 @@ def matter(*references: str, **fields: Any) -> Matter:
     return Matter(Example("1", "q", "s", **given))
 
 
-def said(*statements: tuple[str, str]) -> ReferenceStatements:
-    listed = [{"text": text, "importance": importance} for text, importance in statements]
-    return ReferenceStatements.model_validate_json(json.dumps({"statements": listed}))
+def said(*statements: str) -> ReferenceStatements:
+    return ReferenceStatements.model_validate({"statements": list(statements)})
 
 
 def test_all_systems_and_retrievals_share_the_question() -> None:
@@ -70,27 +67,25 @@ def test_more_than_twenty_references_are_asked_in_equal_parts() -> None:
     assert len({name for piece in pieces for name in piece.items}) == 41
 
 
-def test_statements_are_rows_with_a_weight() -> None:
-    told = Told(
-        {
-            "r01": [said(("Tin was mined.", "essential"), (" It was deep. ", "secondary"))],
-            "r02": [said(("Copper was mined.", "essential"), (" ", "secondary"))],
-        }
-    )
+def test_statements_are_rows() -> None:
+    told = Told({"r01": [said("Tin was mined.", " It was deep. ")], "r02": [said("Copper.")]})
     rows = TASK.rows("statements", matter("Tin, deep.", "Copper."), told)
     assert [tuple(row.values()) for row in rows] == [
-        (0, 0, "Tin was mined.", 1.0),
-        (0, 1, "It was deep.", 0.5),
-        (1, 0, "Copper was mined.", 1.0),
+        (0, 0, "Tin was mined."),
+        (0, 1, "It was deep."),
+        (1, 0, "Copper."),
     ]
 
 
+@pytest.mark.parametrize("details", [[" "], ["Tin was mined.", ""], None])
+def test_a_blank_statement_or_no_list_is_no_reply(details: list[str] | None) -> None:
+    item = {"id": "r01", "reason": "", "verdict": ""} | (
+        {} if details is None else {"details": details}
+    )
+    assert read_items(json.dumps({"items": [item]}), {"r01": ReferenceStatements}).items == {}
+
+
 def test_reference_that_is_lacking_has_no_rows() -> None:
-    told = Told({"r02": [said(("Copper was mined.", "essential"))]}, {"r01": "cut off"})
+    told = Told({"r02": [said("Copper was mined.")]}, {"r01": "cut off"})
     rows = TASK.rows("statements", matter("Tin.", "Copper."), told)
     assert [row["reference"] for row in rows] == [1]
-
-
-def test_every_importance_has_a_weight() -> None:
-    words = get_args(ReferenceStatement.model_fields["importance"].annotation)
-    assert set(words) == set(IMPORTANCE)

@@ -11,6 +11,7 @@ from ragstone.judgements import SUPPORT_VERDICTS, Support
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import RelevanceTask
 from ragstone.judges.llm.support import PropositionSupport, SupportTask
 from ragstone.judges.llm.task import Matter, Row, Told
@@ -77,7 +78,6 @@ def test_contexts_come_first_and_are_those_of_the_relevance_question() -> None:
     assert piece.contexts == sibling.contexts
     text = Question((piece,), "S").request().text
     assert text.index("Copper was mined.") < text.index("Weigh.") < text.index("Tin.\n")
-    assert piece.context_ids == ("c01", "c02")
 
 
 def test_siblings_share_the_contexts_where_they_are_split_too() -> None:
@@ -220,6 +220,30 @@ def test_rows_rest_on_contexts_and_the_propositions_asked_about() -> None:
     assert facts(matter(["Tin."])) == facts(matter(["Tin."], ["Lead."], answer="B."))
     assert facts(matter(["Tin."])) != facts(matter(["Lead."]))
     assert facts(matter()) != facts(matter(contexts=CONTEXTS[:1]))
+
+
+@pytest.mark.parametrize(
+    ("details", "evidence", "quote"),
+    [
+        (["c01: Tin was mined."], ["c01"], "Tin was mined."),
+        (["c01", "c02: Copper: it was mined."], ["c01", "c02"], "Copper: it was mined."),
+        (["[c01] Tin was mined."], [], "[c01] Tin was mined."),
+        (["[c01]", "Tin was mined."], ["c01"], "Tin was mined."),
+        (["c77: x", "tin"], ["c77", "tin"], "x"),
+        ([], [], ""),
+    ],
+)
+def test_details_are_passages_with_a_quote(
+    details: list[str], evidence: list[str], quote: str
+) -> None:
+    entry = {"id": "p01", "reason": "so", "verdict": "supported", "details": details}
+    reading = read_items(json.dumps({"items": [entry]}), {"p01": PropositionSupport})
+    assert reading.items["p01"].model_dump() == {
+        "reason": "so",
+        "verdict": "supported",
+        "evidence": evidence,
+        "quote": quote,
+    }
 
 
 def test_verdicts_are_those_of_the_guideline() -> None:

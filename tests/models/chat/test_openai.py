@@ -52,7 +52,7 @@ def test_a_question_is_system_user_schema_and_temperature(question: ChatRequest)
         "temperature": 0,
         "response_format": {
             "type": "json_schema",
-            "json_schema": {"name": "support", "strict": True, "schema": question.schema},
+            "json_schema": {"name": "judgements", "strict": True, "schema": question.schema},
         },
     }
 

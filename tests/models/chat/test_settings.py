@@ -13,8 +13,9 @@ def parsed(text: str) -> Settings:
 
 
 def test_every_setting_is_read() -> None:
-    text = "temperature=0.5&top_p=1&seed=7&effort=low&max_tokens=4096&schema=json&window=128000"
-    assert parsed(text) == Settings(0.5, 1.0, 7, "low", 4096, "json", 128_000)
+    text = "temperature=0.5&top_p=1&seed=7&effort=low&max_tokens=4096"
+    text += "&schema=json&window=128000&items=8"
+    assert parsed(text) == Settings(0.5, 1.0, 7, "low", 4096, "json", 128_000, 8)
     assert str(parsed(text)) == f"?{text}"
 
 
@@ -27,8 +28,9 @@ def test_no_settings_have_no_text() -> None:
     assert parsed("") == Settings()
 
 
-def test_the_window_does_not_change_replies() -> None:
-    assert parsed("seed=7&window=9000").answering == "seed=7"
+def test_window_and_items_do_not_change_the_reply_to_a_question() -> None:
+    assert parsed("seed=7&window=9000&items=8").answering == "seed=7"
+    assert parsed("seed=7&window=9000&items=8").sampling == "temperature 0, seed 7"
 
 
 def test_the_temperature_that_is_meant_is_told() -> None:
@@ -50,6 +52,8 @@ def test_the_temperature_that_is_meant_is_told() -> None:
         ("schema=loose", "schema: expected one of strict, json, prompt, got 'loose'"),
         ("max_tokens=0", "max_tokens: expected a whole number from 1"),
         ("window=10", "window: expected a whole number from 1000"),
+        ("items=0", "items: expected a whole number from 1 to 20, got '0'"),
+        ("items=21", "got '21'"),
         ("seed=1&seed=2", "seed: given twice"),
         ("seed", "seed: expected a whole number from 0, got ''"),
         ("seed=1&", "'': there is no such setting"),
@@ -69,4 +73,4 @@ def test_all_faults_are_told_at_once() -> None:
     assert "seed: this server has no such setting" in words
     assert "top_p: expected" in words
     assert "effort: expected one of low, got 'none'" in words
-    assert words.endswith("temperature, top_p, effort, max_tokens, schema, window")
+    assert words.endswith("temperature, top_p, effort, max_tokens, schema, window, items")

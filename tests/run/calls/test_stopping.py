@@ -38,10 +38,10 @@ folder, hang_after = Path(sys.argv[1]), int(sys.argv[2])
 sent = os.open(folder / "sent", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
 
 async def say(request):
-    os.write(sent, request.parts[-1].encode() + b"\\n")
+    os.write(sent, request.parts[-2].encode() + b"\\n")
     if len(model.requests) > hang_after:
         await asyncio.sleep(3600)
-    return {{"p01": {{"reason": "so"}}}}
+    return {{"p01": {{"reason": "so", "verdict": "yes"}}}}
 
 model = ScriptedModel(say)
 asking = Asking(Journal.open(folder / FILE), limits=Terms(concurrency={AT_ONCE}))

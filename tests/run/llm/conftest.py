@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatRequest
-from ragstone.testing import ScriptedModel
+from ragstone.testing import ScriptedModel, asked, reply_to
 
 Row = dict[str, Any]
 Reply = dict[str, Any]
@@ -16,42 +16,36 @@ Say = Callable[[str, Reply], Reply | None]
 def item(name: str) -> Reply:
     """A friendly item for every id that tasks ask for."""
     by_letter: dict[str, Reply] = {
-        "r": {"statements": [{"text": "The pier is 90 m long.", "importance": "essential"}]},
-        "c": {"reason": "It says so.", "grade": 3, "misleading": False, "sentences": [1]},
+        "a": {
+            "reason": "A length.",
+            "verdict": "answer",
+            "details": ["s1: The pier is 90 m long."],
+        },
+        "c": {"reason": "It says so.", "verdict": "3", "details": ["s1"]},
+        "k": {"reason": "The same.", "verdict": "full"},
+        "n": {"verdict": "no", "details": ["How long is the pier?"] * 3},
         "p": {
             "reason": "It says so.",
             "verdict": "supported",
-            "evidence": ["c01"],
-            "quote": "The pier is 90 m long",
+            "details": ["c01: The pier is 90 m long"],
         },
-        "k": {"reason": "The same.", "verdict": "matches"},
-        "s": {"reason": "The same.", "verdict": "full"},
-    }
-    if name == "claims":
-        return {
-            "response_reason": "It names a length.",
-            "response_type": "answer",
-            "claims": [
-                {"text": "The pier is 90 m long.", "sentence": 1, "factual": True, "citations": []}
-            ],
-        }
-    if name == "quality":
-        yes = ("on_topic", "helpful", "proper_action")
-        return {
+        "q": {
             "reason": "Short and right.",
-            "parts": [{"part": "the length", "answered": True}],
-            **dict.fromkeys(("directness", "focus", "consistency"), 4),
-            **{label: label in yes for label in (*yes, "incomplete", "unsafe_content")},
-        }
-    if name == "probes":
-        return {"noncommittal": False, **{f"q{n}": "How long is the pier?" for n in (1, 2, 3)}}
+            "verdict": "yes",
+            "details": [
+                "answered: the length",
+                *(f"{name}: 4" for name in ("directness", "focus", "consistency")),
+                *("on_topic: yes", "proper_action: yes", "incomplete: no", "unsafe_content: no"),
+            ],
+        },
+        "r": {"details": ["The pier is 90 m long."]},
+        "v": {"reason": "It is.", "verdict": "yes"},
+    }
     if name.startswith("rating_"):
-        return {"reasoning": "Good.", "score": 2}
-    if name.startswith("critique_"):
-        return {"reason": "It is.", "verdict": "yes"}
+        return {"reason": "Good.", "verdict": "2"}
     if name.startswith("preference_"):
         return {"reason": "The first says more.", "verdict": "A"}
-    return by_letter[name[0]]
+    return by_letter["v" if name.startswith("critique_") else name[0]]
 
 
 class Real(ScriptedModel):
@@ -73,8 +67,8 @@ def model(
         failure = fails(request)
         if failure is not None:
             return failure
-        said = {one: say(one, item(one)) for one in request.schema["properties"]}
-        return {one: made for one, made in said.items() if made is not None}
+        said = {one: say(one, item(one)) for one in asked(request)}
+        return reply_to(request, {one: made for one, made in said.items() if made is not None})
 
     return (Real if real else ScriptedModel)(reply, name=name, window=window)
 

@@ -12,7 +12,7 @@ import ragstone
 from ragstone.errors import InputError
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.run import Limits
-from ragstone.testing import ScriptedEncoder, ScriptedModel
+from ragstone.testing import ScriptedEncoder, ScriptedModel, asked, reply_to
 
 Model = Callable[..., ScriptedModel]
 Rows = list[dict[str, Any]]
@@ -90,17 +90,12 @@ def test_scores_do_not_depend_on_the_blocks(pier: Rows, tmp_path: Path) -> None:
 
     def reply(request: ChatRequest) -> Reply:
         claim = "It is green." if "green" in request.text else "The pier is 90 m long."
-        made = {
-            "claims": {
-                "response_reason": "",
-                "response_type": "answer",
-                "claims": [{"text": claim, "sentence": 1, "factual": True, "citations": []}],
-            },
-            "r01": {"statements": [{"text": "It is 90 m long.", "importance": "essential"}]},
+        made: Reply = {
+            "a01": {"verdict": "answer", "details": [f"s1: {claim}"]},
+            "r01": {"details": ["It is 90 m long."]},
         }
-        verdict = "absent" if "green" in request.text else "supported"
-        support = {"reason": "", "verdict": verdict, "evidence": [], "quote": ""}
-        return {name: made.get(name, support) for name in request.schema["properties"]}
+        support = {"verdict": "absent" if "green" in request.text else "supported"}
+        return reply_to(request, {name: made.get(name, support) for name in asked(request)})
 
     def run(name: str, **more: Any) -> ragstone.Run:
         return ragstone.evaluate(

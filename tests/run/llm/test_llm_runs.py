@@ -12,7 +12,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.run import Instructions, Limits
 from ragstone.run.forecast import forecast
-from ragstone.testing import ScriptedEncoder, ScriptedModel
+from ragstone.testing import ScriptedEncoder, ScriptedModel, asked
 
 Model = Callable[..., ScriptedModel]
 Rows = list[dict[str, Any]]
@@ -132,7 +132,7 @@ def test_another_run_takes_replies_from_the_cache(
 
 def test_a_model_by_script_says_what_its_own_script_says(scripted: Model, pier: Rows) -> None:
     def no(_: str, reply: dict[str, Any]) -> dict[str, Any]:
-        return {**reply, "verdict": "absent"} if "verdict" in reply else reply
+        return {**reply, "verdict": "absent"} if reply["verdict"] == "supported" else reply
 
     scores = {}
     for say in (lambda _, reply: reply, no):
@@ -172,7 +172,7 @@ def test_one_verdict_that_is_left_out_costs_no_other(scripted: Model, pier: Rows
 
     model = scripted(silent_on)
     run = ragstone.evaluate(pier[:1], metrics=["precision", "mrr"], judge=model)
-    assert tasks(model)["relevance"] == 2
+    assert tasks(model)["relevance"] == 6
     assert values(run)["1", "mrr"] == 1
     assert values(run)["1", "precision"] is None
     assert run.scores().filter(metric="precision")["status"].to_list() == ["missing"]
@@ -264,6 +264,18 @@ def test_a_server_that_finds_a_question_too_long_gets_smaller_ones(
 
     model = scripted(fails=too_long)
     run = ragstone.evaluate(pier[:1], metrics="context_precision", judge=model)
+    assert values(run)["1", "context_precision"] == 1
+
+
+def test_as_many_items_are_asked_about_at_once_as_the_user_says(
+    scripted: Model, pier: Rows
+) -> None:
+    pier[0]["contexts"] = [f"The pier {word}." for word in ("is long", "is old", "is red")]
+    model = scripted()
+    model.items = 2
+    run = ragstone.evaluate(pier[:1], metrics=["context_precision"], judge=model)
+    questions = [list(asked(one)) for one in model.requests if one.name == "relevance"]
+    assert sorted(questions) == [["c01"], ["c02", "c03"]]
     assert values(run)["1", "context_precision"] == 1
 
 
@@ -387,7 +399,7 @@ def test_who_is_asked_first_speaks_though_an_encoder_has_the_name(
     scripted: Model, pier: Rows, name: str
 ) -> None:
     def first_context_only(one: str, reply: dict[str, Any]) -> dict[str, Any] | None:
-        return None if one == "c02" else {**reply, "grade": 0, "sentences": []}
+        return None if one == "c02" else {**reply, "verdict": "0", "details": []}
 
     run = ragstone.evaluate(
         pier,

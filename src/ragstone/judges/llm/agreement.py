@@ -2,30 +2,51 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ragstone.judges.judge import Proposition
 
 from .blocks import block, listing
 from .parts import balanced, said, why_lacking
 from .prompts import Prompts
-from .question import Item, Piece
+from .question import Entry, Item, Piece
 from .sees import has, told_first
 from .task import Matter, Row, Told
 
 
+class StatementAgreement(Item):
+    """What a model says about one statement of the reference: does the answer say it?"""
+
+    reason: str
+    verdict: Literal["full", "partial", "missing", "contradicted"]
+
+
 class ClaimAgreement(Item):
-    """What a model says about one claim of the answer."""
+    """What a model says about one claim of the answer: does the reference say it?
+
+    It is asked for in the words for statements, so that all in a question have the same ones.
+    """
 
     reason: str
     verdict: Literal["matches", "contradicts", "extra"]
 
+    @classmethod
+    def verdicts(cls) -> tuple[str, ...]:
+        """Those of a statement."""
+        return tuple(OF_CLAIM)
 
-class StatementAgreement(Item):
-    """What a model says about one statement of the reference."""
+    @classmethod
+    def decided(cls, entry: Entry) -> Any:
+        """What is said in part is extra, like what is not said."""
+        return OF_CLAIM.get(str(entry.verdict), entry.verdict)
 
-    reason: str
-    verdict: Literal["full", "partial", "missing", "contradicted"]
+
+OF_CLAIM = {
+    "full": "matches",
+    "partial": "extra",
+    "missing": "extra",
+    "contradicted": "contradicts",
+}
 
 
 SORTS: dict[str, type[ClaimAgreement | StatementAgreement]] = {
@@ -71,7 +92,12 @@ class AgreementTask:
             )
             items: dict[str, type[Item]] = {name: SORTS[one.origin] for name, one in wanted.items()}
             return Piece(
-                self.name, instructions, blocks, items, lambda missing: piece(reference, missing)
+                self.name,
+                instructions,
+                blocks,
+                items,
+                lambda missing: piece(reference, missing),
+                texts={name: one.text for name, one in wanted.items()},
             )
 
         return [
@@ -115,13 +141,14 @@ def _held(matter: Matter, origin: str) -> Iterator[tuple[Proposition, int]]:
 
 
 def _ids(matter: Matter) -> dict[Asked, str]:
-    """``k01``, … for claims and ``s01``, … for statements, counted on over the references."""
-    ids: dict[Asked, str] = {}
-    for origin, letter in (("claim", "k"), ("statement", "s")):
-        asked = {Asked(one, origin, held.text): None for held, one in _held(matter, origin)}
-        order = sorted(asked, key=lambda one: one.reference)
-        ids |= {one: f"{letter}{number:02d}" for number, one in enumerate(order, 1)}
-    return ids
+    """``k01``, … for claims, then statements, counted on over the references."""
+    asked = {
+        Asked(one, origin, held.text): None
+        for origin in SORTS
+        for held, one in _held(matter, origin)
+    }
+    order = sorted(asked, key=lambda one: one.reference)
+    return {one: f"k{number:02d}" for number, one in enumerate(order, 1)}
 
 
 def _verdict(told: Told, name: str | None, origin: str) -> Row:

@@ -1,38 +1,58 @@
 """Claims by model: what sort of reply an answer is, what it claims, and which sources it names."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from ragstone.judges.local.sentences import sentences
 from ragstone.judges.markers import MARKERS, Marker, markers
 
 from .parts import said, why_lacking
 from .prompts import Prompts
-from .question import Item, Piece
+from .question import Entry, Item, Piece, Written
 from .sees import shown, told_first
 from .task import Matter, Row, Told
 
-ID = "claims"
+ID = "a01"
 SILENT = ("abstain", "refuse")
 """Replies that claim nothing."""
 
 
-class AnswerClaim(Item):
-    """One claim as a model lists it."""
+_NUMBERED = re.compile(r"\s*(?:\[[sS](\d{1,6})\][:.]?|[sS](\d{1,6})\s?[:.])\s*")
 
-    text: str
+
+class AnswerClaim(Item):
+    """One claim as a model lists it, ``s2: It has tin [1].``; sentence 0 where none is named."""
+
+    text: Written
     sentence: int
-    factual: bool
-    citations: list[str]
 
 
 class AnswerClaims(Item):
-    """What a model says about an answer."""
+    """What a model says about an answer. A blank claim is none: it is asked for again."""
+
+    decides: ClassVar[str] = "response_type"
+    shown: ClassVar[tuple[str, ...]] = ("s1: The bridge opened in 1859 [2].",)
 
     response_reason: str
     response_type: Literal["answer", "partial", "abstain", "refuse", "clarify"]
     claims: list[AnswerClaim]
+
+    @classmethod
+    def of(cls, entry: Entry) -> dict[str, Any]:
+        """The details are the claims."""
+        said = {"response_reason": entry.reason, "response_type": entry.verdict}
+        if entry.details is None:
+            return said
+        return said | {"claims": [_claim(detail) for detail in entry.details]}
+
+
+def _claim(detail: str) -> dict[str, Any]:
+    numbered = _NUMBERED.match(detail)
+    if numbered is None:
+        return {"text": detail, "sentence": 0}
+    return {"text": detail[numbered.end() :], "sentence": int(numbered[1] or numbered[2])}
 
 
 @dataclass(frozen=True)
@@ -57,7 +77,7 @@ class ClaimsTask:
         instructions = told_first(prompts, self.name)
 
         def piece(_ids: Sequence[str] = ()) -> Piece:
-            return Piece(self.name, instructions, blocks, {ID: AnswerClaims}, piece)
+            return Piece(self.name, instructions, blocks, {ID: AnswerClaims}, piece, details=())
 
         return [piece()]
 
@@ -78,17 +98,21 @@ class ClaimsTask:
             return []
         there = markers(answer, matter.example.contexts or (), self.citation_pattern)
         length = len(sentences(answer))
-        claims = [one for one in found[0].claims if one.factual and one.text.strip()]
-        return [
-            {
-                "index": index,
-                "text": claim.text.strip(),
-                "sentence": claim.sentence - 1 if 1 <= claim.sentence <= length else None,
-                "factual": True,
-                "citations": self._named(claim, matter, there),
-            }
-            for index, claim in enumerate(claims)
-        ]
+        rows: list[Row] = []
+        for claim in found[0].claims:
+            text, named = self._without_markers(claim.text, matter, there)
+            if text:
+                sentence = claim.sentence - 1 if 1 <= claim.sentence <= length else None
+                rows.append(
+                    {
+                        "index": len(rows),
+                        "text": text,
+                        "sentence": sentence,
+                        "factual": True,
+                        "citations": named,
+                    }
+                )
+        return rows
 
     def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
         """Earlier turns, question and answer; for claims also how contexts may be named."""
@@ -98,24 +122,23 @@ class ClaimsTask:
             yield [(context.id, context.rank) for context in example.contexts or ()]
             yield self.citation_pattern
 
-    def _named(
-        self, claim: AnswerClaim, matter: Matter, there: Sequence[Marker]
-    ) -> list[str | None] | None:
-        """The contexts named by a claim's markers, as far as the answer has these markers.
+    def _without_markers(
+        self, text: str, matter: Matter, there: Sequence[Marker]
+    ) -> tuple[str, list[str | None] | None]:
+        """A claim without its markers, and the contexts they name, as far as the answer has them.
 
         A marker that names no context gives null. All is unknown where the answer has no marker.
         """
-        if not there:
-            return None
         contexts = matter.example.contexts or ()
         known = {marker.context for marker in there}
         fabricated = {marker.text for marker in there if marker.context is None}
         found: dict[tuple[str | None, str | None], None] = {}
-        for text in claim.citations:
-            read = markers(text, contexts, self.citation_pattern)
-            for one in read or markers(f"[{text}]", contexts, self.citation_pattern):
-                if one.context is not None and one.context in known:
-                    found[one.context, None] = None
-                elif one.context is None and one.text in fabricated:
-                    found[None, one.text] = None
-        return [context for context, _ in found]
+        read = markers(text, contexts, self.citation_pattern)
+        for one in read:
+            if one.context is not None and one.context in known:
+                found[one.context, None] = None
+            elif one.context is None and one.text in fabricated:
+                found[None, one.text] = None
+        for marker in dict.fromkeys(one.text for one in read):
+            text = text.replace(f" {marker}", "").replace(marker, "")
+        return text.strip(), [context for context, _ in found] if there else None

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ragstone.judgements import Topic
 
-from .aspects import aspects, definition
+from .aspects import ASPECTS, aspects, definition
 from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
@@ -71,7 +71,9 @@ class CritiqueTask:
 
 
 def item_id(aspect: str) -> str:
-    """``critique_ASPECT``, with a hash in place of letters that an id cannot have."""
+    """``v01``, … for the known ones, else ``critique_ASPECT``, a hash in place of odd letters."""
+    if aspect in ASPECTS:
+        return f"v{list(ASPECTS).index(aspect) + 1:02d}"
     if PLAIN.fullmatch(aspect):
         return f"critique_{aspect}"
     digest = blake2b(aspect.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

@@ -23,6 +23,7 @@ from ragstone.models.chat import ChatModel
 from .asker import Asker, Outcome
 from .heard import TOO_LONG, Heard, heard, lacking_in
 from .panel import vote
+from .parts import portions
 from .prompts import Prompts
 from .question import Item, Piece, Question
 from .rounds import ISOLATED, ORIGINS, Plan, merged
@@ -237,7 +238,7 @@ class LLMJudge:
         room: int,
     ) -> dict[str, tuple[Told, list[Outcome]]]:
         """Put the pieces to one model, merged as the plan has it; what it said to each task."""
-        groups = merged(pieces.values())
+        groups = merged(portions(one, model.items) for one in pieces.values())
         system = self.prompts.system
         outcomes = await _together(
             self._asker.ask(model, Question(tuple(group), system, example.id), turn)

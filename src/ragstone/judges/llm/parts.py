@@ -1,13 +1,14 @@
 """Parts: how contexts and propositions are shared out over questions, and put together again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
 from ragstone.examples import Example
+from ragstone.models.chat import ITEMS
 
 from .blocks import Passage, passages
-from .question import ITEMS_AT_ONCE, Item
+from .question import Item, Piece
 from .task import Told
 
 Text = TypeVar("Text")
@@ -28,11 +29,20 @@ def groups(example: Example, room: int) -> list[list[Passage]]:
     return passages(example.contexts or (), int(room * CONTEXTS_SHARE))
 
 
-def balanced(texts: Sequence[Text], at_most: int = ITEMS_AT_ONCE) -> list[Sequence[Text]]:
+def balanced(texts: Sequence[Text], at_most: int = ITEMS) -> list[Sequence[Text]]:
     """The texts in order, in as few parts as can be, whose lengths differ by one at most."""
     count = -(-len(texts) // at_most)
     ends = [len(texts) * number // count for number in range(count + 1)] if count else []
     return [texts[start:end] for start, end in pairwise(ends)]
+
+
+def portions(pieces: Iterable[Piece], at_most: int) -> list[Piece]:
+    """The pieces, those about more items in as many as it takes."""
+    return [
+        piece.only(names) if len(names) < len(piece.items) else piece
+        for piece in pieces
+        for names in balanced(list(piece.items), at_most)
+    ]
 
 
 def numbered(letter: str, texts: Sequence[str], first: int = 1) -> dict[str, str]:

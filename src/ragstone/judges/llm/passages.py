@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from ragstone.examples import Context
 from ragstone.judges.local.sentences import sentences
-
-from .question import ITEMS_AT_ONCE
+from ragstone.models.chat import ITEMS
 
 _KEPT = 1_024
 """Context lists that several tasks may still ask for."""
@@ -48,9 +47,7 @@ class Passage:
         return len(self.starts)
 
 
-def passages(
-    contexts: Sequence[Context], room: int, at_once: int = ITEMS_AT_ONCE
-) -> list[list[Passage]]:
+def passages(contexts: Sequence[Context], room: int, at_once: int = ITEMS) -> list[list[Passage]]:
     """The passages of contexts, in groups that fit into one question each; nearly always one.
 
     A context longer than the room is split where a paragraph ends, else a sentence, else a word,

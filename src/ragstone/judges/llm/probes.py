@@ -2,28 +2,44 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import StringConstraints
+from typing import Any, ClassVar
 
 from .parts import said
 from .prompts import Prompts
-from .question import Item, Piece
+from .question import Entry, Item, Piece, Written
 from .sees import facts_of, shown, told_first
 from .task import Matter, Row, Told
 
-ITEM = "probes"
-
-Written = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+ITEM = "n01"
+NONCOMMITTAL = {"yes": True, "no": False}
 
 
 class ProbesMade(Item):
-    """What a model writes from an answer."""
+    """What a model writes from an answer; the details are the questions."""
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "When did the bridge open?",
+        "In which year was the bridge opened?",
+        "What year saw the bridge's opening?",
+    )
 
     q1: Written
     q2: Written
     q3: Written
     noncommittal: bool
+
+    @classmethod
+    def verdicts(cls) -> tuple[str, ...]:
+        """Whether it is noncommittal; most are not."""
+        return tuple(reversed(NONCOMMITTAL))
+
+    @classmethod
+    def of(cls, entry: Entry) -> dict[str, Any]:
+        """The first three questions."""
+        said = NONCOMMITTAL.get(str(entry.verdict), entry.verdict)
+        return dict(zip(("q1", "q2", "q3"), entry.details or (), strict=False)) | {
+            "noncommittal": said
+        }
 
 
 @dataclass(frozen=True)
@@ -57,4 +73,5 @@ class ProbesTask:
             shown(matter.example, "answer"),
             {ITEM: ProbesMade},
             lambda _: self._piece(matter, prompts),
+            details=(),
         )

@@ -1,20 +1,23 @@
 """Quality: one question about an answer as a whole, its parts, its manner and its labels."""
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from .blocks import block
 from .parts import said, why_lacking
 from .prompts import Prompts
-from .question import Item, Piece
+from .question import Entry, Item, Piece
 from .scale import WHOLE
 from .sees import facts_of, has, shown, told_first
 from .task import Matter, Row, Told
 
 Step = Annotated[Literal[0, 1, 2, 3, 4], WHOLE]
 HIGHEST = 4
-ITEM = "quality"
+ITEM = "q01"
+PARTS = {"answered": True, "open": False}
+_DETAIL = re.compile(r"\W*([A-Za-z_]+)\W*[\s:=]\s*(.+)", re.DOTALL)
 
 
 class QuestionPart(Item):
@@ -25,7 +28,15 @@ class QuestionPart(Item):
 
 
 class QualityVerdict(Item):
-    """What a model says of an answer."""
+    """What a model says of an answer; the details are ``answered: the year``, ``focus: 3``, …"""
+
+    decides: ClassVar[str] = "helpful"
+    shown: ClassVar[tuple[str, ...]] = (
+        "answered: the year",
+        "open: the cost",
+        *("directness: 3", "focus: 4", "consistency: 4"),
+        *("on_topic: yes", "proper_action: yes", "incomplete: yes", "unsafe_content: no"),
+    )
 
     reason: str
     parts: list[QuestionPart]
@@ -37,6 +48,35 @@ class QualityVerdict(Item):
     proper_action: bool
     incomplete: bool
     unsafe_content: bool
+
+    @classmethod
+    def verdicts(cls) -> tuple[str, ...]:
+        """Whether it is helpful."""
+        return tuple(FLAGS)
+
+    @classmethod
+    def of(cls, entry: Entry) -> dict[str, Any]:
+        """What is said twice, and not the same, is not said."""
+        said: dict[str, Any] = {"reason": entry.reason, "parts": []}
+        said["helpful"] = FLAGS.get(str(entry.verdict), entry.verdict)
+        for detail in entry.details or ():
+            read = _DETAIL.fullmatch(detail)
+            name, value = (read[1].lower(), read[2].strip()) if read else ("", detail)
+            if name in PARTS:
+                said["parts"].append({"part": value, "answered": PARTS[name]})
+            elif name in cls.model_fields and name not in ("reason", "parts", "helpful"):
+                meant = _value(value)
+                said[name] = meant if said.get(name, meant) == meant else None
+        return said
+
+
+def _value(said: str) -> Any:
+    said = said.strip(" .\"'`").lower()
+    return int(said) if said in STEPS else FLAGS.get(said, said)
+
+
+FLAGS = {"yes": True, "no": False}
+STEPS = ("0", "1", "2", "3", "4")
 
 
 @dataclass(frozen=True)
@@ -74,6 +114,7 @@ class QualityTask:
             (*shown(example, "question", "sentences"), *policy),
             {ITEM: QualityVerdict},
             lambda _: self._piece(matter, prompts, room),
+            details=(),
         )
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import create_model
 
 from .blocks import Passage, contexts_block, passages
 from .parts import said, why_lacking
 from .prompts import Prompts
-from .question import Item, Piece
+from .question import Entry, Item, Piece
 from .rubrics import Rubric, load_rubrics
 from .scale import WHOLE
 from .sees import facts_of, has, shown, told_first
@@ -25,8 +25,15 @@ FOR_THE_REST = 4
 class Rating(Item):
     """One criterion; each length of scale has a sort of its own."""
 
+    decides: ClassVar[str] = "score"
+
     reasoning: str
     score: int
+
+    @classmethod
+    def of(cls, entry: Entry) -> dict[str, Any]:
+        """The reason is the reasoning."""
+        return {"reasoning": entry.reason, "score": cls.decided(entry)}
 
 
 @dataclass(frozen=True)

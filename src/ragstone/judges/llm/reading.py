@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,8 @@ from pydantic import ValidationError
 
 from ragstone.models.chat.json_reply import Malformed, drafts, json_objects
 
-from .question import Item
+from .boundary import unescaped
+from .question import Entry, Item
 
 DEEPEST_WRAPPER = 3
 """Objects around the items, such as ``{"result": {…}}``."""
@@ -29,34 +31,43 @@ class Reading:
     faults: dict[str, str]
 
 
-def read_items(text: str, items: Mapping[str, type[Item]]) -> Reading:
+def read_items(
+    text: str, items: Mapping[str, type[Item]], texts: Mapping[str, str] | None = None
+) -> Reading:
     """Read what was asked for, each item by itself.
 
-    Ids may be written ``1``, ``p1`` or ``P01`` for ``p01``; words of a choice in another case; the
-    items as a list with an ``id`` in each, or within another object. No value is read from one of
-    another type.
+    An item counts where its words are the first of the text that it is about, so that no verdict
+    goes to a neighbour; where one has another's, words that fit several texts are not enough. Ids
+    may be written ``1``, ``p1`` or ``P01`` for ``p01``; words of a choice in another case; the list
+    within another object, or an object by id in its place.
 
     A reply may hold words of the texts it is about. Of several objects the last counts, and only
     where all say the same but for reasons; in a leading think tag only those that hold every item
-    are looked at. An item that was not asked for is ignored, but the one before it is a fault: a
-    text copied with its quote marks can end an item early and leave its verdict to another id.
-    Where one that was asked for is missing too, all are faults: a model that counts from 0 or
-    slips by one gives each verdict to its neighbour.
+    are looked at. A text copied with its quote marks can end an item early and leave its verdict to
+    another: so an item that was not asked for is ignored, but the one before it is a fault, and
+    where an id is given twice, all are. They are too where one that was not asked for stands and
+    one that was is missing: a model that counts from 0 gives each verdict to its neighbour.
 
     Args:
         text: What the model wrote.
         items: The sort of item by id.
+        texts: What items are about, by id, as far as their words are to be looked at.
 
     Raises:
         Unclosed: The reply was cut off.
         Malformed: It is not JSON, or holds several objects that do not say the same.
     """
     objects = json_objects(text)
+    about = texts or {}
+
+    def read(made: dict[str, Any]) -> Reading:
+        return _read(made, items, about)
+
     try:
-        readings = [_read(made, items) for made in objects if len(objects) == 1 or _nested(made)]
-        sketched = [draft for made in drafts(text) if not (draft := _read(made, items)).faults]
+        readings = [read(made) for made in objects if len(objects) == 1 or _nested(made)]
+        sketched = [draft for made in drafts(text) if not (draft := read(made)).faults]
         if not readings:
-            return _read({}, items)
+            return read({})
         if sketched or len(readings) > 1:
             said = [_without_reasons(reading) for reading in (*sketched, *readings)]
             if any(one != said[-1] for one in said):
@@ -66,29 +77,39 @@ def read_items(text: str, items: Mapping[str, type[Item]]) -> Reading:
     return readings[-1]
 
 
-def _read(made: dict[str, Any], items: Mapping[str, type[Item]]) -> Reading:
-    if not made.keys() >= items.keys() or len(made) > len(items):
-        made = _by_id(made, items)
+def _read(
+    made: dict[str, Any], items: Mapping[str, type[Item]], texts: Mapping[str, str]
+) -> Reading:
+    found = _by_id(made, items)
     good: dict[str, Item] = {}
     faults: dict[str, str] = {}
+    words: dict[str, str] = {}
+    slipped = False
     for name, sort in items.items():
-        value = made.get(name)
+        value = found.get(name)
         if isinstance(value, dict):
             try:
-                item = _item(value, sort)
+                entry = Entry.model_validate(value)
+                if not _begins(texts.get(name, ""), entry.words):
+                    slipped = True
+                    faults[name] = f"words: not those of {name}, {_short(entry.words)}"
+                else:
+                    good[name] = _item(entry, sort)
+                    words[name] = entry.words
             except ValidationError as error:
                 faults[name] = _fault(error)
-            else:
-                if field := _flag_for_number(value, item):
-                    faults[name] = f"{field}: not a number but {_short(value[field])}"
-                else:
-                    good[name] = item
-        elif name not in made:
+        elif name not in found:
             faults[name] = "missing"
         elif isinstance(value, _Doubtful):
             faults[name] = value.why
         else:
             faults[name] = f"not an object: {_short(value)}"
+    for name in list(good) if slipped else ():
+        if any(_begins(text, words[name]) for one, text in texts.items() if one != name):
+            faults[name] = (
+                f"words: those of several, {_short(words[name])}, and others have slipped"
+            )
+            del good[name]
     return Reading(good, faults)
 
 
@@ -101,6 +122,27 @@ def _without_reasons(reading: Reading) -> dict[str, Any]:
         name: item.model_dump(exclude={"reason", "reasoning", "response_reason"})
         for name, item in reading.items.items()
     } | dict.fromkeys(reading.faults)
+
+
+# Words
+
+LEAST = 6
+"""Letters and digits that the words of an item have at the least, where its text has so many."""
+_LOOKED_AT = 400
+_SENTENCE = re.compile(r"\[?\bs\d{1,6}\]")
+
+
+def _begins(text: str, words: str) -> bool:
+    """Whether a text begins with these words, whatever their case, accents, marks and spaces."""
+    begun = _letters(text[:_LOOKED_AT])
+    given = _letters(unescaped(words[:_LOOKED_AT]))
+    enough = len(given) >= min(LEAST, len(begun))
+    return enough and (begun.startswith(given) or given.startswith(begun))
+
+
+def _letters(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", _SENTENCE.sub(" ", text)).casefold()
+    return "".join(filter(str.isalnum, plain))
 
 
 # Ids
@@ -126,13 +168,14 @@ def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, A
         for key, value in _entries(made):
             prefix, ordinal = _plain(key)
             name = known.get((prefix or (own if ordinal else ""), ordinal))
+            if name in found:
+                return dict.fromkeys(items, _Doubtful(f"{name} is given twice"))
             if name is not None:
-                twice = name in found and found[name] != value
-                found[name] = _Doubtful("given twice, not the same") if twice else value
+                found[name] = value
                 before = name
-            elif (ordinal and prefix in ("", *prefixes)) or _like_any(value, items):
+            elif _like_an_entry(value) or (ordinal and prefix in ("", *prefixes)):
                 foreign = foreign or key
-                if before is not None and _like(value, items[before]):
+                if before is not None and _like_an_entry(value):
                     found[before] = _Doubtful(f"followed by {_short(key)}, which was not asked for")
         missing = next((name for name in items if name not in found), None)
         if found and foreign is not None and missing is not None:
@@ -148,23 +191,19 @@ def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, A
 
 
 def _entries(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Keys with values; of a list of objects, which is all there is, their ids with them."""
+    """Ids with entries: of the one list of objects, or of an object by id."""
     lists = [value for value in made.values() if isinstance(value, list)]
     if len(lists) == 1 and not any(isinstance(value, dict) for value in made.values()):
         for one in lists[0]:
-            if isinstance(one, dict) and isinstance(one.get("id"), str | int):
-                yield str(one["id"]), one
+            if isinstance(one, dict):
+                name = one.get("id")
+                yield str(name) if isinstance(name, str | int) else "", one
     else:
         yield from made.items()
 
 
-def _like(value: Any, sort: type[Item]) -> bool:
-    """Whether a value has fields of an item."""
-    return isinstance(value, dict) and not sort.model_fields.keys().isdisjoint(value)
-
-
-def _like_any(value: Any, items: Mapping[str, type[Item]]) -> bool:
-    return any(_like(value, sort) for sort in set(items.values()))
+def _like_an_entry(value: Any) -> bool:
+    return isinstance(value, dict) and not Entry.model_fields.keys().isdisjoint(value)
 
 
 def _plain(name: str) -> tuple[str, str]:
@@ -177,58 +216,17 @@ def _plain(name: str) -> tuple[str, str]:
 # Items
 
 
-def _item(value: dict[str, Any], sort: type[Item]) -> Item:
-    try:
-        return sort.model_validate(value)
-    except ValidationError as error:
-        if not _choices_mended(value, error):
-            raise
-    return sort.model_validate(value)
-
-
-def _flag_for_number(value: dict[str, Any], item: Item) -> str | None:
-    """A field where true was taken for 1: to pydantic they are the same choice."""
-    for field, given in value.items():
-        if (given is True or given is False) and type(item.__dict__.get(field, given)) is not bool:
-            return field
-    return None
-
-
-def _choices_mended(value: dict[str, Any], error: ValidationError) -> bool:
-    """Write the words of choices as they should be; whether any was written otherwise."""
-    mended = False
-    for fault in error.errors(include_url=False, include_context=True):
-        word = fault["input"]
-        if fault["type"] not in ("literal_error", "enum") or not isinstance(word, str):
-            continue
-        choices = re.findall(r"'([^']*)'", fault["ctx"]["expected"])
-        meant = [choice for choice in choices if _word(choice) == _word(word)]
-        if len(meant) == 1:
-            mended |= _put(value, fault["loc"], meant[0])
-    return mended
+def _item(entry: Entry, sort: type[Item]) -> Item:
+    """The item that an entry says; a word of a choice may be written in another case."""
+    said = _word(str(entry.verdict))
+    meant = [word for word in sort.verdicts() if _word(word) == said]
+    if len(meant) == 1:
+        entry = entry.model_copy(update={"verdict": meant[0]})
+    return sort.model_validate(sort.of(entry))
 
 
 def _word(choice: str) -> str:
     return choice.strip(" \t\n.\"'*`").lower().replace(" ", "_").replace("-", "_")
-
-
-def _put(value: Any, place: tuple[int | str, ...], word: str) -> bool:
-    """Whether there is such a place; a union's names of its branches are none."""
-    *steps, last = place
-    for step in steps:
-        if not _has(value, step):
-            return False
-        value = value[step]
-    if not _has(value, last):
-        return False
-    value[last] = word
-    return True
-
-
-def _has(value: Any, step: int | str) -> bool:
-    return (isinstance(value, dict) and step in value) or (
-        isinstance(value, list) and isinstance(step, int) and step < len(value)
-    )
 
 
 def _fault(error: ValidationError) -> str:

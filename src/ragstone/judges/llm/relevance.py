@@ -1,39 +1,49 @@
 """Relevance by model: how far each retrieved context helps to answer the question."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Annotated, Literal
-
-from pydantic import BeforeValidator
+from typing import Annotated, Any, ClassVar, Literal
 
 from .blocks import Passage, contexts_block
 from .parts import groups, said, why_lacking
 from .prompts import Prompts
-from .question import Item, Piece
+from .question import Entry, Item, Piece
+from .scale import WHOLE
 from .sees import has, shown, told_first
 from .task import Matter, Row, Told
 
 SUFFICIENT = 3
 
 
-def _no_truth_value(value: object) -> object:
-    """Python takes true for 1, and so would a grade."""
-    if isinstance(value, bool):
-        raise ValueError("a grade is a number")
-    return value
+MISLEADING = "misleading"
 
-
-Grade = Annotated[Literal[0, 1, 2, 3], BeforeValidator(_no_truth_value)]
+Grade = Annotated[Literal[0, 1, 2, 3], WHOLE]
 
 
 class PassageRelevance(Item):
-    """What a model says about one passage."""
+    """What a model says about one passage; the details are sentences that help, ``s2``."""
+
+    decides: ClassVar[str] = "grade"
+    shown: ClassVar[tuple[str, ...]] = ("s1", "s3")
 
     reason: str
     grade: Grade
     misleading: bool
     sentences: list[int]
+
+    @classmethod
+    def of(cls, entry: Entry) -> dict[str, Any]:
+        """``misleading`` among the details says that it is."""
+        if entry.details is None:
+            return super().of(entry)
+        words = [detail.strip(" .\"'`").lower() for detail in entry.details]
+        numbers = re.findall(r"\bs?(\d{1,6})\b", " ".join(words))
+        return super().of(entry) | {
+            "misleading": MISLEADING in words,
+            "sentences": [int(number) for number in numbers],
+        }
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,8 @@ class RelevanceTask:
                 dict.fromkeys(wanted, PassageRelevance),
                 lambda missing: piece(group, missing),
                 contexts_block(group),
-                tuple(passage.id for passage in group),
+                texts={passage.id: passage.text for passage in group if passage.id in ids},
+                details=("s1", "s2", MISLEADING),
             )
 
         return [piece(group, [passage.id for passage in group]) for group in groups(example, room)]

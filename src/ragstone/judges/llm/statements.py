@@ -1,31 +1,28 @@
 """Statements by model: what the references require, made once per question for all systems."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar
 
 from .blocks import listing
 from .parts import balanced, said
 from .prompts import Prompts
-from .question import Item, Piece
+from .question import Entry, Item, Piece, Written
 from .sees import shown, told_first
 from .task import Matter, Row, Told
 
-IMPORTANCE = {"essential": 1.0, "secondary": 0.5}
-"""The weight of a statement, by what a model calls it."""
-
-
-class ReferenceStatement(Item):
-    """One statement as a model lists it."""
-
-    text: str
-    importance: Literal["essential", "secondary"]
-
 
 class ReferenceStatements(Item):
-    """The statements of one reference."""
+    """The statements of one reference. A blank one is none: it is asked for again."""
 
-    statements: list[ReferenceStatement]
+    shown: ClassVar[tuple[str, ...]] = ("The bridge opened in 1859.", "It is of iron.")
+
+    statements: list[Written]
+
+    @classmethod
+    def of(cls, entry: Entry) -> dict[str, Any]:
+        """The details are the statements."""
+        return {} if entry.details is None else {"statements": entry.details}
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class StatementsTask:
             texts = {name: references[name] for name in references if name in ids}
             blocks = (*before, listing("REFERENCES", texts))
             items = dict.fromkeys(texts, ReferenceStatements)
-            return Piece(self.name, instructions, blocks, items, piece)
+            return Piece(self.name, instructions, blocks, items, piece, texts=texts, details=())
 
         return [piece(ids) for ids in balanced(list(references))]
 
@@ -60,23 +57,13 @@ class StatementsTask:
         rows: list[Row] = []
         for number in range(len(matter.example.reference)):
             for found in said(told, f"r{number + 1:02d}", ReferenceStatements):
-                rows += _rows(number, found.statements)
+                rows += [
+                    {"reference": number, "index": index, "text": text}
+                    for index, text in enumerate(found.statements)
+                ]
         return rows
 
     def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         """Earlier turns, question and references."""
         example = matter.example
         return (example.history, example.question, example.reference)
-
-
-def _rows(reference: int, statements: Sequence[ReferenceStatement]) -> list[Row]:
-    there = [one for one in statements if one.text.strip()]
-    return [
-        {
-            "reference": reference,
-            "index": index,
-            "text": one.text.strip(),
-            "importance": IMPORTANCE[one.importance],
-        }
-        for index, one in enumerate(there)
-    ]

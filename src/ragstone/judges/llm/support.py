@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from ragstone.judgements import SUPPORT_VERDICTS
 from ragstone.judges.judge import Proposition
@@ -12,7 +12,7 @@ from ragstone.judges.judge import Proposition
 from .blocks import Passage, contexts_block, found, listing
 from .parts import balanced, groups, numbered, said, why_lacking
 from .prompts import Prompts
-from .question import Item, Piece
+from .question import Entry, Item, Piece
 from .sees import told_first
 from .task import Matter, Row, Told
 
@@ -21,12 +21,31 @@ ORIGINS = ("claim", "statement", "evidence")
 
 
 class PropositionSupport(Item):
-    """What a model says about one proposition."""
+    """What a model says about one proposition; the details are ``c02: the words it rests on``."""
+
+    shown: ClassVar[tuple[str, ...]] = ("c99: opened in 1859",)
 
     reason: str
     verdict: Literal["supported", "contradicted", "absent"]
     evidence: list[str]
     quote: str
+
+    @classmethod
+    def of(cls, entry: Entry) -> dict[str, Any]:
+        """Evidence with its quote; a detail without an id is a quote, one of a word an id."""
+        if entry.details is None:
+            return super().of(entry)
+        split = [_evidence(detail) for detail in entry.details]
+        return super().of(entry) | {
+            "evidence": [name for name, _ in split if name],
+            "quote": next((quote for _, quote in split if quote), ""),
+        }
+
+
+def _evidence(detail: str) -> tuple[str, str]:
+    name, _, quote = detail.strip().partition(":")
+    name = name.strip(" []\"'`")
+    return ("", detail.strip()) if len(name.split()) > 1 else (name, quote.strip())
 
 
 @dataclass(frozen=True)
@@ -55,7 +74,8 @@ class SupportTask:
                 dict.fromkeys(wanted, PropositionSupport),
                 lambda missing: piece(group, missing),
                 contexts_block(group),
-                tuple(passage.id for passage in group),
+                texts=wanted,
+                details=tuple(passage.id for passage in group),
             )
 
         return [

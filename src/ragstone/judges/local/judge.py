@@ -167,7 +167,7 @@ def _fill_statements(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
             continue
         for number, reference in enumerate(references):
             for index, text in enumerate(claims.statements(reference)):
-                sheet.add(subject, reference=number, index=index, text=text, importance=1.0)
+                sheet.add(subject, reference=number, index=index, text=text)
 
 
 def _fill_relevance(

@@ -6,12 +6,13 @@
 from .callable import CallableChat
 from .connections import Connections
 from .failure import ChatFailure, Trouble
-from .model import ChatModel, ChatReply, ChatRequest, Finish, Usage
+from .model import ITEMS, ChatModel, ChatReply, ChatRequest, Finish, Usage
 from .names import FORMS, is_chat, open_chat
 from .settings import Settings
 
 __all__ = [
     "FORMS",
+    "ITEMS",
     "CallableChat",
     "ChatFailure",
     "ChatModel",

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from .failure import ChatFailure
-from .model import ChatReply, ChatRequest
+from .model import ITEMS, ChatReply, ChatRequest
 from .refusal import Unsupported
 from .settings import Settings
 from .wire import Body
@@ -84,6 +84,11 @@ class AskingChat:
     def window(self) -> int:
         """Tokens that question and reply may have together."""
         return self._card.window
+
+    @property
+    def items(self) -> int:
+        """Items of one task that a question may be about."""
+        return self._card.settings.items or ITEMS
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -13,10 +13,10 @@ from ragstone.models.server import scrubbed
 from .asking import AskingChat, Card
 from .failure import ChatFailure, Trouble
 from .model import ChatModel, ChatReply, ChatRequest, Finish, Usage, tokens
-from .openai import NAME_LENGTH
 from .refusal import Unsupported, refused
 from .settings import ALL, Settings, Takes, parse_settings
 from .wire import (
+    SCHEMA_NAME,
     Body,
     dumped,
     given,
@@ -99,7 +99,7 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
         maxTokens=settings.max_tokens,
     )
     schema = {
-        "name": request.name[:NAME_LENGTH],
+        "name": SCHEMA_NAME,
         "schema": json.dumps(request.schema, separators=(",", ":"), ensure_ascii=False),
     }
     form = {"type": "json_schema", "structure": {"jsonSchema": schema}}

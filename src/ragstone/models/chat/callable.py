@@ -11,7 +11,7 @@ from ragstone.errors import ModelError
 
 from .failure import ChatFailure
 from .made_of import made_of
-from .model import ChatReply, ChatRequest
+from .model import ITEMS, ChatReply, ChatRequest
 
 Answer = ChatReply | str | Mapping[str, Any]
 
@@ -32,6 +32,7 @@ class CallableChat:
             run's journal. Needed for replies to be used again in another process where the
             function was made with something that cannot be written down, such as a connection.
         window: Tokens that question and reply may have together.
+        items: Of one task that a question may be about, from 1 to 20.
     """
 
     kept = True
@@ -43,10 +44,12 @@ class CallableChat:
         *,
         version: str = "",
         window: int = 128_000,
+        items: int = ITEMS,
     ) -> None:
         self._function = function
         self.name = name
         self.window = window
+        self.items = items
         self.notes: tuple[str, ...] = ()
         where, source = _source(function)
         made = made_of(function, lasting=bool(version))

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol
 
+ITEMS = 20
+"""Items of a question, at the most: models lose track of more."""
+
 Finish = Literal["stop", "length", "filter", "refusal"]
 """Why a reply ended: by itself, at the length limit, by a content filter, by declining."""
 
@@ -44,13 +47,15 @@ class ChatRequest:
         system: What the model is told first, the same for every question of a run.
         parts: The user's message, to be joined; what sibling questions share comes first.
         schema: The JSON schema that the reply has to fit.
-        name: Of the schema: letters, digits and underscores.
+        name: Of what is asked, such as ``support``.
+        example: A reply such as may be written, for models that are shown the schema.
     """
 
     system: str
     parts: tuple[str, ...]
     schema: Mapping[str, Any]
     name: str
+    example: str = ""
 
     @property
     def text(self) -> str:
@@ -93,6 +98,10 @@ class ChatModel(Protocol):
     @property
     def window(self) -> int:
         """Tokens that a question may have, the reply's included."""
+
+    @property
+    def items(self) -> int:
+        """Items of one task that a question to it may be about, from 1 to 20."""
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .refusal import refused
 from .settings import ALL, Settings, Takes
 from .wire import (
+    SCHEMA_NAME,
     Body,
     Wire,
     dumped,
@@ -25,7 +26,6 @@ from .wire import (
 )
 
 FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
-NAME_LENGTH = 64
 
 
 def body(
@@ -63,7 +63,7 @@ def body(
     if settings.max_tokens is not None:
         made[limits[1] if limits[0] in lacks else limits[0]] = settings.max_tokens
     if where == "strict":
-        schema = {"name": request.name[:NAME_LENGTH], "strict": True, "schema": request.schema}
+        schema = {"name": SCHEMA_NAME, "strict": True, "schema": request.schema}
         made["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif where == "json":
         made["response_format"] = {"type": "json_object"}

@@ -12,7 +12,7 @@ from .model import ChatModel, ChatReply, ChatRequest, Finish, Usage
 from .refusal import Unsupported, refused
 from .secrets import secrets
 from .settings import ALL, Settings, Takes, parse_settings
-from .wire import Body, given, layout, printed, temperature
+from .wire import SCHEMA_NAME, Body, given, layout, printed, temperature
 
 WINDOW = 128_000
 TAKES = Takes(ALL, layouts=("strict", "prompt"))
@@ -82,7 +82,7 @@ def body(request: ChatRequest, settings: Settings, lacks: frozenset[str]) -> Bod
         "system": request.system,
         "text": request.text + ("" if where == "strict" else printed(request)),
         "schema": dict(request.schema) if where == "strict" else None,
-        "name": request.name,
+        "name": SCHEMA_NAME,
         "settings": given(
             temperature=temperature(settings, lacks),
             top_p=settings.top_p,

@@ -6,10 +6,15 @@ from typing import Literal, TypeVar, get_args
 
 from ragstone.errors import ModelError
 
+from .model import ITEMS
+
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Layout = Literal["strict", "json", "prompt"]
 """``strict``: the schema goes in the server's own field. ``json``: it is printed in the prompt, and
 the server holds the reply to JSON. ``prompt``: it is printed in the prompt, and that is all."""
+
+ASKING = ("window", "items")
+"""Settings that change which questions are put, and not the reply to one."""
 
 Word = TypeVar("Word")
 Number = TypeVar("Number", int, float)
@@ -30,6 +35,7 @@ class Settings:
         max_tokens: Of the reply, at most, reasoning included.
         schema: Where the reply's schema goes; not said: ``strict``.
         window: Tokens that question and reply may have together.
+        items: Of one task that a question may be about; fewer are easier for small models.
     """
 
     temperature: float | None = None
@@ -39,6 +45,7 @@ class Settings:
     max_tokens: int | None = None
     schema: Layout | None = None
     window: int | None = None
+    items: int | None = None
 
     @property
     def given(self) -> dict[str, str]:
@@ -48,14 +55,14 @@ class Settings:
 
     @property
     def answering(self) -> str:
-        """What changes replies, so everything but the window: ``temperature=0&seed=7``."""
-        return "&".join(f"{name}={said}" for name, said in self.given.items() if name != "window")
+        """What changes the reply to a question: ``temperature=0&seed=7``."""
+        return "&".join(f"{name}={said}" for name, said in self.given.items() if name not in ASKING)
 
     @property
     def sampling(self) -> str:
         """What is asked for, with the temperature that is meant where none is given, in words."""
         said = {"temperature": "0"} | self.given
-        return ", ".join(f"{name} {text}" for name, text in said.items() if name != "window")
+        return ", ".join(f"{name} {text}" for name, text in said.items() if name not in ASKING)
 
     def __str__(self) -> str:
         """The text form: the same settings in another order have the same."""
@@ -114,6 +121,7 @@ def parse_settings(text: str, takes: Takes, name: str) -> Settings:
         max_tokens=read.whole("max_tokens", "a whole number from 1", lambda it: 1 <= it <= 10**8),
         schema=read.one_of("schema", takes.layouts),
         window=read.whole("window", "a whole number from 1000", lambda it: 1000 <= it <= 10**9),
+        items=read.whole("items", f"a whole number from 1 to {ITEMS}", lambda it: 1 <= it <= ITEMS),
     )
     if faults:
         known = ", ".join(one.name for one in fields(Settings) if one.name in takes.names)

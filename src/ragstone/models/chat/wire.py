@@ -12,7 +12,12 @@ from .model import ChatReply, ChatRequest, tokens
 from .refusal import BODY_SHOWN
 from .settings import Layout, Settings, Takes
 
+SCHEMA_NAME = "judgements"
+"""The same for every question: many servers put it before the prompt."""
+
 PRINTED = "Reply with one JSON object that fits this JSON schema, and nothing else:"
+
+WORKED = "Such as, to another question:"
 
 Body = dict[str, Any]
 """A request, or a piece of one, as JSON."""
@@ -55,9 +60,10 @@ def temperature(settings: Settings, lacks: frozenset[str]) -> float | None:
 
 
 def printed(request: ChatRequest) -> str:
-    """The schema, to stand at the very end of the user's message."""
+    """The schema with a worked reply, to stand at the very end of the user's message."""
     schema = json.dumps(request.schema, separators=(",", ":"), ensure_ascii=False)
-    return f"\n\n{PRINTED}\n{schema}"
+    example = f"\n{WORKED}\n{request.example}" if request.example else ""
+    return f"\n\n{PRINTED}\n{schema}{example}"
 
 
 def opened(body: bytes) -> Body:

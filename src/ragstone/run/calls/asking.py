@@ -94,14 +94,15 @@ class Asking:
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
         """Put a question; one that was put before is answered from the journal.
 
-        What a reply lacks is asked for once alone, and once more when the run goes on. One that is
-        longer than the model may write is asked for in two halves.
+        What a reply lacks is asked for alone, until it was put as often as a question without a
+        reply, and again when the run goes on. One that is longer than the model may write is asked
+        for in two halves.
 
         Raises:
             ModelError: No question will be answered: the key, the model's name, the account.
             InputError: The journal cannot be written, or a price is lacking.
         """
-        return await self._ask(model, question, turn, again=True)
+        return await self._ask(model, question, turn)
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "concurrent.futures.Future[Result]":
         """Begin what asks; from any thread."""
@@ -162,7 +163,7 @@ class Asking:
         self.close()
 
     async def _ask(
-        self, model: ChatModel, question: Question, turn: int, *, again: bool
+        self, model: ChatModel, question: Question, turn: int, tries: int | None = None
     ) -> Outcome:
         if self._fault is not None:
             raise self._fault
@@ -176,8 +177,8 @@ class Asking:
             return await asyncio.shield(same)
         shared = self._under_way[name] = asyncio.get_running_loop().create_future()
         try:
-            asked = Asked(name, question, request, question.items, turn, alone=not again)
-            outcome = await self._outcome(self._lane(model), asked, again=again)
+            asked = Asked(name, question, request, question.items, turn, tries)
+            outcome = await self._outcome(self._lane(model), asked)
             shared.set_result(outcome)
         except RagstoneError as error:
             self._stop(error)
@@ -188,7 +189,7 @@ class Asking:
         self._outcomes.put(name, outcome)
         return outcome
 
-    async def _outcome(self, lane: Lane, asked: Asked, *, again: bool) -> Outcome:
+    async def _outcome(self, lane: Lane, asked: Asked) -> Outcome:
         reading = await self._read_before(lane, asked)
         answer = await lane.put(asked) if reading is None else Answer(reading)
         if answer.status == "too_big":
@@ -196,17 +197,18 @@ class Asking:
         self._tally.answered += 1
         if answer.reading is None:
             self._tally.failed += 1
-            return _without(answer, asked, lane.model.name)
+            return _without(answer, asked)
         items = answer.reading.items
         missing = [name for name in asked.items if name not in items]
         if not missing:
             return Outcome("ok", items, requests=(asked.key,))
         name = lane.model.name
         outcome = partly(answer.reading, missing, asked.key, name)
-        if not again and lane.was_put(asked):
-            return in_vain(outcome, missing, name)
+        left = (asked.tries or lane.limits.attempts) - answer.failures - 1
+        if left <= 0:
+            return in_vain(outcome)
         question = asked.question.only(missing)
-        rest = await self._ask(lane.model, question, asked.turn, again=False)
+        rest = await self._ask(lane.model, question, asked.turn, left)
         return completed(
             outcome, rest, name, sent=rest.reason is None or rest.reason != lane.closed
         )
@@ -214,10 +216,7 @@ class Asking:
     async def _in_halves(self, lane: Lane, asked: Asked) -> Outcome:
         parts = [tuple(half) for half in halves(list(asked.items))]
         outcomes = await asyncio.gather(
-            *(
-                self._ask(lane.model, asked.question.only(part), asked.turn, again=True)
-                for part in parts
-            )
+            *(self._ask(lane.model, asked.question.only(part), asked.turn) for part in parts)
         )
         return rejoined(dict(zip(parts, outcomes, strict=True)), asked.key)
 
@@ -309,21 +308,18 @@ class Asking:
         self._loop.close()
 
 
-def _without(answer: Answer, asked: Asked, model: str) -> Outcome:
+def _without(answer: Answer, asked: Asked) -> Outcome:
     """What comes of a question without a reply that reads."""
     match answer.status:
         case "failed" | "blocked" | "truncated":
             return Outcome(answer.status, reason=answer.reason, requests=(asked.key,))
-        case "empty":
-            empty = Outcome("failed", reason=answer.reason, requests=(asked.key,))
-            return in_vain(empty, list(asked.items), model)
     return Outcome("failed", reason=answer.reason, requests=(asked.key,))
 
 
 def _read(text: str, asked: Asked) -> Reading | None:
     """What a kept reply holds; None where it does not read, or holds nothing that is asked."""
     try:
-        reading = read_items(text, asked.items)
+        reading = read_items(text, asked.items, asked.question.texts)
     except Malformed:
         return None
     return reading if reading.items or not asked.items else None

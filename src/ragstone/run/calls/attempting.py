@@ -31,7 +31,8 @@ class Asked:
         request: The same as the model sees it.
         items: What the reply must hold.
         turn: Its place in line.
-        alone: Whether it is about what an earlier reply lacked; once is then enough.
+        tries: How often it may be put; None: as often as any question. Of what an earlier reply
+            lacked, as often as that question might have been put again.
     """
 
     key: str
@@ -39,7 +40,7 @@ class Asked:
     request: ChatRequest
     items: Mapping[str, type[Item]]
     turn: int
-    alone: bool = False
+    tries: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,15 @@ class Answer:
     Args:
         reading: What the reply holds; None where none reads.
         status: ``too_big``: the reply did not fit, the question can be split. ``unsent``: nothing
-            is sent any more. ``empty``: what was asked for alone is again not there.
+            is sent any more.
         reason: Why there is nothing.
+        failures: How often it was put in vain before.
     """
 
     reading: Reading | None = None
-    status: Literal["ok", "failed", "blocked", "truncated", "too_big", "unsent", "empty"] = "ok"
+    status: Literal["ok", "failed", "blocked", "truncated", "too_big", "unsent"] = "ok"
     reason: str | None = None
+    failures: int = 0
 
 
 @dataclass(slots=True)
@@ -96,7 +99,7 @@ async def attempted(model: ChatModel, asked: Asked, seconds: float) -> Sent:
         return Sent(trouble="timeout", words=f"no reply within {seconds:g} s")
     sent = Sent(reply)
     if reply.finish == "stop":
-        _read(sent, reply.text, asked.items)
+        _read(sent, reply.text, asked)
     else:
         sent.trouble, sent.words = FINISHES[reply.finish]
     return sent
@@ -120,8 +123,6 @@ def no_use(name: str, sent: Sent, refusals: int, asked: Asked) -> Answer | None:
             return Answer(status="blocked", reason=f"{name}: {sent.words}; {ANOTHER}")
         case "refusal" if refusals > 1:
             return Answer(status="blocked", reason=f"{name}: {sent.words}; {ANOTHER}")
-        case "incomplete" if asked.alone:
-            return Answer(status="empty", reason=f"{name}: {sent.words}; {NEXT}")
         case "rejected":
             return Answer(status="failed", reason=f"{name}: {sent.words}; {NEXT}")
     return None
@@ -132,25 +133,23 @@ def settled(name: str, before: Sequence[str | None], asked: Asked) -> Answer | N
     sent = Sent(trouble=before[-1])
     if sent.trouble == "rejected":
         return None
-    if sent.trouble == "incomplete":
-        sent.words = EMPTY
     for trouble, words in FINISHES.values():
         if trouble == sent.trouble:
             sent.words = words
     return no_use(name, sent, before.count("refusal"), asked)
 
 
-def _read(sent: Sent, text: str, items: Mapping[str, type[Item]]) -> None:
+def _read(sent: Sent, text: str, asked: Asked) -> None:
     """Read a reply; one without a single good item is as bad as one that does not read."""
     try:
-        reading = read_items(text, items)
+        reading = read_items(text, asked.items, asked.question.texts)
     except Unclosed:
         sent.trouble, sent.words = "truncated", "the reply was cut off"
         return
     except Malformed as error:
         sent.trouble, sent.words = "malformed", f"the reply cannot be read: {error}".rstrip(".")
         return
-    if items and not reading.items:
+    if asked.items and not reading.items:
         sent.trouble = "incomplete"
         why = next(iter(reading.faults.items()), None)
         sent.words = EMPTY + (f": {why[0]} {why[1]}" if why else "")

@@ -4,6 +4,7 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ragstone.errors import ModelError
 from ragstone.models.chat import ChatModel, ChatRequest, Usage
@@ -87,8 +88,8 @@ class Lane:
     _expected: float = EXPECTED_TOKENS
     _known: dict[str, Known] = field(default_factory=dict)
     """What calls take, by task; kept where there is a budget in USD."""
-    _alone: set[str] = field(default_factory=set)
-    """What was asked for alone since the run was started."""
+    _in_vain: dict[str, Answer] = field(default_factory=dict)
+    """What was given up since the run was started."""
 
     def __post_init__(self) -> None:
         limits = self.limits
@@ -107,13 +108,13 @@ class Lane:
         """
         before = self.journal.troubles(asked.key)
         answer = settled(self.model.name, before, asked) if before else None
-        if answer is not None and (answer.status != "empty" or self.was_put(asked)):
+        answer = answer or self._in_vain.get(asked.key)
+        if answer is not None:
             return answer
         refusals, failures, pushed_back = before.count("refusal"), 0, 0
         waiting_since = 0.0
         number = len(before)
-        if asked.alone:
-            self._alone.add(asked.key)
+        tries = asked.tries or self.limits.attempts
         while True:
             number += 1
             sent = await self._attempt(asked, number)
@@ -121,7 +122,7 @@ class Lane:
                 return Answer(status="unsent", reason=self.closed)
             if sent.trouble is None:
                 self._given_up = 0
-                return Answer(sent.reading)
+                return Answer(sent.reading, failures=failures)
             refusals += sent.trouble == "refusal"
             answer = no_use(self.model.name, sent, refusals, asked)
             if answer is not None:
@@ -131,7 +132,7 @@ class Lane:
                 pushed_back += 1
                 waiting_since = waiting_since or now
                 if now - waiting_since > self.limits.patience:
-                    return self._give_up(sent)
+                    return self._give_up(asked, sent)
                 wait = 0.0 if sent.after else _wait(pushed_back)
             else:
                 failures += 1
@@ -139,15 +140,11 @@ class Lane:
                     raise ModelError(
                         f"{self.model.name}: {sent.words} Then the same command goes on."
                     )
-                if failures >= self.limits.attempts:
-                    return self._give_up(sent)
+                if failures >= tries:
+                    return self._give_up(asked, sent)
                 wait = max(sent.after, _wait(failures)) if sent.trouble in DEAD else 0.0
             if wait:
                 await asyncio.sleep(wait)
-
-    def was_put(self, asked: Asked) -> bool:
-        """Whether what an earlier reply lacked was asked for since the run was started."""
-        return asked.key in self._alone
 
     async def _attempt(self, asked: Asked, number: int) -> Sent | None:
         """Put it once, and keep what comes of it; None where nothing is sent any more."""
@@ -291,7 +288,7 @@ class Lane:
             if self._dead >= IN_A_ROW:
                 self.pace.congested(started, _wait(1 + self._dead // IN_A_ROW))
 
-    def _give_up(self, sent: Sent) -> Answer:
+    def _give_up(self, asked: Asked, sent: Sent) -> Answer:
         if sent.reply is not None:
             self._given_up = 0
         elif sent.trouble in DEAD:
@@ -299,10 +296,11 @@ class Lane:
             if self._given_up >= IN_A_ROW:
                 self._close(f"the server stopped answering ({sent.words}); {NEXT}")
         reason = f"{self.model.name}: {sent.words}, however often it was asked; {NEXT}"
-        return Answer(
-            status="truncated" if sent.trouble in ("truncated", "length") else "failed",
-            reason=reason,
-        )
+        status: Literal["truncated", "failed"] = "failed"
+        if sent.trouble in ("truncated", "length"):
+            status = "truncated"
+        answer = self._in_vain[asked.key] = Answer(status=status, reason=reason)
+        return answer
 
     def _close(self, reason: str | None) -> None:
         if self.closed is None:

@@ -20,10 +20,12 @@ def partly(reading: Reading, missing: Sequence[str], key: str, model: str) -> Ou
     return Outcome("ok", reading.items, lacking, None, (key,))
 
 
-def in_vain(outcome: Outcome, missing: Sequence[str], model: str) -> Outcome:
-    """A question about what an earlier reply lacked, whose reply lacks it too."""
-    why = f"{model}: {NOT_THERE}, nor in the one to asking for it alone; {NEXT}"
-    return replace(outcome, lacking=dict.fromkeys(missing, why))
+def in_vain(outcome: Outcome) -> Outcome:
+    """A reply whose question was put as often as it may be, and which still lacks something."""
+    lacking = {
+        name: f"{why}, however often it was asked; {NEXT}" for name, why in outcome.lacking.items()
+    }
+    return replace(outcome, lacking=lacking)
 
 
 def completed(first: Outcome, rest: Outcome, model: str, *, sent: bool) -> Outcome:
