@@ -130,3 +130,28 @@ def test_the_limit_is_256_mb_or_a_hundred_times_the_packed_file(
     monkeypatch.setenv(MAX_UNPACKED, "much")
     with pytest.raises(InputError, match="RAGSTONE_MAX_UNPACKED is a size such as"):
         most_unpacked(10)
+
+
+def test_a_header_of_a_hundred_thousand_names_takes_a_moment(tmp_path: Path) -> None:
+    header = ",".join(["question", "answer", *(f"c{i}" for i in range(100_000))])
+    path = tmp_path / "data.csv"
+    path.write_text(f"{header}\n")
+    assert faults_of(path) == [" at least one record, got a file without any"]
+    path.write_text(f"{header},{header}\n")
+    (told,) = faults_of(path)
+    assert told.startswith(" a header that names each column once, got 'answer, c0, c1, c10, c100'")
+    assert told.endswith("and 99,997 more twice")
+
+
+@pytest.mark.parametrize("name", ["../data.arrow", "/etc/passwd", "..", "a/b.arrow", "x\ud800"])
+def test_a_dataset_lists_files_of_its_own_folder_alone(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    pl.DataFrame({"answer": ["a"]}).write_ipc_stream(
+        tmp_path / "data.arrow", compat_level=pl.CompatLevel.oldest()
+    )
+    state = {"_data_files": [{"filename": name}]}
+    (folder / "state.json").write_text(json.dumps(state))
+    with pytest.raises(DataError, match=r"inside the folder|none called") as caught:
+        read(folder)
+    str(caught.value).encode()

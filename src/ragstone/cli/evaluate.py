@@ -32,7 +32,7 @@ def evaluate(
     data: Annotated[
         str,
         typer.Argument(help="Examples: .jsonl, .json, .csv, .parquet, a TREC run, a data set's "
-                       "folder. `ragstone formats` lists all."),
+                       "folder, - for standard input. `ragstone formats` lists all."),
     ],
     metric: Annotated[
         list[str] | None,
@@ -196,7 +196,7 @@ def run_name(data: str) -> str:
     >>> run_name("sets/answers.jsonl.gz"), run_name("sets/nq/")
     ('answers', 'nq')
     """
-    path = Path(data)
+    path = Path("stdin" if data == "-" else data)
     name = (path.name or path.resolve().name).removesuffix(".gz").strip(". ")
     return name.rsplit(".", 1)[0] or "run"
 

@@ -17,7 +17,7 @@ from ragstone.errors import DataError, Fault
 from ragstone.examples.files import BrokenFileError, Meter, opened
 from ragstone.examples.in_memory import plain_rows
 from ragstone.examples.parquet import UNREADABLE, unreadable
-from ragstone.examples.problem import BadRow, Problem
+from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.source import Row
 
 CONTINUATION = b"\xff\xff\xff\xff"
@@ -78,10 +78,14 @@ def open_dataset(folder: Path, name: str) -> ArrowDataset:
         names = [
             str(one["filename"]) for one in listed if isinstance(one, dict) and "filename" in one
         ]
+        outside = [one for one in names if Path(one).name != one or one == ".."]
+        if outside:
+            got = f"the name {ascii_safe(outside[0])} in state.json"
+            raise DataError([Fault(name, None, "", "files inside the folder", got)])
         files = tuple(folder / one for one in names)
     else:
         files = tuple(sorted(folder.glob("*.arrow")))
-    missing = [path.name for path in files if not path.is_file()]
+    missing = [ascii_safe(path.name) for path in files if not path.is_file()]
     if missing or not files:
         got = f"none called {', '.join(missing)}" if missing else "none"
         raise DataError([Fault(name, None, "", "the dataset's .arrow files", got)])

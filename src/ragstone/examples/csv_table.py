@@ -1,6 +1,7 @@
 """CSV and TSV: a header, then one record a row; lists in a cell are JSON text."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.source import FileSource, Row
 
 LONGEST_CELL = 2**31 - 1
+SHOWN, LONGEST_SHOWN = 5, 40
 
 
 @dataclass(frozen=True)
@@ -105,12 +107,12 @@ class _Lines:
 
 
 def _header_problem(header: list[str]) -> Problem | None:
-    repeated = {name for name in header if header.count(name) > 1}
+    repeated = sorted(name for name, times in Counter(header).items() if times > 1)
     if not repeated:
         return None
-    return Problem(
-        "", "a header that names each column once", f"{', '.join(sorted(repeated))!r} twice"
-    )
+    more = f" and {len(repeated) - SHOWN:,} more" if len(repeated) > SHOWN else ""
+    names = f"{', '.join(name[:LONGEST_SHOWN] for name in repeated[:SHOWN])!r}{more}"
+    return Problem("", "a header that names each column once", f"{names} twice")
 
 
 def _ragged(header: list[str], cells: list[str]) -> Problem:

@@ -171,6 +171,16 @@ def first_text(path: Path, size: int = HEAD) -> str:
         return ""
 
 
+def binary_format(path: Path) -> str | None:
+    """Which of the tables that are no text a file is, by its first bytes."""
+    try:
+        with opened(path, Meter(0)) as handle:
+            head = handle.read(4)
+    except BrokenFileError:
+        return None
+    return {b"PAR1": "parquet", b"\xff\xff\xff\xff": "huggingface"}.get(head)
+
+
 def not_utf8(byte: int, column: int) -> Problem:
     """A byte that starts no UTF-8 character, as Latin-1 files have them."""
     return Problem("", "text in UTF-8", f"byte 0x{byte:02X} at byte {column} of the line")

@@ -6,6 +6,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from ragstone.examples.streams import on_disk
+
 CHUNK = 1 << 20
 DIGEST_SIZE = 16
 
@@ -13,6 +15,7 @@ DIGEST_SIZE = 16
 def fingerprint_files(paths: Sequence[Path]) -> str:
     """BLAKE2b-128 of the bytes on disk; of several files, of names and bytes in order of name."""
     digest = blake2b(digest_size=DIGEST_SIZE)
+    paths = [on_disk(path) for path in paths]
     for path in sorted(paths, key=lambda path: path.name):
         if len(paths) > 1:
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())

@@ -1,5 +1,6 @@
 """Reading: any data set, by its path or from memory, recognised without a word from the user."""
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike, fspath
@@ -9,8 +10,8 @@ from ragstone.errors import DataError, Fault, InputError, UnknownName
 from ragstone.examples.arrow_dataset import ArrowDataset, is_dataset, open_dataset
 from ragstone.examples.beir import Beir, find_beir
 from ragstone.examples.csv_table import CsvTable
-from ragstone.examples.fields import LAYOUT_NAMES, check_mapping
-from ragstone.examples.files import first_text
+from ragstone.examples.fields import LAYOUT_NAMES, check_mapping, plan
+from ragstone.examples.files import binary_format, first_text
 from ragstone.examples.in_memory import ReadOnce, Records, table_of
 from ragstone.examples.json_list import JsonDocument
 from ragstone.examples.jsonlines import JsonLines
@@ -18,6 +19,7 @@ from ragstone.examples.parquet import Parquet
 from ragstone.examples.problem import shown
 from ragstone.examples.source import Source
 from ragstone.examples.stream import Examples
+from ragstone.examples.streams import on_disk
 from ragstone.examples.trec import TrecRuns, looks_like_qrels, looks_like_run
 
 FILE_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "huggingface", "trec", "beir")
@@ -45,9 +47,9 @@ def read(
 
     Args:
         source: A path (.json, .jsonl, .ndjson, .csv, .tsv, .parquet, a TREC run,
-            each also .gz; a folder of a Hugging Face dataset, of BEIR, of TREC
-            runs with qrels), an iterable of mappings or of examples, or a pandas,
-            Polars or Arrow table.
+            each also .gz; ``-`` for standard input, or another stream; a folder of a
+            Hugging Face dataset, of BEIR, of TREC runs with qrels), an iterable of
+            mappings or of examples, or a pandas, Polars or Arrow table.
         columns: Field to column, for columns that are not recognised.
         skip_bad: Leave bad records out, see ``Examples.rejected``.
         limit: Read at most so many examples.
@@ -68,7 +70,7 @@ def read(
     if isinstance(source, Examples):
         return source
     return Examples(
-        _source(source, format, None if qrels is None else Path(qrels)),
+        _source(source, format, qrels, columns),
         columns=columns,
         skip_bad=skip_bad,
         limit=limit,
@@ -88,20 +90,26 @@ def read_trec(
     if not paths:
         raise InputError("At least one run is needed.")
     name = ", ".join(fspath(path) for path in paths)
-    files = [_existing(Path(path), fspath(path)) for path in paths]
-    judged = _existing(Path(qrels), fspath(qrels))
+    files = [_existing(fspath(path)) for path in paths]
+    judged = _existing(fspath(qrels))
     return Examples(TrecRuns(name, tuple(files), judged), columns={})
 
 
-def _source(source: object, format: str | None, qrels: Path | None) -> Source:
+def _source(
+    source: object,
+    format: str | None,
+    qrels: str | PathLike[str] | None,
+    columns: Mapping[str, str],
+) -> Source:
     if isinstance(source, (str, PathLike)):
         given = fspath(source)
         if isinstance(given, bytes):
             raise InputError("A path is text.")
-        path = _existing(Path(given), given)
-        if qrels is not None:
-            qrels = _existing(qrels, str(qrels))
-        return _folder(path, given, qrels) if path.is_dir() else _file(path, given, format, qrels)
+        path = _existing(given)
+        judged = None if qrels is None else _existing(fspath(qrels))
+        if path.is_dir():
+            return _folder(path, given, judged)
+        return _file(path, given, format, judged, columns)
     table = table_of(source)
     if table is not None:
         return table
@@ -114,7 +122,8 @@ def _source(source: object, format: str | None, qrels: Path | None) -> Source:
     )
 
 
-def _existing(path: Path, given: str) -> Path:
+def _existing(given: str) -> Path:
+    path = on_disk(given)
     try:
         if path.exists():
             return path
@@ -126,9 +135,11 @@ def _existing(path: Path, given: str) -> Path:
     raise DataError([Fault(given, None, "", "a file or folder", "none of this name")], hint=hint)
 
 
-def _file(path: Path, name: str, format: str | None, qrels: Path | None) -> Source:
+def _file(
+    path: Path, name: str, format: str | None, qrels: Path | None, columns: Mapping[str, str]
+) -> Source:
     if format not in FILE_FORMATS:
-        format = "trec" if qrels is not None else _format_of(path, name)
+        format = "trec" if qrels is not None else _format_of(path, name, columns)
     match format:
         case "jsonl":
             return JsonLines(path, name)
@@ -147,7 +158,7 @@ def _file(path: Path, name: str, format: str | None, qrels: Path | None) -> Sour
     raise DataError([Fault(name, None, "", "a folder, as BEIR's are", "a file")])
 
 
-def _format_of(path: Path, name: str) -> str:
+def _format_of(path: Path, name: str, columns: Mapping[str, str]) -> str:
     """By the name's ending, and by the first characters where these are plainer."""
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     format = BY_ENDING.get(ending)
@@ -160,12 +171,14 @@ def _format_of(path: Path, name: str) -> str:
         return "trec"
     if format is not None:
         return format
-    if head.startswith("PAR1"):
-        return "parquet"
+    if (binary := binary_format(path)) is not None:
+        return binary
     if head.startswith("{"):
         return "jsonl" if _is_object_line(head) else "json"
     if head.startswith("["):
         return "json"
+    if (table := _table_format(head, columns)) is not None:
+        return table
     if looks_like_qrels(path):
         raise DataError(
             [Fault(name, None, "", "examples or a TREC run", "what looks like qrels")],
@@ -177,6 +190,16 @@ def _format_of(path: Path, name: str) -> str:
         [Fault(name, None, "", f"a file that ends in {', '.join(BY_ENDING)}", path.name)],
         hint="`ragstone formats` lists what can be read.",
     )
+
+
+def _table_format(head: str, columns: Mapping[str, str]) -> str | None:
+    """CSV or TSV, where the first line is a header that has the fields of an example."""
+    lines = head.splitlines()[:1]
+    for format, mark in (("tsv", "\t"), ("csv", ","), ("csv", ";")):
+        for header in csv.reader(lines, delimiter=mark):
+            if len(header) > 1 and plan(header, columns).problem is None:
+                return format
+    return None
 
 
 def _is_object_line(head: str) -> bool:

@@ -12,7 +12,7 @@ from ragstone.examples.example import Example
 from ragstone.examples.fields import NO_FIELD
 from ragstone.examples.files import Meter
 from ragstone.examples.fingerprint import fingerprint_files, fingerprint_records
-from ragstone.examples.in_memory import ReadOnce, Records, plain
+from ragstone.examples.in_memory import ReadOnce, Records, plain, sound
 from ragstone.examples.labels import Severity, violations
 from ragstone.examples.notes import notes_of
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
@@ -212,7 +212,8 @@ class Examples:
         reader = RecordReader(self._columns, layout=self._layout)
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
             first = self._source.records.peek()
-            example = reader.read(first, 1, []) if isinstance(first, Mapping) else first
+            first = sound(first) if isinstance(first, Mapping) else first
+            example = reader.read(first, 1, []) if isinstance(first, dict) else first
             if not isinstance(example, Example) or not has_system(example):
                 return
             self._source.records.keep()

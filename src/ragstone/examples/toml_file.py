@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import InputError
+from ragstone.examples.streams import on_disk
 
 
 def read_toml(file: Path, option: str) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def read_toml(file: Path, option: str) -> dict[str, Any]:
         InputError: The file cannot be read, or is no TOML; says why.
     """
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(on_disk(file).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"{option} {file}: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ragstone.errors import InputError, UnknownName
+from ragstone.examples.streams import on_disk
 from ragstone.models import Encoder
 from ragstone.models.chat.names import FORMS, is_chat, nearest
 from ragstone.models.cross_encoder import CrossEncoder
@@ -108,7 +109,7 @@ def parse_judges(
             chosen += [HumanJudge(), IdsJudge()]
             if rest:
                 files.append(Path(rest))
-                if not files[-1].is_file():
+                if not on_disk(rest).is_file():
                     raise InputError(f"--judge {name}: there is no file {rest}.")
         elif name == LOCAL:
             chosen.append(LocalJudge(local))

@@ -17,12 +17,13 @@ from typing import Any
 from ragstone.errors import DataError, Fault
 from ragstone.examples import Example, read
 from ragstone.examples.csv_table import CsvTable
-from ragstone.examples.files import Meter
+from ragstone.examples.files import Meter, binary_format, first_text
 from ragstone.examples.json_list import JsonDocument
 from ragstone.examples.jsonlines import JsonLines
 from ragstone.examples.parquet import Parquet
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.source import Source
+from ragstone.examples.streams import on_disk
 
 from .given import GivenRow, header_of, row_of
 from .in_data import rows_in, rows_of
@@ -31,6 +32,7 @@ from .rated import Ends
 from .table import LabelTable
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+ENDINGS = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 Given = tuple[list[GivenRow], list[Fault]]
 
 
@@ -113,6 +115,7 @@ def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str,
     Raises:
         DataError: No such file.
     """
+    path = on_disk(path)
     if path.is_dir():
         for number, example in enumerate(read(path), start=1):
             yield number, {"id": example.id, "labels": dict(example.labels),
@@ -120,7 +123,7 @@ def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str,
         return
     if not path.is_file():
         raise DataError([Fault(name, None, "", "a file of labels", "none of this name")])
-    for line, record in _source(path, name).rows(Meter(path.stat().st_size)):
+    for line, record in source_of(path, name).rows(Meter(path.stat().st_size)):
         if not isinstance(record, Example):
             yield line, record
 
@@ -163,12 +166,14 @@ def _not_there(
     ]
 
 
-def _source(path: Path, name: str) -> Source:
+def source_of(path: Path, name: str) -> Source:
+    """The rows of a file: by the ending of its name, and where that tells nothing by its head."""
     ending = path.name.lower().removesuffix(".gz")
-    if ending.endswith(".parquet"):
+    head = "" if ending.endswith(ENDINGS) else first_text(path).lstrip()
+    if ending.endswith(".parquet") or (head and binary_format(path) == "parquet"):
         return Parquet(path, name)
-    if ending.endswith((".csv", ".tsv")):
-        return CsvTable(path, name)
-    if ending.endswith(".json"):
+    if ending.endswith((".csv", ".tsv")) or head[:1] not in ("", "{", "["):
+        return CsvTable(path, name, "\t" if "\t" in head.split("\n", 1)[0] else None)
+    if ending.endswith(".json") or head.startswith("["):
         return JsonDocument(path, name)
     return JsonLines(path, name)

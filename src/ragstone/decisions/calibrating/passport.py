@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import InputError
+from ragstone.examples.streams import on_disk
 from ragstone.judges import fingerprint
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
@@ -78,7 +79,7 @@ def read_passport(path: str | Path) -> Passport:
         InputError: No such file, or none that ``ragstone calibrate`` wrote.
     """
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        record = json.loads(on_disk(path).read_text(encoding="utf-8"))
         return Passport(**{field.name: record[field.name] for field in fields(Passport)})
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(

@@ -21,12 +21,11 @@ from typing import Any, Literal
 
 from ragstone.decisions.scored import Scored
 from ragstone.errors import DataError, Fault
-from ragstone.examples.csv_table import CsvTable
 from ragstone.examples.fields import squash
 from ragstone.examples.files import Meter
-from ragstone.examples.jsonlines import JsonLines
 from ragstone.examples.problem import BadRow, Problem, shown
-from ragstone.examples.source import Source
+from ragstone.examples.streams import on_disk
+from ragstone.labels.read import source_of
 
 Sort = Literal["preference", "rating"]
 MOST = 2.0
@@ -79,15 +78,13 @@ def read_opinions(path: str | Path) -> Opinions:
         DataError: With every fault: no such file, neither a preference nor a rating, a value out
             of its range, a row that names no pair and no example, both sorts in one file.
     """
-    place, name = Path(path), str(path)
+    place, name = on_disk(path), str(path)
     if not place.is_file():
         raise DataError([Fault(name, None, "", "a file of preferences", "none of this name")])
-    tabular = place.name.removesuffix(".gz").endswith((".csv", ".tsv"))
-    source: Source = CsvTable(place, name) if tabular else JsonLines(place, name)
     rows: list[Opinion] = []
     faults: list[Fault] = []
     sorts: dict[Sort, int | None] = {}
-    for line, record in source.rows(Meter(place.stat().st_size)):
+    for line, record in source_of(place, name).rows(Meter(place.stat().st_size)):
         problems: list[Problem] = []
         if isinstance(record, BadRow):
             problems.extend(record.problems)

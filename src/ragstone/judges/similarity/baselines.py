@@ -6,6 +6,7 @@ from math import isfinite
 from pathlib import Path
 
 from ragstone.errors import InputError
+from ragstone.examples.streams import on_disk
 from ragstone.models import Encoder
 
 from .layers import model_name
@@ -60,7 +61,9 @@ def read_baseline(path: str | Path, layer: int) -> Baseline:
     """
     file = Path(path)
     try:
-        lines = [line for line in csv.reader(file.read_text("utf-8-sig").splitlines()) if line]
+        lines = [
+            line for line in csv.reader(on_disk(file).read_text("utf-8-sig").splitlines()) if line
+        ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"The baseline file {file} cannot be read: {_why(error)}.") from error
     if not lines or [word.strip() for word in lines[0]] != HEADER:
