@@ -60,7 +60,7 @@ ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Sentences, ("sentence",)): {ANSWER, TEXT},
     (Sentences, ("supported",)): {ANSWER, TEXT, RETRIEVAL},
     (ClaimsAgainstReferences, ("reference", "index", "agreement")): {ANSWER, REFERENCE},
-    (Statements, ("reference", "index", "text", "importance")): {REFERENCE},
+    (Statements, ("reference", "index", "text")): {REFERENCE},
     (Statements, ("support", "probability")): {REFERENCE, RETRIEVAL},
     (Statements, ("agreement",)): {REFERENCE, ANSWER},
     (Evidence, ("index",)): {"no_evidence"},

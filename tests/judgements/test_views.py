@@ -330,9 +330,9 @@ def test_statements_stand_in_order_with_what_contexts_and_answer_say(
 ) -> None:
     said = {
         "statements": [
-            {"reference": 1, "index": 0, "text": "c", "importance": 1.0},
-            {"reference": 0, "index": 1, "text": "b", "importance": 0.5},
-            {"reference": 0, "index": 0, "text": "a", "importance": 1.0},
+            {"reference": 1, "index": 0, "text": "c"},
+            {"reference": 0, "index": 1, "text": "b"},
+            {"reference": 0, "index": 0, "text": "a"},
         ],
         "support/statement": [
             {"origin": "statement", "reference": 0, "index": 0, "verdict": "supported",
@@ -347,10 +347,10 @@ def test_statements_stand_in_order_with_what_contexts_and_answer_say(
     }  # fmt: skip
     tables = judged([retrieved("x", reference=("one", "two"))], said)
     frame = Statements.frame(tables, ["support", "agreement"])
-    assert rows(frame, "reference", "index", "text", "importance") == [
-        (0, 0, "a", 1.0),
-        (0, 1, "b", 0.5),
-        (1, 0, "c", 1.0),
+    assert rows(frame, "reference", "index", "text") == [
+        (0, 0, "a"),
+        (0, 1, "b"),
+        (1, 0, "c"),
     ]
     assert rows(frame, "support", "probability", "agreement") == [
         ("supported", 0.8, None),
