@@ -14,7 +14,7 @@ import pytest
 
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.models import TokenVectors, Vectors, clear, kept
-from ragstone.models.cache import CachedEncoder, embeddings_file
+from ragstone.models.cache import CachedEncoder, _sealed, embeddings_file
 from ragstone.testing.encoder import ScriptedEncoder
 
 TEXTS = ["tin", "copper mine", "", "tin", "the old bridge", "tin"]
@@ -161,6 +161,59 @@ def test_the_memory_has_an_end(notes: list[str]) -> None:
     assert inner.tokens_asked == ["b"], "the one that was not used for longest is forgotten"
 
 
+def flip_a_bit(blob: bytes) -> bytes:
+    return bytes([blob[0] ^ 1]) + blob[1:]
+
+
+def longer_by_a_number(blob: bytes) -> bytes:
+    return blob + b"\0" * 4
+
+
+@pytest.mark.parametrize("change", [flip_a_bit, longer_by_a_number])
+def test_a_vector_that_is_not_the_one_that_was_kept_is_noticed_and_computed_again(
+    change: Callable[[bytes], bytes], file: Path, notes: list[str]
+) -> None:
+    first, _ = cached(notes)
+    first.embed(TEXTS)
+    with sqlite3.connect(file) as connection:
+        rows = connection.execute("SELECT key, vector FROM embeddings").fetchall()
+        changed = [(change(vector), key) for key, vector in rows]
+        connection.executemany("UPDATE embeddings SET vector = ? WHERE key = ?", changed)
+    connection.close()
+    again, asked = cached(notes)
+    assert again.embed(TEXTS).tobytes() == ScriptedEncoder().embed(TEXTS).tobytes()
+    assert asked == ["tin", "copper mine", "", "the old bridge"]
+    (note,) = notes
+    assert "not the one that was kept" in note
+    third, asked = cached(notes)
+    third.embed(TEXTS)
+    assert asked == [], "what was computed again is kept"
+
+
+def test_vectors_that_changed_places_are_noticed(file: Path, notes: list[str]) -> None:
+    first, _ = cached(notes)
+    first.embed(["tin", "zinc"])
+    with sqlite3.connect(file) as connection:
+        (one, a), (other, b) = connection.execute("SELECT key, vector FROM embeddings").fetchall()
+        changed = [(b, one), (a, other)]
+        connection.executemany("UPDATE embeddings SET vector = ? WHERE key = ?", changed)
+    connection.close()
+    again, _ = cached(notes)
+    expected = ScriptedEncoder().embed(["tin", "zinc"])
+    assert again.embed(["tin", "zinc"]).tobytes() == expected.tobytes()
+    assert len(notes) == 1
+
+
+def test_nobody_else_may_read_it(file: Path, notes: list[str]) -> None:
+    encoder, _ = cached(notes)
+    encoder.embed(TEXTS)
+    made = [file.parent, *file.parent.iterdir()]
+    assert [(one.name, one.stat().st_mode & 0o077) for one in made] == [
+        (one.name, 0) for one in made
+    ]
+    assert {file.name, f"{file.name}-wal"} <= {one.name for one in made}
+
+
 def other_program(file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
@@ -171,7 +224,7 @@ def other_program(file: Path) -> None:
 def later_version(file: Path) -> None:
     CachedEncoder(ScriptedEncoder(), file, note=print).embed(["tin"])
     with sqlite3.connect(file) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 9")
     connection.close()
 
 
@@ -250,7 +303,7 @@ def test_a_full_disk_stops_the_keeping_and_not_the_run(notes: list[str]) -> None
 
 WRITER = """
 import sys
-from ragstone.models.cache import CachedEncoder, embeddings_file
+from ragstone.models.cache import CachedEncoder, _sealed, embeddings_file
 from ragstone.testing.encoder import ScriptedEncoder
 
 encoder = CachedEncoder(ScriptedEncoder(), embeddings_file(), note=print)
@@ -384,7 +437,9 @@ def test_a_model_that_changes_its_width_is_a_failure(file: Path, notes: list[str
     again, _ = cached(notes, OfAnAddress(dimensions=6))
     assert again.embed(["tin", "copper"]).shape == (2, 6)
     with sqlite3.connect(file) as connection:
-        connection.execute("UPDATE embeddings SET vector = zeroblob(8)")
+        keys = connection.execute("SELECT key FROM embeddings").fetchall()
+        short = [(_sealed(key, bytes(8)), key) for (key,) in keys]
+        connection.executemany("UPDATE embeddings SET vector = ? WHERE key = ?", short)
     connection.close()
     with pytest.raises(ModelFailure, match="of 2 dimensions; before, they had 6"):
         again.embed(["tin"])

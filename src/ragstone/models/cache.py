@@ -21,7 +21,9 @@ from .store import Note
 
 FILE = "embeddings.sqlite"
 OURS = 0x5261_6773
-VERSION = 1
+VERSION = 2
+CHECKSUM = 8
+"""Bytes of it, behind each vector."""
 BUSY = 30.0
 PAGE = 16_384
 AT_ONCE = 900
@@ -264,6 +266,7 @@ class _Shelf:
         self._process = 0
         self._opened = (0, 0)
         self._reads = self._writes = True
+        self._told = False
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Vectors]:
         """The vectors that are there."""
@@ -275,9 +278,15 @@ class _Shelf:
                 part = wanted[start : start + AT_ONCE]
                 marks = ",".join("?" * len(part))
                 query = f"SELECT key, vector FROM embeddings WHERE key IN ({marks})"
-                for key, vector in connection.execute(query, part):
-                    if isinstance(vector, bytes) and vector and len(vector) % 4 == 0:
+                for key, kept in connection.execute(query, part):
+                    vector = _sound(key, kept)
+                    if vector:
                         found[key] = np.frombuffer(vector, np.float32)
+                    else:
+                        self._tell_once(
+                            f"The cache {self._file} holds a vector that is not the one that was "
+                            "kept: it is computed again, and so are others like it."
+                        )
 
         with self._mutex:
             if self._reads:
@@ -292,7 +301,7 @@ class _Shelf:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.executemany(
                     "INSERT OR REPLACE INTO embeddings VALUES (?, ?)",
-                    [(key, vector.tobytes()) for key, vector in vectors.items()],
+                    [(key, _sealed(key, vector.tobytes())) for key, vector in vectors.items()],
                 )
 
         with self._mutex:
@@ -314,7 +323,7 @@ class _Shelf:
     def _there(self) -> sqlite3.Connection:
         """The connection of this process; one does not outlive a fork."""
         if self._connection is None or self._process != os.getpid():
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            store.private_folder(self._file.parent)
             try:
                 self._connection = _open(self._file)
             finally:
@@ -341,6 +350,11 @@ class _Shelf:
             return False
         self._note(f"The cache {self._file} cannot be read ({error}); it is now {aside.name}.")
         return True
+
+    def _tell_once(self, line: str) -> None:
+        if not self._told:
+            self._told = True
+            self._note(line)
 
     def _give_up(self, error: Exception, *, reading: bool) -> None:
         self._writes = False
@@ -383,6 +397,7 @@ def _open(file: Path) -> sqlite3.Connection:
     Raises:
         sqlite3.DatabaseError: The file is no database, or one of somebody else.
     """
+    store.private_file(file)
     connection = sqlite3.connect(file, timeout=BUSY, isolation_level=None, check_same_thread=False)
     try:
         if not _is_ours(connection):
@@ -417,6 +432,19 @@ def _make(connection: sqlite3.Connection) -> None:
         connection.execute("CREATE TABLE embeddings (key BLOB PRIMARY KEY, vector BLOB NOT NULL)")
         connection.execute(f"PRAGMA application_id = {OURS}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _sealed(key: bytes, vector: bytes) -> bytes:
+    """A vector with its checksum behind it."""
+    return vector + blake2b(key + vector, digest_size=CHECKSUM).digest()
+
+
+def _sound(key: bytes, kept: object) -> bytes:
+    """The vector that ``_sealed`` made this of; empty where it did not."""
+    if not isinstance(kept, bytes):
+        return b""
+    vector = kept[:-CHECKSUM]
+    return vector if len(vector) % 4 == 0 and kept == _sealed(key, vector) else b""
 
 
 def _not_ours(words: str) -> sqlite3.DatabaseError:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -102,6 +102,21 @@ def cache_folder() -> Path:
 def models_folder() -> Path:
     """Where the models are."""
     return cache_folder() / "models"
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder where there is none, and those that it lies in, for this user alone."""
+    for one in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        one.mkdir(mode=0o700, exist_ok=True)
+
+
+def private_file(file: Path) -> None:
+    """Make an empty file where there is none, for this user alone.
+
+    What keeps it from being made, whoever opens it then finds out.
+    """
+    with suppress(OSError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def stored() -> list[Stored]:
@@ -191,7 +206,7 @@ def install(
     """
     models = models_folder()
     try:
-        models.mkdir(parents=True, exist_ok=True)
+        private_folder(models)
         with locked(models / f".{place}.lock", note=note, doing=f"fetching {place}"):
             if (known := there()) is not None:
                 return known

@@ -13,7 +13,7 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.models.chat import ChatRequest, Usage
-from ragstone.run.calls.entries import FILE, Attempt, entries, totals
+from ragstone.run.calls.entries import FILE, Attempt, answered, entries, totals
 from ragstone.run.calls.journal import Journal, Told
 
 
@@ -142,6 +142,64 @@ def test_a_database_of_another_program_is_left_alone(file: Path) -> None:
         connection.execute("CREATE TABLE theirs (a)")
     with pytest.raises(InputError, match="belongs to another program"):
         Journal.open(file)
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "DROP TABLE attempts",
+        "ALTER TABLE attempts DROP COLUMN usd",
+        "ALTER TABLE attempts RENAME COLUMN reply TO answer",
+        "ALTER TABLE requests ADD COLUMN more TEXT",
+        f"DROP TABLE attempts; CREATE VIEW attempts AS SELECT i AS key FROM ({ENDLESS})",
+        "CREATE TRIGGER t AFTER INSERT ON attempts BEGIN DELETE FROM requests; END",
+    ],
+)
+def test_tables_that_are_others_than_ours_are_refused(
+    script: str, file: Path, journal: Journal
+) -> None:
+    record(journal, attempt("aa"))
+    journal.close()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(script)
+    for use in (Journal.open, totals, answered, lambda given: entries(given, ["aa"])):
+        with pytest.raises(InputError, match=r"journal\.sqlite: .*its tables are others than ours"):
+            use(file)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(f"attempts SET {name} = x'ff'" for name in ("source", "at", "seconds", "trouble")),
+        *(f"attempts SET {name} = x'ff'" for name in ("words", "http", "reply", "finish")),
+        *(f"attempts SET {name} = x'ff'" for name in ("model", "usd")),
+        *(f"attempts SET {name} = 'many'" for name in ("attempt", "at", "http", "usd")),
+        *(f"attempts SET {name} = 9e999" for name in ("at", "seconds", "usd")),
+        "requests SET vote = 'many'",
+        "requests SET task = x'ff'",
+        "requests SET parts = '[[[['",
+        "requests SET parts = '[]'",
+        "requests SET parts = '[1, null]'",
+        "requests SET parts = x'ff'",
+        "requests SET schema = 'gone'",
+        "parts SET text = x'ff'",
+    ],
+)
+def test_values_that_no_attempt_has_are_damage(change: str, file: Path, journal: Journal) -> None:
+    record(journal, attempt("aa", trouble=None if "trouble" not in change else "malformed"))
+    journal.close()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(f"UPDATE {change}")
+    with pytest.raises(InputError, match=r"journal\.sqlite: it is damaged"):
+        entries(file, ["aa"])
+
+
+def test_nobody_else_may_read_it(file: Path, journal: Journal) -> None:
+    record(journal, attempt("aa"))
+    assert {one.stat().st_mode & 0o077 for one in file.parent.glob(f"{file.name}*")} == {0}
 
 
 def test_what_cannot_be_written_is_told_to_all_who_wait_and_who_come_later(

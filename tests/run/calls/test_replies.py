@@ -1,8 +1,12 @@
 """A reply is kept for later runs; where it cannot be, the run goes on."""
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.run.calls.replies import FILE, Replies
@@ -32,6 +36,32 @@ def test_a_reply_is_found_by_another_run(tmp_path: Path) -> None:
     assert second.get("aa") == REPLY
     second.close()
     assert notes == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["reply = replace(reply, 'p01', 'p02')", "key = 'bb'", "reply = x'ff'", "model = x'ff'"],
+)
+def test_a_reply_that_is_not_the_one_that_was_kept_is_not_used(change: str, tmp_path: Path) -> None:
+    first = Replies(tmp_path, print)
+    first.put("aa", ChatReply('{"p01": "yes"}', "stop", Usage(), "m-1"))
+    first.close()
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
+        connection.execute(f"UPDATE replies SET {change}")
+    notes: list[str] = []
+    second = Replies(tmp_path, notes.append)
+    assert second.get("bb" if "bb" in change else "aa") is None
+    second.close()
+    (note,) = notes
+    assert "it is damaged" in note
+
+
+def test_nobody_else_may_read_it(tmp_path: Path) -> None:
+    replies = Replies(tmp_path / "new" / "cache", print)
+    replies.put("aa", REPLY)
+    replies.close()
+    made = [tmp_path / "new", tmp_path / "new" / "cache", tmp_path / "new" / "cache" / FILE]
+    assert [one.stat().st_mode & 0o777 for one in made] == [0o700, 0o700, 0o600]
 
 
 def test_two_processes_may_use_it_at_once(tmp_path: Path) -> None:

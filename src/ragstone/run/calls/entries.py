@@ -10,7 +10,15 @@ from typing import Literal
 
 from ragstone.models.chat import Usage
 
-from .sqlite_file import Layout, as_text, explained, open_to_read
+from .sqlite_file import (
+    Layout,
+    as_number,
+    as_text,
+    as_whole,
+    damaged,
+    explained,
+    open_to_read,
+)
 
 FILE = "journal.sqlite"
 
@@ -39,6 +47,7 @@ ATTEMPT = (
     "prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, usd"
 )
 
+SOURCES = ("model", "cache")
 UNKNOWN = Usage()
 
 
@@ -173,30 +182,46 @@ def totals(file: Path) -> Totals:
 
 def count(connection: sqlite3.Connection) -> Totals:
     """The totals of an open journal."""
-    ((calls, from_cache, prompt, completion, cached, reasoning, usd, unpriced),) = (
-        connection.execute(
-            """SELECT coalesce(sum(source = 'model'), 0), coalesce(sum(source = 'cache'), 0),
-                coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0),
-                coalesce(sum(cached_tokens), 0), coalesce(sum(reasoning_tokens), 0), sum(usd),
-                coalesce(sum(usd IS NULL AND finish IS NOT NULL), 0)
-            FROM attempts"""
-        )
+    (row,) = connection.execute(
+        """SELECT coalesce(sum(source = 'model'), 0), coalesce(sum(source = 'cache'), 0),
+            coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0),
+            coalesce(sum(cached_tokens), 0), coalesce(sum(reasoning_tokens), 0),
+            coalesce(sum(usd IS NULL AND finish IS NOT NULL), 0), sum(usd)
+        FROM attempts"""
     )
+    *counts, usd = row
+    calls, from_cache, prompt, completion, cached, reasoning, unpriced = map(as_whole, counts)
     troubles = connection.execute(
         "SELECT trouble, count(*) FROM attempts WHERE trouble IS NOT NULL GROUP BY 1 ORDER BY 1"
     )
     return Totals(
-        calls, from_cache, prompt, completion, cached, reasoning, usd, unpriced, dict(troubles)
+        calls,
+        from_cache,
+        prompt,
+        completion,
+        cached,
+        reasoning,
+        None if usd is None else as_number(usd),
+        unpriced,
+        {as_text(trouble): count for trouble, count in troubles},
     )
 
 
 def attempt_of(row: Sequence[object]) -> Attempt:
-    """An attempt from the columns ``ATTEMPT``."""
+    """An attempt from the columns ``ATTEMPT``.
+
+    Raises:
+        sqlite3.DatabaseError: They hold what no attempt does.
+    """
     key, number, source, at, seconds, trouble, words, http, reply, finish, model, *rest = row
     *tokens, usd = rest
+    if source not in SOURCES:
+        raise damaged(f"an attempt from {source!r}")
     return Attempt(
-        key, number, source, at, seconds, trouble, _maybe(words), http, as_text(reply),  # type: ignore[arg-type]
-        finish, _maybe(model), Usage(*tokens), usd,  # type: ignore[arg-type]
+        as_text(key), as_whole(number), "cache" if source == "cache" else "model",
+        as_number(at), as_number(seconds), _maybe(trouble), _maybe(words),
+        None if http is None else as_whole(http), as_text(reply), _maybe(finish), _maybe(model),
+        Usage(*tokens), None if usd is None else as_number(usd),  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -207,16 +232,16 @@ def _entries(connection: sqlite3.Connection, key: str) -> Iterator[Entry]:
         (key, key + "g"),
     )
     for found, judge, task, example, vote, digests, schema in asked.fetchall():
-        system, *parts = (_part(connection, digest) for digest in json.loads(digests))
+        system, *parts = (_part(connection, digest) for digest in _digests(digests))
         attempts = connection.execute(
             f"SELECT {ATTEMPT} FROM attempts WHERE key = ? ORDER BY attempt", (found,)
         )
         yield Entry(
-            found,
+            as_text(found),
             as_text(judge),
-            task,
+            as_text(task),
             as_text(example),
-            vote,
+            as_whole(vote),
             system,
             tuple(parts),
             _part(connection, schema),
@@ -224,10 +249,21 @@ def _entries(connection: sqlite3.Connection, key: str) -> Iterator[Entry]:
         )
 
 
-def _part(connection: sqlite3.Connection, digest: str) -> str:
-    ((text,),) = connection.execute("SELECT text FROM parts WHERE digest = ?", (digest,))
-    return as_text(text)
+def _digests(written: object) -> list[object]:
+    try:
+        found = json.loads(as_text(written))
+    except (ValueError, RecursionError) as error:
+        raise damaged("a question whose parts are no JSON") from error
+    if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
+        raise damaged("a question without parts")
+    return found
+
+
+def _part(connection: sqlite3.Connection, digest: object) -> str:
+    for (text,) in connection.execute("SELECT text FROM parts WHERE digest = ?", (digest,)):
+        return as_text(text)
+    raise damaged(f"part {digest} of a question is not there")
 
 
 def _maybe(value: object) -> str | None:
-    return as_text(value) if isinstance(value, str | bytes) else None
+    return None if value is None else as_text(value)

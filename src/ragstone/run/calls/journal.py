@@ -14,7 +14,7 @@ from ragstone.models.chat import ChatRequest
 
 from .commits import Commits
 from .entries import ATTEMPT, LAYOUT, Attempt, Totals, attempt_of, count
-from .sqlite_file import explained, open_file, storable
+from .sqlite_file import as_text, as_whole, explained, open_file, storable
 
 PARTS_KNOWN = 65_536
 SCHEMAS_KNOWN = 512
@@ -48,7 +48,9 @@ class Journal:
         self._answered: dict[str, int] = {}
         self._tried: set[str] = set()
         for key, number, trouble in reader.execute("SELECT key, attempt, trouble FROM attempts"):
-            self._note(key, number, trouble)
+            self._note(
+                as_text(key), as_whole(number), None if trouble is None else as_text(trouble)
+            )
         self.before = count(reader)
         self._commits = Commits(connection, self._write, lambda error: explained(error, file))
 
@@ -87,8 +89,11 @@ class Journal:
         if number is None:
             return None
         query = f"SELECT {ATTEMPT} FROM attempts WHERE key = ? AND attempt = ?"
-        ((row),) = self._read(query, (key, number))
-        return attempt_of(row)
+        try:
+            (row,) = self._read(query, (key, number))
+            return attempt_of(row)
+        except sqlite3.Error as error:
+            raise explained(error, self.file) from error
 
     def troubles(self, key: str) -> list[str | None]:
         """What went wrong with a question so far, attempt by attempt; None: it was answered.
@@ -99,7 +104,13 @@ class Journal:
         if key not in self._tried and key not in self._answered:
             return []
         query = "SELECT trouble FROM attempts WHERE key = ? ORDER BY attempt"
-        return [trouble for (trouble,) in self._read(query, (key,))]
+        try:
+            return [
+                None if trouble is None else as_text(trouble)
+                for (trouble,) in self._read(query, (key,))
+            ]
+        except sqlite3.Error as error:
+            raise explained(error, self.file) from error
 
     def totals(self) -> Totals:
         """What the run took so far, its earlier parts too."""

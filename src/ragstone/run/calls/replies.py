@@ -3,22 +3,25 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 from ragstone.models.chat import ChatReply, Usage
+from ragstone.models.store import private_folder
 
 from .commits import Commits
-from .sqlite_file import Layout, as_text, explained, open_file, storable
+from .sqlite_file import Layout, as_text, damaged, explained, open_file, storable
 
 FILE = "replies.sqlite"
 
 LAYOUT = Layout(
     owner=0x5261_6752,
-    version=1,
+    version=2,
     tables=(
         """CREATE TABLE replies (
             key TEXT PRIMARY KEY, reply TEXT NOT NULL, model TEXT, prompt_tokens INTEGER,
-            completion_tokens INTEGER, cached_tokens INTEGER, reasoning_tokens INTEGER)
+            completion_tokens INTEGER, cached_tokens INTEGER, reasoning_tokens INTEGER,
+            checksum TEXT NOT NULL)
         """,
     ),
     synchronous="NORMAL",
@@ -45,7 +48,7 @@ class Replies:
         self._commits: Commits[Row] | None = None
         self._noted = False
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
             self._reader = open_file(self._file, LAYOUT)
             self._commits = Commits(open_file(self._file, LAYOUT), _write, self._failed)
         except sqlite3.Error as error:
@@ -61,25 +64,23 @@ class Replies:
             with self._mutex:
                 row = self._reader.execute(
                     "SELECT reply, model, prompt_tokens, completion_tokens, cached_tokens, "
-                    "reasoning_tokens FROM replies WHERE key = ?",
+                    "reasoning_tokens, checksum FROM replies WHERE key = ?",
                     (key,),
                 ).fetchone()
+            return None if row is None else _reply(key, row)
         except sqlite3.Error as error:
             self._failed(error)
             self._reader.close()
             self._reader = None
             return None
-        if row is None:
-            return None
-        text, model, *tokens = row
-        return ChatReply(as_text(text), "stop", Usage(*tokens), model and as_text(model))
 
     def put(self, key: str, reply: ChatReply) -> None:
         """Keep a reply; it is written some time soon."""
         if self._commits is not None and self._commits.fault is None:
             usage = reply.usage
             tokens = usage.prompt, usage.completion, usage.cached, usage.reasoning
-            self._commits.put((key, reply.text, reply.model, *tokens))
+            checksum = _checksum(key, reply.text)
+            self._commits.put((key, reply.text, reply.model, *tokens, checksum))
 
     def close(self, seconds: float | None = None) -> bool:
         """Write what was given so far and close; False if that took longer than it may."""
@@ -99,8 +100,21 @@ class Replies:
             self._note(words)
 
 
+def _reply(key: str, row: Row) -> ChatReply:
+    text, model, *tokens, checksum = row
+    if checksum != _checksum(key, as_text(text)):
+        raise damaged(f"reply {key} is not the one that was kept")
+    usage = Usage(*tokens)  # type: ignore[arg-type]  # which looks at each
+    return ChatReply(as_text(text), "stop", usage, None if model is None else as_text(model))
+
+
+def _checksum(key: str, text: str) -> str:
+    told = f"{key}\0{text}".encode("utf-8", "surrogatepass")
+    return blake2b(told, digest_size=16).hexdigest()
+
+
 def _write(connection: sqlite3.Connection, batch: Sequence[Row]) -> None:
-    statement = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)"
+    statement = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     try:
         connection.executemany(statement, batch)
     except UnicodeEncodeError:

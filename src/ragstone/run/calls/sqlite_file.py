@@ -3,9 +3,11 @@
 import sqlite3
 import time
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 from ragstone.errors import InputError
+from ragstone.models.store import private_file
 
 BUSY = 30.0
 """Seconds to wait for another program that is writing."""
@@ -41,11 +43,12 @@ class Layout:
 
 
 def open_file(file: Path, layout: Layout) -> sqlite3.Connection:
-    """A connection to a file of ours, made where there is none.
+    """A connection to a file of ours, made where there is none, for this user alone.
 
     Raises:
         sqlite3.Error: It cannot be opened, or is not ours.
     """
+    private_file(file)
     connection = sqlite3.connect(file, timeout=BUSY, isolation_level=None, check_same_thread=False)
     try:
         if not _is_ours(connection, layout):
@@ -119,9 +122,45 @@ def storable(row: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(_encoded(value) if isinstance(value, str) else value for value in row)
 
 
-def as_text(value: str | bytes) -> str:
-    """The string that was stored, also one that is no valid Unicode."""
-    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+def as_text(value: object) -> str:
+    """The string that was stored, also one that is no valid Unicode.
+
+    Raises:
+        sqlite3.DatabaseError: None was.
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return bytes.decode(value, "utf-8", "surrogatepass")  # type: ignore[arg-type]
+    except (TypeError, UnicodeDecodeError) as error:
+        raise damaged(f"{type(value).__name__} where a text belongs") from error
+
+
+def as_whole(value: object) -> int:
+    """The whole number that was stored.
+
+    Raises:
+        sqlite3.DatabaseError: None was.
+    """
+    if isinstance(value, int):
+        return value
+    raise damaged(f"{type(value).__name__} where a whole number belongs")
+
+
+def as_number(value: object) -> float:
+    """The finite number that was stored.
+
+    Raises:
+        sqlite3.DatabaseError: None was.
+    """
+    if isinstance(value, int | float) and isfinite(value):
+        return value
+    raise damaged(f"{type(value).__name__} where a number belongs")
+
+
+def damaged(words: str) -> sqlite3.DatabaseError:
+    """A file of ours that holds what was never written there."""
+    return _fault(words, sqlite3.SQLITE_CORRUPT)
 
 
 def _encoded(value: str) -> str | bytes:
@@ -143,12 +182,23 @@ def _is_ours(connection: sqlite3.Connection, layout: Layout) -> bool:
         raise _not_ours("it belongs to another program")
     if version != layout.version:
         raise _not_ours(f"it is of version {version}, expected {layout.version}")
+    there = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    if sorted(_plain(sql) for (sql,) in there) != sorted(map(_plain, layout.tables)):
+        raise _not_ours("its tables are others than ours")
     return True
 
 
+def _plain(sql: object) -> str:
+    return " ".join(str(sql).split())
+
+
 def _not_ours(words: str) -> sqlite3.DatabaseError:
+    return _fault(words, sqlite3.SQLITE_NOTADB)
+
+
+def _fault(words: str, code: int) -> sqlite3.DatabaseError:
     error = sqlite3.DatabaseError(words)
-    error.sqlite_errorcode = sqlite3.SQLITE_NOTADB
+    error.sqlite_errorcode = code
     return error
 
 
