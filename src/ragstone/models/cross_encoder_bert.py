@@ -17,9 +17,19 @@ from ragstone.errors import Fault
 
 from .batches import BATCH_TOKENS, batches
 from .bert_forward import Workspace, hidden_states
-from .bert_weights import FILE, Linear, Sizes, Weights, faults_of, read_weights, sizes_of
+from .bert_weights import (
+    FILE,
+    TABLE_SIZES,
+    Linear,
+    Sizes,
+    Weights,
+    faults_of,
+    read_weights,
+    sizes_of,
+)
 from .cross_encoder_folder import TOKENIZER, CrossEncoderFolder, refused
 from .encoder import Vectors
+from .folder import is_count
 from .onnx_graph import bert_graph, inputs_of
 from .onnx_session import even_batches, open_graph
 from .pairs import Pair, TokenizedPair, lengths_of
@@ -156,7 +166,7 @@ def _faults(path: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
     """Those of the transformer, and of the head where that one has none."""
     faults = list(faults_of(path, config))
     yield from faults
-    if not faults:
+    if not faults and all(is_count(config.get(field)) for field in TABLE_SIZES):
         yield from _faults_of_head(path, config)
 
 

@@ -11,6 +11,7 @@ from ragstone.errors import Fault, ModelError
 
 from .folder import COUNTED_FROM_PADDING, NO_LENGTH, SHORTEST, is_count
 from .pairs import PairTokenizer
+from .small_file import small_file
 from .tokenizer import UnusableTokenizer
 
 CONFIG, TOKENIZER, MODULES = "config.json", "tokenizer.json", "modules.json"
@@ -118,7 +119,7 @@ def refused(path: Path, faults: Iterable[Fault]) -> ModelError:
 def _object(path: Path, file: str, faults: list[Fault]) -> Mapping[str, Any]:
     """The object that a file holds; empty, and a fault, where it holds none."""
     try:
-        value = json.loads((path / file).read_bytes())
+        value = json.loads(small_file(path / file))
     except OSError as error:
         faults.append(Fault(file, None, "", "a JSON file", (error.strerror or "an error").lower()))
         return {}
@@ -128,6 +129,8 @@ def _object(path: Path, file: str, faults: list[Fault]) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         faults.append(Fault(file, None, "", "an object", type(value).__name__))
         return {}
+    if not value and file == CONFIG:
+        faults.append(Fault(file, None, "", "what the model is", "an empty object"))
     return value
 
 
@@ -136,7 +139,7 @@ def _one_module(path: Path, faults: list[Fault]) -> None:
     if not (path / MODULES).is_file():
         return
     try:
-        modules = json.loads((path / MODULES).read_bytes())
+        modules = json.loads(small_file(path / MODULES))
         found = [(module["type"].rpartition(".")[2], module["path"]) for module in modules]
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         found = []
@@ -152,7 +155,9 @@ def _tokenizer(path: Path, config: Mapping[str, Any], faults: list[Fault]) -> Pa
         faults.append(Fault(TOKENIZER, None, "", error.expected, error.got))
         return None
     rows = config.get("vocab_size")
-    if is_count(rows) and tokenizer.size > rows:
+    if config and not is_count(rows):
+        faults.append(Fault(CONFIG, None, "vocab_size", "a whole number above 0", repr(rows)))
+    elif is_count(rows) and tokenizer.size > rows:
         expected = f"tokens numbered below {rows:,}, the model's vocab_size"
         got = f"{tokenizer.size - 1:,}: a tokenizer of another model"
         faults.append(Fault(TOKENIZER, None, "", expected, got))
@@ -183,7 +188,7 @@ def _max_tokens(config: Mapping[str, Any], settings: Mapping[str, Any], faults: 
             faults.append(Fault(CONFIG, None, field, "a whole number above 0", repr(positions)))
         return 0
     padding = config.get("pad_token_id", 1)
-    if config.get("model_type") in COUNTED_FROM_PADDING and isinstance(padding, int):
+    if str(config.get("model_type")) in COUNTED_FROM_PADDING and isinstance(padding, int):
         positions -= padding + 1
     given = settings.get("model_max_length")
     limit = min(given, positions) if is_count(given) and given <= NO_LENGTH else positions

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, TypeGuard
 
 from ragstone.errors import Fault, ModelError
 
+from .small_file import small_file
 from .tokenizer import TextTokenizer, UnusableTokenizer
 
 Pooling = Literal["mean", "cls", "max"]
@@ -93,7 +94,7 @@ class ModelFolder:
             raise ModelError(f"{path}: expected the folder of a model, got {_what_is(path)}")
         files = _Files(path)
         inside, pooling, normalize = _modules(files)
-        config = files.object(f"{inside}config.json")
+        config = files.filled(f"{inside}config.json")
         settings = _transformer_settings(files, inside)
         _no_prompt(files)
         longest = _longest(files, inside, config)
@@ -168,7 +169,10 @@ class _Files:
     def json(self, file: str) -> Any:
         """What the file holds; None, and a fault, where it cannot be read."""
         try:
-            return json.loads((self.root / file).read_bytes())
+            value = json.loads(small_file(self.root / file))
+            if value is None:
+                self.fault(file, "", "something", "null")
+            return value
         except OSError as error:
             self.fault(file, "", "a JSON file", (error.strerror or "an error").lower())
         except (ValueError, RecursionError) as error:
@@ -183,6 +187,14 @@ class _Files:
         if value is not None:
             self.fault(file, "", "an object", type(value).__name__)
         return {}
+
+    def filled(self, file: str) -> Mapping[str, Any]:
+        """As ``object``, where an empty one is a fault too."""
+        before = len(self.faults)
+        value = self.object(file)
+        if not value and len(self.faults) == before:
+            self.fault(file, "", "an object that says something", "an empty one")
+        return value
 
     def object_if_there(self, file: str) -> Mapping[str, Any]:
         return self.object(file) if self.there(file) else {}
@@ -240,7 +252,7 @@ def _module_name(kind: str) -> str:
 
 def _pooling(files: _Files, place: str) -> Pooling | None:
     at = f"{place}/config.json"
-    config = files.object(at)
+    config = files.filled(at)
     if not config:
         return None
     modes = config.get("pooling_mode")
@@ -283,7 +295,8 @@ def _no_prompt(files: _Files) -> None:
         files.fault(at, "model_type", "SentenceTransformer", repr(kind))
     default = settings.get("default_prompt_name")
     prompts = settings.get("prompts")
-    if default is not None and not (isinstance(prompts, dict) and prompts.get(default) == ""):
+    known = isinstance(prompts, dict) and prompts.get(str(default)) == ""
+    if default is not None and not known:
         files.fault(at, "default_prompt_name", "no prompt before every text", repr(default))
 
 
@@ -295,7 +308,7 @@ def _longest(files: _Files, inside: str, config: Mapping[str, Any]) -> int:
     if not is_count(positions):
         files.fault(at, "max_position_embeddings", "a whole number above 0", repr(positions))
         return 0
-    if config.get("model_type") in COUNTED_FROM_PADDING:
+    if str(config.get("model_type")) in COUNTED_FROM_PADDING:
         padding = config.get("pad_token_id", 1)
         if not isinstance(padding, int) or padding < 0:
             files.fault(at, "pad_token_id", "a whole number", repr(padding))
@@ -327,7 +340,7 @@ def _tokenizer(
     if not files.there(at):
         files.fault(at, "", "a tokenizer as the tokenizers package writes it", "no such file")
         return None
-    content = files.object(at)
+    content = files.filled(at)
     if not content:
         return None
     _same_settings(files, inside, content)

@@ -24,6 +24,8 @@ from pathlib import Path
 
 from ragstone.errors import ModelError
 
+from .small_file import small_file
+
 MANIFEST = "manifest.json"
 VERSION = 1
 CHUNK = 1 << 20
@@ -287,7 +289,7 @@ def _is_commit(revision: str, commit: str) -> bool:
 def _read(folder: Path) -> Stored | None:
     """The model of this folder, None where its manifest is missing or not ours."""
     try:
-        kept = json.loads((folder / MANIFEST).read_bytes())
+        kept = json.loads(small_file(folder / MANIFEST))
         if kept["version"] != VERSION:
             return None
         files = {path: StoredFile(**facts) for path, facts in kept["files"].items()}

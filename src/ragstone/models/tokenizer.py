@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -11,10 +12,15 @@ from numpy.typing import NDArray
 
 from ragstone.errors import MissingDependency, ModelError
 
+from .small_file import small_file
+
 if TYPE_CHECKING:
     import tokenizers
 
 T = TypeVar("T")
+
+PANIC = "PanicException"
+"""A fault in Rust. Its class is the extension's own, and no ``Exception``."""
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 BLOCK_TEXTS = 256
@@ -83,15 +89,15 @@ class TextTokenizer:
         except ImportError as error:
             raise MissingDependency("Reading a tokenizer", "local") from error
         try:
-            tokenizer = tokenizers.Tokenizer.from_buffer(path.read_bytes())
+            content = small_file(path)
         except OSError as error:
             raise UnusableTokenizer("a file", error.strerror or "an error") from error
-        except Exception as error:  # tokenizers raises nothing narrower
-            raise UnusableTokenizer("a tokenizer", f"one that does not load: {error}") from error
-        if lower_case:
-            known = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
-            tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *known])
-        return cls(tokenizer)
+        with _told("one that does not load"):
+            tokenizer = tokenizers.Tokenizer.from_buffer(content)
+            if lower_case:
+                known = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
+                tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *known])
+            return cls(tokenizer)
 
     @property
     def size(self) -> int:
@@ -100,32 +106,48 @@ class TextTokenizer:
 
     def ids(self, texts: Sequence[str], limit: int) -> list[NDArray[np.int32]]:
         """The numbers of each text's tokens, at most ``limit`` of them, special ones included."""
-        return [
-            np.array(_cut(encoding.ids, limit), np.int32)
-            for block in _blocks(texts)
-            for encoding in self._tokenizer.encode_batch_fast(block)
-        ]
+        with _told("one that fails"):
+            return [
+                np.array(_cut(encoding.ids, limit), np.int32)
+                for block in _blocks(texts)
+                for encoding in self._tokenizer.encode_batch_fast(block)
+            ]
 
     def tokens(self, texts: Sequence[str], limit: int) -> list[TokenizedText]:
         """The tokens of each text with their places, at most ``limit`` of them."""
-        return [
-            TokenizedText(
-                np.array(_cut(encoding.ids, limit), np.int32),
-                np.array(_cut(encoding.offsets, limit), np.int32),
-                len(encoding.ids) > limit,
-            )
-            for block in _blocks(texts)
-            for encoding in self._tokenizer.encode_batch(block)
-        ]
+        with _told("one that fails"):
+            return [
+                TokenizedText(
+                    np.array(_cut(encoding.ids, limit), np.int32),
+                    np.array(_cut(encoding.offsets, limit), np.int32),
+                    len(encoding.ids) > limit,
+                )
+                for block in _blocks(texts)
+                for encoding in self._tokenizer.encode_batch(block)
+            ]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """Shape (n,), the tokens of each text before it is cut, special ones included."""
-        lengths = [
-            len(encoding)
-            for block in _blocks(texts)
-            for encoding in self._tokenizer.encode_batch_fast(block)
-        ]
+        with _told("one that fails"):
+            lengths = [
+                len(encoding)
+                for block in _blocks(texts)
+                for encoding in self._tokenizer.encode_batch_fast(block)
+            ]
         return np.array(lengths, np.int32)
+
+
+@contextmanager
+def _told(got: str) -> Iterator[None]:
+    """What tokenizers raises, which is nothing narrower than Exception, and its panics."""
+    try:
+        yield
+    except UnusableTokenizer:
+        raise
+    except BaseException as error:
+        if not (isinstance(error, Exception) or type(error).__name__ == PANIC):
+            raise
+        raise UnusableTokenizer("a tokenizer", f"{got}: {error}") from error
 
 
 def readable(text: str) -> str:
