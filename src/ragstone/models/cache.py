@@ -229,7 +229,7 @@ def kept() -> Kept:
             ((vectors,),) = connection.execute("SELECT count(*) FROM embeddings")
         finally:
             connection.close()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ModelError(f"{file} cannot be read: {error}. It can be deleted") from error
     files = (file, file.with_name(f"{file.name}-wal"))
     return Kept(file, vectors, sum(one.stat().st_size for one in files if one.is_file()))
@@ -313,7 +313,7 @@ class _Shelf:
         for last in (False, True):
             try:
                 action(self._there())
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
                 if last or _code(error) not in UNREADABLE or not self._set_aside(error):
                     self._give_up(error, reading=reading)
                     return
@@ -454,7 +454,9 @@ def _not_ours(words: str) -> sqlite3.DatabaseError:
 
 
 def _code(error: Exception) -> int:
-    """SQLite's primary code; 0 where it has none."""
+    """SQLite's primary code; 0 where it has none. It may quote a damaged file in its words."""
+    if isinstance(error, UnicodeDecodeError):
+        return sqlite3.SQLITE_CORRUPT
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 

@@ -31,6 +31,7 @@ from .ahead import Ahead
 from .asked import asked_for
 from .calls.entries import FILE
 from .calls.prices import Price, cost, load_prices
+from .calls.sqlite_file import UNREADABLE
 from .judging import judge_further
 from .limits import USUAL, Limits
 from .llm import PLAIN, Instructions, Named, model_judges
@@ -176,7 +177,7 @@ class _Known:
         self._replies: sqlite3.Connection | None = None
         file = (limits.cache or cache_folder()) / FILE
         if limits.cached and file.is_file():
-            with suppress(sqlite3.Error):
+            with suppress(*UNREADABLE):
                 self._replies = open_to_read(file, LAYOUT)
 
     def answers(self, name: str, model: ChatModel) -> bool:
@@ -194,7 +195,7 @@ class _Known:
         try:
             found = self._replies.execute("SELECT 1 FROM replies WHERE key = ?", (name,))
             return found.fetchone() is not None
-        except sqlite3.Error:
+        except UNREADABLE:
             return False
 
 

@@ -144,6 +144,16 @@ def test_a_database_of_another_program_is_left_alone(file: Path) -> None:
         Journal.open(file)
 
 
+def test_a_file_that_sqlite_cannot_quote_is_damage(file: Path, journal: Journal) -> None:
+    journal.close()
+    content = file.read_bytes()
+    at = content.index(b"CREATE TABLE attempts")
+    file.write_bytes(content[:at] + b"\xf1REATE" + content[at + 6 :])
+    for use in (Journal.open, totals, answered, lambda given: entries(given, ["aa"])):
+        with pytest.raises(InputError, match=r"journal\.sqlite: it is"):
+            use(file)
+
+
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 
 

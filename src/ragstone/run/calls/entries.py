@@ -11,6 +11,7 @@ from typing import Literal
 from ragstone.models.chat import Usage
 
 from .sqlite_file import (
+    UNREADABLE,
     Layout,
     as_number,
     as_text,
@@ -149,7 +150,7 @@ def entries(file: Path, keys: Sequence[str]) -> list[Entry]:
     try:
         with closing(open_to_read(file, LAYOUT)) as connection:
             return [entry for key in keys for entry in _entries(connection, key)]
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise explained(error, file) from error
 
 
@@ -163,7 +164,7 @@ def answered(file: Path) -> set[str]:
         with closing(open_to_read(file, LAYOUT)) as connection:
             found = connection.execute("SELECT key FROM attempts WHERE trouble IS NULL")
             return {key for (key,) in found}
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise explained(error, file) from error
 
 
@@ -176,7 +177,7 @@ def totals(file: Path) -> Totals:
     try:
         with closing(open_to_read(file, LAYOUT)) as connection:
             return count(connection)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise explained(error, file) from error
 
 

@@ -14,7 +14,7 @@ from ragstone.models.chat import ChatRequest
 
 from .commits import Commits
 from .entries import ATTEMPT, LAYOUT, Attempt, Totals, attempt_of, count
-from .sqlite_file import as_text, as_whole, explained, open_file, storable
+from .sqlite_file import UNREADABLE, as_text, as_whole, explained, open_file, storable
 
 PARTS_KNOWN = 65_536
 SCHEMAS_KNOWN = 512
@@ -65,7 +65,7 @@ class Journal:
         try:
             opened.extend(open_file(file, LAYOUT) for _ in range(2))
             return cls(file, *opened)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             for connection in opened:
                 connection.close()
             raise explained(error, file) from error
@@ -92,7 +92,7 @@ class Journal:
         try:
             (row,) = self._read(query, (key, number))
             return attempt_of(row)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise explained(error, self.file) from error
 
     def troubles(self, key: str) -> list[str | None]:
@@ -109,7 +109,7 @@ class Journal:
                 None if trouble is None else as_text(trouble)
                 for (trouble,) in self._read(query, (key,))
             ]
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise explained(error, self.file) from error
 
     def totals(self) -> Totals:
@@ -134,7 +134,7 @@ class Journal:
         try:
             with self._mutex:
                 return self._reader.execute(query, values).fetchall()
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise explained(error, self.file) from error
 
     def _write(self, connection: sqlite3.Connection, batch: Sequence[tuple[Attempt, Told]]) -> None:

@@ -10,7 +10,7 @@ from ragstone.models.chat import ChatReply, Usage
 from ragstone.models.store import private_folder
 
 from .commits import Commits
-from .sqlite_file import Layout, as_text, damaged, explained, open_file, storable
+from .sqlite_file import UNREADABLE, Layout, as_text, damaged, explained, open_file, storable
 
 FILE = "replies.sqlite"
 
@@ -51,7 +51,7 @@ class Replies:
             private_folder(folder)
             self._reader = open_file(self._file, LAYOUT)
             self._commits = Commits(open_file(self._file, LAYOUT), _write, self._failed)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             self._failed(error)
         except OSError as error:
             self._tell(f"Replies are not kept in {self._file}: {error}.")
@@ -68,7 +68,7 @@ class Replies:
                     (key,),
                 ).fetchone()
             return None if row is None else _reply(key, row)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             self._failed(error)
             self._reader.close()
             self._reader = None

@@ -25,6 +25,10 @@ FAULTS = {
 }
 
 
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""What reading raises: the latter where SQLite quotes a damaged file in the words of its error."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """What a file of ours looks like.
@@ -94,7 +98,9 @@ def open_to_read(file: Path, layout: Layout) -> sqlite3.Connection:
 
 def explained(error: Exception, file: Path) -> InputError:
     """What happened to a file, and what to do."""
-    if not isinstance(error, sqlite3.Error):
+    if isinstance(error, UnicodeDecodeError):
+        fault = FAULTS[sqlite3.SQLITE_CORRUPT]
+    elif not isinstance(error, sqlite3.Error):
         fault = "an entry cannot be written, which is a fault of Ragstone: please report it"
     else:
         fault = FAULTS.get(_code(error), "it cannot be used")
