@@ -125,6 +125,29 @@ def test_tables_that_were_exchanged_are_not_read(run: Path) -> None:
         Run.open(run).judgements("claims")
 
 
+def test_rows_are_counted(run: Path) -> None:
+    content = Folder(run).manifest
+    content["files"]["scores.parquet"]["rows"] += 1
+    (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
+    rows = Run.open(run).folder.manifest["files"]["scores.parquet"]["rows"]
+    with pytest.raises(DamagedRun, match=f"expected {rows} rows, got {rows - 1}"):
+        Run.open(run).scores()
+
+
+def test_a_file_of_json_has_an_end(run: Path) -> None:
+    os.truncate(run / "run.json", 64 * 2**20 + 1)
+    with pytest.raises(DamagedRun, match="expected at most 67,108,864 bytes, got 67,108,865"):
+        Run.open(run)
+
+
+def test_a_table_that_run_json_does_not_name_is_not_read(run: Path) -> None:
+    content = Folder(run).manifest
+    del content["files"]["scores.parquet"]
+    (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
+    with pytest.raises(DamagedRun, match=r"a line for scores\.parquet, got none"):
+        Run.open(run).scores()
+
+
 def test_a_run_without_checksums_is_refused(run: Path) -> None:
     content = json.loads((run / "run.json").read_text(encoding="utf-8"))
     del content["checksum"]
@@ -266,4 +289,20 @@ def test_a_block_in_the_place_of_another_is_not_gone_on_with(
     part = unfinished(tmp_path / "run", monkeypatch)
     shutil.copytree(part, part.with_name("000001"))
     with pytest.raises(DamagedRun, match="block  expected 1, got 0"):
+        evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
+
+
+def test_a_block_with_a_file_too_many_or_too_few_is_not_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = unfinished(tmp_path / "run", monkeypatch)
+    shutil.copy(part / "claims.parquet", part / "probes.parquet")
+    with pytest.raises(DamagedRun, match=r"probes\.parquet  expected no such file"):
+        evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
+    (part / "probes.parquet").unlink()
+    content = json.loads((part / "part.json").read_text())
+    del content["files"]["facets.parquet"], content["checksum"]
+    (part / "part.json").write_text(json.dumps(signed(content)))
+    (part / "facets.parquet").unlink()
+    with pytest.raises(DamagedRun, match=r"files\.facets  expected a file, got none"):
         evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")

@@ -1,0 +1,675 @@
+"""Thousands of damaged run folders, each read by commands in a process of its own.
+
+    python benchmarks/mutated_folders.py [--folders 2000] [--seed 1] [--workers 2]
+
+Of four runs (finished by the local judge, finished by a model, stopped before its tables were put
+together, and stopped with a journal) one thing is changed in a copy: bits turned, a file cut,
+lengthened, deleted, exchanged with another, replaced by a link, a pipe or a folder, JSON of other
+types, tables with other columns or rows, numbers that claim huge sizes, a journal of other tables,
+types, views or bytes. In every second copy the checksums are made to fit again, as somebody who
+means harm would. Then some of the commands that read a run are called on it.
+
+A folder falls if a command ends with a status that it does not promise (70 is a bug), takes longer
+than 60 s of processor time or 600 s, or if the process takes more memory than 256 MB and four times
+what the folder holds. Prints how many of each sort of change ended how, and every fall with the
+seed that makes it again.
+"""
+
+import argparse
+import io
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+Random = random.Random
+Mutation = Callable[[Random, Path], object]
+
+CPU_SECONDS, WALL_SECONDS = 60, 600
+FREE_BYTES, TIMES_UNPACKED = 256 * 2**20, 4
+EXPECTED = frozenset((0, 1, 2, 3, 4))
+"""What commands promise: yes, no, bad input, cannot tell, too much is missing."""
+
+HUGE = (0, 1, 127, 2**15, 2**31 - 1, 2**32 - 1, 2**40, 2**62, 2**63 - 1)
+OTHERS: tuple[Any, ...] = (
+    None, True, 0, -1, 1.5, 2**63, 10**30, "", "x", "\u202e\x1b[2J", [], ["a"], [[]], {}, {"a": 1},
+)  # fmt: skip
+
+
+# What is changed
+
+
+def flip(draw: Random, run: Path) -> None:
+    file = _some_file(draw, run)
+    content = bytearray(file.read_bytes())
+    for _ in range(draw.choice((1, 1, 2, 8, 64))):
+        if content:
+            content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+    file.write_bytes(content)
+
+
+def cut(draw: Random, run: Path) -> None:
+    file = _some_file(draw, run)
+    os.truncate(file, draw.choice((0, 1, 4, draw.randrange(file.stat().st_size + 1))))
+
+
+def lengthen(draw: Random, run: Path) -> None:
+    file = _some_file(draw, run)
+    more = draw.choice((b"\0", b"\n", b"PAR1", draw.randbytes(2000), b"[" * 100_000))
+    file.write_bytes(file.read_bytes() + more)
+
+
+def delete(draw: Random, run: Path) -> None:
+    _some_file(draw, run).unlink()
+
+
+def exchange(draw: Random, run: Path) -> None:
+    one, other = _some_file(draw, run), _some_file(draw, run)
+    content = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+
+
+def replace(draw: Random, run: Path) -> None:
+    file = _some_file(draw, run)
+    content = (
+        b"", b"null", b"[]", b"{}", b"[" * 200_000, b'{"a":' * 100_000, b"PAR1PAR1",
+        b"SQLite format 3\0" + b"\0" * 200, b"\xff" * 500, b"[1e999, NaN]", b"9" * 5_000,
+        b'"\\ud800"', b"[" + b"[]," * 300_000 + b"[]]",
+    )  # fmt: skip
+    file.write_bytes(draw.choice(content))
+
+
+def link(draw: Random, run: Path) -> None:
+    file = _some_file(draw, run)
+    targets = ["/dev/zero", "/dev/tty", "/proc/self/mem", "/etc/passwd", file.name, "..", "nowhere"]
+    target = draw.choice([*targets, *(str(one) for one in _files(run) if one != file)])
+    file.unlink()
+    file.symlink_to(target)
+
+
+def odd_entry(draw: Random, run: Path) -> None:
+    file = _some_file(draw, run)
+    file.unlink()
+    draw.choice((Path.mkdir, os.mkfifo))(file)
+
+
+def claim_a_length(draw: Random, run: Path) -> None:
+    """A file with a hole of up to a gigabyte."""
+    os.truncate(_some_file(draw, run), draw.choice((2**24, 2**28, 2**30)))
+
+
+def claim_a_size(draw: Random, run: Path) -> None:
+    """Numbers inside a table or journal: those that say how much follows."""
+    file = _some_file(draw, run, ".parquet", ".sqlite")
+    content = bytearray(file.read_bytes())
+    for _ in range(draw.choice((1, 4))):
+        at = draw.choice(
+            (draw.randrange(len(content)), max(0, len(content) - draw.randrange(1, 400)))
+        )
+        number = draw.choice(HUGE)
+        wide = draw.choice(
+            (_varint(number), struct.pack("<Q", number), struct.pack(">I", number % 2**32))
+        )
+        content[at : at + len(wide)] = wide
+    file.write_bytes(content)
+
+
+def other_json(draw: Random, run: Path) -> None:
+    file = _some_file(draw, run, ".json")
+    content = json.loads(file.read_text("utf-8"))
+    for _ in range(draw.choice((1, 1, 3))):
+        content = _changed(draw, content)
+    file.write_text(json.dumps(content), "utf-8")
+
+
+def other_table(draw: Random, run: Path) -> None:
+    import polars as pl
+
+    file = _some_file(draw, run, ".parquet")
+    table = pl.read_parquet(file)
+    name = draw.choice(table.columns)
+    column = pl.col(name)
+    values = pl.lit(draw.choice((None, 0, -1, 2**40, float("nan"), float("inf"), "x", "{}", "[1]")))
+    changes: list[Callable[[], pl.DataFrame]] = [
+        lambda: table.drop(name),
+        lambda: table.rename({name: f"{name}?"}),
+        lambda: table.with_columns(
+            column.cast(draw.choice((pl.String, pl.Int64, pl.Float64)), strict=False)
+        ),
+        lambda: table.with_columns(pl.struct(column).alias(name)),
+        lambda: table.with_columns(column.implode().over(pl.int_range(pl.len())).alias(name)),
+        lambda: table.with_columns(values.cast(table.schema[name], strict=False).alias(name)),
+        lambda: table.with_columns(
+            pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise(column).alias(name)
+        ),
+        lambda: table.with_columns(column.reverse()),
+        lambda: table.with_columns(column.first()),
+        lambda: table.head(draw.randrange(table.height + 1)),
+        lambda: pl.concat([table, table]),
+        lambda: table.select(reversed(table.columns)),
+        lambda: table.sample(fraction=1.0, shuffle=True, seed=1),
+        lambda: pl.concat([table] * 2_000),
+    ]
+    try:
+        found = draw.choice(changes)()
+    except pl.exceptions.PolarsError:
+        found = table.clear()
+    found.write_parquet(file)
+
+
+def other_journal(draw: Random, run: Path) -> None:
+    file = run / "journal.sqlite"
+    if not file.is_file():
+        return other_table(draw, run)
+    number = draw.choice((-1, 2**62, 1.5, "many", b"\xff", None, float("inf")))
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    columns = ", ".join(f"i AS {name}" for name in ("key", "attempt", "source", "at", "trouble"))
+    scripts = (
+        "DROP TABLE attempts",
+        "DROP TABLE parts",
+        "DELETE FROM parts",
+        "ALTER TABLE attempts RENAME COLUMN reply TO answer",
+        "ALTER TABLE attempts DROP COLUMN usd",
+        "ALTER TABLE requests ADD COLUMN more TEXT",
+        f"DROP TABLE attempts; CREATE VIEW attempts AS SELECT {columns} FROM ({endless})",
+        f"DROP TABLE parts; CREATE VIEW parts AS SELECT 'a' AS digest, i AS text FROM ({endless})",
+        "CREATE TRIGGER t AFTER INSERT ON attempts BEGIN DELETE FROM requests; END",
+        "PRAGMA user_version = 9",
+        "PRAGMA application_id = 1",
+        "UPDATE requests SET parts = '[1, {}, null]'",
+        "UPDATE requests SET parts = '[['",
+        "UPDATE requests SET schema = 'gone'",
+        "UPDATE attempts SET reply = zeroblob(60000000)",
+        "UPDATE attempts SET reply = ''",
+        "UPDATE attempts SET reply = '[' || reply",
+    )
+    with closing(sqlite3.connect(file)) as journal, journal:
+        if draw.random() < 0.5:
+            table = draw.choice(("attempts", "attempts", "requests"))
+            names = [row[1] for row in journal.execute(f"PRAGMA table_info({table})")]
+            try:
+                journal.execute(f"UPDATE {table} SET {draw.choice(names)} = ?", (number,))
+            except sqlite3.IntegrityError:
+                journal.execute("DELETE FROM attempts")
+        else:
+            journal.executescript(draw.choice(scripts))
+    return None
+
+
+MUTATIONS: dict[str, tuple[Mutation, int]] = {
+    "bits turned": (flip, 5),
+    "cut": (cut, 3),
+    "lengthened": (lengthen, 1),
+    "deleted": (delete, 2),
+    "exchanged": (exchange, 2),
+    "replaced": (replace, 2),
+    "links": (link, 2),
+    "pipes and folders": (odd_entry, 1),
+    "huge files": (claim_a_length, 1),
+    "huge sizes": (claim_a_size, 3),
+    "other JSON": (other_json, 6),
+    "other tables": (other_table, 8),
+    "other journals": (other_journal, 4),
+}
+"""Each with its share of the folders."""
+
+
+def _changed(draw: Random, content: Any) -> Any:
+    """One value anywhere replaced, removed or doubled."""
+    inside = content if isinstance(content, dict | list) else None
+    if not inside or draw.random() < 0.15:
+        return draw.choice(OTHERS)
+    keys = list(inside) if isinstance(inside, dict) else list(range(len(inside)))
+    key = draw.choice(keys)
+    made: Any = inside.copy()
+    if draw.random() < 0.1:
+        del made[key]
+    else:
+        made[key] = _changed(draw, inside[key])
+    return made
+
+
+def _varint(number: int) -> bytes:
+    made = bytearray()
+    while number > 127:
+        made.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*made, number])
+
+
+def _files(run: Path) -> list[Path]:
+    return sorted(file for file in run.rglob("*") if file.is_file() and file.name != ".lock")
+
+
+def _some_file(draw: Random, run: Path, *ends: str) -> Path:
+    """A file of the folder; in every third case one of the three that all commands read."""
+    files = [file for file in _files(run) if not ends or file.suffix in ends]
+    often = [
+        f
+        for f in files
+        if f.name in ("run.json", "estimates.json", "part.json", "scores.parquet", "journal.sqlite")
+    ]
+    return draw.choice(often if often and draw.random() < 1 / 3 else files)
+
+
+def fit_again(run: Path) -> None:
+    """Make sizes, rows and checksums what the files are now, as far as they can be read."""
+    from ragstone.run.written import described, signed
+
+    for noted in (run / "run.json", *run.glob("parts/*/part.json")):
+        try:
+            content = json.loads(noted.read_text("utf-8"))
+            content.pop("checksum", None)
+            for place, file in dict(content["files"]).items():
+                try:
+                    if not _plain(noted.parent / place):
+                        del content["files"][place]
+                        continue
+                    content["files"][place] = file | described(noted.parent / place)
+                except BaseException as error:  # a panic of Polars is no Exception
+                    if isinstance(error, KeyboardInterrupt):
+                        raise
+                    content["files"][place] = file | _described(noted.parent / place)
+            noted.write_text(json.dumps(signed(content)), "utf-8")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+
+
+def _plain(file: Path) -> bool:
+    """Whether it can be read to an end: a file, and no device, whatever it is called."""
+    return file.is_file() and not str(file.resolve()).startswith(("/proc", "/dev"))
+
+
+def _described(file: Path) -> dict[str, Any]:
+    from ragstone.run.written import described
+
+    aside = file.with_suffix(".aside")
+    shutil.copy(file, aside)
+    try:
+        return described(aside)
+    finally:
+        aside.unlink()
+
+
+# Who reads
+
+WHAT = ("scores", "examples", "estimates", "judgements:claims", "judgements:support")
+
+
+def commands(run: Path, seeds: Path) -> list[list[str]]:
+    """The commands that read a run, on a finished one."""
+    sheet, other = run.parent / "sheet.csv", seeds / "local"
+    labels = str(seeds / "labels.jsonl")
+    return [
+        ["show", str(run)],
+        ["show", str(run), "--json"],
+        ["show", str(run), "lizard-point-local_search"],
+        ["show", str(run), "lizard-point-local_search", "--json"],
+        ["score", str(run), "--metric", "rouge_l", "--by", "question_type"],
+        ["compare", str(run)],
+        ["compare", str(run), str(other), "--force", "--json"],
+        ["calibrate", str(run), "--labels", labels],
+        ["gate", str(run), "--require", "faithfulness >= 0.5", "--no-worse-than", f"{other}:0.2"],
+        ["sample", str(run), "--n", "4", "--metric", "faithfulness", "--out", str(sheet)],
+        ["sample", str(run), "--n", "4", "--by", "stratified", "--strata", "system", "--json"],
+        ["weights", str(run), "--preferences", str(seeds / "preferences.csv"), "--json"],
+        *(["export", str(run), "--what", what, "--as", "jsonl"] for what in WHAT),
+        ["export", str(run), "--as", "graphrag"],
+        ["plan", "mean", str(run), "--half-width", "0.1"],
+        ["plan", "paired", str(run)],
+        ["plan", "labels", str(run), "--metric", "faithfulness", "--labels", labels,
+         "--half-width", "0.1"],
+        ["agreement", str(run / "examples.parquet")],
+        ["evaluate", str(seeds / "data.jsonl"), "--out", str(run), "--offline"],
+    ]  # fmt: skip
+
+
+def read(draw: Random, run: Path, seeds: Path, which: str) -> None:
+    """Call some commands, and write a line about each to the file descriptor that is told."""
+    from typer.testing import CliRunner
+
+    from ragstone.cli import app
+
+    if which.endswith("model"):
+        _go_on(run, seeds)
+    if which.startswith("stopped"):
+        chosen = [["evaluate", str(seeds / "data.jsonl"), "--out", str(run), "--offline"]]
+        chosen = [] if which.endswith("model") else chosen
+    else:
+        chosen = draw.sample(commands(run, seeds), 3)
+    for words in chosen:
+        _tell(f"begin {' '.join(words[:2] if words[0] == 'plan' else words[:1])}")
+        outcome = CliRunner().invoke(app, words)
+        known = outcome.exception is None or isinstance(outcome.exception, SystemExit)
+        status = (
+            outcome.exit_code
+            if known
+            else f"{type(outcome.exception).__name__}: {outcome.exception}"
+        )
+        said = outcome.stderr.strip().splitlines()[-3:] if status not in (0, 1, 3, 4) else []
+        _tell(f"end {status} {' / '.join(said)[:600]}".replace("\n", " "))
+
+
+def _go_on(run: Path, seeds: Path) -> None:
+    """The same call as made the run of a model."""
+    import ragstone
+    from ragstone.errors import RagstoneError
+
+    _tell("begin evaluate (Python)")
+    try:
+        ragstone.evaluate(seeds / "few.jsonl", metrics=METRICS, judge=_model(), out=run,
+                          limits=ragstone.Limits(cached=False))  # fmt: skip
+        _tell("end 0")
+    except RagstoneError as error:
+        _tell(f"end 2 {' / '.join(str(error).splitlines())[:600]}")
+    except OSError as error:
+        _tell(f"end 2 {error}")
+    except BaseException as error:
+        _tell(f"end {type(error).__name__}: {error} {_place(error)}".replace("\n", " "))
+
+
+def _place(error: BaseException) -> str:
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"({Path(last.filename).name}:{last.lineno})"
+
+
+def _tell(line: str) -> None:
+    os.write(TOLD, (line + "\n").encode("utf-8", "replace"))
+
+
+TOLD = 2
+METRICS = ["faithfulness", "context_precision", "token_f1"]
+
+
+# The runs that are damaged
+
+
+def _model() -> Any:
+    """A model that fills in any schema; what of it counts as an answer does not matter here."""
+    from ragstone.models.chat import ChatRequest
+    from ragstone.testing import ScriptedModel
+
+    def reply(request: ChatRequest) -> Any:
+        return _filled(request.schema, request.schema.get("$defs", {}))
+
+    return ScriptedModel(reply, name="filler")
+
+
+def _filled(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
+    if "$ref" in schema:
+        return _filled(known[schema["$ref"].rpartition("/")[2]], known)
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "const" in schema:
+        return schema["const"]
+    if "anyOf" in schema:
+        return _filled(schema["anyOf"][0], known)
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: _filled(one, known) for name, one in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [_filled(schema["items"], known)]
+    plain: dict[Any, Any] = {
+        "string": "The pier is 90 m long.",
+        "integer": 1,
+        "number": 1.0,
+        "boolean": True,
+    }
+    return plain.get(kind)
+
+
+def make_runs(seeds: Path) -> None:
+    """The four runs, and what commands want beside them."""
+    import ragstone
+    from ragstone.data import cornwall
+    from ragstone.run.folder import Folder
+
+    rows = [json.loads(line) for line in cornwall().read_text("utf-8").splitlines()]
+    _lines(seeds / "data.jsonl", rows)
+    _lines(seeds / "few.jsonl", rows[:4])
+    people = [
+        {"id": row["id"], "annotator": name, "faithfulness": int(number % 3 > 0)}
+        for number, row in enumerate(rows[:16])
+        for name in ("ann", "ben")
+    ]
+    _lines(seeds / "labels.jsonl", people)
+    lines = ["question_id,system_a,system_b,preference,annotator"]
+    systems = list(dict.fromkeys(row["system"] for row in rows))
+    for number, question in enumerate(dict.fromkeys(row["question_id"] for row in rows)):
+        lines.append(f"{question},{systems[0]},{systems[1]},{'ab'[number % 2]},ann")
+    (seeds / "preferences.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    limits = ragstone.Limits(cached=False)
+    model = {"metrics": METRICS, "judge": _model(), "limits": limits}
+    ragstone.evaluate(seeds / "data.jsonl", out=seeds / "local")
+    ragstone.evaluate(seeds / "few.jsonl", out=seeds / "model", **model)
+
+    class Stopped(BaseException):
+        """As a kill would."""
+
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    Folder.join_parts = stop  # type: ignore[assignment, method-assign]
+    for name, data, options in (("local", "data", {}), ("model", "few", model)):
+        try:
+            ragstone.evaluate(seeds / f"{data}.jsonl", out=seeds / f"stopped {name}", **options)
+        except Stopped:
+            continue
+        raise SystemExit("a run went on that was to be stopped")
+
+
+KINDS = (("local", 5), ("model", 3), ("stopped local", 1), ("stopped model", 1))
+"""The runs, and how often each is taken."""
+
+
+def _lines(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+# One folder
+
+
+def one(seed: int, number: int, seeds: Path, told: int) -> None:
+    """Damage a copy and read it, in this process, which is ended by whoever started it."""
+    global TOLD
+    TOLD = told
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.environ["RAGSTONE_CACHE"] = str(seeds / "cache")
+    draw = Random(f"{seed} {number}")
+    which = draw.choices([name for name, _ in KINDS], [share for _, share in KINDS])[0]
+    how = draw.choices(list(MUTATIONS), [share for _, share in MUTATIONS.values()])[0]
+    fits = draw.random() < 0.5
+    with tempfile.TemporaryDirectory(prefix="folder-", dir=seeds) as folder:
+        run = Path(shutil.copytree(seeds / which, Path(folder) / "run"))
+        _tell(f"is {which}: {how}{', checksums fit' if fits else ''}")
+        _apart(lambda: MUTATIONS[how][0](draw, run))
+        if fits:
+            _apart(lambda: fit_again(run))
+        _apart(lambda: _tell(f"bytes {_unpacked(run)}"))
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            read(draw, run, seeds, which)
+    _tell(f"peak {_peak()}")
+
+
+def _peak() -> int:
+    """The most bytes that this process had; what it waited for is not counted, as in rusage."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
+    return 1024 * int(found[1]) if found else 0
+
+
+def _apart(change: Callable[[], object]) -> None:
+    """In a process of its own: its memory is not the reader's, its threads do not stay."""
+    pid = os.fork()
+    if pid == 0:
+        status = 0
+        try:
+            change()
+        except BaseException as error:
+            _tell(f"end fuzzer {type(error).__name__}: {error} {_place(error)}".replace("\n", " "))
+            status = 9
+        os._exit(status)
+    os.waitpid(pid, 0)
+
+
+def _unpacked(run: Path) -> int:
+    """Bytes of the folder; a hole holds nothing, a table what it is in memory."""
+    import polars as pl
+
+    total = 0
+    for file in _files(run):
+        if file.is_symlink() or not _plain(file):
+            continue
+        held = file.stat().st_blocks * 512
+        if file.suffix == ".parquet":
+            with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+                held = max(held, int(pl.read_parquet(file).estimated_size()))
+        total += held
+    return total
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folders", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first folder")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    os.environ.setdefault("POLARS_MAX_THREADS", "2")
+    with tempfile.TemporaryDirectory(prefix="mutated-") as folder:
+        seeds = Path(folder)
+        os.environ["RAGSTONE_CACHE"] = str(seeds / "cache")
+        subprocess.run([sys.executable, __file__, "--make", folder], check=True)
+        _import_all()
+
+        ended: Counter[tuple[str, str]] = Counter()
+        statuses: Counter[str] = Counter()
+        falls: list[str] = []
+        numbers = iter(range(given.first, given.first + given.folders))
+        running: dict[int, tuple[int, int, float]] = {}
+        peaks: list[float] = []
+        while True:
+            while len(running) < given.workers and (number := next(numbers, None)) is not None:
+                pid, told = _start(given.seed, number, seeds)
+                running[pid] = number, told, time.monotonic()
+            if not running:
+                break
+            pid, status, used = os.wait4(-1, os.WNOHANG)
+            if pid == 0:
+                _end_what_hangs(running)
+                time.sleep(0.02)
+                continue
+            number, told, _ = running.pop(pid)
+            with os.fdopen(told, "rb") as pipe:
+                lines = pipe.read().decode("utf-8", "replace").splitlines()
+            what, peak, fallen = _judged(lines, status, used.ru_maxrss * 1024)
+            peaks.append(peak / 2**20)
+            ended[what, "fell" if fallen else "held"] += 1
+            statuses.update(line.split()[1] for line in lines if line.startswith("end "))
+            falls += [f"{number}: {what}: {words}" for words in fallen]
+            if sum(ended.values()) % 100 == 0:
+                print(f"{sum(ended.values()):,} folders", file=sys.stderr, flush=True)
+            for words in fallen:
+                print(f"fell  --first {number} --folders 1  {what}: {words}", flush=True)
+        for what in sorted({what for what, _ in ended}):
+            print(f"{what:48} held {ended[what, 'held']:5}  fell {ended[what, 'fell']:5}")
+        print(f"statuses: {dict(statuses.most_common())}")
+        peaks.sort()
+        print(f"peak memory: median {peaks[len(peaks) // 2]:.0f} MB, largest {peaks[-1]:.0f} MB")
+        fell = sum(count for (_, how), count in ended.items() if how == "fell")
+        print(f"{sum(ended.values()):,} folders, {fell:,} fell")
+        raise SystemExit(1 if fell else 0)
+
+
+def _import_all() -> None:
+    """Once, here: the processes that are forked have it."""
+    import pkgutil
+
+    import ragstone
+
+    apart = ("ragstone.models", "ragstone.pytest_plugin")
+    for module in pkgutil.walk_packages(ragstone.__path__, "ragstone."):
+        if not module.name.startswith(apart) and not module.name.endswith("__main__"):
+            import_module(module.name)
+
+
+def _start(seed: int, number: int, seeds: Path) -> tuple[int, int]:
+    told, tells = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(tells)
+        return pid, told
+    os.close(told)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    os.setsid()
+    status = 0
+    try:
+        one(seed, number, seeds, tells)
+    except BaseException as error:
+        words = f"end fuzzer {type(error).__name__}: {error} {_place(error)}"
+        os.write(tells, words.replace("\n", " ").encode("utf-8", "replace") + b"\n")
+        status = 9
+    os._exit(status)
+
+
+def _end_what_hangs(running: Mapping[int, tuple[int, int, float]]) -> None:
+    for pid, (_, _, began) in running.items():
+        try:
+            resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+        except (OSError, IndexError, ValueError):
+            continue
+        if resident > 4 * 2**30 or time.monotonic() - began > WALL_SECONDS:
+            os.kill(pid, signal.SIGKILL)
+
+
+def _judged(lines: Sequence[str], status: int, peak: int) -> tuple[str, int, list[str]]:
+    """What was done to the folder, the most bytes that its reader took, and what fell."""
+    facts = {word: rest for word, _, rest in (line.partition(" ") for line in lines)}
+    fallen, last = [], ""
+    for line in lines:
+        word, _, rest = line.partition(" ")
+        if word == "begin":
+            last = rest
+        elif word == "end":
+            code = rest.split()[0]
+            if not (code.isdigit() and int(code) in EXPECTED):
+                fallen.append(f"{last}: {rest}")
+            last = ""
+    peak = int(facts.get("peak", peak))
+    if os.WIFSIGNALED(status):
+        fallen.append(
+            f"{last}: killed by {signal.Signals(os.WTERMSIG(status)).name}, {peak >> 20} MB"
+        )
+    allowed = FREE_BYTES + TIMES_UNPACKED * int(facts.get("bytes", 0))
+    if peak > allowed:
+        fallen.append(f"{last}: {peak >> 20} MB where {allowed >> 20} are allowed")
+    return facts.get("is", "not damaged"), peak, fallen
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--make"]:
+        make_runs(Path(sys.argv[2]))
+    else:
+        main()

@@ -1,0 +1,15 @@
+"""No damage to a run's folder is a bug of ours, a hang or more memory than there is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "mutated_folders.py"
+
+
+def test_whatever_is_changed_in_a_folder_commands_end_as_they_promise() -> None:
+    """A short form of the script, which takes 2,000 folders; another seed than its own."""
+    words = [sys.executable, str(SCRIPT), "--folders", "24", "--seed", "7", "--workers", "1"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "24 folders, 0 fell" in ended.stdout
