@@ -41,6 +41,7 @@ class Ragstone:
         require: str | Sequence[str] = (),
         *,
         no_worse_than: str | Sequence[str] = (),
+        only: str | Sequence[str] = (),
         system: str | Sequence[str] = (),
         on: "On" = "interval",
         level: float = 0.05,
@@ -56,6 +57,7 @@ class Ragstone:
             run: A run, or its folder.
             require: ``METRIC OP BAR``.
             no_worse_than: ``BASELINE:MARGIN``.
+            only: Of ``no_worse_than`` only these metrics.
             system: Only these systems.
             on: ``point`` decides by the values alone.
             level: One-sided.
@@ -77,6 +79,7 @@ class Ragstone:
             opened,
             require,
             no_worse_than=no_worse_than,
+            only=only,
             system=system,
             labels=labels,
             cluster=cluster,

@@ -15,7 +15,7 @@ from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.compared import Comparison, Comparisons
 from ragstone.decisions.comparing.verdict import Verdict, verdict_of, winner
 from ragstone.errors import InputError, UnknownName
-from ragstone.examples import Example, to_frame
+from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.run import Run, evaluate
 from ragstone.run.folder import Folder
@@ -38,6 +38,8 @@ def run_of(
     *,
     slices: Sequence[Mapping[str, str]] = (),
     judge: str = "local",
+    answers: Sequence[str] = (),
+    contexts: Sequence[str] = (),
     **settings: Any,
 ) -> Path:
     """A finished run of these scores."""
@@ -48,7 +50,8 @@ def run_of(
             question_id=question,
             system=system,
             question=f"What of {question}?",
-            answer="This.",
+            answer=answers[number] if answers else f"This, by {system} in row {number}.",
+            contexts=(Context("c", contexts[number] if contexts else f"For row {number}.", 1),),
             slices=slices[number] if slices else {},
         )
         for number, (system, question, _) in enumerate(rows)
@@ -177,24 +180,24 @@ def test_a_metric_that_points_nowhere_is_neither_better_nor_worse(tmp_path: Path
     assert "neither end" in (one.reason or "")
 
 
-CASES: dict[str, tuple[tuple[float, float] | None, float | None, float | None, Verdict]] = {
-    "inside the margin": ((-0.01, 0.02), 0.8, 0.05, "equivalent"),
-    "inside the margin and significant": ((0.01, 0.04), 0.001, 0.05, "equivalent"),
-    "across the margin and significant": ((0.01, 0.06), 0.001, 0.05, "better"),
-    "no margin and significant": ((0.01, 0.02), 0.001, None, "better"),
-    "neither": ((-0.03, 0.08), 0.4, 0.05, "cannot_tell"),
-    "no interval": (None, 0.5, 0.05, "cannot_tell"),
-    "no test": ((0.01, 0.2), None, None, "cannot_tell"),
+CASES: dict[str, tuple[float | None, float | None, Verdict]] = {
+    "inside the margin": (0.02, 0.8, "equivalent"),
+    "inside the margin and significant": (0.05, 0.001, "equivalent"),
+    "across the margin and significant": (0.06, 0.001, "better"),
+    "no margin and significant": (None, 0.001, "better"),
+    "neither": (0.3, 0.4, "cannot_tell"),
+    "no interval": (None, 0.5, "cannot_tell"),
+    "no test": (0.4, None, "cannot_tell"),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_equivalent_comes_first_then_better_or_worse(case: str) -> None:
-    equivalence, p, margin, expected = CASES[case]
-    found = verdict_of(0.03, equivalence=equivalence, p=p, better="+", margin=margin)
+    within, p, expected = CASES[case]
+    found = verdict_of(0.03, p_equivalence=within, p=p, better="+")
     assert found == expected
     if expected == "better":
-        turned = verdict_of(0.03, equivalence=equivalence, p=p, better="-", margin=margin)
+        turned = verdict_of(0.03, p_equivalence=within, p=p, better="-")
         assert turned == "worse"
 
 
@@ -211,6 +214,134 @@ def test_the_margin_decides_what_is_equivalent_and_how_many_pairs_are_needed(
     assert wide.low is not None
     assert wide.equivalence_low is not None
     assert wide.low < wide.equivalence_low
+
+
+def test_p_of_equivalence_is_the_greater_of_two_one_sided_t_tests(tmp_path: Path) -> None:
+    """By SciPy, of a metric without a range, whose interval is the ordinary t's."""
+    a, b = drawn(40, shift=0.02)
+    one = only(compare(run_of(tmp_path / "run", two(a, b, "own")), margin=0.05))
+    d = np.array(a) - np.array(b)
+    tests = (
+        stats.ttest_1samp(d, -0.05, alternative="greater").pvalue,
+        stats.ttest_1samp(d, 0.05, alternative="less").pvalue,
+    )
+    assert one.p_equivalence == pytest.approx(max(tests), rel=1e-5)
+    assert one.p_equivalence_adjusted == one.p_equivalence
+
+
+def test_equivalence_is_adjusted_in_a_family_of_its_own(tmp_path: Path) -> None:
+    """Of metrics whose true difference is the margin some look equivalent taken alone."""
+    rng = np.random.default_rng(4)
+    rows: list[Row] = [
+        (system, f"q{number}", {f"own{place}": float(value) for place, value in enumerate(scores)})
+        for system, at in (("a", 0.55), ("b", 0.5))
+        for number, scores in enumerate(at + rng.normal(0, 0.05, (30, 20)))
+    ]
+    found = compare(run_of(tmp_path / "run", rows), margin=0.05)
+    alone = [one.p_equivalence for one in found.comparisons]
+    assert found.equivalence_family == 20
+    assert min(p for p in alone if p is not None) <= 0.05
+    assert [one.p_equivalence_adjusted for one in found.comparisons] == list(holm(alone))
+    assert not any(one.verdict == "equivalent" for one in found.comparisons)
+
+
+def test_an_interval_that_leaves_zero_out_beside_an_open_verdict_is_explained(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        (system, question, {"own": score, **{f"own{at}": (at + number * (system == "a")) % 7 / 7
+                                             for at in range(12)}})
+        for system, question, scores in two(*drawn(30, shift=0.06, seed=3))
+        for number, score in [(int(question[1:]), scores["faithfulness"])]
+    ]  # fmt: skip
+    one = compare(run_of(tmp_path / "run", rows)).comparisons[0]
+    assert one.low is not None
+    assert one.p is not None
+    assert one.p_adjusted is not None
+    assert one.low > 0
+    assert one.p <= 0.05 < one.p_adjusted
+    assert "after correction" in (one.reason or "")
+    alone = only(compare(tmp_path / "run", metrics=["own"]))
+    assert alone.verdict == "better"
+    assert "after correction" not in (alone.reason or "")
+
+
+# The same inputs ---------------------------------------------------------------------------
+
+
+def test_a_run_against_itself_is_the_same_in_every_metric(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        (system, f"q{number}", {"faithfulness": number / 9, "own": 3.0, "hit": "missing"})
+        for system in "ab"
+        for number in range(9)
+    ]
+    run = run_of(tmp_path / "run", rows)
+    found = compare(run, run, margin=0.1, by=())
+    assert [one.verdict for one in found.comparisons] == ["same"] * 6
+    assert (found.family, found.equivalence_family) == (0, 0)
+    one = found.comparisons[0]
+    assert (one.value_a, one.difference) == (one.value_b, 0)
+    assert (one.low, one.high, one.p, one.n_needed, one.caution) == (None,) * 5
+    assert one.to_dict()["verdict"] == "same"
+
+
+def test_equal_values_of_different_answers_are_not_the_same(tmp_path: Path) -> None:
+    same = [0.1, 0.5, 1.0, 0.0, 0.3] * 4
+    one = only(compare(run_of(tmp_path / "run", two(same, same))))
+    assert one.verdict == "cannot_tell"
+    assert one.low is not None
+
+
+def test_what_reads_contexts_alone_is_the_same_where_only_answers_differ(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        (system, f"q{number}", {"context_precision": 0.5, "faithfulness": 0.5, "token_f1": 0.5})
+        for system in "ab"
+        for number in range(5)
+    ]
+    texts = [f"About {number}." for _ in "ab" for number in range(5)]
+    of_answers = compare(run_of(tmp_path / "answers", rows, contexts=texts))
+    assert {one.metric: one.verdict for one in of_answers.comparisons} == {
+        "context_precision": "same", "faithfulness": "cannot_tell", "token_f1": "cannot_tell",
+    }  # fmt: skip
+    of_contexts = compare(run_of(tmp_path / "contexts", rows, answers=texts))
+    assert {one.metric: one.verdict for one in of_contexts.comparisons} == {
+        "context_precision": "cannot_tell", "faithfulness": "cannot_tell", "token_f1": "same",
+    }  # fmt: skip
+
+
+def test_one_pair_of_other_inputs_is_enough_to_be_no_longer_the_same(tmp_path: Path) -> None:
+    texts = [f"About {number}." for _ in "ab" for number in range(6)]
+    rows = two([0.5] * 6, [0.5] * 6, "token_f1")
+    other = [*texts[:-1], "Another."]
+    slices = [{"half": "first" if number < 3 else "last"} for _ in "ab" for number in range(6)]
+    run = run_of(tmp_path / "run", rows, answers=other, slices=slices)
+    found = compare(run, by="half").comparisons
+    assert [one.verdict for one in found] == ["cannot_tell", "same", "cannot_tell"]
+    whole = compare(run_of(tmp_path / "same", rows, answers=texts, slices=slices), by="half")
+    assert [(one.verdict, one.slice) for one in whole.comparisons] == [("same", None)]
+
+
+def test_judgements_of_the_same_inputs_that_differ_are_the_judges_noise(tmp_path: Path) -> None:
+    texts = [f"About {number}." for _ in "ab" for number in range(5)]
+    rows = two([0.5] * 5, [0.5, 0.5, 0.5, 0.9, 0.1])
+    one = only(compare(run_of(tmp_path / "run", rows, answers=texts, contexts=texts)))
+    assert (one.verdict, one.p, one.low) == ("same", None, None)
+    assert "2 of 5 were judged otherwise: the judge's noise" in (one.reason or "")
+
+
+def test_the_same_inputs_judged_by_another_are_not_the_same(tmp_path: Path) -> None:
+    rows = [row for row in two([0.5] * 5, []) if row[0] == "a"]
+    first = run_of(tmp_path / "one", rows)
+    second = run_of(tmp_path / "two", rows, judge="human")
+    assert only(compare(first, second, force=True)).verdict == "cannot_tell"
+
+
+def test_rows_of_a_question_may_come_in_another_order(tmp_path: Path) -> None:
+    rows: list[Row] = [(system, "q", {"token_f1": 0.5}) for system in ("a", "a", "b", "b")]
+    texts = ["One.", "Two.", "Two.", "One."]
+    assert only(compare(run_of(tmp_path / "run", rows, answers=texts))).verdict == "same"
+    twice = ["One.", "Two.", "One.", "One."]
+    assert only(compare(run_of(tmp_path / "not", rows, answers=twice))).verdict == "cannot_tell"
 
 
 def test_p_values_are_adjusted_for_all_that_is_returned(tmp_path: Path) -> None:

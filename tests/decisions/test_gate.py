@@ -41,7 +41,7 @@ class MadeRun(Run):
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        return {"cluster": "question_id", "data": {}}
+        return {"cluster": "question_id", "data": {}, "judged": [], "ragstone": "0"}
 
     @property
     def estimate_list(self) -> tuple[Estimate, ...]:
@@ -51,7 +51,13 @@ class MadeRun(Run):
     def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         ids = dict.fromkeys((name, question, system) for name, question, system, *_ in self.rows)
         frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
-        return frame if columns is None else frame.select(columns)
+        return frame if columns is None else frame.select(self.column(name) for name in columns)
+
+    def column(self, name: str) -> pl.Expr:
+        """Answers and contexts are each example's own, all else is the question's."""
+        if name in ("id", "question_id", "system"):
+            return pl.col(name)
+        return pl.col("id" if name in ("answer", "contexts") else "question_id").alias(name)
 
     def scores(self) -> pl.DataFrame:
         def status(score: Score) -> str:
@@ -522,6 +528,39 @@ def test_a_run_stands_beside_another_runs_folder(baseline: Path) -> None:
     assert worse.decision == "fail"
     assert only(worse).value == pytest.approx(-0.5)
     assert only(worse).text == f"exact_match no worse than {baseline}:0.05"
+
+
+def test_a_run_is_no_worse_than_itself_in_every_metric(baseline: Path) -> None:
+    result = gate(baseline, no_worse_than=f"{baseline}:0")
+    one = only(result)
+    assert (result.decision, one.state, one.same, one.value) == ("pass", "holds", True, 0)
+    assert (one.metric, one.low, one.p, one.p_adjusted) == ("exact_match", None, None, None)
+    assert "the same inputs on every pair" in one.reason
+    assert one.to_dict()["same"]
+    assert gate(baseline, no_worse_than=f"{baseline}:0", on="point").decision == "pass"
+
+
+def test_what_has_the_same_inputs_is_not_one_of_the_family(baseline: Path, tmp_path: Path) -> None:
+    """Precision reads the contexts alone, which are none; so the family is exact match."""
+    metrics = ["exact_match", "context_precision"]
+    first = evaluate(rows(30), metrics=metrics, out=tmp_path / "a").path
+    better = evaluate(rows(20), metrics=metrics, out=tmp_path / "b").path
+    tested, same = gate(better, no_worse_than=f"{first}:0.02").requirements
+    assert (same.metric, same.same, tested.same) == ("context_precision", True, False)
+    assert tested.p == tested.p_adjusted
+    alone = only(gate(evaluate(rows(20), metrics="exact_match"), no_worse_than=f"{baseline}:0.02"))
+    assert (tested.decision, tested.p_adjusted) == (alone.decision, alone.p_adjusted)
+
+
+def test_only_some_metrics_are_to_be_no_worse(run: Make) -> None:
+    scores = {"mrr": [0.5, 0.6] * 20, "recall": [0.5, 0.1] * 20, "hit": zeros(40, 20)}
+    made = run({"new": scores, "old": scores})
+    found = gate(made, no_worse_than="old:0.5", only=["recall", "mrr"]).requirements
+    assert [one.metric for one in found] == ["recall", "mrr"]
+    with pytest.raises(UnknownName, match="There are mrr, recall, hit"):
+        gate(made, no_worse_than="old:0.5", only="ndcg")
+    with pytest.raises(InputError, match="--only limits --no-worse-than"):
+        gate(made, "mrr >= 0.1", only="mrr")
 
 
 def test_runs_without_a_question_in_common_are_refused(baseline: Path) -> None:

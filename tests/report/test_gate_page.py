@@ -36,6 +36,7 @@ def decided(**known: Any) -> Decided:
         "n_missing": 0,
         "counted": "examples",
         "reason": "the whole interval clears the bar",
+        "same": False,
         "notes": (),
         "worst": (),
     }

@@ -10,7 +10,7 @@ import typer
 from .column_names import column_names
 from .output import print_json, print_notes
 from .rating_scales import RatingScales, scale_ends
-from .results import MetricsFrom, load_own
+from .results import MetricsFrom, load_own, names_of
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Names the file in which GitHub collects the summary of a build step."""
@@ -36,6 +36,11 @@ def gate(
         typer.Option(metavar="BASELINE:MARGIN", help="A system of the run or another run's "
                      "folder: every metric that both have and that has a direction may be worse "
                      "by so much at most. Repeat for more."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC", help="Of --no-worse-than only this metric; repeat for "
+                     "more."),
     ] = None,
     system: Annotated[
         list[str] | None,
@@ -110,6 +115,7 @@ def gate(
         opened,
         require or (),
         no_worse_than=no_worse_than or (),
+        only=names_of(only),
         system=system or (),
         labels=labels or (),
         columns=column_names(columns or ()),

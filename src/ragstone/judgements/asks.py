@@ -5,6 +5,7 @@ claims, of statements and of gold evidence, each for its own sake.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
@@ -44,14 +45,15 @@ REQUIREMENTS = {
 class Ask:
     """One question to a judge.
 
-    ``after`` names the asks whose rows it is about; ``filled_by`` tells a user
-    who could answer it.
+    ``after`` names the asks whose rows it is about; ``beside`` what of the system's output a
+    judge may read although it is not required; ``filled_by`` tells a user who could answer it.
     """
 
     kind: str
     requires: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     filled_by: str = PEOPLE_OR_RULE
+    beside: tuple[Literal["contexts", "rivals"], ...] = ()
 
 
 _COMPARED = {
@@ -73,10 +75,10 @@ _COMPARED = {
 
 ASKS: dict[str, Ask] = {
     "response": Ask("response", ("answer",)),
-    "claims": Ask("claims", ("answer",), ("response",)),
+    "claims": Ask("claims", ("answer",), ("response",), beside=("contexts",)),
     "statements": Ask("statements", ("reference",)),
     "relevance": Ask("relevance", ("contexts",)),
-    "citations": Ask("citations", ("answer",), filled_by=COUNTING),
+    "citations": Ask("citations", ("answer",), filled_by=COUNTING, beside=("contexts",)),
     "lexical": Ask("lexical", ("answer", "reference"), filled_by=COUNTING),
     "phrases": Ask("phrases", ("answer",), filled_by=COUNTING),
     "support/claim": Ask("support", ("answer", "answer_text", "contexts"), ("claims",)),
@@ -88,9 +90,9 @@ ASKS: dict[str, Ask] = {
     "grounding/citation": Ask("grounding", ("answer",), ("citations",)),
     "quality": Ask("quality", ("answer",), filled_by=PEOPLE_OR_LLM),
     "probes": Ask("probes", ("answer",), filled_by=LLM),
-    "rating": Ask("rating", ("answer",), filled_by=LLM),
+    "rating": Ask("rating", ("answer",), filled_by=LLM, beside=("contexts",)),
     "critique": Ask("critique", ("answer",), filled_by=LLM),
-    "preference": Ask("preference", ("answer",), filled_by=LLM),
+    "preference": Ask("preference", ("answer",), filled_by=LLM, beside=("rivals",)),
     **{
         f"similarity/{measure}": Ask(
             "similarity",

@@ -150,12 +150,14 @@ def _reading(found: Comparisons, drawn: Sequence[Drawn], alpha: str) -> list[str
             "d: the mean difference over the differences' standard deviation (Cohen's d_z)"
         )
     if found.margin is not None:
-        narrow = percent(1 - 2 * (1 - found.level))
         mark = " ┊" if any(table.shows_margin(layout) for table, layout in drawn) else ""
         lines.append(
-            f"equivalent: the {narrow} interval lies inside the margin{mark}; else better or "
-            f"worse at an adjusted p of {alpha} at the most"
+            f"equivalent: inside the margin{mark} by two one-sided tests, at a p of {alpha} at the "
+            f"most by Holm over {counted(found.equivalence_family, 'test')}; else better or worse "
+            "at an adjusted p of as much"
         )
+    if any(one.verdict == "same" for one in found.comparisons):
+        lines.append("same: the same inputs, judge and prompts on every pair, so nothing is tested")
     if any(one.caution for one in found.comparisons):
         lines.append("N pairs only: a verdict from so few is to be taken as rough")
     if any(needed(one) for one in found.comparisons):

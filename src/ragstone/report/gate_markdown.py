@@ -16,6 +16,7 @@ from .gate_words import (
     headline,
     is_gain,
     tails,
+    tested,
     value_figure,
 )
 from .worst import ANSWER, QUESTION, shortened
@@ -115,6 +116,6 @@ def _small_print(result: GateResult) -> str:
     sure = "".join(f"{what.capitalize()}: {said}. " for what, said in tails(result))
     return (
         f"Holds: the whole {level} interval clears the bar. Broken: the opposite is shown at "
-        f"one-sided {result.level:g}, by Holm over the {len(result.requirements)} rows. "
+        f"one-sided {result.level:g}, by Holm over the {tested(result)} rows. "
         f"Examples needed: in all, if the value stays. {sure}{gains}".rstrip()
     )

@@ -21,6 +21,7 @@ from .gate_words import (
     headline,
     is_gain,
     tails,
+    tested,
     value_figure,
 )
 from .grid import Cell, Column, Grid, Row, cell, folded
@@ -175,6 +176,8 @@ class _Table:
 
 
 def _needed(one: Decided) -> str:
+    if one.same:
+        return "the same inputs"
     if one.n_needed is None:
         return ""
     return f"needs {one.n_needed:,}{'' if one.counted == 'examples' else f' {one.counted}'}"
@@ -237,7 +240,7 @@ def _small_print(result: GateResult, *, strip: bool, p: bool) -> Facts:
                       f"{result.level:g}, not adjusted, for all must hold)"),
             ("broken", f"the opposite is shown: {'p broken' if p else 'its p'} at most "
                        f"{result.level:g}, by Holm over "
-                       f"the {len(result.requirements)} requirements and systems"),
+                       f"the {tested(result)} requirements and systems"),
             ("open", "neither; needs: so many examples of a system in all, if its value stays"),
             *tails(result),
         ]  # fmt: skip

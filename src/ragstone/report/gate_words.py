@@ -90,6 +90,11 @@ def gain_head(requirements: Sequence[Decided]) -> str:
     return " or ".join(dict.fromkeys(sorted(map(value_word, requirements), reverse=True)))
 
 
+def tested(result: GateResult) -> str:
+    """How many p are adjusted together."""
+    return f"{sum(one.p is not None for one in result.requirements):,}"
+
+
 RARE = 0.01
 """A bar as small as requirements on rare events have it."""
 

@@ -17,6 +17,7 @@ VERDICTS = {
     "better": ("better", "bold green"),
     "worse": ("worse", "bold red"),
     "equivalent": ("equivalent", "bright_blue"),
+    "same": ("same", DIM),
     "cannot_tell": ("cannot tell", DIM),
 }
 """The words of a verdict and their colour, which its interval has too."""

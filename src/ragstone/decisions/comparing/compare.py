@@ -15,8 +15,9 @@ from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 
 from .common_components import component_scores, components_of, has_gaps, over_common
 from .compared import Adjust, Comparison, Comparisons
-from .paired_scores import About, Asked, Pairs, compare_pairs, outcomes
+from .paired_scores import About, Asked, Pairs, compare_pairs, outcomes, same_pairs
 from .ranking import Met, Ranked, ranking
+from .same_inputs import SameInputs
 from .sameness import check_same, only_one_has, other_texts, version_note
 from .sides import (
     NO_PLACE,
@@ -59,7 +60,8 @@ def compare(
     first. Each comparison has a difference with interval (Newcombe's for 0 and 1,
     else Student's t by cluster), a p of a test that assumes no distribution
     (McNemar's exact one, or sign flips by cluster), adjusted for all p that are
-    returned, and a verdict; see ``Comparison`` and ``verdict_of``.
+    returned, and a verdict; see ``Comparison`` and ``verdict_of``. Where both were
+    judged on the same inputs by the same judge there is nothing to test: ``same``.
 
     Composites that leave out components without a value are compared over those
     that both sides of a pair have. A composite of data-set means is left out.
@@ -76,7 +78,7 @@ def compare(
         adjust: ``holm``: no false finding among all, but for 5 %; ``bh``: 5 % of
             the findings false.
         level: Of the intervals, in (.5, 1). ``better`` and ``worse`` need an adjusted
-            p of 1 - level, ``equivalent`` an interval of 1 - 2 (1 - level).
+            p of 1 - level, and so does ``equivalent`` of two one-sided tests.
         force: Compare also what two runs judged or defined otherwise.
         seed: Of the sign flips.
 
@@ -133,18 +135,24 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     everyone = len(plan.matches) == len(systems) * (len(systems) - 1) / 2
     found: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
+    same = SameInputs()
     for metric in plan.metrics:
         scale = first.scale(metric)
         met = []
         for place, (match, values) in enumerate(_values(plan, metric)):
             a, b = match
             clusters = a.questions.clusters
+            alike = same.where(match, metric)
             for group, where in slices[place]:
                 pairs = Pairs.of(*values, where, clusters)
                 about = About(metric, _family(first, metric), a.name, b.name, group)
-                found.append((place, compare_pairs(about, pairs, scale, asked)))
+                identical = bool(where.any()) and bool(alike[where].all())
+                compared = same_pairs if identical else compare_pairs
+                found.append((place, compared(about, pairs, scale, asked)))
                 if group is None:
                     met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
+                if identical and group is None:
+                    break
         if everyone and len(systems) > 2 and met and scale.better != "0":
             ranked += ranking(metric, met, level=plan.level)
     found.sort(key=lambda item: item[0])
@@ -158,6 +166,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
         cluster=first.cluster,
         adjust=plan.adjust,
         family=sum(one.p is not None for one in comparisons),
+        equivalence_family=sum(one.p_equivalence is not None for one in comparisons),
         level=plan.level,
         margin=plan.margin,
         seed=plan.seed,
@@ -168,20 +177,37 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
 def _judged(found: Sequence[Comparison], adjust: Adjust, asked: Asked) -> list[Comparison]:
     """The comparisons with adjusted p-values and verdicts."""
     adjusted = holm if adjust == "holm" else benjamini_hochberg
-    judged = []
-    for one, p in zip(found, adjusted([one.p for one in found]), strict=True):
-        low, high = one.equivalence_low, one.equivalence_high
-        verdict = verdict_of(
-            one.difference,
-            equivalence=None if low is None or high is None else (low, high),
-            p=p,
-            better=one.better,
-            margin=asked.margin,
-            alpha=asked.alpha,
-        )
-        needed = one.n_needed if verdict == "cannot_tell" else None
-        judged.append(replace(one, p_adjusted=p, verdict=verdict, n_needed=needed))
-    return judged
+    ps = adjusted([one.p for one in found])
+    within = holm([one.p_equivalence for one in found])
+    return [
+        one if one.verdict == "same" else _with_verdict(one, p, inside, asked)
+        for one, p, inside in zip(found, ps, within, strict=True)
+    ]
+
+
+def _with_verdict(
+    one: Comparison, p: float | None, p_equivalence: float | None, asked: Asked
+) -> Comparison:
+    verdict = verdict_of(
+        one.difference, p_equivalence=p_equivalence, p=p, better=one.better, alpha=asked.alpha
+    )
+    open_ = verdict == "cannot_tell"
+    apart = one.low is not None and one.high is not None and not one.low <= 0 <= one.high
+    said = [one.reason] if one.reason else []
+    if open_ and apart and one.p is not None and one.better != "0":
+        said.append(AFTER if one.p <= asked.alpha else STRICTER)
+    return replace(
+        one,
+        p_adjusted=p,
+        p_equivalence_adjusted=p_equivalence,
+        verdict=verdict,
+        n_needed=one.n_needed if open_ else None,
+        reason="; ".join(said) or None,
+    )
+
+
+AFTER = "the interval leaves 0 out, but after correction for all tests p does not tell"
+STRICTER = "the interval leaves 0 out, but the test, which assumes less, does not tell"
 
 
 def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Values]]]:

@@ -28,12 +28,14 @@ class Comparison:
 
     ``difference`` is a - b in the metric's unit, a mean over ``n_pairs`` pairs;
     ``value_a`` and ``value_b`` are the means over the same pairs.
-    ``equivalence_low`` and ``equivalence_high`` are its interval at the level
-    that ``equivalent`` asks for. ``wins`` are pairs on which a is ahead in the
-    metric's direction, or higher where it has none. ``n_needed`` are the pairs
-    in all at which half the interval would be the margin. ``relative_change`` is
-    in percent of ``value_b``, ``effect_size`` the mean of the differences over their
-    standard deviation. ``reason`` says what the numbers cannot tell, and why.
+    ``equivalence_low`` and ``equivalence_high`` are its interval at the level of
+    one test of equivalence, ``p_equivalence`` the p of two one-sided tests that it
+    lies inside the margin, adjusted by Holm in a family of their own. ``wins`` are
+    pairs on which a is ahead in the metric's direction, or higher where it has
+    none. ``n_needed`` are the pairs in all at which half the interval would be the
+    margin. ``relative_change`` is in percent of ``value_b``, ``effect_size`` the mean of
+    the differences over their standard deviation. ``reason`` says what the numbers cannot
+    tell, and why.
     """
 
     metric: str
@@ -51,6 +53,8 @@ class Comparison:
     method: str | None
     equivalence_low: float | None
     equivalence_high: float | None
+    p_equivalence: float | None
+    p_equivalence_adjusted: float | None
     p: float | None
     p_adjusted: float | None
     test: Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"] | None
@@ -72,7 +76,7 @@ class Comparison:
     @property
     def caution(self) -> str | None:
         """What to know of a verdict that rests on few pairs; None of any other."""
-        if self.verdict == "cannot_tell" or self.n_pairs >= FEW_PAIRS:
+        if self.verdict in ("cannot_tell", "same") or self.n_pairs >= FEW_PAIRS:
             return None
         pairs = "1 pair" if self.n_pairs == 1 else f"{self.n_pairs} pairs"
         return f"from {pairs} only: take it as rough"
@@ -93,7 +97,8 @@ class Comparison:
 class Comparisons:
     """All comparisons of a call, and what holds for all of them.
 
-    ``family`` is how many tests the p-values are adjusted for. ``ranking`` puts
+    ``family`` is how many tests the p-values are adjusted for, ``equivalence_family`` the
+    same of those of equivalence. ``ranking`` puts
     the systems of a run in one order, metric by metric, where there are more than
     two and every pair is compared. ``notes`` say what was left out, and why.
     """
@@ -105,6 +110,7 @@ class Comparisons:
     cluster: str
     adjust: Adjust
     family: int
+    equivalence_family: int
     level: float
     margin: float | None
     seed: int
@@ -120,6 +126,7 @@ class Comparisons:
             "cluster": self.cluster,
             "adjust": self.adjust,
             "family": self.family,
+            "equivalence_family": self.equivalence_family,
             "level": self.level,
             "margin": self.margin,
             "seed": self.seed,

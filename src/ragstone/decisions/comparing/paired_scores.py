@@ -1,20 +1,22 @@
 """Paired scores: from the pairs of two systems to everything that is said of their difference."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.decisions.scored import Scale
-from ragstone.stats import mean_interval
+from ragstone.stats import Interval, mean_interval
 from ragstone.stats.comparing.effect_size import relative_change, standardised_difference
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
 from ragstone.stats.comparing.paired import PairedDifference, needed_pairs, paired_difference
 from ragstone.stats.comparing.sign_flip import sign_flip_test
+from ragstone.stats.one_sided import one_sided_p
 
 from .compared import Comparison, WinRate
+from .same_inputs import told
 from .sides import Bools, Floats, Values
 from .verdict import TIE
 
@@ -124,6 +126,8 @@ def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Com
         method=None if found is None else found.method,
         equivalence_low=None if narrow is None else narrow.low,
         equivalence_high=None if narrow is None else narrow.high,
+        p_equivalence=_equivalent(difference, asked.margin),
+        p_equivalence_adjusted=None,
         p=p,
         p_adjusted=None,
         test=test,
@@ -144,6 +148,39 @@ def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Com
         n_needed=needed if needed is not None and needed > len(d) else None,
         reason=_reason(pairs, d, by, scale, asked, interval=found is not None),
     )
+
+
+def same_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Comparison:
+    """Of pairs whose inputs are the same: the values alone, for nothing was sampled."""
+    d = pairs.differences
+    differing = int(np.count_nonzero(d))
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("low", "high", "method", "equivalence_low", "equivalence_high", "p_equivalence", "p",
+         "test", "win_rate", "effect_size", "n_needed")
+    )  # fmt: skip
+    found = compare_pairs(about, pairs, scale, replace(asked, margin=None, resamples=1))
+    said = replace(found, margin=asked.margin, verdict="same", reason=told(differing, len(d)))
+    return replace(said, **nothing)
+
+
+def _equivalent(
+    difference: Callable[[float], PairedDifference], margin: float | None
+) -> float | None:
+    """The greater p of two one-sided tests that the difference lies within the margin.
+
+    Source: Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power
+    approach for assessing the equivalence of average bioavailability".
+    """
+    value = difference(0.5).value
+    if margin is None or value is None:
+        return None
+
+    def at(level: float) -> Interval | None:
+        return difference(level).interval
+
+    above = one_sided_p(at, value, -margin, beyond="above")
+    below = one_sided_p(at, value, margin, beyond="below")
+    return None if above is None or below is None else max(above, below)
 
 
 def outcomes(pairs: Pairs, scale: Scale) -> Floats:

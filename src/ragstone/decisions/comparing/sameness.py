@@ -127,6 +127,11 @@ def version_note(first: Scored, second: Scored) -> list[str]:
     return [] if one == other else [f"the runs were scored by Ragstone {one} and {other}."]
 
 
+def measured_by(scored: Scored, name: str) -> dict[str, str]:
+    """All that is known of what a metric's values rest on: judges, prompts, models, version."""
+    return {"ragstone": str(scored.run.manifest["ragstone"]), **_made_by(scored, name)}
+
+
 def _in_words(what: Sequence[str]) -> list[str]:
     """What judges did in one phrase, everything else in another."""
     asks = [word.removeprefix(JUDGE_OF) for word in what if word.startswith(JUDGE_OF)]

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-Verdict = Literal["better", "worse", "equivalent", "cannot_tell"]
+Verdict = Literal["better", "worse", "equivalent", "same", "cannot_tell"]
 Better = Literal["+", "-", "0"]
 
 TIE = 1e-12
@@ -12,32 +12,29 @@ TIE = 1e-12
 def verdict_of(
     difference: float | None,
     *,
-    equivalence: tuple[float, float] | None,
+    p_equivalence: float | None,
     p: float | None,
     better: Better,
-    margin: float | None,
     alpha: float = 0.05,
 ) -> Verdict:
-    """What is to be said of system a against system b.
+    """What is to be said of system a against system b, whose inputs are not the same.
 
-    ``equivalent`` if the interval lies inside ±margin; then ``better`` or
-    ``worse``, if p is at most alpha; else ``cannot_tell``. Of a metric that has
-    no better end, a difference is neither better nor worse.
+    ``equivalent`` if p_equivalence is at most alpha; then ``better`` or ``worse``, if p is;
+    else ``cannot_tell``. Of a metric that has no better end, a difference is neither better
+    nor worse.
 
     Args:
         difference: a - b; None where no pair has both values.
-        equivalence: The ends of its interval at level 1 - 2 alpha; None where it has none.
-        p: Two-sided, adjusted for all that are looked at; None where there is no test.
+        p_equivalence: Of two one-sided tests that it lies inside ±margin, adjusted for all that
+            are looked at; None without a margin or an interval.
+        p: Two-sided, adjusted likewise; None where there is no test.
         better: Which way the metric points.
-        margin: What is too small to matter, in the metric's unit; None if not stated.
         alpha: The share of false findings that is put up with.
 
     Source: Schuirmann (1987), the two one-sided tests procedure, for equivalence.
     """
-    if margin is not None and equivalence is not None:
-        low, high = equivalence
-        if -margin <= low and high <= margin:
-            return "equivalent"
+    if p_equivalence is not None and p_equivalence <= alpha:
+        return "equivalent"
     if difference is None or p is None or p > alpha or better == "0" or difference == 0:
         return "cannot_tell"
     return "better" if (difference > 0) == (better == "+") else "worse"

@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from ragstone.decisions.comparing.same_inputs import SameInputs
 from ragstone.decisions.quantity import Quantity, mean_quantity, owing
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, RagstoneError, UnknownName
@@ -31,6 +32,8 @@ class Check:
     quantity: Quantity
     scores: pl.DataFrame
     """``example_id`` and ``value``: scores, or the differences of pairs."""
+    same: bool = False
+    """Whether both sides were judged on the same: it holds, and no p of it is looked at."""
 
     def worst(self, most: int) -> tuple[tuple[str, float], ...]:
         """The examples furthest on the wrong side of the bar, ties in the order of the data."""
@@ -49,6 +52,7 @@ def read_checks(
     system: Sequence[str],
     corrected: CorrectedBy | None,
     *,
+    only: Sequence[str] = (),
     cluster: str | None = None,
     faults: Sequence[InputError] = (),
 ) -> tuple[list[Check], list[str]]:
@@ -60,6 +64,7 @@ def read_checks(
         no_worse_than: ``BASELINE:MARGIN``.
         system: Only these systems; none for all.
         corrected: In place of the judge's means.
+        only: Of ``no_worse_than`` only these metrics; none for all.
         cluster: The field whose equal values share their fate; by default the run's own.
         faults: What else is wrong, told along with it.
 
@@ -75,6 +80,8 @@ def read_checks(
                 "--no-worse-than BASELINE:0.02."
             )
         )
+    if only and not no_worse_than:
+        found.append(InputError("--only limits --no-worse-than, and there is none."))
     known = scored.systems
     unknown = [one for one in system if one not in known]
     found += [
@@ -93,7 +100,7 @@ def read_checks(
     baselines = []
     for text in dict.fromkeys(no_worse_than):
         try:
-            baselines.append(read_no_worse(text, scored, systems))
+            baselines.append(read_no_worse(text, scored, systems, only))
         except InputError as fault:
             found.append(fault)
     if len(found) == 1:
@@ -144,12 +151,16 @@ def _required(
 
 def _no_worse(baseline: NoWorse) -> Iterator[Check]:
     bar = Bar(">=", -baseline.margin)
+    inputs = SameInputs()
     for metric in baseline.metrics:
         text = f"{metric} no worse than {baseline.text}"
         for match in baseline.matches:
             side, found = match[0], gain(match, metric)
             better = side.scored.scale(metric).better
-            yield Check(text, metric, side.system, bar, better, found.quantity, found.differences)
+            same = inputs.everywhere(match, metric)
+            yield Check(
+                text, metric, side.system, bar, better, found.quantity, found.differences, same
+            )
 
 
 def _refuse_lacking(one: Requirement, scored: Scored) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragstone.decisions.calibrating.calibrate import corrected_quantities
+from ragstone.decisions.comparing.same_inputs import told
 from ragstone.decisions.quantity import Quantity
 from ragstone.errors import InputError
 from ragstone.labels.rated import Ends
@@ -61,6 +62,8 @@ class Decided:
         n_missing: Rows whose value a judge owes.
         counted: What ``n`` counts.
         reason: Why it came out like this, in words.
+        same: Whether a system and its baseline were judged on the same inputs by the same judge, so
+            that it holds and nothing is estimated.
         notes: What to know beside.
         worst: The examples furthest on the wrong side, where it does not pass: id and score.
     """
@@ -86,6 +89,7 @@ class Decided:
     n_missing: int
     counted: str
     reason: str
+    same: bool
     notes: tuple[str, ...]
     worst: tuple[tuple[str, float], ...]
 
@@ -113,6 +117,7 @@ class Decided:
             "n_missing": self.n_missing,
             "counted": self.counted,
             "reason": self.reason,
+            "same": self.same,
             "notes": list(self.notes),
             "worst": [{"example_id": name, "value": value} for name, value in self.worst],
         }
@@ -158,6 +163,7 @@ def gate(
     columns: Mapping[str, str] | None = None,
     scales: Mapping[str, Ends] | None = None,
     cluster: str | None = None,
+    only: str | Sequence[str] = (),
     on: On = "interval",
     level: float = 0.05,
     max_missing: float = 0.05,
@@ -185,7 +191,9 @@ def gate(
         require: ``METRIC OP BAR``, such as ``faithfulness >= 0.85`` or ``hit(k=5) > 80%``.
         no_worse_than: ``BASELINE:MARGIN``, a system of the run or the folder of another run:
             for every metric that both have and that has a direction, the paired difference in
-            that direction is at least minus the margin.
+            that direction is at least minus the margin. It holds, whatever the values, where both
+            were judged on the same inputs by the same judge.
+        only: Of ``no_worse_than`` only these metrics.
         system: Only these systems.
         labels: People's label files: decide on estimates corrected by them.
         columns: Column of the label files for a label or metric, as ``--map`` gives them.
@@ -217,12 +225,13 @@ def gate(
         corrected, told = found_by, found_by.notes
     checks, notes = read_checks(
         opened, _several(require), _several(no_worse_than), _several(system), corrected,
-        cluster=cluster, faults=_faults(level, max_missing, on),
+        only=_several(only), cluster=cluster, faults=_faults(level, max_missing, on),
     )  # fmt: skip
     found = standings(checks, level=level, on=on)
     turned = turned_by_missing(checks, found, level=level, on=on)
+    family = sum(not one.same for one in checks)
     decided = tuple(
-        _decided(check, one, turn, len(checks), level, max_missing, on)
+        _decided(check, one, turn, family, level, max_missing, on)
         for check, one, turn in zip(checks, found, turned, strict=True)
     )
     outcomes = {one.decision for one in decided}
@@ -236,7 +245,7 @@ def _decided(
 ) -> Decided:  # fmt: skip
     quantity = check.quantity
     decision, reason = DECIDED[found.state], _why(check, found, level, on)
-    if found.state != "broken" and (owed := _owed(check, turned, max_missing)):
+    if found.state != "broken" and not check.same and (owed := _owed(check, turned, max_missing)):
         decision, reason = "missing", owed
     interval = found.interval
     return Decided(
@@ -261,6 +270,7 @@ def _decided(
         n_missing=quantity.n_missing,
         counted=quantity.counted,
         reason=reason,
+        same=check.same,
         notes=_notes(check, on),
         worst=() if decision == "pass" else check.worst(WORST_KEPT),
     )
@@ -298,6 +308,8 @@ def _rows_needed(quantity: Quantity, bar: Bar, side: Side, level: float) -> int 
 
 def _why(check: Check, found: Standing, level: float, on: On) -> str:
     bar, quantity = check.bar, check.quantity
+    if check.same:
+        return told(int((check.scores["value"] != 0).sum()), quantity.n)
     if quantity.value is None:
         return _why_no_value(check)
     side = bar.other_side

@@ -25,6 +25,7 @@ from ragstone.decisions.comparing.sides import (
     matches_within,
     unpaired,
 )
+from ragstone.decisions.known import metric_among
 from ragstone.decisions.quantity import End, Quantity
 from ragstone.decisions.scored import Scale, Scored
 from ragstone.errors import InputError, UnknownName
@@ -69,16 +70,19 @@ class Gain:
     differences: pl.DataFrame
 
 
-def read_no_worse(text: str, scored: Scored, systems: Sequence[str]) -> NoWorse:
+def read_no_worse(
+    text: str, scored: Scored, systems: Sequence[str], only: Sequence[str] = ()
+) -> NoWorse:
     """``BASELINE:MARGIN``: a system of the run or a run's folder, and a number or percentage.
 
     Args:
         text: As the user wrote it.
         scored: The run that is decided on.
         systems: Which of its systems.
+        only: Which metrics; none for all.
 
     Raises:
-        UnknownName: The baseline is neither a system nor a folder.
+        UnknownName: The baseline is neither a system nor a folder, or it has no such metric.
         InputError: The text cannot be read, or the baseline cannot stand beside the run: other
             systems or questions, or metrics that were judged otherwise under the same name.
     """
@@ -109,6 +113,9 @@ def read_no_worse(text: str, scored: Scored, systems: Sequence[str]) -> NoWorse:
     metrics = _comparable(scored, other)
     if not metrics:
         raise InputError(f"{text!r}: there is no metric that both have and that has a direction.")
+    if only:
+        noun = f"metric that {name} and the run have, and that has a direction"
+        metrics = tuple(dict.fromkeys(metric_among(one, metrics, noun) for one in only))
     if other is not scored:
         _check_measured_alike(text, scored, other, metrics)
         notes += [*version_note(scored, other), *other_texts(scored, other)]

@@ -87,7 +87,9 @@ def p_beyond(quantity: Quantity, bar: Bar, side: Side) -> float | None:
 
 
 def _p(check: Check, quantity: Quantity, on: On) -> float | None:
-    return None if on == "point" else p_beyond(quantity, check.bar, check.bar.other_side)
+    return (
+        None if on == "point" or check.same else p_beyond(quantity, check.bar, check.bar.other_side)
+    )
 
 
 def _standings(
@@ -98,7 +100,9 @@ def _standings(
     on: On,
 ) -> list[Standing]:
     return [
-        _standing(check.bar, quantity, p, adjusted, level, on)
+        Standing("holds", None, None, None)
+        if check.same
+        else _standing(check.bar, quantity, p, adjusted, level, on)
         for check, quantity, p, adjusted in zip(checks, quantities, ps, holm(ps), strict=True)
     ]
 

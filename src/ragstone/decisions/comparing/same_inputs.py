@@ -1,0 +1,143 @@
+"""Same inputs: what two sides were judged on, where it is identical and so is no sample."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.decisions.scored import Scored
+from ragstone.judgements import ASKS
+from ragstone.metrics import Composite, Metric, needed_asks
+
+from .sameness import measured_by
+from .sides import Bools, Match, Side
+
+Output = Literal["answer", "contexts", "rivals"]
+OUTPUTS: tuple[Output, ...] = ("answer", "contexts", "rivals")
+"""What a system makes of a question, and what other systems make of it."""
+
+GIVEN = ("question", "history", "reference", "evidence", "reference_contexts", "policy")
+"""What the data say of a question: every metric is taken to read all of it."""
+
+
+class Inputs:
+    """Of the examples of a run what judges read, by fingerprint."""
+
+    def __init__(self, scored: Scored) -> None:
+        self.scored = scored
+
+    def of(self, side: Side, name: str) -> NDArray[np.uint64]:
+        """For each question what a metric's judgements of the side read, and who judged.
+
+        Of several rows of a question all count, in whatever order; 0 where it has none.
+        """
+        prints = [self._given, *(self._made[one] for one in OUTPUTS if one in self._reads(name))]
+        frame = pl.DataFrame(
+            {
+                "place": pl.Series(side.places),
+                "print": _joined([*prints, self._judged(name)])[side.rows],
+            }
+        )
+        by_question = frame.group_by("place").agg(pl.col("print").sort())
+        found = np.zeros(len(side.questions.ids), dtype=np.uint64)
+        found[by_question["place"].to_numpy()] = by_question["print"].hash().to_numpy()
+        return found
+
+    def _reads(self, name: str) -> Collection[Output]:
+        metric = self.scored.metric(name)
+        return OUTPUTS if metric is None else outputs_of(metric)
+
+    @cached_property
+    def _given(self) -> pl.Series:
+        return self._printed(GIVEN)
+
+    @cached_property
+    def _made(self) -> dict[Output, pl.Series]:
+        answer = self._printed(("answer",))
+        frame = self.scored.facets.select("question_id").with_columns(print=answer)
+        rivals = frame.group_by("question_id").agg(pl.col("print").sort())
+        rivals = rivals.with_columns(pl.col("print").hash())
+        joined = frame.join(rivals, on="question_id", how="left", maintain_order="left")
+        return {
+            "answer": answer,
+            "contexts": self._printed(("contexts",)),
+            "rivals": joined["print_right"],
+        }
+
+    def _printed(self, columns: Sequence[str]) -> pl.Series:
+        texts = self.scored.run.examples(columns)
+        return texts.select(pl.struct(columns).struct.json_encode().hash()).to_series()
+
+    def _judged(self, name: str) -> pl.Series:
+        """Who judged each example, where a metric's judgements have several authors."""
+        metric = self.scored.metric(name)
+        asks = list(ASKS) if metric is None else needed_asks([metric])
+        authors = Counter(
+            ask for ask, _, status, _ in self.scored.run.manifest["judged"] if status == "ok"
+        )
+        several = [ask for ask in asks if authors[ask] > 1]
+        ids = self.scored.facets.select("example_id")
+        if not several:
+            return pl.repeat(0, len(ids), dtype=pl.UInt64, eager=True)
+        who = (
+            self.scored.run.ledger()
+            .filter(pl.col("ask").is_in(several) & (pl.col("status") == "ok"))
+            .group_by("example_id")
+            .agg(who=pl.format("{} {}", "ask", "judge").unique().sort())
+            .with_columns(pl.col("who").hash())
+        )
+        return ids.join(who, on="example_id", how="left", maintain_order="left")["who"].fill_null(0)
+
+
+class SameInputs:
+    """Whether the sides of a match were judged on the same, metric by metric."""
+
+    def __init__(self) -> None:
+        self._inputs: dict[int, Inputs] = {}
+
+    def where(self, match: Match, name: str) -> Bools:
+        """The questions on which both were: the same inputs, the same judge and prompts."""
+        a, b = match
+        if a.scored is not b.scored and measured_by(a.scored, name) != measured_by(b.scored, name):
+            return np.zeros(len(a.questions.ids), dtype=bool)
+        first, second = (self._of(side).of(side, name) for side in match)
+        return np.asarray(a.there & b.there & (first == second))
+
+    def everywhere(self, match: Match, name: str) -> bool:
+        """Whether on every question that both have, of which there is one at least."""
+        both = match[0].there & match[1].there
+        return bool(both.any()) and bool(self.where(match, name)[both].all())
+
+    def _of(self, side: Side) -> Inputs:
+        return self._inputs.setdefault(id(side.scored), Inputs(side.scored))
+
+
+def outputs_of(metric: Metric) -> Collection[Output]:
+    """What of the systems' output the judgements of a metric may read."""
+    if isinstance(metric, Composite):
+        return {one for part in metric.components().values() for one in outputs_of(part)}
+    asks = [ASKS[name] for name in needed_asks([metric])]
+    named = {*metric.requires, *(name for ask in asks for name in (*ask.requires, *ask.beside))}
+    named |= {"answer"} if "answer_text" in named else set()
+    return [one for one in OUTPUTS if one in named]
+
+
+def told(differing: int, pairs: int) -> str:
+    """What is said of a metric whose inputs are the same."""
+    if not pairs:
+        return "the same inputs on every pair, and no pair has both values"
+    if not differing:
+        return "the same inputs on every pair, judged alike: there is nothing to test"
+    return (
+        f"the same inputs on every pair, of which {differing:,} of {pairs:,} were judged "
+        "otherwise: the judge's noise"
+    )
+
+
+def _joined(prints: Sequence[pl.Series]) -> pl.Series:
+    frame = pl.DataFrame({str(place): one for place, one in enumerate(prints)})
+    return frame.select(pl.struct(pl.all()).hash()).to_series()
