@@ -15,6 +15,7 @@ from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.examples import Example
 from ragstone.metrics import Metric, parse_metric
 from ragstone.run import Run
+from ragstone.run.asked_again import QUESTION, AskedAgain, asked, asked_again
 from ragstone.run.remarks import COARSER
 from ragstone.stats import MeanEstimate, mean_interval
 
@@ -52,11 +53,15 @@ class Scored:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """That a document or session field is coarser than the clusters, as the run remarked."""
+        """That questions are the same under several ids, or a document or session field is coarser.
+
+        The latter as the run remarked.
+        """
+        asked = () if self._asked is None or self._asked.told is None else (self._asked.told,)
         if self.cluster != self.run.manifest["cluster"]:
-            return ()
+            return asked
         said = self.run.manifest.get("remarks", ())
-        return tuple(one for one in said if one.startswith(COARSER))
+        return (*asked, *(one for one in said if one.startswith(COARSER)))
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -89,7 +94,17 @@ class Scored:
         return ids.with_columns(
             values[self.cluster].alias("cluster"),
             *(values[name].fill_null(NO_VALUE).alias(f"by {name}") for name in self.by),
-        ).with_columns(pl.col("cluster").fill_null(own))
+        ).with_columns(
+            pl.col("cluster").fill_null(own) if self._asked is None else self._asked.clusters
+        )
+
+    @cached_property
+    def _asked(self) -> AskedAgain | None:
+        """Which questions are the same under several ids, where these are the clusters."""
+        if self.cluster != QUESTION:
+            return None
+        there = self.run.examples(["question_id", "question", "history"])
+        return asked_again(there["question_id"].alias("cluster"), asked(there))
 
     def without(self, examples: pl.Series) -> "Scored":
         """The same run, as if it had not these examples."""

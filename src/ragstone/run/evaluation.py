@@ -16,6 +16,7 @@ from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, pars
 from ragstone.parquet import read_parquet
 
 from .asked import Asked
+from .asked_again import QUESTION, AskedAgain, asked, asked_again
 from .blocks import blocks
 from .coarser import FINE, coarsest, origins
 from .estimate import Estimate
@@ -276,6 +277,11 @@ class Evaluation:
             if name in self.asked_by or (facets[by_column(name)] != NO_VALUE).any()
         ]
         chosen = self._chosen(facets)
+        clusters = facets["cluster"].n_unique()
+        again = AskedAgain(facets["cluster"], None)
+        if self.cluster == QUESTION:
+            again = asked_again(facets["cluster"], facets["asked"])
+        facets = facets.with_columns(again.clusters.alias("cluster"))
         estimates = [one.to_dict() for one in self._estimates(chosen, facets)]
         origin_files = [part / "origins.parquet" for part in self.folder.parts()]
         self.folder.join_parts([str(metric) for metric in chosen])
@@ -292,7 +298,8 @@ class Evaluation:
             remarks=[
                 *notes,
                 *remarks(chosen, self.opened, self.tally, self.unanswered),
-                *of_clusters(self.cluster, coarsest(origin_files, facets["cluster"].n_unique())),
+                *([again.told] if again.told else []),
+                *of_clusters(self.cluster, coarsest(origin_files, clusters)),
                 *of_models(
                     self.tally, self._models, None if self.asking is None else self.asking.counts()
                 ),
@@ -332,7 +339,7 @@ class Evaluation:
             )
             for metric in self.metrics
         )  # fmt: skip
-        facets = self._facets(examples, scores)
+        facets = self._facets(examples, asked(judged.tables.examples), scores)
         tables = {"scores": long, "facets": facets}
         return tables | self._origins(examples, facets["cluster"])
 
@@ -395,7 +402,10 @@ class Evaluation:
         return f"Nothing can be measured: of {self.tally.examples:,} examples {counted}. {hint}"
 
     def _facets(
-        self, examples: Sequence[Example], scores: Mapping[str, pl.DataFrame]
+        self,
+        examples: Sequence[Example],
+        texts: pl.Series,
+        scores: Mapping[str, pl.DataFrame],
     ) -> pl.DataFrame:
         """What each example is grouped and clustered by, and the scores that means combine."""
         fields = {field: [one.facet(field) or NO_VALUE for one in examples] for field in self.by}
@@ -404,6 +414,7 @@ class Evaluation:
             {
                 "system": [one.system for one in examples],
                 "question": [one.question_id for one in examples],
+                "asked": texts,
                 "cluster": [one.facet(self.cluster) or f"\0{one.question_id}" for one in examples],
                 "contexts": [len(one.contexts or ()) for one in examples],
                 **{by_column(field): values for field, values in fields.items()},

@@ -119,7 +119,7 @@ SCORES = {
 
 FACETS = {
     "system": pl.String(),
-    **dict.fromkeys(("question", "cluster"), pl.UInt64()),
+    **dict.fromkeys(("question", "asked", "cluster"), pl.UInt64()),
     "contexts": pl.Int64(),
 }
 """Beside a column for each field that groups, and two for each component of a mean."""
