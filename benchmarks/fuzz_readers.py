@@ -12,6 +12,9 @@ bad input, or as one of the failures below. A tenth of what could be read is als
 - memory: reading it took more than 256 MB and four times the unpacked file, on top of what the
   process held before
 
+Known to be left: a length inside a Parquet page that lies can make Polars ask for more memory than
+there is, which ends the process (parquet raw:155 of seed 2).
+
 Prints the counts by format, and for each failure the number that makes it again:
 ``--again FORMAT:NUMBER`` reads that one file here and shows the traceback.
 """

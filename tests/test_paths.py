@@ -69,7 +69,7 @@ def _names_of_polars(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "polars":
             yield from (alias.name for alias in node.names)
-        elif (isinstance(node, ast.Attribute) and hasattr(pl, node.attr)) or (
-            isinstance(node, ast.Attribute) and hasattr(pl.LazyFrame, node.attr)
+        elif isinstance(node, ast.Attribute) and any(
+            hasattr(owner, node.attr) for owner in (pl, pl.LazyFrame)
         ):
             yield node.attr
