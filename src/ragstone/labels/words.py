@@ -4,7 +4,7 @@ import re
 from math import isfinite
 from typing import NamedTuple
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 LARGEST_WHOLE = 2**53
 NAMED_TRUTHS = {"true": True, "false": False}
 

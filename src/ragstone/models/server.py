@@ -17,7 +17,8 @@ from ragstone.errors import ModelError
 OPENAI = "https://api.openai.com/v1"
 TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 SURROGATE = re.compile("[\ud800-\udfff]")
-MASKED = re.compile(r"\S*\*{3,}\S*")
+MASKED = re.compile(r"(?<!\S)\S*?\*{3}\S*")
+KEY_REST = re.compile(r"[^\s\"'<>]*")
 LONG_KEY, KEY_START = 16, 8
 SHOWN = 200
 
@@ -173,7 +174,8 @@ def scrubbed(text: str, *keys: str | None) -> str:
     for key in filter(None, keys):
         text = text.replace(key, "…")
         if len(key) >= LONG_KEY:
-            text = re.sub(re.escape(key[:KEY_START]) + r"[^\s\"'<>]*", "…", text)
+            before, *behind = text.split(key[:KEY_START])
+            text = "…".join((before, *(KEY_REST.sub("", part, count=1) for part in behind)))
     return MASKED.sub("…", text)
 
 

@@ -13,7 +13,7 @@ from ragstone.stats import Interval
 Op = Literal[">=", ">", "<=", "<"]
 
 WRITTEN = re.compile(
-    r"^(?P<metric>.+?)\s*(?P<op>>=|=>|<=|=<|==|≥|≤|>|<)\s*(?P<bar>[^<>=≥≤]*)$", re.S
+    r"^(?P<metric>.+?)(?<!\s)\s*(?P<op>>=|=>|<=|=<|==|≥|≤|>|<)\s*+(?P<bar>[^<>=≥≤]*)$", re.S
 )
 OPS: dict[str, Op] = {
     ">=": ">=", "=>": ">=", "≥": ">=", "<=": "<=", "=<": "<=", "≤": "<=", ">": ">", "<": "<",

@@ -13,9 +13,10 @@ two thirds of its words are, and all its numbers.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Literal
 
 from .curve import curve
@@ -158,7 +159,7 @@ def wording(statement: str, answer: str, question: str | None = None) -> Wording
     """Count what of a statement is said; None if it has no content word."""
     statement, answer = repaired(statement), repaired(answer)
     plain = _without_aside(statement)
-    wanted = _kept(plain, question)
+    wanted = list(_kept(plain, question))
     said = _read(answer)
     if not wanted:
         return None
@@ -175,8 +176,8 @@ def wording(statement: str, answer: str, question: str | None = None) -> Wording
         number_clash=lost_number
         and _other_numbers(said, wanted, question)
         and _words_agree(found, wanted),
-        verbatim=_stands(_read(plain).tokens, said.tokens)
-        or any(_stands(_read(short).tokens, said.tokens) for short in _abbreviations(statement)),
+        verbatim=said.has(_read(plain))
+        or any(said.has(_read(short)) for short in _abbreviations(statement)),
         lost_name=bool(lost_names),
         other_name=bool(lost_names) and _other_name(plain, answer, found, lost_names, question),
         inside=_inside(answer, plain, question),
@@ -185,8 +186,7 @@ def wording(statement: str, answer: str, question: str | None = None) -> Wording
 
 def _inside(answer: str, statement: str, question: str | None) -> float:
     told = _kept(answer, question)
-    known = _read(statement).distinct
-    return sum(stem in known for stem in told) / len(told) if told else 0.0
+    return len(told.keys() & _read(statement).distinct) / len(told) if told else 0.0
 
 
 def repaired(text: str) -> str:
@@ -208,7 +208,6 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
     claim, reference = repaired(claim), repaired(reference)
     said = _kept(claim, question)
     known = _read(reference)
-    wanted = _kept(reference, question)
     if not said:
         return ClaimAgreement("extra", "nothing beyond the question")
     found = [stem for stem in said if stem in known.distinct]
@@ -216,7 +215,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
     reason = f"{len(found)} of {len(said)} words in the reference"
     words = [stem for stem in said if not stem[0].isdigit()]
     numbers = {stem for stem in said if stem[0].isdigit()}
-    known_numbers = {stem for stem in wanted if stem[0].isdigit()}
+    wanted, known_numbers = _kept(reference, question), _kept_numbers(reference, question)
     if (
         len(words) >= 3
         and numbers
@@ -226,9 +225,9 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
         and sum(stem in known.distinct for stem in words) >= FULL_LONG * len(words)
     ):
         return ClaimAgreement("contradicts", reason + f"; {min(numbers)} is not its number")
-    covered = [stem for stem in wanted if stem in _read(claim).distinct]
-    if wanted and len(wanted) <= SHORT and len(covered) >= FULL_SHORT * len(wanted):
-        if known_numbers <= _read(claim).distinct:
+    told = _read(claim).distinct
+    if 0 < len(wanted) <= SHORT and len(wanted.keys() & told) >= FULL_SHORT * len(wanted):
+        if told.issuperset(known_numbers):
             return ClaimAgreement("matches", reason)
     elif share >= MATCHES:
         return ClaimAgreement("matches", reason)
@@ -237,14 +236,35 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
+    """A text as it is read once.
+
+    Args:
+        tokens: Its words.
+        stems: Of its content words.
+        distinct: The same, each once.
+        line: Its words with a space on either side, for word sequences to be found in it.
+        solid: Its words written together.
+        numbers: Those of ``distinct`` that begin with a digit, the first 100.
+        alike: Those of ``distinct`` that another word may be a spelling of, by their opening,
+            the first 100 of each.
+    """
+
     tokens: tuple[str, ...]
     stems: tuple[str, ...]
     distinct: frozenset[str]
+    line: str
+    solid: str
+    numbers: tuple[str, ...]
+    alike: dict[str, list[str]]
+
+    def has(self, other: "_Text") -> bool:
+        """Whether the other's words stand in it side by side, in the same order."""
+        return bool(other.tokens) and other.line in self.line
 
 
 _GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac")
 _SHORT_FORM = re.compile(r"\(([A-Z][A-Z0-9.&-]{1,9})\)")
-_NAME = re.compile(r"[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)+")
+_NAME = re.compile(r"(?<![\w'’.-])(?:(?![A-Z])[\w'’.-])*+([A-Z][\w'’.-]*+(?: [A-Z][\w'’.-]*+)+)")
 _ASIDE = re.compile(r"\([^()]*\)")
 _YEAR = re.compile(r"[12]\d{3}")
 _WORD = re.compile(r"[^\W_]")
@@ -261,17 +281,18 @@ def _lost(wanted: list[str], statement: str, said: _Text) -> list[str]:
     if not lost:
         return lost
     if not any(stem[0].isdigit() for stem in lost):
-        run = "".join(_read(statement).tokens)
-        if len(run) >= 6 and run in "".join(said.tokens):
+        run = _read(statement).solid
+        if len(run) >= 6 and run in said.solid:
             return []
     if any(map(_YEAR.fullmatch, wanted)) and not any(
-        _is_day(stem) and stem not in wanted for stem in said.distinct
+        _is_day(stem) and stem not in wanted for stem in said.numbers
     ):
         lost = [stem for stem in lost if not _is_day(stem)]
     return [
         stem
         for stem in lost
-        if not any(_close(stem, other) or _rounded(stem, other) for other in said.distinct)
+        if not any(_close(stem, other) for other in said.alike.get(stem[:OPENING], ()))
+        and not (_is_number(stem) and any(_rounded(stem, other) for other in said.numbers))
     ]
 
 
@@ -282,11 +303,13 @@ def _is_day(stem: str) -> bool:
 def _close(one: str, other: str) -> bool:
     """Whether two words are spellings of one: the same opening, hardly different ends."""
     least, most = sorted((len(one), len(other)))
-    if one[:3] != other[:3] or least < 5 or most - least > 3 or one[0].isdigit():
+    if one[:OPENING] != other[:OPENING] or least < SHORTEST_WORD or most - least > 3:
+        return False
+    if one[0].isdigit() or most > LONGEST_WORD:
         return False
     if least >= 6 and one[: least - 1] == other[: least - 1]:
         return True
-    return _distance(one, other) <= (1 if most < 10 else 2)
+    return _within(1 if most < 10 else 2, one, other)
 
 
 def _rounded(one: str, other: str) -> bool:
@@ -316,36 +339,67 @@ def _is_number(stem: str) -> bool:
 LEAST_DIGITS = 2
 LARGE = 100_000
 
+OPENING = 3
+"""Letters that two spellings of one word begin with."""
 
-def _distance(one: str, other: str) -> int:
-    """Levenshtein distance."""
+SHORTEST_WORD, LONGEST_WORD = 5, 64
+"""Letters of words that may be two spellings of one."""
+
+LOOKED_AT = 100
+"""Words of one opening, numbers and names of a text that are compared with another's, at most."""
+
+
+def _within(most: int, one: str, other: str) -> bool:
+    """Whether the Levenshtein distance is that at most."""
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, start=1):
         last, row[0] = row[0], i
         for j, b in enumerate(other, start=1):
             last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
-    return row[-1]
+        if min(row) > most:
+            return False
+    return row[-1] <= most
 
 
 @lru_cache(maxsize=256)
 def _read(text: str) -> _Text:
     words = tokens(text)
     stems = [stem for token in words if (stem := stem_or_none(token))]
-    return _Text(tuple(words), tuple(stems), frozenset(stems))
+    distinct = dict.fromkeys(stems)
+    alike: dict[str, list[str]] = {}
+    for stem in distinct:
+        if SHORTEST_WORD <= len(stem) <= LONGEST_WORD and not stem[0].isdigit():
+            same = alike.setdefault(stem[:OPENING], [])
+            if len(same) < LOOKED_AT:
+                same.append(stem)
+    return _Text(
+        tokens=tuple(words),
+        stems=tuple(stems),
+        distinct=frozenset(distinct),
+        line=f" {' '.join(words)} ",
+        solid="".join(words),
+        numbers=_numbers(distinct),
+        alike=alike,
+    )
 
 
-def _kept(text: str, question: str | None) -> list[str]:
+def _numbers(stems: Iterable[str]) -> tuple[str, ...]:
+    return tuple(islice((stem for stem in stems if stem[0].isdigit()), LOOKED_AT))
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str, question: str | None) -> dict[str, None]:
     """Distinct stems that the question does not give; all of them if it gives all."""
-    stems = list(dict.fromkeys(_read(text).stems))
+    stems = dict.fromkeys(_read(text).stems)
     given = _read(question).distinct if question else frozenset[str]()
-    kept = [stem for stem in stems if stem not in given] or stems
-    return [stem for stem in kept if len(stem) > 1 or not stem.isascii() or stem.isdigit()] or kept
+    kept = [stem for stem in stems if stem not in given] or list(stems)
+    long = [stem for stem in kept if len(stem) > 1 or not stem.isascii() or stem.isdigit()]
+    return dict.fromkeys(long or kept)
 
 
-def _stands(wanted: tuple[str, ...], said: tuple[str, ...]) -> bool:
-    """Whether the words stand side by side in the same order."""
-    n = len(wanted)
-    return bool(n) and any(said[i : i + n] == wanted for i in range(len(said) - n + 1))
+@lru_cache(maxsize=256)
+def _kept_numbers(text: str, question: str | None) -> tuple[str, ...]:
+    return _numbers(_kept(text, question))
 
 
 def _abbreviations(statement: str) -> list[str]:
@@ -358,15 +412,31 @@ def _other_name(
 ) -> bool:
     """Whether a name of the statement is only half said, with another word beside the half."""
     given = _read(question).distinct if question else frozenset[str]()
-    for run in _NAME.findall(statement):
-        stems = {stem for token in tokens(run) if (stem := stem_or_none(token))}
-        if not (stems & lost and stems & set(found)):
-            continue
-        for other in _NAME.findall(answer):
-            words = {stem for token in tokens(other) if (stem := stem_or_none(token))}
-            if words & stems and words - stems - given:
-                return True
-    return False
+    known = set(found)
+    halves = (name for name in _names(statement) if name & lost and name & known)
+    said = _names_with(answer)
+    return any(
+        other - name - given
+        for name in islice(halves, LOOKED_AT)
+        for stem in name
+        for other in said.get(stem, ())
+    )
+
+
+def _names(text: str) -> dict[frozenset[str], None]:
+    """The stems of each run of capitalised words, each run once."""
+    runs = (map(stem_or_none, tokens(run)) for run in _NAME.findall(text))
+    return dict.fromkeys(frozenset(filter(None, run)) for run in runs)
+
+
+@lru_cache(maxsize=256)
+def _names_with(text: str) -> dict[str, list[frozenset[str]]]:
+    """By stem, the runs of capitalised words that hold it."""
+    found: dict[str, list[frozenset[str]]] = {}
+    for name in _names(text):
+        for stem in name:
+            found.setdefault(stem, []).append(name)
+    return found
 
 
 def _literal(statement: str, answer: str) -> StatementAgreement:
@@ -381,16 +451,14 @@ def _literal(statement: str, answer: str) -> StatementAgreement:
         if first in (("yes",), ("no",)):
             return StatementAgreement("contradicted", 0.0, "the answer opens with the other word")
         return StatementAgreement("missing", 0.0, f"the answer does not open with {wanted[0]}")
-    if _stands(wanted, said):
+    if _read(answer).has(_read(statement)):
         return StatementAgreement("full", 1.0, "word for word")
     return StatementAgreement("missing", 0.0, "not word for word")
 
 
 def _other_numbers(said: _Text, wanted: list[str], question: str | None) -> bool:
     given = _read(question).distinct if question else frozenset[str]()
-    return any(
-        stem[0].isdigit() and stem not in wanted and stem not in given for stem in said.distinct
-    )
+    return any(stem not in wanted and stem not in given for stem in said.numbers)
 
 
 def _words_agree(found: list[str], wanted: list[str]) -> bool:

@@ -4,11 +4,13 @@ Told apart from absence: a proposition is contradicted if a window of the contex
 its words, but in the same place another number, a denial, an opposite or another name.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .evidence import Evidence, in_window
-from .passages import WINDOW, Passages
+from .evidence import Evidence
+from .held import numbers_of
+from .passages import Passages
 from .words import denied, stem, stem_or_none
 
 VERSION = "ragstone-contradiction/1"
@@ -16,6 +18,10 @@ VERSION = "ragstone-contradiction/1"
 STRONG = 0.7
 ALMOST_ALL = 0.8
 LEAST_WORDS = 4
+
+LOOKED_THROUGH = 100
+"""Sentences that are looked through for one proposition: contexts that say the same over and over
+are not read to their end for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,22 +131,14 @@ def _other_name(seen: Evidence, passages: Passages) -> Contradiction | None:
 
 
 def _near(seen: Evidence, least: int, share: float = STRONG) -> list[int]:
-    """Sentences of the windows that hold most of the words that could be there."""
-    held = seen.held
-    return sorted(
-        {
-            sentence
-            for first in held
-            if in_window(held, first) >= share * max(least, 1)
-            for sentence in range(first, first + WINDOW)
-            if sentence in held
-        }
-    )
+    """The first sentences of the windows that hold most of the words that could be there."""
+    enough = math.ceil(share * max(least, 1))
+    return list(numbers_of(seen.held.in_windows_with(enough), LOOKED_THROUGH))
 
 
 def _fullest(seen: Evidence) -> int | None:
     first = seen.sentences[0]
-    enough = seen.held[first].bit_count() >= ALMOST_ALL * seen.content_words
+    enough = seen.held.of(first).bit_count() >= ALMOST_ALL * seen.content_words
     return first if enough and seen.content_words >= LEAST_WORDS else None
 
 

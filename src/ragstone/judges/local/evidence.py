@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from ragstone.judges.lexical import longest_common_subsequence
 
 from .frames import frame_end
-from .passages import WINDOW, Passages
+from .held import Held
+from .passages import Passages
 from .words import names, numbers, stem_or_none, tokens
 
 VERSION = "ragstone-evidence/1"
@@ -29,7 +30,7 @@ class Evidence:
         framed: Whether a frame such as `I heard that` was left out in front of it.
         opinion: Whether it holds a word of liking or doubting that no context holds.
         sentences: Of the best window those that hold a word of the proposition, the fullest first.
-        held: For each of them which content words it holds, as bits.
+        held: Which of its content words stand in which sentences.
     """
 
     content_words: int
@@ -44,7 +45,7 @@ class Evidence:
     opinion: bool
     tokens: tuple[str, ...]
     sentences: tuple[int, ...]
-    held: dict[int, int]
+    held: Held
 
     def features(self) -> dict[str, float]:
         """The counts that the curve of support weighs, by the same names."""
@@ -71,11 +72,8 @@ def gather(proposition: str, passages: Passages) -> Evidence | None:
     if not stems:
         return None
     distinct = list(dict.fromkeys(stems))
-    held: dict[int, int] = {}
-    for bit, stem in enumerate(distinct):
-        for number in passages.where.get(stem, ()):
-            held[number] = held.get(number, 0) | 1 << bit
-    best, together = best_window(held)
+    held = Held(tuple(map(passages.sentences_with, distinct)))
+    best, together = held.best_window()
     said = [token for number in sorted(best) for token in passages.tokens_of[number]]
     vocabulary = passages.vocabulary
     own = FIRST_PERSON.isdisjoint(vocabulary)
@@ -102,32 +100,6 @@ def gather(proposition: str, passages: Passages) -> Evidence | None:
 def without_citations(text: str) -> str:
     """The text with spaces in place of citation marks, so that places stay what they are."""
     return _CITATION.sub(lambda mark: " " * len(mark.group()), text)
-
-
-def in_window(held: dict[int, int], first: int) -> int:
-    """How many words the window that opens with sentence ``first`` holds."""
-    words = 0
-    for sentence in range(first, first + WINDOW):
-        words |= held.get(sentence, 0)
-    return words.bit_count()
-
-
-def best_window(held: dict[int, int]) -> tuple[tuple[int, ...], int]:
-    """The window with most words: its sentences, the fullest first, and how many words."""
-    best: tuple[int, ...] = ()
-    most = 0
-    for number in held:
-        count = in_window(held, number)
-        if count > most:
-            window = range(number, number + WINDOW)
-            best, most = tuple(s for s in window if s in held), count
-    kept: list[int] = []
-    words = 0
-    for sentence in sorted(best, key=lambda s: (-held[s].bit_count(), s)):
-        if held[sentence] & ~words:
-            kept.append(sentence)
-            words |= held[sentence]
-    return tuple(kept), most
 
 
 FIRST_PERSON = frozenset(

@@ -26,7 +26,7 @@ class Passages:
     sentence.
     """
 
-    __slots__ = ("places", "quotes", "tokens_of", "vocabulary", "where")
+    __slots__ = ("_bits", "places", "quotes", "tokens_of", "vocabulary", "where")
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.places: list[Place] = []
@@ -34,6 +34,7 @@ class Passages:
         self.tokens_of: list[list[str]] = []
         self.where: dict[str, list[int]] = {}
         self.vocabulary: set[str] = set()
+        self._bits: dict[str, int] = {}
         for position, text in enumerate(texts):
             for sentence in sentences(text):
                 self.places.append(Place(position, sentence.start, sentence.end))
@@ -47,6 +48,16 @@ class Passages:
         self.vocabulary.update(words)
         for stem in {stem for token in words if (stem := stem_or_none(token))}:
             self.where.setdefault(stem, []).append(number)
+
+    def sentences_with(self, stem: str) -> int:
+        """The sentences that a stem stands in, as bits."""
+        if stem not in self._bits:
+            numbers = self.where.get(stem, ())
+            bits = bytearray((numbers[-1] >> 3) + 1 if numbers else 0)
+            for number in numbers:
+                bits[number >> 3] |= 1 << (number & 7)
+            self._bits[stem] = int.from_bytes(bits, "little")
+        return self._bits[stem]
 
     def holds(self, token: str) -> bool:
         """Whether a folded word, or another form of it, stands anywhere."""

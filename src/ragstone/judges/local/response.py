@@ -94,8 +94,8 @@ LONGEST_QUESTION = 700
 _PLAIN = str.maketrans("’‘ʼ＇´“”\u00a0", "'''''\"\" ")
 
 
-def _either(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns))
+def _either(*patterns: str) -> str:
+    return "|".join(patterns)
 
 
 _I = r"\b(?:i|we)"
@@ -129,34 +129,38 @@ _AFTER_FACT = (
     r"(?= (?:about|on|regarding|for|of|in|to|that|as|whether|from|available|provided|is|was|has"
     r"|can|given|concerning|here)\b|[.,;!]|\Z)"
 )
-_INABILITY = _either(
-    rf"{_I}{_ADVERB} (?:{_DO_NOT}|{_CANNOT}){_ADVERB} {_KNOW}\b",
-    rf"{_I} ?{_ABLE}{_ADVERB} {_KNOW}\b",
-    rf"{_I}(?: am|'m| are|'re){_ADVERB}"
-    r" (?:not (?:aware|familiar|able)|unable|unaware|unfamiliar)\b",
-    rf"{_I}(?: have| had|'ve)? (?:(?:got )?no|lack|lacked|could find no|found no|see no)"
-    rf"(?: \w+)? (?:idea|clue|way|{_FACT})\b",
-    rf"\b{_SOURCE}\b[^.?!]{{0,60}} (?:{_DO_NOT}|never|fails? to){_ADVERB} {_TELL}\b",
-    r"\b(?:no|not enough|not sufficient|insufficient|n't any|n't enough|not any)"
-    rf"(?: [\w-]+){{0,2}} {_FACT}\b{_AFTER_FACT}",
-    rf"\b(?:not|n't){_ADVERB} (?:mentioned|specified|stated|provided|given|included|disclosed"
-    r"|indicated|discussed|addressed|covered|described|found|available|present|listed)"
-    r"(?: anywhere)? (?:in|by|within|from|here|on)"
-    r" (?:the|this|these|those|any|my|your|our|provided|given|available)\b",
-    rf"\b{_CANNOT} be (?:answered|determined|confirmed|established|found|inferred|verified"
-    r"|identified|known|concluded)\b",
-    r"\b(?:unable|impossible|not possible|not able) to (?:\w+ly )?(?:answer|determine|confirm"
-    r"|tell|say|find|provide|establish|verify|infer|know|identify|assist|help)\b",
-    r"^(?:sorry|unfortunately|i'm sorry|i am sorry|i apologi[sz]e)\b[^.?!]{0,60}"
-    rf" (?:{_CANNOT}|unable|no (?:\w+ )?(?:information|data|details))\b",
-    rf"^(?:sorry[, ]+(?:but )?)?(?:{_CANNOT}|unable to|don't|do not)"
-    r" (?:answer|determine|say|tell|confirm|find|know|have)\b",
-    r"\bit(?:'s| is| was| remains) (?:unknown|unclear"
-    r"|not (?:known|clear|stated|specified|mentioned|possible to))\b",
+_INABILITY = re.compile(
+    _either(
+        rf"{_I}{_ADVERB} (?:{_DO_NOT}|{_CANNOT}){_ADVERB} {_KNOW}\b",
+        rf"{_I} ?{_ABLE}{_ADVERB} {_KNOW}\b",
+        rf"{_I}(?: am|'m| are|'re){_ADVERB}"
+        r" (?:not (?:aware|familiar|able)|unable|unaware|unfamiliar)\b",
+        rf"{_I}(?: have| had|'ve)? (?:(?:got )?no|lack|lacked|could find no|found no|see no)"
+        rf"(?: \w+)? (?:idea|clue|way|{_FACT})\b",
+        rf"\b{_SOURCE}\b[^.?!]{{0,60}} (?:{_DO_NOT}|never|fails? to){_ADVERB} {_TELL}\b",
+        r"\b(?:no|not enough|not sufficient|insufficient|n't any|n't enough|not any)"
+        rf"(?: [\w-]+){{0,2}} {_FACT}\b{_AFTER_FACT}",
+        rf"\b(?:not|n't){_ADVERB} (?:mentioned|specified|stated|provided|given|included|disclosed"
+        r"|indicated|discussed|addressed|covered|described|found|available|present|listed)"
+        r"(?: anywhere)? (?:in|by|within|from|here|on)"
+        r" (?:the|this|these|those|any|my|your|our|provided|given|available)\b",
+        rf"\b{_CANNOT} be (?:answered|determined|confirmed|established|found|inferred|verified"
+        r"|identified|known|concluded)\b",
+        r"\b(?:unable|impossible|not possible|not able) to (?:\w+ly )?(?:answer|determine|confirm"
+        r"|tell|say|find|provide|establish|verify|infer|know|identify|assist|help)\b",
+        r"^(?:sorry|unfortunately|i'm sorry|i am sorry|i apologi[sz]e)\b[^.?!]{0,60}"
+        rf" (?:{_CANNOT}|unable|no (?:\w+ )?(?:information|data|details))\b",
+        rf"^(?:sorry[, ]+(?:but )?)?(?:{_CANNOT}|unable to|don't|do not)"
+        r" (?:answer|determine|say|tell|confirm|find|know|have)\b",
+        r"\bit(?:'s| is| was| remains) (?:unknown|unclear"
+        r"|not (?:known|clear|stated|specified|mentioned|possible to))\b",
+    )
 )
-_HEDGE = _either(
-    rf"{_I}(?: am|'m| are|'re){_ADVERB} (?:not (?:\w+ )?(?:sure|certain)|unsure|uncertain)\b",
-    r"^(?:not sure|unsure|no idea|no clue)\b",
+_HEDGE = re.compile(
+    _either(
+        rf"{_I}(?: am|'m| are|'re){_ADVERB} (?:not (?:\w+ )?(?:sure|certain)|unsure|uncertain)\b",
+        r"^(?:not sure|unsure|no idea|no clue)\b",
+    )
 )
 _PREFACE = re.compile(
     r"(?:unfortunately, |i'm sorry, (?:but )?)?as an? (?:ai|artificial|large|language)\b"
@@ -170,25 +174,29 @@ _WHOLE = re.compile(
     r"|information not (?:available|found|provided)"
     r"|unclear|undetermined|cannot say|can't say)[\W_]*"
 )
-_REFUSAL = _either(
-    rf"{_I} (?:will not|won't|must decline|have to decline|refuse to|decline to)\b",
-    rf"{_I}(?: am|'m| are|'re) not (?:allowed|permitted) to\b",
-    rf"\b(?:{_CANNOT}|unable to|not able to) (?:assist|help|comply|engage)(?: you)? (?:with|in)"
-    r" (?:that|this|your|such|creating|writing|illegal|any)(?: \w+)?"
-    r" ?(?:request|harmful|illegal|kind|type)\b",
-    rf"\b(?:{_CANNOT}|unable to) (?:comply|fulfil|fulfill)\b",
-    r"\b(?:against|violates?) (?:my|our) (?:\w+ )?(?:policy|policies|guidelines|programming"
-    r"|principles)\b",
+_REFUSAL = re.compile(
+    _either(
+        rf"{_I} (?:will not|won't|must decline|have to decline|refuse to|decline to)\b",
+        rf"{_I}(?: am|'m| are|'re) not (?:allowed|permitted) to\b",
+        rf"\b(?:{_CANNOT}|unable to|not able to) (?:assist|help|comply|engage)(?: you)? (?:with|in)"
+        r" (?:that|this|your|such|creating|writing|illegal|any)(?: \w+)?"
+        r" ?(?:request|harmful|illegal|kind|type)\b",
+        rf"\b(?:{_CANNOT}|unable to) (?:comply|fulfil|fulfill)\b",
+        r"\b(?:against|violates?) (?:my|our) (?:\w+ )?(?:policy|policies|guidelines|programming"
+        r"|principles)\b",
+    )
 )
-_CLARIFY = _either(
-    r"\b(?:do|did|are|were) you (?:mean|asking|referring|talking|looking|interested|thinking|want"
-    r"|have)\b",
-    r"\b(?:could|can|would|will) you (?:please |kindly )?(?:\w+ )?(?:clarify|specify|provide|tell"
-    r"|explain|be more|elaborate|rephrase|give|share|let)\b",
-    r"\bplease (?:clarify|specify|rephrase|provide more|tell me (?:which|what|more))\b",
-    r"\b(?:you|you're|you are) (?:could be |might be |may be )?(?:referring|talking|asking"
-    r"|interested|looking)\b",
-    r"^(?:which|what|who|where|when) [^.!]{0,120}\b(?:you|your)\b[^.!]{0,60}\?",
+_CLARIFY = re.compile(
+    _either(
+        r"\b(?:do|did|are|were) you (?:mean|asking|referring|talking|looking|interested|thinking"
+        r"|want|have)\b",
+        r"\b(?:could|can|would|will) you (?:please |kindly )?(?:\w+ )?(?:clarify|specify|provide"
+        r"|tell|explain|be more|elaborate|rephrase|give|share|let)\b",
+        r"\bplease (?:clarify|specify|rephrase|provide more|tell me (?:which|what|more))\b",
+        r"\b(?:you|you're|you are) (?:could be |might be |may be )?(?:referring|talking|asking"
+        r"|interested|looking)\b",
+        r"^(?:which|what|who|where|when) [^.!]{0,120}\b(?:you|your)\b[^.!]{0,60}\?",
+    )
 )
 _FILLER = re.compile(
     r"^(?:i(?:'m| am)? (?:very |so |really )?(?:sorry|apologi[sz]e)|sorry|apologies|please"

@@ -46,7 +46,7 @@ _SPACE = re.compile(r"\s*")
 _MARK = re.compile(r"(?:[ \t]*(?:[-*+•·▪◦‣–—]|>|#{1,6}|\(?\d{1,2}[.)]|\(?[a-z]\))(?=[ \t]))+")
 _STRUCTURE = re.compile(r"[ \t]*(?:[-*+•·▪◦‣–—>][ \t]|#{1,6}[ \t]|\||\(?\d{1,2}[.)][ \t]|```)")
 _ONE_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```)")
-_LINE_END = re.compile(r"[.!?…:;。！？｡।॥؟۔։።។။][\"'”’»)\]*_]*[ \t]*\Z")
+_LINE_END = re.compile(r"[.!?…:;。！？｡।॥؟۔։።។။][\"'”’»)\]*_]{0,12}[ \t]{0,12}\Z")
 _WRAPPED = range(45, 121)
 
 _CITATION = (
@@ -56,7 +56,7 @@ _STOP = re.compile(
     rf"(?<![.!?…])[.!?…]++[\"'”’»›)\]}}*_]*+(?:[ ]?{_CITATION})*+(?=\s|\Z)"
     rf"|[。！？｡।॥؟۔։።។။]++[\"'”’»›)\]」』】》）]*+(?:[ ]?{_CITATION})*+"
 )
-_BEFORE = re.compile(r"[^\s(\[{\"'“‘«/]*\Z")
+_BEFORE = re.compile(r"[^\s(\[{\"'“‘«/]{0,24}\Z")
 _NEXT = re.compile(r"[\s\"'“‘«‹(\[{*_¿¡]*")
 _NEXT_WORD = re.compile(r"\w+")
 _ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z|[^\W\d_]\Z")

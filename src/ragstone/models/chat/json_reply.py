@@ -115,7 +115,9 @@ def _object(made: Any) -> dict[str, Any]:
 
 # Thinking aloud
 
-_THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_TAGS = ("think", "thinking", "thought", "reasoning")
+_THINKING = re.compile(rf"\s*<({'|'.join(_TAGS)})>", re.IGNORECASE | re.ASCII)
+_THOUGHT = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in _TAGS}
 
 
 def _apart(text: str) -> tuple[str, str]:
@@ -126,7 +128,7 @@ def _apart(text: str) -> tuple[str, str]:
     opened = _THINKING.match(text)
     if opened is None:
         return "", text
-    closing = re.compile(f"</{opened[1]}>", re.IGNORECASE).search(text, opened.end())
+    closing = _THOUGHT[opened[1].lower()].search(text, opened.end())
     if closing is None:
         raise Unclosed(f"the reply ends within <{opened[1]}>")
     return text[opened.end() : closing.start()], text[closing.end() :]

@@ -47,18 +47,21 @@ NO_MODEL = re.compile(
     r"model.{0,80}(?:not found|does not exist|is not a valid model)"
 )
 FEATURES = {
-    "effort": r"reasoning_effort|reasoning\.effort|output_?config\.effort|\beffort\b|"
-    r"thinking(?:_|config|level|budget|\b)|\bbudget \d+ is invalid",
-    "schema": r"response_?format|json[_ ]schema|response_?json_?schema|response_?schema|"
-    r"output_?config(?!\.effort)|output_?format|response_?mime_?type|structured output|"
-    r"json mode|\bgrammar\b|\bschema\b|textformat",
-    "temperature": r"\btemperature\b",
-    "top_p": r"\btop_?p\b",
-    "seed": r"\bseed\b",
-    "max_completion_tokens": r"\bmax_completion_tokens\b",
-    "max_tokens": r"\bmax_?tokens\b|\bmax_?output_?tokens\b",
-    "system": r"system role|system_?instruction|developer instruction|roles must alternate|"
-    r"only user and assistant roles|system messages? (?:is|are) not supported",
+    name: re.compile(words)
+    for name, words in {
+        "effort": r"reasoning_effort|reasoning\.effort|output_?config\.effort|\beffort\b|"
+        r"thinking(?:_|config|level|budget|\b)|\bbudget \d+ is invalid",
+        "schema": r"response_?format|json[_ ]schema|response_?json_?schema|response_?schema|"
+        r"output_?config(?!\.effort)|output_?format|response_?mime_?type|structured output|"
+        r"json mode|\bgrammar\b|\bschema\b|textformat",
+        "temperature": r"\btemperature\b",
+        "top_p": r"\btop_?p\b",
+        "seed": r"\bseed\b",
+        "max_completion_tokens": r"\bmax_completion_tokens\b",
+        "max_tokens": r"\bmax_?tokens\b|\bmax_?output_?tokens\b",
+        "system": r"system role|system_?instruction|developer instruction|roles must alternate|"
+        r"only user and assistant roles|system messages? (?:is|are) not supported",
+    }.items()
 }
 """What a server may not take, and the words by which it says so."""
 
@@ -141,7 +144,7 @@ def _trouble(status: int, said: _Said) -> Trouble:
 def _features(said: _Said) -> tuple[str, ...]:
     """What the server may not take; where it names a parameter, nothing else."""
     text = (said.parameter or said.words[:HEAD]).lower()
-    return tuple(name for name, words in FEATURES.items() if re.search(words, text))
+    return tuple(name for name, words in FEATURES.items() if words.search(text))
 
 
 def _said(body: bytes) -> _Said:

@@ -1,0 +1,89 @@
+"""Held: which words of a proposition stand in which sentences, and in which windows the most do.
+
+A word is a number whose bit n says that sentence n holds it. So windows are counted for all
+sentences at once, a few operations a word, and a long answer over long contexts stays quick.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from .passages import WINDOW
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The sentences of each word, as bits, the words in the proposition's order."""
+
+    words: tuple[int, ...]
+
+    @property
+    def anywhere(self) -> int:
+        """The sentences that hold any word, as bits."""
+        return reduce(or_, self.words, 0)
+
+    def of(self, sentence: int) -> int:
+        """Which words a sentence holds, as bits."""
+        return sum((word >> sentence & 1) << bit for bit, word in enumerate(self.words))
+
+    def best_window(self) -> tuple[tuple[int, ...], int]:
+        """The window with most words: its sentences, the fullest first, and how many words.
+
+        Of several the one whose first sentence holds the proposition's earliest word; then the
+        first.
+        """
+        most, among = 0, self.anywhere
+        for place, plane in reversed(list(enumerate(self._counts()))):
+            if among & plane:
+                among &= plane
+                most |= 1 << place
+        first = next((_lowest(word & among) for word in self.words if word & among), None)
+        if first is None:
+            return (), 0
+        held = {sentence: self.of(sentence) for sentence in range(first, first + WINDOW)}
+        kept: list[int] = []
+        words = 0
+        for sentence in sorted(held, key=lambda one: (-held[one].bit_count(), one)):
+            if held[sentence] & ~words:
+                kept.append(sentence)
+                words |= held[sentence]
+        return tuple(kept), most
+
+    def in_windows_with(self, least: int) -> int:
+        """The sentences that hold a word, of all windows that hold ``least`` words, as bits."""
+        planes = self._counts()
+        more, equal = 0, self.anywhere
+        for place in reversed(range(max(len(planes), least.bit_length()))):
+            plane = planes[place] if place < len(planes) else 0
+            if least >> place & 1:
+                equal &= plane
+            else:
+                more |= equal & plane
+                equal &= ~plane
+        windows = more | equal
+        return reduce(or_, (windows << step for step in range(WINDOW))) & self.anywhere
+
+    def _counts(self) -> list[int]:
+        """How many words the window from each sentence holds: the binary digits, lowest first."""
+        planes: list[int] = []
+        for word in self.words:
+            carry = reduce(or_, (word >> step for step in range(WINDOW)))
+            for place, plane in enumerate(planes):
+                planes[place], carry = plane ^ carry, plane & carry
+            if carry:
+                planes.append(carry)
+        return planes
+
+
+def numbers_of(bits: int, most: int) -> Iterable[int]:
+    """The places of the bits that are set, the first ``most`` of them."""
+    for _ in range(most):
+        if not bits:
+            return
+        yield _lowest(bits)
+        bits &= bits - 1
+
+
+def _lowest(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1

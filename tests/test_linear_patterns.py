@@ -1,0 +1,221 @@
+"""No regular expression that reads data takes more than linear time, whatever the data."""
+
+import ast
+import importlib
+import pkgutil
+import random
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+import pytest
+
+import ragstone
+
+SOURCE = Path(ragstone.__file__).parent
+FROM_THE_START = {"match", "fullmatch"}
+ANYWHERE = {"search", "sub", "subn", "findall", "finditer", "split"}
+FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
+
+GIVEN_BY_THE_USER = {("judges/rules.py", "compile"), ("judges/markers.py", "finditer")}
+"""Where ``--citations`` is compiled and used: whoever writes a pattern answers for it."""
+
+SIZE = 2_000
+QUICK = 0.004
+"""Processor seconds for SIZE characters; a quadratic pattern needs several times as many."""
+
+MOST = 8.0
+"""Times as long for four times the text: 4 if it is linear, 16 if quadratic."""
+
+Found = dict[str, tuple[re.Pattern[str], set[str]]]
+
+
+def held(value: Any) -> Iterator[re.Pattern[str]]:
+    """The patterns that a value of a module is or holds."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from held(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from held(one)
+
+
+def methods(name: str, home: str, trees: dict[str, ast.Module]) -> set[str]:
+    """Those that are called on a pattern, where it has its name and where that is imported."""
+    found = set()
+    for file, tree in trees.items():
+        nodes = list(ast.walk(tree))
+        imported = {
+            one.name for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names
+        }
+        if file == home or name in imported:
+            for node in nodes:
+                if isinstance(node, ast.Attribute):
+                    of = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+                    if getattr(of, "id", "") == name:
+                        found.add(node.attr)
+    return found & (FROM_THE_START | ANYWHERE) or {"search", "fullmatch"}
+
+
+def patterns() -> Found:
+    """Those that modules hold, and those written where they are used."""
+    trees = {
+        file.relative_to(SOURCE).as_posix(): ast.parse(file.read_text(encoding="utf-8"))
+        for file in sorted(SOURCE.rglob("*.py"))
+    }
+    found: Found = {}
+    for module in pkgutil.walk_packages(ragstone.__path__, "ragstone."):
+        if not module.name.endswith("__main__"):
+            home = importlib.import_module(module.name)
+            file = Path(str(home.__file__)).relative_to(SOURCE).as_posix()
+            for name, value in vars(home).items():
+                for number, pattern in enumerate(held(value)):
+                    if isinstance(pattern.pattern, str) and assigns(trees[file], name):
+                        label = f"{file} {name}{number or ''}"
+                        found[label] = (pattern, methods(name, file, trees))
+    for file, tree in trees.items():
+        for function in ast.walk(tree):
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                for node in ast.walk(function):
+                    if (call := called(node)) is None or (file, call[0]) in GIVEN_BY_THE_USER:
+                        continue
+                    assert isinstance(call[1], str), (
+                        f"{file}:{function.lineno}: a pattern that is made when it is used cannot "
+                        "be tested here; give it a name in the module"
+                    )
+                    label = f"{file} {function.name} {call[1]!a:.20}"
+                    found[label] = (re.compile(call[1]), {call[0]} - {"compile"} or {"search"})
+    return found
+
+
+def assigns(tree: ast.Module, name: str) -> bool:
+    """Whether the name is made in this module, and not imported."""
+    return any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+               for node in ast.walk(tree))  # fmt: skip
+
+
+def called(node: ast.AST) -> tuple[str, object] | None:
+    """The function of ``re`` that is called, and its pattern where that is written there."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        module = getattr(node.func.value, "id", "")
+        if module == "re" and node.func.attr in FUNCTIONS:
+            given = node.args[0]
+            return node.func.attr, given.value if isinstance(given, ast.Constant) else None
+    return None
+
+
+FOUND = patterns()
+
+
+def pieces(parsed: Any) -> Iterator[str]:
+    """Characters and words that a pattern speaks of, one for each of its sets."""
+    word = ""
+    for op, value in parsed:
+        name = str(op)
+        if name == "LITERAL":
+            word += chr(value)
+            continue
+        if word:
+            yield word
+            word = ""
+        if name == "NOT_LITERAL" or name == "ANY":
+            yield "a"
+        elif name == "IN":
+            yield from of_a_set(value)
+        elif name == "BRANCH":
+            for branch in value[1]:
+                yield from pieces(branch)
+        elif isinstance(value, tuple):
+            for part in value:
+                if isinstance(part, _parser.SubPattern):
+                    yield from pieces(part)
+        elif isinstance(value, _parser.SubPattern):
+            yield from pieces(value)
+    if word:
+        yield word
+
+
+def of_a_set(members: Any) -> Iterator[str]:
+    for op, value in members[:3]:
+        name = str(op)
+        if name == "NEGATE":
+            yield from "a ."
+        elif name == "LITERAL":
+            yield chr(value)
+        elif name == "RANGE":
+            yield chr(value[0])
+        elif name == "CATEGORY":
+            yield {"DIGIT": "1", "SPACE": " ", "WORD": "a"}[str(value).rsplit("_", 1)[1]]
+
+
+def attacks(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
+    """What stands first, what is repeated, and what stands last."""
+    drawn = random.Random(ascii(pattern.pattern))
+    known = list(
+        dict.fromkeys([*pieces(_parser.parse(pattern.pattern, pattern.flags)), *"aA1 .\n"])
+    )
+    single = [one for one in known if len(one) == 1]
+    words = [one for one in known if len(one) > 1]
+    if len(words) > 12:
+        words = drawn.sample(words, 12)
+    pairs = [one + other for one in single for other in known if one != other]
+    triples = ["".join(drawn.choices(known, k=3)) for _ in range(20)]
+    joined = [word + mark for word in words for mark in ("", " ", "a")]
+    repeated = [
+        *single,
+        *joined,
+        *(drawn.sample(pairs, 40) if len(pairs) > 40 else pairs),
+        *triples,
+    ]
+    for pump in repeated:
+        for last in ("", "\x01"):
+            yield "", pump, last
+    for pump in single[:8]:
+        for first in [*words, *drawn.sample(single, min(4, len(single)))]:
+            yield first, pump, "\x01"
+
+
+def seconds(pattern: re.Pattern[str], method: str, text: str) -> float:
+    start = time.thread_time()
+    if method in FROM_THE_START:
+        getattr(pattern, method)(text)
+    else:
+        for _ in pattern.finditer(text):
+            pass
+    return time.thread_time() - start
+
+
+def slow(pattern: re.Pattern[str], method: str) -> Iterator[str]:
+    """The attacks under which it takes more than linear time."""
+    for first, pump, last in attacks(pattern):
+
+        def text(size: int, first: str = first, pump: str = pump, last: str = last) -> str:
+            return first + pump * (size // len(pump)) + last
+
+        for size in (50, 200, SIZE):
+            if seconds(pattern, method, text(size)) > QUICK:
+                break
+        else:
+            continue
+        short, long = text(size), text(4 * size)
+        # The quickest of several, for a busy machine makes some of them slower, and none quicker.
+        for _ in range(3):
+            one = min(seconds(pattern, method, short) for _ in range(3))
+            if one <= QUICK or seconds(pattern, method, long) <= MOST * one:
+                break
+        else:
+            yield f"{method}: {first!r} + {pump!r} * n + {last!r}, {size} characters in {one:.4f} s"
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_pattern_takes_linear_time(name: str) -> None:
+    pattern, methods = FOUND[name]
+    kinds = {"match" if method in FROM_THE_START else "search" for method in methods}
+    kinds |= methods & {"fullmatch"}
+    found = [next(slow(pattern, method), None) for method in sorted(kinds)]
+    assert not any(found), found
