@@ -127,6 +127,15 @@ def test_the_ideal_of_ndcg_is_of_the_whole_list_or_of_its_top() -> None:
     assert weighed('ndcg(k=1, ideal="topk")', 1, 2) == 1
 
 
+@pytest.mark.parametrize(
+    "name", ["ndcg", 'ndcg(gain="linear")', "ndcg(k=10)", 'ndcg(ideal="topk")']
+)
+def test_ndcg_of_the_best_order_is_one_to_the_last_digit(name: str) -> None:
+    for n in range(1, 40):
+        best = [2] * (n // 3) + [1] * (n - n // 3) + [0] * (n % 5)
+        assert weighed(name, *best) == 1
+
+
 def test_ndcg_of_nothing_relevant_is_zero_and_says_so() -> None:
     frame = score_frame(parse_metric("ndcg"), [[contexts(weight=[0, 0])]])
     assert frame.select("value", "reason").row(0) == (0, "ideal_dcg_zero")

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
 
-import numpy as np
 import polars as pl
 
 from ragstone.errors import InputError
@@ -18,6 +17,11 @@ COUNTED = 4
 
 LONGEST = 1 << 20
 """The longest list that such an ideal may be of."""
+
+
+STEP = 2.0**-44
+"""Discounts are multiples of it, 6e-14, so that sums up to 512 are exact, in whatever order: a list
+that stands as the ideal one does has its sum to the last digit."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,10 @@ class NDCG(RankingMetric):
         weights = self._weights()
         top = weights if self.k is None else weights.filter(self._rank() <= self.k)
         rank = self._rank() if self.k is None else self._rank().filter(self._rank() <= self.k)
-        discounted = (self._gain(top) / (rank + 1).log(2)).sum()
+        discounted = (self._gain(top) * _discount(rank)).sum()
         if self.gaps != "condense" and self.k is not None:
             inside = pl.when(Contexts.rank <= self.k)
-            discounted = inside.then(self._gain(weights) / (Contexts.rank + 1).log(2)).sum()
+            discounted = inside.then(self._gain(weights) * _discount(Contexts.rank)).sum()
         ideal = top if self.ideal == "topk" else weights
         counts = {
             f"reach_{grade}": self._part((ideal >= grade).sum()) for grade in range(1, COUNTED + 1)
@@ -96,9 +100,9 @@ class NDCG(RankingMetric):
         best = Contexts.weight.sort(descending=True)
         if self.k is not None:
             best = best.head(self.k)
-        discount = (pl.int_range(1, best.len() + 1) + 1).log(2)
+        discount = _discount(pl.int_range(1, best.len() + 1))
         more = self._gain(best) - self._gain(pl.lit(COUNTED))
-        return Part(Contexts, (more / discount).sum(), 0.0, pl.lit(value=True), only=high)
+        return Part(Contexts, (more * discount).sum(), 0.0, pl.lit(value=True), only=high)
 
     def _weights(self) -> pl.Expr:
         if self.gaps == "zero":
@@ -137,14 +141,20 @@ class NDCG(RankingMetric):
         place = pl.int_range(1, best.len() + 1)
         return {
             "value": Part(
-                KnownContexts, (gain / (KnownContexts.rank + 1).log(2)).filter(found).sum(), 0.0
+                KnownContexts, (gain * _discount(KnownContexts.rank)).filter(found).sum(), 0.0
             ),
-            "ideal": Part(KnownContexts, (best / (place + 1).log(2)).sum(), 0.0),
+            "ideal": Part(KnownContexts, (best * _discount(place)).sum(), 0.0),
         }
+
+
+def _discount(rank: pl.Expr) -> pl.Expr:
+    """1 / log2(rank + 1), to the nearest multiple of ``STEP``."""
+    return (1 / STEP / (rank + 1).log(2)).round() * STEP
 
 
 @lru_cache
 def _discounts(k: int | None) -> pl.Series:
-    """Sum of the first n discounts 1 / log2(rank + 1), for n from 0."""
-    ranks = np.arange(1, min(k or LONGEST, LONGEST) + 1)
-    return pl.Series(np.concatenate([[0.0], np.cumsum(1 / np.log2(ranks + 1))]))
+    """Sum of the first n discounts, for n from 0."""
+    ranks = pl.int_range(1, min(k or LONGEST, LONGEST) + 1)
+    sums = pl.select(_discount(ranks).cum_sum()).to_series()
+    return pl.concat([pl.Series(sums.name, [0.0]), sums])
