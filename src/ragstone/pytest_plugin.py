@@ -88,10 +88,12 @@ class Ragstone:
             max_missing=max_missing,
         )
         if result.decision != "pass":
+            from ragstone.inert import seen
             from ragstone.report.failing import failing
             from ragstone.report.gate_text import gate_text
 
-            said = gate_text(str(opened.path), result, failing(opened, result, limit=worst))
+            examples = failing(opened, result, limit=worst)
+            said = seen(gate_text(str(opened.path), result, examples))
             if result.decision == "cannot_tell" and cannot_tell == "skip":
                 pytest.skip(said)
             pytest.fail(said, pytrace=False)

@@ -101,7 +101,7 @@ def test_what_would_decide_all_that_is_open_is_said() -> None:
 
 def test_what_xml_has_no_place_for_is_replaced() -> None:
     written = junit("run \x1b", result(decided(text="hit\x00 >= \ud800")), {}).decode()
-    assert "hit\ufffd" in written
+    assert "hit␀ &gt;= \ufffd" in written
     assert "\x1b" not in written
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .column_names import column_names
-from .output import print_json, print_notes
+from .output import print_json, print_notes, say
 from .rating_scales import RatingScales, scale_ends
 from .results import MetricsFrom, load_own, names_of
 
@@ -114,10 +114,10 @@ def calibrate(
         if json:
             print_json({"valid": not changed, "changed": changed})
         elif changed:
-            typer.echo(f"{passport} is void for {run}:")
-            typer.echo("\n".join(f"  {line}" for line in changed))
+            say(f"{passport} is void for {run}:")
+            say("\n".join(f"  {line}" for line in changed))
         else:
-            typer.echo(f"{passport} holds for {run}: models, prompts and plan are the same.")
+            say(f"{passport} holds for {run}: models, prompts and plan are the same.")
         raise typer.Exit(1 if changed else 0)
     found = decisions.calibrate(
         opened,

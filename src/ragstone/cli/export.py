@@ -46,6 +46,7 @@ def export(
     """
     from ragstone import report
     from ragstone.errors import InputError
+    from ragstone.inert import seen
     from ragstone.run import Run
 
     if to is As.parquet and out is None and sys.stdout.isatty():
@@ -60,6 +61,8 @@ def export(
     else:
         content = report.as_bytes(report.export_table(opened, what), FILES[to])
     if out is None:
+        if sys.stdout.isatty():
+            content = seen(content.decode()).encode()
         sys.stdout.buffer.write(content)
     else:
         out.parent.mkdir(parents=True, exist_ok=True)

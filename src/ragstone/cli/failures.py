@@ -12,6 +12,8 @@ import typer
 
 from ragstone.errors import RagstoneError
 
+from .output import say
+
 BAD_INPUT, BUG, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141
 
 Given = ParamSpec("Given")
@@ -50,7 +52,7 @@ def guarded(command: Callable[Given, None]) -> Callable[Given, None]:
 
 def fail(words: str, status: int) -> NoReturn:
     """Say why on standard error, and end."""
-    typer.echo(words, err=True)
+    say(words, err=True)
     raise typer.Exit(status)
 
 

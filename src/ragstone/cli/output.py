@@ -6,15 +6,23 @@ from collections.abc import Iterable
 
 import typer
 
+from ragstone.inert import json_text, seen
+
 
 def print_json(value: object) -> None:
     """One JSON value; NaN has no place in it."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     ascii_only = not encoding.startswith("utf")
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str))
+    text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
+    typer.echo(json_text(text))
 
 
 def print_notes(notes: Iterable[str]) -> None:
     """What the user should know beside the results."""
     for note in notes:
-        typer.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
+
+
+def say(words: str, *, err: bool = False) -> None:
+    """Print words, those of the data in them so that they can only be read."""
+    typer.echo(seen(words), err=err)

@@ -9,6 +9,7 @@ from pathlib import Path
 from ragstone.examples.files import Meter, text_lines
 from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.source import FileSource, Row
+from ragstone.inert import cell_read
 
 LONGEST_CELL = 2**31 - 1
 SHOWN, LONGEST_SHOWN = 5, 40
@@ -52,14 +53,17 @@ class CsvTable(FileSource):
             if not cells or (bad and header is not None):
                 continue
             if header is None:
-                header = cells
+                header = list(map(cell_read, cells))
                 if (problem := _header_problem(header)) is not None:
                     yield begin, BadRow("", (problem,))
                     return
             elif len(cells) != len(header):
                 yield begin, BadRow(",".join(cells), (_ragged(header, cells),))
             else:
-                yield begin, {n: cell or None for n, cell in zip(header, cells, strict=True)}
+                yield (
+                    begin,
+                    {n: cell_read(cell) or None for n, cell in zip(header, cells, strict=True)},
+                )
         yield from lines.bad_ones()
 
     def _delimiter(self, header: str) -> str:

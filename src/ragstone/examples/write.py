@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from ragstone.errors import InputError
 from ragstone.examples.example import Context, Example
 from ragstone.examples.table import to_frame
+from ragstone.inert import cell
 from ragstone.parquet import write_parquet
 
 WRITTEN = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
@@ -81,7 +82,7 @@ def _context_record(context: Context) -> dict[str, Any]:
 
 def _cell(value: object) -> object:
     if value is None or isinstance(value, str):
-        return value
+        return value if value is None else cell(value)
     return json.dumps(value, ensure_ascii=False)
 
 

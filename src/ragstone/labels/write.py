@@ -12,6 +12,7 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.examples.fields import squash
+from ragstone.inert import cell
 from ragstone.parquet import write_parquet
 
 from .given import OF_EXAMPLES, PARTS, unit_kind
@@ -124,9 +125,9 @@ def _write(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], path: Path
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     elif path.suffix == ".csv":
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, list(columns), restval=None, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({c: _cell(row.get(c)) for c in columns} for row in rows)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(map(cell, columns))
+        writer.writerows([_csv_cell(row.get(c)) for c in columns] for row in rows)
         path.write_text(text.getvalue(), encoding="utf-8", newline="")
     else:
         write_parquet(_frame(list(rows), columns), path)
@@ -134,6 +135,10 @@ def _write(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], path: Path
 
 def _cell(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value
+
+
+def _csv_cell(value: object) -> object:
+    return cell(value) if isinstance(value, str) else _cell(value)
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:

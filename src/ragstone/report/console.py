@@ -1,7 +1,6 @@
 """Console: where a report is printed, on a terminal or into a pipe."""
 
 import os
-import re
 import sys
 from collections.abc import Iterable
 from typing import TextIO
@@ -9,15 +8,9 @@ from typing import TextIO
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from ragstone.inert import seen
+
 PIPE_WIDTH = 120
-
-
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def without_control(text: str) -> str:
-    """Control characters but line ends and tabs as U+FFFD."""
-    return CONTROL.sub("\ufffd", text)
 
 
 class Terminal(Console):
@@ -29,12 +22,9 @@ class Terminal(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """As it is, but for control characters: data must not steer the terminal."""
+        """As it is, but for what is not seen: data must not steer the terminal."""
         for segment in super().render(renderable, options):
-            if segment.control or not CONTROL.search(segment.text):
-                yield segment
-            else:
-                yield Segment(without_control(segment.text), segment.style)
+            yield segment if segment.control else Segment(seen(segment.text), segment.style)
 
 
 def terminal(stream: TextIO | None = None) -> Console:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from ragstone.errors import InputError, UnknownName
+from ragstone.inert import csv_table
 from ragstone.judgements import KINDS
 
 from .stored import Stored
@@ -45,7 +46,7 @@ def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
     """
     file = BytesIO()
     if format == "csv":
-        _flat(table).write_csv(file)
+        csv_table(_flat(table)).write_csv(file)
     elif format == "jsonl":
         table.write_ndjson(file)
     elif format == "parquet":

@@ -1,9 +1,9 @@
 """Gate Markdown: a gate's decisions as a summary for a pull request or a build."""
 
-import re
 from collections.abc import Iterator
 
 from ragstone.decisions.gating.gate import Decided, Decision, GateResult
+from ragstone.inert import html, markdown, on_one_line
 
 from .failing import Failing, FailingExample
 from .figures import ends, number, p_word, percent
@@ -22,7 +22,6 @@ from .gate_words import (
 from .worst import ANSWER, QUESTION, shortened
 
 MARKS: dict[Decision, str] = {"pass": "✅", "fail": "❌", "cannot_tell": "❔", "missing": "⚠️"}
-SPECIAL = re.compile(r"([\\`*_\[\]|~])")
 MOST_SHOWN = 10
 """Requirements whose worst examples are listed."""
 
@@ -35,23 +34,11 @@ def gate_markdown(run: str, result: GateResult, examples: Failing) -> str:
         result: What came of it.
         examples: The worst examples, as ``failing`` finds them.
     """
-    lines = [f"## {MARKS[result.decision]} {VERDICTS[result.decision]}: {escaped(run)}", ""]
+    lines = [f"## {MARKS[result.decision]} {VERDICTS[result.decision]}: {markdown(run)}", ""]
     lines += [f"**{headline(result)}.** {advice(result)}".rstrip(), "", *_table(result), ""]
     lines += _worst(result, examples)
-    lines += [f"- {escaped(note)}" for note in result.notes]
+    lines += [f"- {markdown(note)}" for note in result.notes]
     return "\n".join(lines).rstrip() + f"\n\n<sub>{_small_print(result)}</sub>\n"
-
-
-def escaped(text: str) -> str:
-    """Text of the data on one line, in which nothing is Markdown, HTML or a mention.
-
-    >>> escaped("a | b <br> *c*")
-    'a \\\\| b &lt;br&gt; \\\\*c\\\\*'
-    """
-    line = " ".join(text.split())
-    plain = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    plain = plain.replace("@", "&#64;")
-    return SPECIAL.sub(r"\\\1", plain)
 
 
 def _table(result: GateResult) -> Iterator[str]:
@@ -64,8 +51,8 @@ def _table(result: GateResult) -> Iterator[str]:
     for one in result.requirements:
         cells = [
             f"{MARKS[one.decision]} {WORDS[one.decision]}",
-            escaped(one.text),
-            escaped(one.group["system"]),
+            markdown(one.text),
+            markdown(one.group["system"]),
             "–" if one.value is None else f"**{value_figure(one)}**",
             ends(one.low, one.high),
             f"{one.n:,}" + (f" ({one.n_missing:,} missing)" if one.n_missing else ""),
@@ -94,18 +81,15 @@ def _worst(result: GateResult, examples: Failing) -> Iterator[str]:
 
 
 def _title(one: Decided) -> str:
-    def html(text: str) -> str:
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-    system = html(one.group["system"])
-    return f"{MARKS[one.decision]} Worst examples of <b>{html(one.text)}</b>, {system}"
+    text, system = html(on_one_line(one.text)), html(on_one_line(one.group["system"]))
+    return f"{MARKS[one.decision]} Worst examples of <b>{text}</b>, {system}"
 
 
 def _example(one: FailingExample) -> Iterator[str]:
-    yield f"- **{number(one.value)}** {escaped(one.example_id)}"
-    yield f"  - Q: {escaped(shortened(one.question, QUESTION))}"
-    yield f"  - A: {escaped(shortened(one.answer, ANSWER))}"
-    yield from (f"  - {escaped(reason)}" for reason in one.reasons)
+    yield f"- **{number(one.value)}** {markdown(one.example_id)}"
+    yield f"  - Q: {markdown(shortened(one.question, QUESTION))}"
+    yield f"  - A: {markdown(shortened(one.answer, ANSWER))}"
+    yield from (f"  - {markdown(reason)}" for reason in one.reasons)
 
 
 def _small_print(result: GateResult) -> str:

@@ -1,17 +1,14 @@
 """JUnit: a gate as XML that build servers read, one test case a requirement and system."""
 
-import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ragstone.decisions.gating.gate import Decided, GateResult
+from ragstone.inert import xml
 
 from .failing import Failing, FailingExample
 from .figures import p_word
 from .gate_words import estimate, example_lines, headline, needs, value_word
-
-NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 has no place for, not even escaped."""
 
 
 def junit(run: str, result: GateResult, examples: Failing) -> bytes:
@@ -35,7 +32,7 @@ def junit(run: str, result: GateResult, examples: Failing) -> bytes:
     }
     totals = {name: str(count) for name, count in counts.items()} | {"time": "0"}
     root = Element("testsuites", {"name": "ragstone gate", **totals})
-    suite = SubElement(root, "testsuite", {"name": _xml(f"ragstone gate {run}"), **totals})
+    suite = SubElement(root, "testsuite", {"name": xml(f"ragstone gate {run}"), **totals})
     told = SubElement(suite, "properties")
     facts = {"decision": result.decision, "on": result.on, "level": f"{result.level:g}",
              "max_missing": f"{result.max_missing:g}"}  # fmt: skip
@@ -43,7 +40,7 @@ def junit(run: str, result: GateResult, examples: Failing) -> bytes:
         SubElement(told, "property", {"name": name, "value": value})
     for place, one in enumerate(cases):
         _case(suite, one, examples.get(place, ()))
-    SubElement(suite, "system-out").text = _xml(
+    SubElement(suite, "system-out").text = xml(
         "\n".join([f"{result.decision}: {headline(result)}", *result.notes])
     )
     indent(root)
@@ -53,15 +50,15 @@ def junit(run: str, result: GateResult, examples: Failing) -> bytes:
 
 def _case(suite: Element, one: Decided, examples: Sequence[FailingExample]) -> None:
     names = {"classname": f"ragstone.gate.{one.group['system']}", "name": one.text, "time": "0"}
-    case = SubElement(suite, "testcase", {name: _xml(value) for name, value in names.items()})
+    case = SubElement(suite, "testcase", {name: xml(value) for name, value in names.items()})
     if one.decision != "pass":
         tag = "error" if one.decision == "missing" else "failure"
-        said = {"type": one.decision, "message": _xml(_message(one))}
+        said = {"type": one.decision, "message": xml(_message(one))}
         outcome = SubElement(case, tag, said)
         lines = [line for example in examples for line in example_lines(example)]
-        outcome.text = _xml("\n".join([_message(one), *one.notes, *lines]))
+        outcome.text = xml("\n".join([_message(one), *one.notes, *lines]))
     else:
-        SubElement(case, "system-out").text = _xml(_message(one))
+        SubElement(case, "system-out").text = xml(_message(one))
 
 
 def _message(one: Decided) -> str:
@@ -74,7 +71,3 @@ def _message(one: Decided) -> str:
         needs(one),
     ]
     return f"{one.reason}; {', '.join(filter(None, figures))}"
-
-
-def _xml(text: str) -> str:
-    return NOT_XML.sub("\ufffd", text)

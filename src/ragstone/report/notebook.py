@@ -1,8 +1,8 @@
 """Notebook: estimates as an HTML table that needs nothing but itself."""
 
 from collections.abc import Sequence
-from html import escape
 
+from ragstone.inert import html
 from ragstone.run.estimate import Estimate
 
 from .figures import ARROWS, METHODS, ends, number, percent, scale_of, why_no_value
@@ -23,18 +23,18 @@ def notebook_html(estimates: Sequence[Estimate]) -> str:
              "worst – best", "method")  # fmt: skip
     rows = ["".join(f'<th style="{_HEAD}">{head}</th>' for head in heads)]
     for title, ones in by_family(estimates).items():
-        rows.append(f'<th colspan="{len(heads)}" style="{_FAMILY}">{escape(title)}</th>')
+        rows.append(f'<th colspan="{len(heads)}" style="{_FAMILY}">{html(title)}</th>')
         rows += [_row(one) for one in ones]
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f'<div style="overflow-x:auto"><table style="{_TABLE}">{body}</table></div>'
 
 
 def _row(one: Estimate) -> str:
-    group = ", ".join(escape(value) for value in one.group.values()) or "all"
-    cells = [_cell(f"{escape(one.metric)} {_span(ARROWS[one.better], _DIM)}"), _cell(group)]
+    group = ", ".join(html(value) for value in one.group.values()) or "all"
+    cells = [_cell(f"{html(one.metric)} {_span(ARROWS[one.better], _DIM)}"), _cell(group)]
     if one.value is None:
         style = _MISSING if one.n_missing else _UNDEFINED
-        cells.append(_cell(_span(escape(why_no_value(one)), style), columns=3, wraps=True))
+        cells.append(_cell(_span(html(why_no_value(one)), style), columns=3, wraps=True))
     else:
         interval = f"{percent(one.level)}: {ends(one.low, one.high)}" if one.method else "–"
         cells += [_cell(f"<b>{number(one.value)}</b>", _RIGHT), _cell(interval), _cell(_strip(one))]
@@ -62,7 +62,7 @@ def _method(method: str | None) -> str:
     if method is None:
         return ""
     word, about = METHODS.get(method, (method, ""))
-    return f'<span style="{_DIM}" title="{escape(about)}">{escape(word)}</span>'
+    return f'<span style="{_DIM}" title="{html(about)}">{html(word)}</span>'
 
 
 def _strip(one: Estimate) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragstone.inert import markdown
+
 from .figures import counted, ends, number
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def passport_markdown(passport: "Passport") -> str:
 
 def _head(told: Mapping[str, Any]) -> Iterator[str]:
     judge = told["judge"]
-    yield f"# Passport of the judge {', '.join(judge['judges']) or '(nobody)'}"
+    yield f"# Passport of the judge {markdown(', '.join(judge['judges']) or '(nobody)')}"
     yield ""
     yield f"`{told['id']}`, checked on {told['date']}. Void as soon as a model, a prompt or the"
     yield "plan changes: `ragstone calibrate RUN --passport judge_passport.json` says whether it"
@@ -29,20 +31,20 @@ def _head(told: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield "| | |"
     yield "|---|---|"
-    yield f"| data | {told['source']} `{told['data'][:12]}` |"
+    yield f"| data | {markdown(told['source'])} `{told['data'][:12]}` |"
     yield (
         f"| labels | {counted(told['n_examples'], 'example')}, "
         f"{counted(told['annotators'], 'annotator')}, "
         f"`{told['labels'][:12]}` |"
     )
     for name, models in judge["models"].items():
-        yield f"| model | {name}: {', '.join(models)} |"
+        yield f"| model | {markdown(name)}: {markdown(', '.join(models))} |"
     for name, version in judge["prompts"].items():
-        yield f"| prompt | {name} `{version}` |"
+        yield f"| prompt | {markdown(name)} `{version}` |"
     if judge["plan"]:
-        yield f"| plan | {judge['plan']} |"
+        yield f"| plan | {markdown(judge['plan'])} |"
     for part in judge["local"]:
-        yield f"| local | {part} |"
+        yield f"| local | {markdown(part)} |"
     yield ""
 
 
@@ -57,7 +59,8 @@ def _estimates(told: Mapping[str, Any]) -> Iterator[str]:
         ways = (_with_ends(one[way]) for way in ("judge", "labels", "corrected"))
         worth = one["corrected"]["effective_labels"]
         yield (
-            f"| {one['metric']} | {' | '.join(ways)} | {one['corrected']['n_labels']:,} | "
+            f"| {markdown(one['metric'])} | {' | '.join(ways)} | "
+            f"{one['corrected']['n_labels']:,} | "
             f"{'–' if worth is None else f'{worth:,.0f}'} |"
         )
     yield ""
@@ -76,7 +79,8 @@ def _agreement(told: Mapping[str, Any]) -> Iterator[str]:
             for name in FIGURES
         )
         sizes = f"{one['n']:,} | {one['effective']:,.0f}"
-        yield f"| {one['kind']}.{one['column']} | {sizes} | {figures} |"
+        label = markdown(f"{one['kind']}.{one['column']}")
+        yield f"| {label} | {sizes} | {figures} |"
     yield ""
     yield "Worth: as many labels drawn at random. Where labels were drawn with unequal chances,"
     yield "each counts as one over its own."
@@ -97,7 +101,7 @@ def _steadiness(told: Mapping[str, Any]) -> Iterator[str]:
 def _rates(rates: Sequence[Mapping[str, Any]]) -> str:
     if not rates:
         return "not measured"
-    return "; ".join(f"{one['what']} {_with_ends(one)}, n {one['n']:,}" for one in rates)
+    return "; ".join(f"{markdown(one['what'])} {_with_ends(one)}, n {one['n']:,}" for one in rates)
 
 
 def _with_ends(part: Mapping[str, Any]) -> str:

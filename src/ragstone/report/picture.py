@@ -2,9 +2,9 @@
 
 from io import StringIO
 
-from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
+from .console import Terminal
 from .page import Reported, page
 
 THEME = TerminalTheme(
@@ -45,7 +45,7 @@ SVG = """\
 
 def picture(run: Reported, *, width: int = 116, title: str = "ragstone evaluate") -> str:
     """The page of a run as SVG, ``width`` characters wide."""
-    console = Console(record=True, file=StringIO(), width=width, highlight=False,
-                      force_terminal=True, color_system="truecolor")  # fmt: skip
+    console = Terminal(record=True, file=StringIO(), width=width, highlight=False, emoji=False,
+                       markup=False, force_terminal=True, color_system="truecolor")  # fmt: skip
     console.print(page(run), crop=False)
     return console.export_svg(title=title, theme=THEME, code_format=SVG, unique_id="ragstone")

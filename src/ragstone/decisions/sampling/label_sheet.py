@@ -14,6 +14,7 @@ import polars as pl
 from ragstone.errors import InputError
 from ragstone.examples import Example, from_frame
 from ragstone.examples.labels import ANSWER_LABELS, CONTEXT_LABELS
+from ragstone.inert import csv_table
 from ragstone.judgements import Contexts
 from ragstone.judges import HumanJudge, RulesJudge
 from ragstone.metrics import AnswerOutcome, Critique, Metric, Rating
@@ -160,7 +161,7 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
         raise InputError(f"{path} is there, and may hold labels. Take another name for the sheet.")
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".csv":
-        sheet.frame.write_csv(path.absolute())
+        csv_table(sheet.frame).write_csv(path.absolute())
     elif path.suffix == ".jsonl":
         sheet.frame.write_ndjson(path.absolute())
     else:
