@@ -1,6 +1,7 @@
 """Anthropic's format: what is sent, and what is read from what comes back."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -94,7 +95,7 @@ def test_the_key_goes_in_its_own_header() -> None:
 
 def test_what_is_cached_counts_into_the_prompt() -> None:
     assert got(REPLY) == ChatReply(
-        '{"p01": "yes"}', "stop", Usage(1500, 50, 1000, 20), "claude-haiku-4-5-20251001"
+        '{"p01": "yes"}', "stop", Usage(1500, 50, 1000, 20, 300), "claude-haiku-4-5-20251001"
     )
 
 
@@ -132,3 +133,12 @@ def test_what_is_not_of_the_format_is_a_bad_reply(reply: object) -> None:
     with pytest.raises(ChatFailure) as raised:
         got(reply)
     assert raised.value.trouble == "bad_reply"
+
+
+def test_the_runs_own_limit_is_sent_where_it_is_the_lower(question: ChatRequest) -> None:
+    def sent(limit: int, settings: Settings) -> object:
+        return body(replace(question, limit=limit), "claude", settings, NOTHING)["max_tokens"]
+
+    assert sent(500, Settings()) == 500
+    assert sent(20_000, Settings()) == 8192
+    assert sent(500, Settings(max_tokens=100)) == 100

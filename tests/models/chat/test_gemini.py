@@ -1,6 +1,7 @@
 """Gemini's format: what is sent, and what is read from what comes back."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -173,3 +174,8 @@ def test_what_is_not_of_the_format_is_a_bad_reply(reply: object) -> None:
     with pytest.raises(ChatFailure) as raised:
         got(reply)
     assert raised.value.trouble == "bad_reply"
+
+
+def test_the_runs_own_limit_is_sent(question: ChatRequest) -> None:
+    made = body(replace(question, limit=500), "gemini-3-flash", Settings(), NOTHING)
+    assert made["generationConfig"]["maxOutputTokens"] == 500

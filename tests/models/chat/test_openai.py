@@ -1,6 +1,7 @@
 """OpenAI's format: what is sent, and what is read from what comes back."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -161,3 +162,14 @@ def test_an_error_within_a_good_status_is_an_error(reply: object, trouble: str) 
     with pytest.raises(ChatFailure) as raised:
         got(reply)
     assert raised.value.trouble == trouble
+
+
+def test_the_runs_own_limit_goes_where_the_users_would(question: ChatRequest) -> None:
+    limited = replace(question, limit=500)
+    assert OPENAI.body(limited, "m", Settings(), NOTHING)["max_completion_tokens"] == 500
+    assert COMPATIBLE.body(limited, "m", Settings(), NOTHING)["max_tokens"] == 500
+    for asked, sent in ((300, 300), (900, 500)):
+        made = OPENAI.body(limited, "m", Settings(max_tokens=asked), NOTHING)
+        assert made["max_completion_tokens"] == sent
+    lacks = frozenset({"max_tokens", "max_completion_tokens"})
+    assert not lacks & set(OPENAI.body(limited, "m", Settings(), lacks))

@@ -455,19 +455,66 @@ def test_a_budget_that_is_large_enough_stops_nothing(open_asking: Open, question
     assert {one.status for one in outcomes} == {"ok"}
 
 
-@pytest.mark.parametrize("tokens", [3_900, 5_000, 12_000])
-def test_the_budget_is_passed_by_no_more_than_calls_take_beyond_what_was_set_aside(
-    tokens: int, open_asking: Open, question: Make
+def written(request: ChatRequest, tokens: int) -> ChatReply:
+    """A reply of so many tokens, cut where it may have no more."""
+    if request.limit is not None and tokens > request.limit:
+        return ChatReply("{", "length", Usage(5, request.limit))
+    return reply(*wanted(request), usage=Usage(5, tokens))
+
+
+@pytest.mark.parametrize("at_once", [1, 64])
+@pytest.mark.parametrize("tokens", [3_900, 5_000, 12_000, 90_000])
+def test_long_replies_never_pass_the_budget(
+    tokens: int, at_once: int, open_asking: Open, question: Make
 ) -> None:
-    model = ScriptedModel(lambda _: reply("p01", usage=Usage(100, tokens)), delay=1)
-    asking = open_asking(prices=PRICES, budget=Budget(usd=0.1))
-    put(asking, model, *(question(f"{n}") for n in range(100)))
-    call, set_aside = (100 + 10 * tokens) / 1e6, 10 * 4_000 / 1e6
-    at_once = int(0.1 / set_aside)
+    model = ScriptedModel(lambda request: written(request, tokens), delay=1)
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.5), limits=Terms(concurrency=at_once))
+    outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
     usd = asking.counts().usd
     assert usd is not None
-    assert usd <= 0.1 + at_once * max(call - set_aside, 0)
-    assert usd > 0.1 - call
+    assert 0.4 < usd <= 0.5
+    assert all(request.limit is not None for request in model.requests)
+    if tokens < 4_000:
+        assert [one.status for one in outcomes].count("ok") == int(0.5 / (tokens * 1e-5 + 5e-6))
+
+
+def test_a_reply_that_the_budget_cut_is_told_and_not_split(
+    open_asking: Open, question: Make, tmp_path: Path
+) -> None:
+    first = open_asking(prices=PRICES, budget=Budget(usd=0.1))
+    model = ScriptedModel(lambda request: written(request, 9_000))
+    (outcome,) = put(first, model, question("t", "p01", "p02"))
+    assert (outcome.status, outcome.reason) == (
+        "truncated",
+        "scripted: budget: the reply was cut at the 8,000 tokens set aside for it; "
+        "the same command asks again",
+    )
+    assert [request.limit for request in model.requests] == [8_000]
+    assert troubles(tmp_path, outcome) == ["capped"]
+    first.close()
+    again = open_asking(prices=PRICES, budget=Budget(usd=0.3))
+    (short,) = put(again, ScriptedModel(lambda one: written(one, 60)), question("t", "p01", "p02"))
+    assert short.status == "ok"
+
+
+def test_a_reply_that_the_model_itself_cut_is_split_also_with_a_budget(
+    open_asking: Open, question: Make
+) -> None:
+    def say(request: ChatRequest) -> ChatReply:
+        if len(wanted(request)) > 1:
+            return ChatReply("{", "length", Usage(5, 512))
+        return written(request, 60)
+
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.5))
+    (outcome,) = put(asking, ScriptedModel(say), question("t", "p01", "p02"))
+    assert (outcome.status, list(outcome.items)) == ("ok", ["p01", "p02"])
+
+
+def test_without_a_budget_replies_may_be_of_any_length(open_asking: Open, question: Make) -> None:
+    model = ScriptedModel(lambda request: written(request, 90_000))
+    (outcome,) = put(open_asking(prices=PRICES), model, question())
+    assert outcome.status == "ok"
+    assert model.requests[0].limit is None
 
 
 def test_who_waits_for_a_budget_is_served_by_turn(open_asking: Open, question: Make) -> None:
@@ -479,7 +526,7 @@ def test_who_waits_for_a_budget_is_served_by_turn(open_asking: Open, question: M
         await asyncio.gather(*(asking.ask(model, question(f"{turn}"), turn) for turn in turns))
 
     asking.wait(work())
-    assert [one.parts[-2] for one in model.requests] == ["3", "2", "1"]
+    assert [one.parts[-2] for one in model.requests] == ["3", "1", "2"]
 
 
 def test_a_budget_needs_a_price(open_asking: Open, question: Make) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
-from ragstone.run.calls.budget import AT_FIRST, AT_LEAST, Budget, Estimate, Known
+from ragstone.run.calls.budget import AT_FIRST, AT_LEAST, ROOM, Budget, Estimate, Known
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -157,19 +157,19 @@ def test_a_limit_below_nothing_is_none(limits: dict[str, float]) -> None:
 
 def test_before_the_first_reply_a_long_one_is_expected() -> None:
     known = Known()
-    assert known.careful(99) == Usage(100, AT_FIRST)
-    assert known.least(99) == Usage(100, AT_LEAST)
-    assert Known(9_000).careful(99) == Usage(100, 9_000)
+    assert known.careful(99) == Usage(100, AT_FIRST, written=100)
+    assert known.least(99) == Usage(100, AT_LEAST, written=100)
+    assert Known(9_000).careful(99) == Usage(100, 9_000, written=100)
 
 
-def test_replies_are_expected_to_be_longer_than_the_longest_the_fewer_came() -> None:
+def test_a_reply_may_be_twice_as_long_as_the_longest() -> None:
     known = Known()
     known.learn(100, Usage(100, 60))
-    assert known.careful(99) == Usage(100, 120)
-    known.learn(100, Usage(100, 20))
+    assert known.careful(99).completion == ROOM
+    known.learn(100, Usage(100, ROOM))
     known.learn(100, Usage(100, 30))
-    assert known.careful(99) == Usage(100, 80)
-    assert known.least(99) == Usage(100, 60)
+    assert known.careful(99).completion == 2 * ROOM
+    assert known.least(99).completion == ROOM
 
 
 def test_questions_are_taken_to_have_as_many_tokens_a_character_as_the_densest() -> None:
@@ -177,4 +177,4 @@ def test_questions_are_taken_to_have_as_many_tokens_a_character_as_the_densest()
     known.learn(100, Usage(400, None))
     known.learn(100, Usage(200, None))
     known.learn(100, Usage(None, None))
-    assert known.careful(50) == Usage(201, AT_FIRST)
+    assert known.careful(50) == Usage(201, AT_FIRST, written=201)

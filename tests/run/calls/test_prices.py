@@ -99,3 +99,10 @@ def test_without_a_file_prices_are_those_of_the_package(monkeypatch: pytest.Monk
 def test_without_file_and_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "genai_prices", None)
     assert Prices().of("openai:gpt-5-mini") is None
+
+
+def test_tokens_written_to_a_servers_cache_cost_a_quarter_more() -> None:
+    usage = Usage(prompt=1_500, completion=50, cached=1_000, written=300)
+    assert cost(usage, Price(4.0, 0.4, 20.0)) == pytest.approx(
+        (200 * 4.0 + 300 * 5.0 + 1_000 * 0.4 + 50 * 20.0) / 1e6
+    )

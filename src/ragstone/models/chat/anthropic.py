@@ -52,10 +52,10 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
     content = [_block(first)] if first else []
     (content or system or [{}])[-1]["cache_control"] = {"type": "ephemeral"}
     content.append(_block(rest + ("" if where == "strict" else printed(request))))
-    length = FEWER_TOKENS if "max_tokens" in lacks else MAX_TOKENS
+    length = settings.max_tokens or (FEWER_TOKENS if "max_tokens" in lacks else MAX_TOKENS)
     made: Body = {
         "model": model,
-        "max_tokens": settings.max_tokens or length,
+        "max_tokens": min(length, request.limit or length),
         "messages": [{"role": "user", "content": content}],
     }
     made |= given(
@@ -114,6 +114,7 @@ def _usage(usage: object) -> Usage:
         prompt=None if fresh is None else together(fresh, cached, written),
         completion=tokens(usage.get("output_tokens")),
         cached=tokens(cached),
+        written=tokens(written),
         reasoning=tokens(inside(usage, "output_tokens_details").get("thinking_tokens")),
     )
 

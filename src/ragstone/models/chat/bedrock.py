@@ -22,6 +22,7 @@ from .wire import (
     given,
     inside,
     layout,
+    longest,
     no_reply,
     printed,
     temperature,
@@ -93,10 +94,11 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
     told = bool(request.system.strip())
     if told and "system" in lacks:
         text = f"{request.system}\n\n{text}"
+    unlimited = "max_tokens" in lacks and settings.max_tokens is None
     inference = given(
         temperature=temperature(settings, lacks),
         topP=settings.top_p,
-        maxTokens=settings.max_tokens,
+        maxTokens=None if unlimited else longest(settings, request),
     )
     schema = {
         "name": SCHEMA_NAME,
@@ -148,6 +150,7 @@ def _usage(usage: Body) -> Usage:
         prompt=None if fresh is None else together(fresh, cached, written),
         completion=tokens(usage.get("outputTokens")),
         cached=tokens(cached),
+        written=tokens(written),
     )
 
 

@@ -15,6 +15,7 @@ from .wire import (
     given,
     inside,
     layout,
+    longest,
     no_reply,
     opened,
     printed,
@@ -69,11 +70,12 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
     made: Body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
     if told and "system" not in lacks:
         made["systemInstruction"] = {"parts": [{"text": request.system}]}
+    unlimited = "max_tokens" in lacks and settings.max_tokens is None
     made["generationConfig"] = given(
         temperature=temperature(settings, lacks),
         topP=settings.top_p,
         seed=settings.seed,
-        maxOutputTokens=settings.max_tokens,
+        maxOutputTokens=None if unlimited else longest(settings, request),
         responseMimeType=None if where == "prompt" else "application/json",
         responseJsonSchema=request.schema if where == "strict" else None,
         thinkingConfig=_thinking(model, settings.effort),

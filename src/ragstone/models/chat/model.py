@@ -19,7 +19,8 @@ MOST_TOKENS = 10**9
 class Usage:
     """Tokens of one call, as the server counts them; None where it does not say.
 
-    ``prompt`` holds the cached ones, ``completion`` those of the reasoning. What no call can have
+    ``prompt`` holds the cached ones and those ``written`` to the cache, where the server charges
+    for that; ``completion`` holds those of the reasoning. What no call can have
     becomes None, for then the server does not say: a negative number, one above ``MOST_TOKENS``,
     one that is not whole.
     """
@@ -28,6 +29,7 @@ class Usage:
     completion: int | None = None
     cached: int | None = None
     reasoning: int | None = None
+    written: int | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -49,6 +51,8 @@ class ChatRequest:
         schema: The JSON schema that the reply has to fit.
         name: Of what is asked, such as ``support``.
         example: A reply such as may be written, for models that are shown the schema.
+        limit: Tokens that the reply may have, reasoning included; None: as many as the model may
+            write. Not part of what is asked.
     """
 
     system: str
@@ -56,6 +60,7 @@ class ChatRequest:
     schema: Mapping[str, Any]
     name: str
     example: str = ""
+    limit: int | None = None
 
     @property
     def text(self) -> str:

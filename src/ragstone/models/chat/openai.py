@@ -18,6 +18,7 @@ from .wire import (
     given,
     inside,
     layout,
+    longest,
     no_reply,
     opened,
     printed,
@@ -60,8 +61,8 @@ def body(
         seed=settings.seed,
         reasoning_effort=settings.effort,
     )
-    if settings.max_tokens is not None:
-        made[limits[1] if limits[0] in lacks else limits[0]] = settings.max_tokens
+    if (length := longest(settings, request)) and (settings.max_tokens or not lacks >= {*limits}):
+        made[limits[1] if limits[0] in lacks else limits[0]] = length
     if where == "strict":
         schema = {"name": SCHEMA_NAME, "strict": True, "schema": request.schema}
         made["response_format"] = {"type": "json_schema", "json_schema": schema}

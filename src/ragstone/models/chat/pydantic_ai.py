@@ -12,7 +12,7 @@ from .model import ChatModel, ChatReply, ChatRequest, Finish, Usage
 from .refusal import Unsupported, refused
 from .secrets import secrets
 from .settings import ALL, Settings, Takes, parse_settings
-from .wire import SCHEMA_NAME, Body, given, layout, printed, temperature
+from .wire import SCHEMA_NAME, Body, given, layout, longest, printed, temperature
 
 WINDOW = 128_000
 TAKES = Takes(ALL, layouts=("strict", "prompt"))
@@ -87,7 +87,7 @@ def body(request: ChatRequest, settings: Settings, lacks: frozenset[str]) -> Bod
             temperature=temperature(settings, lacks),
             top_p=settings.top_p,
             seed=settings.seed,
-            max_tokens=settings.max_tokens,
+            max_tokens=longest(settings, request),
             thinking=False if settings.effort == "none" else settings.effort,
         ),
     }

@@ -52,6 +52,12 @@ def layout(settings: Settings, lacks: frozenset[str]) -> Layout:
     return settings.schema or ("prompt" if "schema" in lacks else "strict")
 
 
+def longest(settings: Settings, request: ChatRequest) -> int | None:
+    """Tokens that the reply may have: what the user set, or less where the run wants less."""
+    said = [one for one in (settings.max_tokens, request.limit) if one is not None]
+    return min(said, default=None)
+
+
 def temperature(settings: Settings, lacks: frozenset[str]) -> float | None:
     """What the user set, else 0 if the server takes one."""
     if settings.temperature is None and "temperature" in lacks:

@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ragstone.judges.llm.question import Item, Question
 from ragstone.judges.llm.reading import Reading, read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
 from ragstone.models.chat.json_reply import Malformed, Unclosed
+
+from .budget import BUDGET
 
 FINISHES = {
     "length": ("length", "the reply was longer than the model may write"),
@@ -75,17 +77,20 @@ class Sent:
     final: bool = False
 
 
-async def attempted(model: ChatModel, asked: Asked, seconds: float) -> Sent:
+async def attempted(
+    model: ChatModel, asked: Asked, seconds: float, limit: int | None = None
+) -> Sent:
     """Put a question once, and read the reply.
 
     Args:
         model: Whom.
         asked: What.
         seconds: How long it may take.
+        limit: Tokens that the reply may have.
     """
     try:
         async with asyncio.timeout(seconds):
-            reply = await model.reply(asked.request)
+            reply = await model.reply(replace(asked.request, limit=limit))
     except ChatFailure as failure:
         return Sent(
             trouble=failure.trouble,
@@ -98,7 +103,14 @@ async def attempted(model: ChatModel, asked: Asked, seconds: float) -> Sent:
     except TimeoutError:
         return Sent(trouble="timeout", words=f"no reply within {seconds:g} s")
     sent = Sent(reply)
-    if reply.finish == "stop":
+    if (
+        reply.finish == "length"
+        and limit is not None
+        and (reply.usage.completion or limit) >= limit
+    ):
+        sent.trouble = "capped"
+        sent.words = f"{BUDGET}: the reply was cut at the {limit:,} tokens set aside for it"
+    elif reply.finish == "stop":
         _read(sent, reply.text, asked)
     else:
         sent.trouble, sent.words = FINISHES[reply.finish]
@@ -117,6 +129,8 @@ def no_use(name: str, sent: Sent, refusals: int, asked: Asked) -> Answer | None:
     match sent.trouble:
         case "length" if len(asked.items) > 1:
             return Answer(status="too_big")
+        case "capped":
+            return Answer(status="truncated", reason=f"{name}: {sent.words}; {NEXT}")
         case "too_long":
             return Answer(status="failed", reason=sent.trouble)
         case "filtered":
@@ -131,7 +145,7 @@ def no_use(name: str, sent: Sent, refusals: int, asked: Asked) -> Answer | None:
 def settled(name: str, before: Sequence[str | None], asked: Asked) -> Answer | None:
     """What the journal knows to be of no use."""
     sent = Sent(trouble=before[-1])
-    if sent.trouble == "rejected":
+    if sent.trouble in ("rejected", "capped"):
         return None
     for trouble, words in FINISHES.values():
         if trouble == sent.trouble:

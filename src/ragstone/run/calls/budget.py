@@ -13,8 +13,10 @@ from ragstone.models.chat.model import MOST_TOKENS
 BUDGET = "budget"
 """How the reason of what was not asked begins, behind the model's name."""
 
-AT_FIRST = 4_000
+AT_FIRST = 8_000
 """Tokens set aside for a reply while none to the same sort of question is known."""
+ROOM = 4_000
+"""Tokens set aside for a reply at the least, where the budget has them: thoughts vary in length."""
 AT_LEAST = 400
 """The same for a call that has to be alone, because the budget has no room for more."""
 
@@ -35,9 +37,7 @@ class Estimate:
 class Known:
     """What is known of one sort of question: the longest reply, the most tokens of a question.
 
-    From ``n`` replies the next one is taken to have at most ``m (1 + 1/n)`` tokens, ``m`` being
-    those of the longest, which is the estimate of a maximum from a sample without replacement
-    (Goodman, 1952, "Serial number analysis").
+    The next reply may have twice the tokens of the longest, and ``ROOM`` at the least.
 
     Args:
         first: Tokens of a reply, before one came.
@@ -63,14 +63,15 @@ class Known:
             self._ratio = max(self._ratio, usage.prompt / max(prompt, 1))
 
     def careful(self, prompt: int) -> Usage:
-        """Tokens that a call is unlikely to pass."""
-        replies, longest = self._replies, self.longest
-        completion = -(-longest * (replies + 1) // replies) if replies else self._first
-        return Usage(self._prompt(prompt), min(completion, MOST_TOKENS))
+        """Tokens that a call may take; of its question all may be written to the server's cache."""
+        sent = self._prompt(prompt)
+        completion = max(ROOM, 2 * self.longest) if self._replies else self._first
+        return Usage(sent, min(completion, MOST_TOKENS), written=sent)
 
     def least(self, prompt: int) -> Usage:
         """Tokens that it may well take."""
-        return Usage(self._prompt(prompt), self.longest if self._replies else AT_LEAST)
+        sent = self._prompt(prompt)
+        return Usage(sent, self.longest if self._replies else AT_LEAST, written=sent)
 
     def _prompt(self, prompt: int) -> int:
         return min(int(prompt * self._ratio) + 1, MOST_TOKENS)

@@ -1,6 +1,7 @@
 """Lane: one model as it is asked: its pace, its price, its health, and each question's attempts."""
 
 import asyncio
+import json
 import random
 import time
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from .counts import Tally
 from .entries import Attempt
 from .journal import Journal, Told
 from .pacing import Pace
-from .prices import Price, cost
+from .prices import MILLION, Price, cost
 from .replies import Replies
 
 LONGEST_PAUSE = 600.0
@@ -160,7 +161,8 @@ class Lane:
             self.tally.retries += number > 1
             at = time.time()
             clock = time.perf_counter()
-            sent = await attempted(self.model, asked, self.limits.timeout)
+            limit = None if reserved is None else self._bought(asked, prompt, reserved)
+            sent = await attempted(self.model, asked, self.limits.timeout, limit)
             seconds = time.perf_counter() - clock
             usage = Usage() if sent.reply is None else sent.reply.usage
             usd = cost(usage, self.price)
@@ -231,6 +233,14 @@ class Lane:
             return started, reserved
         self.pace.leave(tokens)
         return None
+
+    def _bought(self, asked: Asked, prompt: int, reserved: float) -> int | None:
+        """Tokens of a reply for which what was set aside is enough; None: for any number."""
+        if self.price is None or not self.price.output:
+            return None
+        sent = self._known_of(asked.question.task).least(prompt).prompt
+        left = reserved - (cost(Usage(sent, 0, written=sent), self.price) or 0.0)
+        return max(1, int(left * MILLION / self.price.output + 1e-6))
 
     def _known_of(self, task: str) -> Known:
         known = self._known.get(task)
@@ -329,7 +339,8 @@ def _attempt(
 
 
 def _tokens(request: ChatRequest) -> int:
-    characters = len(request.system) + sum(map(len, request.parts))
+    texts = (request.system, *request.parts, json.dumps(request.schema))
+    characters = sum(map(len, texts))
     return -(-characters // CHARACTERS_A_TOKEN)
 
 

@@ -28,6 +28,11 @@ MOST = 1e9
 EXAMPLE = '["openai:gpt-5-mini"]\ninput = 0.25\ncached = 0.025\noutput = 2.0'
 
 
+WRITTEN = 1.25
+"""What a token costs that the server writes to its cache for five minutes, as a multiple of a plain
+one. Anthropic's models alone say how many they were."""
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """US dollars per million tokens; ``cached`` is for those of ``input`` that were cached."""
@@ -95,8 +100,9 @@ def cost(usage: Usage, price: Price | None) -> float | None:
     if price is None or usage.prompt is None or usage.completion is None:
         return None
     cached = min(usage.cached or 0, usage.prompt)
+    written = min(usage.written or 0, usage.prompt - cached)
     return (
-        (usage.prompt - cached) * price.input
+        (usage.prompt - cached + (WRITTEN - 1) * written) * price.input
         + cached * price.cached
         + usage.completion * price.output
     ) / MILLION
