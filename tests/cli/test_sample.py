@@ -87,3 +87,18 @@ def test_values_of_a_cluster_field_are_no_questions(demo: Path) -> None:
     options = ["--whole-questions", "--cluster", "question_type", "--label", "helpful"]
     assert ", 3 values of question_type\n" in call(demo, "--n", 3, *options)[1]
     assert ", 1 value of question_type\n" in call(demo, "--n", 1, *options)[1]
+
+
+def test_labels_of_a_first_sample_tell_where_the_judge_errs(demo: Path, tmp_path: Path) -> None:
+    asked = (demo, "--n", 6, "--metric", "token_f1")
+    assert "expected width" in call(*asked)[1]
+    assert call(*asked, "--by", "error")[0] == 2
+    items = json.loads(call(*asked, "--json")[1])["items"]
+    file = tmp_path / "first.csv"
+    rows = [f"{one['example_id']},ann,{at % 2}" for at, one in enumerate(items)]
+    file.write_text("\n".join(["id,annotator,token_f1", *rows]) + "\n", encoding="utf-8")
+    status, out, err = call(*asked, "--by", "error", "--labels", file, "--json")
+    assert status == 0, err
+    designs = [one["by"] for one in json.loads(out)["expected_widths"]]
+    assert designs == ["error", "random", "near-threshold"]
+    assert call(demo, "--n", 6, "--label", "helpful", "--labels", file)[0] == 2

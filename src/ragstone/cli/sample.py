@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ragstone.errors import InputError
+
 from .output import print_json
 from .results import MetricsFrom, load_own, names_of
 
@@ -17,6 +19,7 @@ class Way(StrEnum):
     stratified = "stratified"
     near_threshold = "near-threshold"
     disagreement = "disagreement"
+    error = "error"
 
 
 class Share(StrEnum):
@@ -38,7 +41,8 @@ def sample(
         Way,
         typer.Option(help="random; stratified: so many of each stratum; near-threshold: scores "
                      "near the threshold more often; disagreement: examples on which runs, or "
-                     "votes in the run, disagree more often."),
+                     "votes in the run, disagree more often; error: what the judge is expected to "
+                     "get wrong more often, which gains for a mean."),
     ] = Way.random,
     metric: Annotated[
         str | None,
@@ -62,6 +66,11 @@ def sample(
         list[Path] | None,
         typer.Option(metavar="RUN2", help="A run of another judge on the same examples, for "
                      "disagreement; repeat for more."),
+    ] = None,
+    labels: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="What people said of a first sample: where the judge "
+                     "errs; repeat for more."),
     ] = None,
     whole_questions: Annotated[
         bool, typer.Option("--whole-questions", help="Draw questions, with all their examples.")
@@ -99,6 +108,7 @@ def sample(
     is led.
     Exit status: 0 done, 2 bad input.
     """
+    from ragstone.decisions.calibrating.labelled_run import people_of
     from ragstone.decisions.sampling.draw import draw_sample
     from ragstone.decisions.sampling.label_sheet import label_sheet, labels_asked, write_sheet
     from ragstone.decisions.sampling.strata import VERDICT
@@ -110,6 +120,8 @@ def sample(
     load_own(metrics_from or ())
     opened = Run.open(run)
     name = names_of([metric])[0] if metric is not None else None
+    if labels and name is None:
+        raise InputError("--labels tells where the judge errs about a metric: --metric NAME.")
     fields = [field for field in strata or () if field not in (VERDICT, "system")]
     scored = Scored(opened, cluster=cluster, by=fields)
     drawn = draw_sample(
@@ -121,6 +133,7 @@ def sample(
         strata=strata or (),
         allocation=allocation.value,
         others=[Scored(Run.open(one)) for one in other or ()],
+        people=people_of(opened, labels, name) if labels and name else None,
         whole_questions=whole_questions,
         annotators=[one.strip() for one in annotators.split(",")] if annotators else (),
         overlap=overlap,

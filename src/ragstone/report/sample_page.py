@@ -21,6 +21,8 @@ def sample_page(sample: Sample, sheet: Sheet, out: Path | None) -> RenderableTyp
     parts: list[RenderableType] = [Facts(_facts(sample, sheet, out))]
     if sample.strata:
         parts += [Text(), _strata(sample)]
+    if sample.widths:
+        parts += [Text(), _widths(sample)]
     if sample.settings["annotators"]:
         parts += [Text(), _annotators(sample, sheet)]
     parts.append(Text())
@@ -38,6 +40,8 @@ def _facts(sample: Sample, sheet: Sheet, out: Path | None) -> list[tuple[str, Te
     how = str(settings["by"])
     if settings["by"] == "near-threshold":
         how += f": {settings['metric']} near {settings['threshold']:g}"
+    elif settings["by"] == "error":
+        how += f": {settings['metric']}, where the judge is expected to err"
     elif settings["by"] == "disagreement":
         others = ", ".join(settings["others"]) or "the votes in the run"
         how += f" about {settings['metric']}, by {others}"
@@ -80,6 +84,18 @@ def _strata(sample: Sample) -> Grid:
     return Grid([Column(), Column("right"), Column("right"), Column("right"), Column()], rows)
 
 
+def _widths(sample: Sample) -> Grid:
+    """How wide the mean's interval may be, design by design, the one that was taken marked."""
+    rows: list[Row] = [
+        [cell(word, DIM) for word in (f"of {sample.rows.height:,} labels", "expected width", "")]
+    ]
+    taken, *others = sample.widths
+    for one in (taken, *others):
+        said = "drawn" if one is taken else f"{one.width / taken.width:.2f} ×"
+        rows.append([cell(one.by), cell(f"{one.width:.3f}", HEAD), cell(said, DIM)])
+    return Grid([Column(), Column("right"), Column()], rows)
+
+
 def _annotators(sample: Sample, sheet: Sheet) -> Grid:
     everybody = len(sample.settings["annotators"])
     counts = Counter(name for names in sample.rows["annotators"] for name in names)
@@ -99,7 +115,7 @@ def _notes(sample: Sample, sheet: Sheet, out: Path | None) -> list[str]:
     notes = [*sample.notes, *sheet.notes]
     n, settings = sample.rows.height, sample.settings
     least, most = sample.chances
-    if settings["by"] in ("near-threshold", "disagreement") and most > least * 1.005:
+    if settings["by"] in ("near-threshold", "disagreement", "error") and most > least * 1.005:
         notes.append(f"The most telling {_one(sample.unit)} was {most / least:.3g} times as likely "
                      "as the least.")  # fmt: skip
     if sample.effective < 0.95 * n:

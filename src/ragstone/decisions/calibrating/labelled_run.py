@@ -239,6 +239,21 @@ class LabelledRun:
         return list(chosen or self.scored.metrics)
 
 
+def people_of(run: Run, labels: Sequence[str | Path], metric: str) -> pl.DataFrame:
+    """People's score of a metric: ``example_id``, ``people``, ``weight``; one row a labelled one.
+
+    Raises:
+        DataError: Label files that cannot be read, with every fault.
+        InputError: No label is of the metric, or of an example of the run.
+        UnknownName: A metric that the run does not have.
+    """
+    of = LabelledRun(run, labels_for(labels, run, None), metrics=[metric])
+    if not of.scores:
+        raise InputError(of.nothing_in_common())
+    (scores,) = of.scores.values()
+    return scores.select("example_id", PEOPLE, "weight").filter(pl.col(PEOPLE).is_not_null())
+
+
 def labels_for(
     labels: LabelTable | str | Path | Sequence[str | Path],
     run: Run,

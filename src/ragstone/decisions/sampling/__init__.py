@@ -2,6 +2,7 @@
 
 draw          the draw, with a known chance for every example
 strata        what it is stratified by
+expected_width  how wide the interval of the mean will be, design by design
 disagreement  where judges differ
 annotators    who labels what, and what all of them do
 label_sheet   the sheet that people fill in

@@ -1,6 +1,6 @@
 """Sampling: which examples of a run people should label, and how likely each was to be drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,10 +23,14 @@ from ragstone.stats.planning.sampling import (
 
 from .annotators import shared_out
 from .disagreement import among_votes, between_runs
+from .expected_width import ExpectedWidth, expected_errors, expected_widths
 from .strata import VERDICT, check_threshold, deviations, stratum_names
 
-By = Literal["random", "stratified", "near-threshold", "disagreement"]
-WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement")
+By = Literal["random", "stratified", "near-threshold", "disagreement", "error"]
+WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement", "error")
+GAIN = 0.98
+"""Widths that are nearer to each other than this are as good as the same."""
+
 EMPHASIS = 10.0
 """How much likelier the most telling example is than the least; none has no chance at all."""
 
@@ -62,6 +66,9 @@ class Sample:
             where examples were.
         unit: What was drawn, in words: examples, questions, values of document_id.
         chances: The least and the greatest chance of any unit to be drawn.
+        widths: Of the interval of the metric's mean that as many labels are expected to give,
+            by design, the one taken first; empty without a metric, and for whole questions,
+            whose examples may err together.
         notes: What the user should know.
     """
 
@@ -72,6 +79,7 @@ class Sample:
     questions: int | None
     unit: str
     chances: tuple[float, float]
+    widths: tuple[ExpectedWidth, ...]
     notes: tuple[str, ...]
 
     @property
@@ -95,6 +103,7 @@ class Sample:
             "effective": self.effective,
             "chances": list(self.chances),
             "strata": strata,
+            "expected_widths": [one.to_dict() for one in self.widths],
             "items": self.rows.to_dicts(),
             "notes": list(self.notes),
         }
@@ -110,6 +119,7 @@ def draw_sample(
     strata: Sequence[str] = (),
     allocation: Allocation = "proportional",
     others: Sequence[Scored] = (),
+    people: pl.DataFrame | None = None,
     whole_questions: bool = False,
     annotators: Sequence[str] = (),
     overlap: float = 0.0,
@@ -123,8 +133,9 @@ def draw_sample(
         by: ``random``: each with the same chance. ``stratified``: so many of each stratum.
             ``near-threshold``: an example whose score lies at the threshold is ten times as
             likely as the one farthest from it. ``disagreement``: one on which runs or votes
-            disagree most is ten times as likely as one on which they agree. Less than ten times
-            where that is sure to be drawn.
+            disagree most is ten times as likely as one on which they agree. ``error``: in
+            proportion to how far people may lie from what the judge's verdict leads to expect,
+            ten times at the most. Less where the likeliest is sure to be drawn.
         metric: Of the run; for all but random and strata of fields. Examples for which it is
             undefined are not drawn.
         threshold: Where its scores turn from no to yes.
@@ -132,6 +143,7 @@ def draw_sample(
         allocation: How many of each stratum.
         others: Runs of the same examples, for disagreement about the metric; without any, the
             votes inside the run.
+        people: What people said already: ``example_id``, ``people`` (their score) and ``weight``.
         whole_questions: Draw questions (the run's clusters) with all their examples.
         annotators: Who labels; nobody named is one annotator without a name.
         overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is
@@ -143,7 +155,7 @@ def draw_sample(
         UnknownName: A metric that the run has not.
     """
     metric = None if metric is None else known_metric(scored, metric)
-    _check(by, metric, threshold, strata, others, scored)
+    _check(by, metric, threshold, strata, others, people, scored)
     notes = list[str]()
     if metric is not None:
         scored, undefined = _defined(scored, metric)
@@ -160,6 +172,7 @@ def draw_sample(
         raise InputError(f"--n {n:,} is more than {scored.run.path} has: {has}.")
     found: tuple[Stratum, ...] = ()
     names: list[str | None] = [None] * len(frame)
+    errors = None if metric is None else expected_errors(scored, metric, people)
     if by == "random":
         drawn = draw_random(units.size, n, rng)
     elif by == "stratified":
@@ -167,9 +180,21 @@ def draw_sample(
         drawn, found = _stratified(scored, units, known, n, allocation, metric, rng)
         names = list(known)
     else:
-        telling = _telling(scored, by, metric, threshold, others, notes)
-        weights = EMPHASIS ** units.mean(telling)
+        if by == "error":
+            assert errors is not None
+            weights = _floored(units.mean(errors))
+        else:
+            telling = _telling(scored, by, metric, threshold, others, notes)
+            weights = EMPHASIS ** units.mean(telling)
         drawn = draw_systematic(inclusion_probabilities(weights, n), rng)
+    widths: tuple[ExpectedWidth, ...] = ()
+    if metric is not None and errors is not None and not whole_questions and errors.any():
+        chances: dict[str, Floats] = {by: drawn.probability}
+        chances |= _plain_designs(scored, metric, threshold, n)
+        if people is not None:
+            chances["error"] = inclusion_probabilities(_floored(errors), n)
+        widths = expected_widths(errors, chances)
+        notes += _advice(widths, known=people is not None)
     picked = rng.permutation(drawn.picked)
     who = shared_out(len(picked), annotators, overlap, rng)
     rows = _rows(frame, units, drawn, picked, names, who)
@@ -197,6 +222,7 @@ def draw_sample(
         questions=len(picked) if whole_questions else None,
         unit=units.noun,
         chances=(float(drawn.probability.min()), float(drawn.probability.max())),
+        widths=widths,
         notes=tuple(notes),
     )
 
@@ -237,6 +263,7 @@ def _check(
     threshold: float,
     strata: Sequence[str],
     others: Sequence[Scored],
+    people: pl.DataFrame | None,
     scored: Scored,
 ) -> None:
     if by not in WAYS:
@@ -250,11 +277,46 @@ def _check(
         faults.append("--strata goes with --by stratified")
     if by != "disagreement" and others:
         faults.append("--other goes with --by disagreement")
-    if metric is None and (VERDICT in strata or by in ("near-threshold", "disagreement")):
+    if by == "error" and people is None:
+        faults.append("--by error goes by what people said of a first sample: --labels FILE")
+    if metric is None and (VERDICT in strata or by in ("near-threshold", "disagreement", "error")):
         what = f"--strata {VERDICT}" if VERDICT in strata else f"--by {by}"
         faults.append(f"{what} needs --metric")
     if faults:
         raise InputError(f"The sample cannot be drawn: {'; '.join(faults)}.")
+
+
+def _floored(errors: Floats) -> Floats:
+    """No example less likely than a tenth of the likeliest: an error may be there unseen."""
+    return np.asarray(np.maximum(errors, errors.max() / EMPHASIS))
+
+
+def _plain_designs(scored: Scored, metric: str, threshold: float, n: int) -> dict[str, Floats]:
+    """The chances that other designs of as many examples would give, to compare with."""
+    rows = len(scored.facets)
+    values = scored.of(metric)["value"]
+    distance = (values - threshold).abs()
+    near = (1 - distance / (distance.max() or 1.0)).fill_null(0.0).to_numpy()
+    return {
+        "random": np.full(rows, n / rows),
+        "near-threshold": inclusion_probabilities(EMPHASIS**near, n),
+    }
+
+
+def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
+    """Which design would give a narrower interval of the mean."""
+    of = {one.by: one.width for one in widths}
+    taken = widths[0]
+    best = min(of, key=lambda by: of[by])
+    if not known:
+        yield (
+            "Expected as if the judge erred everywhere alike and told nothing: nobody knows "
+            "yet where it errs. Of a first sample --labels FILE tells, and --by error may gain."
+        )
+    if of[best] < GAIN * taken.width:
+        yield (
+            f"For the mean --by {best} is expected to be {1 - of[best] / taken.width:.0%} narrower."
+        )
 
 
 def _telling(
