@@ -15,7 +15,7 @@ from ragstone.errors import DamagedRun
 from ragstone.run import Run, evaluate, rescore
 from ragstone.run import folder as folders
 from ragstone.run.folder import Folder
-from ragstone.run.written import signed
+from ragstone.run.written import described, signed
 
 METRICS = ["faithfulness", "token_f1"]
 
@@ -305,4 +305,18 @@ def test_a_block_with_a_file_too_many_or_too_few_is_not_gone_on_with(
     (part / "part.json").write_text(json.dumps(signed(content)))
     (part / "facets.parquet").unlink()
     with pytest.raises(DamagedRun, match=r"files\.facets  expected a file, got none"):
+        evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
+
+
+def test_scores_that_lack_a_row_are_damage_though_the_checksums_of_their_block_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = unfinished(tmp_path / "run", monkeypatch)
+    scores = pl.read_parquet(part / "scores.parquet")
+    scores[1:].write_parquet(part / "scores.parquet")
+    content = json.loads((part / "part.json").read_text())
+    del content["checksum"]
+    content["files"]["scores.parquet"] = described(part / "scores.parquet")
+    (part / "part.json").write_text(json.dumps(signed(content)))
+    with pytest.raises(DamagedRun, match="expected 24, one a row, got 23 scores of faithfulness"):
         evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")

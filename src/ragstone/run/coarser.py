@@ -13,6 +13,8 @@ import polars as pl
 from ragstone.examples import Example
 from ragstone.parquet import scan_parquet
 
+from .written import collect
+
 FINE = ("id", "question_id")
 """What may be clustered by without a thought of what several questions share."""
 
@@ -92,9 +94,11 @@ def _nested(files: list[Path], clusters: int) -> Iterator[Coarser]:
     if not files:
         return
     pairs = scan_parquet(files)
-    names = pairs.select(pl.col("field").unique().sort()).collect()["field"]
+    place = files[0].parents[1]
+    names = collect(pairs.select(pl.col("field").unique().sort()), place)["field"]
     for name in names:
-        own = pairs.filter(pl.col("field") == name).select("cluster", "value").unique().collect()
+        of_field = pairs.filter(pl.col("field") == name).select("cluster", "value").unique()
+        own = collect(of_field, place)
         there = own["cluster"].n_unique()
         if there == own.height and there >= LEAST_SHARE * clusters:
             yield Coarser(name, there, own["value"].n_unique(), clusters)

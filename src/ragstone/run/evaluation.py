@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.errors import DamagedRun, Fault, InputError, UnknownName
 from ragstone.examples import Example
 from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity, Support, Tables
 from ragstone.judges import LEDGER, Judge
@@ -440,12 +440,13 @@ class Evaluation:
         )
         status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
         for metric in chosen:
-            scores = (
-                self.folder.scan("scores")
-                .filter(pl.col("metric") == str(metric))
-                .select("value", "label", status, "reason")
-                .collect()
-            )
+            of_metric = self.folder.scan("scores").filter(pl.col("metric") == str(metric))
+            chosen_columns = of_metric.select("value", "label", status, "reason")
+            scores = collect(chosen_columns, self.folder.path)
+            if scores.height != facets.height:
+                got = f"{scores.height:,} scores of {metric}"
+                fault = Fault(str(self.folder.path), None, "", f"{facets.height:,}, one a row", got)
+                raise DamagedRun([fault])
             components = {
                 str(component): facets.select(
                     value=f"value {component}", status=f"status {component}"
