@@ -27,7 +27,7 @@ from ragstone.judges.llm.preference import PreferenceTask
 from ragstone.judges.llm.probes import ProbesTask
 from ragstone.judges.llm.prompts import SYSTEM, TASKS, Prompts
 from ragstone.judges.llm.quality import QualityTask
-from ragstone.judges.llm.question import Item, Question
+from ragstone.judges.llm.question import SCHEMA, Item, Question
 from ragstone.judges.llm.rating import RatingTask
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import RelevanceTask
@@ -231,6 +231,24 @@ def test_nothing_unseen_is_left_in_a_block(hostile: str) -> None:
     assert marks_of_letters.isprintable() or "\u00a0" in shown or "\u2003" in shown
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e]", shown)
     assert not any("\U000e0000" <= one <= "\U000e0fff" for one in shown)
+
+
+def test_every_question_has_the_same_schema_of_plain_closed_objects() -> None:
+    schemas = [question.request().schema for _, question, _ in prompts_of(matter("", ""))]
+    assert len(schemas) >= len(TASKS_ASKED)
+    assert all(schema == SCHEMA for schema in schemas)
+    words = set(re.findall(r'"(\$?\w+)":', json.dumps(SCHEMA)))
+    fields = set(SCHEMA["properties"]["items"]["items"]["required"])
+    assert words - fields == {"type", "properties", "items", "required", "additionalProperties"}
+
+
+@every_text
+def test_the_task_and_its_ids_stand_behind_every_text(hostile: str) -> None:
+    for place in PLACES:
+        for name, question, text in prompts_of(matter(place, with_marks(hostile))):
+            last = text.rpartition(" end\n")[2]
+            assert f"\nTask {name}, " in last
+            assert f"\nids: {' '.join(question.items)}\n" in last
 
 
 def test_a_text_cannot_run_after_the_boundary_of_its_own_block() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -68,6 +68,17 @@ def test_settings_have_their_fields(question: ChatRequest) -> None:
     assert body["max_completion_tokens"] == 4096
     assert body["response_format"] == {"type": "json_object"}
     assert COMPATIBLE.body(question, "m", settings, NOTHING)["max_tokens"] == 4096
+
+
+def test_a_printed_schema_comes_with_a_worked_reply_and_one_in_its_field_does_not(
+    question: ChatRequest,
+) -> None:
+    asked = replace(question, example='{"p99": "no"}')
+    layouts: tuple[Literal["prompt", "json"], ...] = ("prompt", "json")
+    for schema in layouts:
+        body = OPENAI.body(asked, "gpt", Settings(schema=schema), NOTHING)
+        assert body["messages"][-1]["content"].endswith('\n{"p99": "no"}')
+    assert "p99" not in json.dumps(OPENAI.body(asked, "gpt", Settings(), NOTHING))
 
 
 def test_a_printed_schema_stands_last(question: ChatRequest) -> None:
