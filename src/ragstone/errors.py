@@ -5,6 +5,7 @@
     │   ├── DataError           records that cannot be read, each fault with its place
     │   ├── UnknownName         no metric, judge, suite or format is called that
     │   ├── RunConflict         a run folder that belongs to other data or settings
+    │   ├── DiskFull            there is no room for what a run has to write
     │   ├── DamagedRun          a run folder that does not hold what was written into it
     │   └── ModelError          a model that is not there, or not what it should be
     ├── ModelFailure            a model that is there did not answer, such as a server that is down
@@ -111,6 +112,16 @@ class DamagedRun(InputError):
         if len(self.faults) > SHOWN_FAULTS:
             lines.append(f"  … and {len(self.faults) - SHOWN_FAULTS:,} more")
         return "\n".join([*lines, self.hint] if self.hint else lines)
+
+
+class DiskFull(InputError):
+    """There is no room for what a run has to write; what was written before stays."""
+
+    def __init__(self, file: object) -> None:
+        super().__init__(
+            f"{file}: the disk is full. Make room; then the same command goes on, and what was "
+            "written stays."
+        )
 
 
 class ModelError(InputError):

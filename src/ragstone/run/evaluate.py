@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from ragstone.errors import InputError
+from ragstone.errors import DiskFull, InputError
 from ragstone.examples import Examples, fingerprint_files, read
 from ragstone.judges import MARKERS, Judge, LocalJudge, NliJudge, Panel, parse_judges
 from ragstone.judges.similarity import BertscoreOptions
@@ -225,6 +225,8 @@ def evaluate(
             notes += [*examples.notes, *label_files.notes]
             notes += [*by_model.told_by_servers(), *by_model.idle(instructions, limits)]
             evaluation.finish(facts, started, progress, notes)
+        except DiskFull:
+            raise
         except InputError:
             if not held and not (asking and asking.counts().heard):
                 folder.drop(keep_folder=existed)
