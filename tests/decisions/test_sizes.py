@@ -146,6 +146,17 @@ def test_a_permutation_cannot_show_a_difference_in_fewer_questions_than_its_p_ne
     assert few.reason == "5 questions are too few for any difference"
 
 
+def test_the_margin_of_equivalence_shrinks_with_the_questions_and_grows_with_the_family(
+    scored: Scored,
+) -> None:
+    def margin(n: int, *, single: bool) -> float:
+        one = paired_sizes(scored, ["token_f1"], n=n, baseline="b", single=single)[0]
+        assert one.margin is not None
+        return one.margin
+
+    assert margin(400, single=True) < margin(100, single=True) < margin(100, single=False)
+
+
 def test_what_so_many_questions_find_needs_so_many_questions(scored: Scored) -> None:
     (found,) = paired_sizes(scored, ["token_f1"], n=300, baseline="b")[:1]
     assert found.at == 300

@@ -81,6 +81,10 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> RenderableType:
     if left:
         notes.append(f"Up to {left:,} questions lack a score of one of the two and are left out.")
     notes.append(_tests(found))
+    if any(one.margin is not None for one in found):
+        notes.append(
+            "margin: the least in which they show that two are equivalent which are alike."
+        )
     notes += _few(one.pairs_now for one in found)
     return Group(
         Facts(facts), Text(), Roomiest([_pairs(found, *layout) for layout in PAIR_LAYOUTS]), Text(),
@@ -205,7 +209,7 @@ def _pairs(found: Sequence[PairedSize], stacked: bool, deviation: bool) -> Grid:
     with_n = {one.at for one in found if one.at is not None} - {one.pairs_now for one in found}
     words = ["difference\nnow", *(["st. dev."] if deviation else []), "questions"]
     words.append(f"detectable\nwith {min(with_n):,}" if with_n else "detectable")
-    words += ["needed", "power now"] if asked else []
+    words += ["margin", *(["needed", "power now"] if asked else [])]
     named = [] if stacked else [cell("metric", DIM)]
     columns = [Column() for _ in (*named, "pair")] + [Column("right") for _ in words]
     rows: list[Row] = [[*named, cell("a - b", DIM), *(cell(word, DIM) for word in words)]]
@@ -227,8 +231,9 @@ def _paired_cells(one: PairedSize, asked: bool, deviation: bool) -> list[Cell]:
     cells = [cell(signed(one.difference_now)), *([cell(spread)] if deviation else [])]
     cells.append(cell(f"{one.pairs_now:,}"))
     if one.detectable is None:
-        return [*cells, cell(one.reason or "–", WARN, span=3 if asked else 1)]
+        return [*cells, cell(one.reason or "–", WARN, span=4 if asked else 2)]
     cells.append(cell(f"±{number(one.detectable)}", "" if asked else HEAD))
+    cells.append(cell("–" if one.margin is None else f"±{number(one.margin)}"))
     if asked and one.pairs is not None and one.power_now is not None:
         cells += [cell(f"{one.pairs:,}", HEAD), cell(percent(one.power_now, 1))]
     return cells

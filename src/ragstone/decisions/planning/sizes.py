@@ -10,6 +10,7 @@ import polars as pl
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored, mean_of
 from ragstone.errors import InputError
+from ragstone.stats.planning.equivalence import equivalence_margin
 from ragstone.stats.planning.mcnemar_power import (
     mcnemar_detectable,
     mcnemar_power,
@@ -87,8 +88,10 @@ class PairedSize:
     ``pairs_now`` questions have a score of both, ``left_out`` have not. ``difference_now`` is
     a - b, ``deviation`` how much it varies from question to question. ``difference`` is what is
     is to be found and ``pairs`` how many questions find it with ``power``; ``detectable`` is what
-    ``at`` questions find. ``test`` is the one that ``compare`` makes, at 1 - ``level`` over the
-    ``family`` of its tests; ``reason`` says why there is no number.
+    ``at`` questions find. ``margin`` is the least within which ``at`` questions show with ``power``
+    that two systems are equivalent which truly are alike. ``test`` is the one that ``compare``
+    makes, at 1 - ``level`` over the ``family`` of its tests; ``reason`` says why there is no
+    number.
     """
 
     metric: str
@@ -105,6 +108,7 @@ class PairedSize:
     power_now: float | None
     at: int | None
     detectable: float | None
+    margin: float | None
     reason: str | None
     test: str = "sign_flip"
     family: int = 1
@@ -198,8 +202,9 @@ def paired_sizes(
         (a, b) for at, a in enumerate(systems) for b in systems[at + 1 :] if baseline is None
     ] or [(a, str(baseline)) for a in systems if a != baseline]
     family = 1 if single else _tests(scored, pairs)
+    looked_at = 1 if single else len(chosen(scored, ())) * len(pairs)
     return [
-        _paired_size(scored, metric, a, b, difference, n, power, level, family)
+        _paired_size(scored, metric, a, b, difference, n, power, level, family, looked_at)
         for metric in chosen(scored, metrics)
         for a, b in pairs
     ]
@@ -294,6 +299,7 @@ def _paired_size(
     power: float,
     level: float,
     family: int,
+    looked_at: int,
 ) -> PairedSize:
     pairs, left_out = differences(scored, metric, a, b)
     alone = 1 - (1 - level) / family
@@ -307,13 +313,21 @@ def _paired_size(
     if pairs["cluster"].n_unique() > 1:
         first = pilot(pairs["difference"].to_numpy(), pairs["cluster"].to_numpy())
     reason = TOO_FEW if first is None else None if first.cluster_deviation > 0 else NO_VARIATION
-    record: dict[str, Any] = dict.fromkeys(("pairs", "power_now", "at", "detectable"))
+    record: dict[str, Any] = dict.fromkeys(("pairs", "power_now", "at", "detectable", "margin"))
     if first is not None and reason is None:
         at = first.rows if n is None else n
         differing = float((pairs["difference"] != 0).to_numpy().mean())
         plan = _by_mcnemar if exact else _by_sign_flips
         found = plan(first, differing, difference, at, power, alone)
         record |= dict(zip(("detectable", "pairs", "power_now"), found, strict=True), at=at)
+        low, high = scored.scale(metric).low, scored.scale(metric).high
+        record["margin"] = equivalence_margin(
+            first.cluster_deviation,
+            max(2, round(at / first.rows_per_cluster)),
+            power=power,
+            level=1 - (1 - level) / looked_at,
+            unseen=0.0 if exact or low is None or high is None else high - low,
+        )
         if record["detectable"] is None:
             reason = f"{at:,} questions are too few for any difference"
     return PairedSize(
