@@ -16,6 +16,7 @@ from ragstone.decisions.gating.gate import gate
 from ragstone.report.calibration_page import calibration_page
 from ragstone.report.gate_words import advice
 from ragstone.run import Run
+from ragstone.stats.correcting.anytime import anytime_mean
 
 METRIC = "unsupported_claim"
 SYSTEMS = ("a", "b", "c", "d")
@@ -153,3 +154,42 @@ def test_a_gate_stays_open_on_labels_that_are_no_random_sample(piers: Run, label
     (one,) = assumed.requirements
     assert one.value is not None
     assert any("taken for a random sample, though" in note for note in one.notes)
+
+
+def test_labels_that_keep_coming_have_an_interval_for_every_look(piers: Run, labels: Write) -> None:
+    drawn = [said(n, "a") for n in (59, 3, 41, 8, 22, 13, 36, 50, 2, 31, 17, 28)]
+    found = by_group(calibrate(piers, labels(drawn), anytime=True))["a"]
+    expected = anytime_mean([row["unsupported_claim_present"] for row in drawn], low=0, high=1).at(
+        0.95
+    )
+    assert found.labels.value == expected.value
+    assert found.labels.interval == expected.interval
+    assert found.corrected.value is None
+    assert found.corrected.reason == "corrected_only_without_anytime"
+    once = calibrate(piers, labels(drawn))
+    assert any("--anytime" in note for note in once.notes)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "reason"),
+    [
+        ([said(n, "a", inclusion_probability=0.1 + 0.8 * (n % 2)) for n in range(12)], "unequal"),
+        ([said(n, one) for n in (0, 7, 14, 25, 39, 46) for one in SYSTEMS], "whole_questions"),
+    ],
+)
+def test_a_design_without_such_an_interval_is_refused_with_the_reason(
+    piers: Run, labels: Write, drawn: Sequence[Mapping[str, Any]], reason: str
+) -> None:
+    found = by_group(calibrate(piers, labels(drawn), anytime=True))["all"]
+    assert found.labels.interval is None
+    assert str(found.labels.reason).startswith(reason)
+
+
+def test_a_gate_decides_at_every_look_by_the_labels_alone(piers: Run, labels: Write) -> None:
+    rows = [said(n, "a") for n in range(60)]
+    (one,) = gate(
+        piers, f"{METRIC} <= 0.7", system="a", labels=[labels(rows)], anytime=True
+    ).requirements
+    assert one.state == "holds"
+    assert one.method == "betting_sequence"
+    assert one.value == pytest.approx(15 / 60)

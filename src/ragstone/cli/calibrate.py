@@ -86,6 +86,14 @@ def calibrate(
             help="Correct by labels although they plainly are no random sample of what was judged.",
         ),
     ] = False,
+    anytime: Annotated[
+        bool,
+        typer.Option(
+            "--anytime",
+            help="Labels keep coming in, drawn at random: the mean of the labels alone, with an "
+            "interval that holds however often you look.",
+        ),
+    ] = False,
     level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of everything redrawn.")] = 0,
     out: Annotated[
@@ -132,6 +140,7 @@ def calibrate(
         repeats=repeat or (),
         injected=injected,
         assume_random=assume_random,
+        anytime=anytime,
         level=level,
         seed=seed,
     )

@@ -70,6 +70,11 @@ def gate(
         typer.Option("--assume-random", help="Decide by labels although they plainly are no "
                      "random sample of what was judged."),
     ] = False,
+    anytime: Annotated[
+        bool,
+        typer.Option("--anytime", help="Labels keep coming in, drawn at random: decide by their "
+                     "mean alone, with an interval that holds however often you look."),
+    ] = False,
     columns: Annotated[
         list[str] | None,
         typer.Option("--map", metavar="FIELD=COLUMN",
@@ -125,6 +130,7 @@ def gate(
         level=level,
         max_missing=max_missing,
         assume_random=assume_random,
+        anytime=anytime,
     )
     examples = failing(opened, result, limit=limit)
     if junit is not None:

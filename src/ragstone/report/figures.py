@@ -32,6 +32,7 @@ METHODS = {
     "poststratified_wilson": ("ps. Wilson", "corrected: Wilson over the verdicts of the judge"),
     "ppi_plus_plus": ("PPI++", "corrected: prediction-powered, the judge as control variate"),
     "rogan_gladen": ("R.–Gladen", "corrected by sensitivity and specificity"),
+    "betting_sequence": ("betting", "holds however often one looks while labels come in"),
     "item_bootstrap": ("bootstrap", "agreement: items redrawn"),
     "basic_bootstrap": ("basic", "bootstrap turned about the value"),
     "delong": ("DeLong", "AUROC: Wilson on the pairs that its variance is worth"),

@@ -22,6 +22,7 @@ Method = Literal[
     "ppi_plus_plus",
     "rogan_gladen",
     "item_bootstrap",
+    "betting_sequence",
     "bradley_terry",
     "delong",
 ]

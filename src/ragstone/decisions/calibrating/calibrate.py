@@ -84,6 +84,7 @@ def calibrate(
     repeats: Sequence[Run | str | Path] = (),
     injected: Run | str | Path | None = None,
     assume_random: bool = False,
+    anytime: bool = False,
     level: float = 0.95,
     seed: int = 0,
 ) -> Calibration:
@@ -111,6 +112,9 @@ def calibrate(
         injected: A run of the same data with injected instructions: how often is it moved?
         assume_random: Correct by labels without known chances even where their verdicts,
             systems or slices show that they are no random sample of what was judged.
+        anytime: Labels keep coming in, drawn at random, and are looked at each time: the mean of
+            the labels has an interval that holds at every look, in the order of the files, and
+            nothing is corrected.
         level: Of the intervals.
         seed: Of everything redrawn.
 
@@ -129,6 +133,7 @@ def calibrate(
         cluster=cluster,
         method=way,
         assume_random=assume_random,
+        anytime=anytime,
     )
     again = [Run.of(one) for one in repeats]
     moved = None if injected is None else Run.of(injected)
@@ -163,6 +168,7 @@ def corrected_quantities(
     columns: Mapping[str, str] | None = None,
     scales: Mapping[str, Ends] | None = None,
     assume_random: bool = False,
+    anytime: bool = False,
 ) -> CorrectedQuantities:
     """The corrected estimates of a run, for whatever decides over them.
 
@@ -171,7 +177,11 @@ def corrected_quantities(
         InputError: No label is of an example of the run.
     """
     of = LabelledRun(
-        run, labels_for(labels, run, columns, scales), cluster=cluster, assume_random=assume_random
+        run,
+        labels_for(labels, run, columns, scales),
+        cluster=cluster,
+        assume_random=assume_random,
+        anytime=anytime,
     )
     return CorrectedQuantities(of, tuple(of.notes()))
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ragstone.decisions.quantity import Quantity, mean_quantity
 from ragstone.decisions.scored import Scale, mean_of
 from ragstone.stats import MeanEstimate, ends_of
+from ragstone.stats.correcting.anytime import anytime_mean
 from ragstone.stats.correcting.by_design import favoured
 from ragstone.stats.correcting.corrected import Corrected, Correction
 from ragstone.stats.correcting.labels_only import mean_of_labels, rate_of_labels
@@ -32,6 +33,14 @@ MIDDLE = 0.5
 """A judge's score from here on is a yes, where people say yes or no."""
 
 PEOPLE = "people"
+CAME = "came"
+"""When an example was first labelled: its place among the rows of the label files."""
+
+UNEQUAL_CHANCES = "unequal_chances_of_being_drawn"
+WHOLE_QUESTIONS = "whole_questions_were_drawn"
+NO_RANGE = "no_range"
+ONLY_ONCE = "corrected_only_without_anytime"
+"""Why there is no interval that holds however often one looks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +55,8 @@ class LabelledScores:
         method: Of the correction of a rate.
         not_random: What speaks against a random draw of the labelled rows; None for nothing.
         assume_random: Correct all the same.
+        anytime: Whether the labels are looked at again and again as they come, in the order of
+            ``came``: their mean has an interval for that, and nothing is corrected.
     """
 
     metric: str
@@ -56,6 +67,7 @@ class LabelledScores:
     method: Method = "by_design"
     not_random: NotRandom | None = None
     assume_random: bool = False
+    anytime: bool = False
 
     @property
     def withheld(self) -> bool:
@@ -76,6 +88,8 @@ class LabelledScores:
         """Made ready from people's labels alone."""
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
         labels, weights, clusters = _labels(rows), known_weights(rows), _clusters(rows)
+        if self.anytime:
+            return self._as_they_come()
         if self.rate:
             return rate_of_labels(labels, weights=weights, clusters=clusters)
         return mean_of_labels(
@@ -110,9 +124,27 @@ class LabelledScores:
             verdicts(judged, self.n_labels), there, labels, weights=weights, clusters=clusters
         )
 
+    def _as_they_come(self) -> Correction:
+        """Made ready for labels that are looked at again and again; refused with the reason."""
+        rows = self.judged.filter(pl.col(PEOPLE).is_not_null()).sort(CAME)
+        weights = rows[WEIGHT].drop_nulls()
+        low, high = self.scale.low, self.scale.high
+        if weights.n_unique() > 1:
+            return _Refused(UNEQUAL_CHANCES, rows.height)
+        if self.withheld:
+            return _Refused(NOT_RANDOM, rows.height)
+        if _of_whole_clusters(self.judged):
+            return _Refused(WHOLE_QUESTIONS, rows.height)
+        if low is None or high is None:
+            return _Refused(NO_RANGE, rows.height)
+        return anytime_mean(_labels(rows), low=low, high=high)
+
     def quantity(self) -> Quantity:
-        """The corrected estimate, for what decides over it; no value where it is withheld."""
-        ready = self.corrected()
+        """The corrected estimate, for what decides over it; no value where it is withheld.
+
+        Of labels that are looked at as they come, the mean of these alone.
+        """
+        ready = self.by_labels() if self.anytime else self.corrected()
         at = ready.at(0.95)
         plain = mean_quantity(self.scores, self.scale)
         return Quantity(
@@ -228,14 +260,35 @@ def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstim
         labelled.group,
         mean_of(labelled.scores, labelled.scale, level=level),
         labelled.by_labels().at(level),
-        _withheld(labelled, corrected) if labelled.withheld else corrected,
+        _withheld(labelled, corrected) if labelled.withheld or labelled.anytime else corrected,
         labelled.rate,
         labelled.not_random,
     )
 
 
 def _withheld(labelled: LabelledScores, corrected: Corrected) -> Corrected:
-    return Corrected(None, None, corrected.method, labelled.n_labels, None, reason=NOT_RANDOM)
+    why = NOT_RANDOM if labelled.withheld else ONLY_ONCE
+    return Corrected(None, None, corrected.method, labelled.n_labels, None, reason=why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """Where labels have no interval that holds however often one looks."""
+
+    reason: str
+    n: int
+
+    def at(self, level: float) -> Corrected:  # noqa: ARG002  (as every correction)
+        """Nothing, at any level."""
+        return Corrected(None, None, "labels_only", self.n, None, reason=self.reason)
+
+
+def _of_whole_clusters(judged: pl.DataFrame) -> bool:
+    """Whether of each cluster all rows are labelled or none, and some have several."""
+    clusters = judged.group_by("cluster").agg(pl.len(), share=pl.col(PEOPLE).is_not_null().mean())
+    several = clusters.filter((pl.col("len") > 1) & (pl.col("share") > 0))
+    partly = clusters.filter((pl.col("share") > 0) & (pl.col("share") < 1))
+    return several.height > 0 and partly.is_empty()
 
 
 def _labels(rows: pl.DataFrame) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks
 from ragstone.run import Run
 
-from .correction import PEOPLE, LabelledScores, Method, is_rate
+from .correction import CAME, PEOPLE, LabelledScores, Method, is_rate
 from .people import (
     METRIC,
     WEIGHT,
@@ -44,6 +44,7 @@ class LabelledRun:
         cluster: The field whose equal values share their fate; by default the run's own.
         method: How rates are corrected.
         assume_random: Correct by labels that plainly are no random sample as if they were one.
+        anytime: The labels are looked at again and again as they come.
 
     Raises:
         InputError: No label is of an example of the run.
@@ -60,8 +61,10 @@ class LabelledRun:
         cluster: str | None = None,
         method: Method = "by_design",
         assume_random: bool = False,
+        anytime: bool = False,
     ) -> None:
-        self.run, self.method, self.assume_random = run, method, assume_random
+        self.run, self.method = run, method
+        self.assume_random, self.anytime = assume_random, anytime
         self.scored = Scored(run, cluster=cluster, by=by)
         self.given = labels.known_as(self.scored.facets.select("example_id", "system").iter_rows())
         self.names = self._named(metrics)
@@ -98,6 +101,8 @@ class LabelledRun:
         """By metric: the run's scores with people's beside them, where there are any."""
         values = people_scores(self.examples, self.labels, self.metrics, self.units)
         weights = weights_of(self.labels)
+        came = self.labels.used.select("example_id").unique(maintain_order=True)
+        weights = weights.join(came.with_row_index(CAME), on="example_id", how="left")
         fields = self._slices()
         found = {}
         for metric in self.metrics:
@@ -155,7 +160,15 @@ class LabelledRun:
         rate = is_rate(self.scores[metric], scale)
         unlike = self._not_random(metric, group, scores)
         return LabelledScores(
-            metric, group, scores, scale, rate, self.method, unlike, self.assume_random
+            metric,
+            group,
+            scores,
+            scale,
+            rate,
+            self.method,
+            unlike,
+            self.assume_random,
+            self.anytime,
         )
 
     def _not_random(
@@ -200,6 +213,11 @@ class LabelledRun:
                 "unit of an example, such as faithfulness, leaves these out; fill in all rows."
             )
         yield from self._own_words()
+        if not self.anytime:
+            yield (
+                "The intervals are for labels looked at once. To look again as more come in costs: "
+                "with --anytime the mean of the labels has an interval that holds all the same."
+            )
         for metric, scores in self.scores.items():
             lost = scores.filter((pl.col("status") != "value") & pl.col(PEOPLE).is_not_null())
             if lost.height:

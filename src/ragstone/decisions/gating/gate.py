@@ -169,6 +169,7 @@ def gate(
     max_missing: float = 0.05,
     corrected: CorrectedBy | None = None,
     assume_random: bool = False,
+    anytime: bool = False,
 ) -> GateResult:
     """Decide whether a run meets its requirements, in all its systems.
 
@@ -206,6 +207,8 @@ def gate(
             system, and None where it has none.
         assume_random: Decide by labels without known chances even where they plainly are no
             random sample; else a requirement that rests on them stays open.
+        anytime: Labels keep coming in and are looked at each time: decide by their mean alone,
+            with an interval that holds at every look.
 
     Raises:
         UnknownName: No metric or system is called that.
@@ -221,6 +224,7 @@ def gate(
             columns=columns,
             scales=scales,
             assume_random=assume_random,
+            anytime=anytime,
         )
         corrected, told = found_by, found_by.notes
     checks, notes = read_checks(

@@ -1,0 +1,70 @@
+"""Intervals that hold at every look: by hand, and over runs looked at after every ten labels."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ragstone.errors import InputError
+from ragstone.stats.correcting.anytime import anytime_mean
+from ragstone.stats.interval import Interval
+
+
+def ends(labels: object, level: float = 0.95, low: float = 0.0, high: float = 1.0) -> Interval:
+    found = anytime_mean(labels, low=low, high=high).at(level)  # type: ignore[arg-type]
+    assert found.interval is not None
+    return found.interval
+
+
+def looked(labels: np.ndarray, truth: float) -> bool:
+    """Whether the interval held the truth at every look, after ten labels each time.
+
+    A mean that was ruled out stays so, and the interval holds what was not: the last look tells.
+    """
+    last = ends(labels)
+    return last.low <= truth <= last.high
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5, 0.8])
+def test_rates_are_held_at_every_look(rate: float) -> None:
+    rng = np.random.default_rng(7)
+    held = [looked((rng.random(120) < rate).astype(float), rate) for _ in range(150)]
+    assert np.mean(held) >= 0.95
+
+
+def test_a_mean_that_was_ruled_out_stays_so() -> None:
+    rng = np.random.default_rng(1)
+    labels = rng.beta(2, 4, size=120)
+    looks = [ends(labels[:n]) for n in range(10, 121, 10)]
+    for before, after in pairwise(looks):
+        assert before.low <= after.low <= after.high <= before.high
+
+
+def test_the_first_bet_by_hand() -> None:
+    # Against a mean of .9 after one label of 0: the bet is at most half of what can be lost, .5 /
+    # (1 - .9) downwards and .5 / .9 upwards, or sqrt(2 ln 40 / (.25 ln 2)) = 6.53.
+    found = anytime_mean([0.0], low=0, high=1)
+    up, down = 1 - min(6.5257, 0.5 / 0.9) * 0.9, 1 + min(6.5257, 0.5 / 0.1) * 0.9
+    assert found.most[900] == pytest.approx(np.log((up + down) / 2), abs=1e-4)
+
+
+def test_higher_levels_hold_lower_ones_and_other_ranges_are_as_their_shares() -> None:
+    labels = np.random.default_rng(2).random(80)
+    wide, narrow = ends(labels, 0.99), ends(labels, 0.8)
+    assert wide.low <= narrow.low < narrow.high <= wide.high
+    stars = ends(1 + 4 * labels, low=1, high=5)
+    assert (stars.low, stars.high) == pytest.approx(
+        (1 + 4 * ends(labels).low, 1 + 4 * ends(labels).high)
+    )
+
+
+def test_no_label_tells_nothing_and_all_alike_still_have_a_width() -> None:
+    assert anytime_mean([], low=0, high=1).at(0.95).reason == "no_labels"
+    one = ends(np.ones(50))
+    assert one.high == 1
+    assert 0 < one.low < 1
+
+
+def test_a_label_out_of_range_is_refused() -> None:
+    with pytest.raises(InputError, match="from 0 to 1"):
+        anytime_mean([2.0], low=0, high=1)
