@@ -76,17 +76,17 @@ def test_drawn_by_error_the_chance_goes_with_the_error(scored: Scored) -> None:
         assert own == pytest.approx(20 * errors[int(id)] / errors.sum())
     drawn = found.widths[0]
     assert drawn.by == "error"
-    assert drawn.width == pytest.approx(2 * Z * errors.mean() / np.sqrt(20))
+    # By the errors alone 2 z · mean / sqrt(n); as Kish counts unequal weights, more.
+    by_weights = np.sqrt((errors**2).mean() * (1 / errors).mean() * errors.mean() / 20)
+    assert 2 * Z * errors.mean() / np.sqrt(20) < drawn.width == pytest.approx(2 * Z * by_weights)
 
 
-def test_the_design_that_gains_is_offered(scored: Scored) -> None:
+def test_what_would_be_no_narrower_is_not_offered(scored: Scored) -> None:
     found = draw_sample(scored, 20, metric="exact_match", people=NEVER_WRONG_HIGH)
-    errors = expected_errors(scored, "exact_match", NEVER_WRONG_HIGH)
-    gain = 1 - errors.mean() / np.sqrt((errors**2).mean())
-    assert f"For the mean --by error is expected to be {gain:.0%} narrower." in found.notes
     assert [one.by for one in found.widths] == ["random", "near-threshold", "error"]
+    assert not any("narrower" in note for note in found.notes)
     taken = draw_sample(scored, 20, by="error", metric="exact_match", people=NEVER_WRONG_HIGH)
-    assert not any("narrower" in note for note in taken.notes)
+    assert any("--by random is expected to be" in note for note in taken.notes)
 
 
 def test_near_the_threshold_is_told_to_be_wider_for_a_mean(tmp_path: Path) -> None:
@@ -105,12 +105,12 @@ def test_by_error_needs_labels(scored: Scored) -> None:
         draw_sample(scored, 20, by="error", metric="exact_match")
 
 
-def test_drawn_by_error_a_sample_gives_the_mean_of_the_whole_more_narrowly(scored: Scored) -> None:
-    """Three hundred draws: the mean by inclusion probabilities varies as was expected."""
+def test_drawn_by_error_means_of_known_errors_scatter_less(scored: Scored) -> None:
+    """Three hundred draws, where the judge never errs in one half and the labels knew it."""
     rng = np.random.default_rng(1)
     truth = np.where(np.arange(100) < 50, 1.0, rng.random(100) < 0.5)
     judge = np.where(np.arange(100) < 50, 1.0, 0.5)
-    spread, expected = {}, {}
+    spread = {}
     for by in ("random", "error"):
         means = []
         for seed in range(300):
@@ -120,6 +120,5 @@ def test_drawn_by_error_a_sample_gives_the_mean_of_the_whole_more_narrowly(score
             rows = found.rows["example_id"].cast(pl.Int64).to_numpy()
             weights = 1 / found.rows["inclusion_probability"].to_numpy()
             means.append(judge.mean() + weights @ (truth - judge)[rows] / 100)
-        spread[by], expected[by] = float(np.std(means)), found.widths[0].width
+        spread[by] = float(np.std(means))
     assert spread["error"] < 0.9 * spread["random"]
-    assert expected["error"] < 0.9 * expected["random"]

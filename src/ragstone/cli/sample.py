@@ -42,7 +42,7 @@ def sample(
         typer.Option(help="random; stratified: so many of each stratum; near-threshold: scores "
                      "near the threshold more often; disagreement: examples on which runs, or "
                      "votes in the run, disagree more often; error: what the judge is expected to "
-                     "get wrong more often, which gains for a mean."),
+                     "get wrong more often."),
     ] = Way.random,
     metric: Annotated[
         str | None,

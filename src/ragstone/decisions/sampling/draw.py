@@ -311,7 +311,7 @@ def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
     if not known:
         yield (
             "Expected as if the judge erred everywhere alike and told nothing: nobody knows "
-            "yet where it errs. Of a first sample --labels FILE tells, and --by error may gain."
+            "yet where it errs. Labels of a first sample tell: --labels FILE."
         )
     if of[best] < GAIN * taken.width:
         yield (

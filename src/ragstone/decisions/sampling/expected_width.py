@@ -72,9 +72,12 @@ def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) ->
 
 
 def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEVEL) -> float:
-    """Width of the interval of the mean that a difference estimator will have.
+    """Width of the interval of the mean that ``calibrate`` will give.
 
-        2 z · sqrt(sum of e² / π) / N
+        2 z · sqrt(the larger of  sum of e² / π / N²  and  mean of e² / n*)
+
+    n* is Kish's number of the labels: its intervals never take labels of unequal weight to tell
+    more than as many of equal weight.
 
     Args:
         errors: Shape (N,). e, how far people's score may lie from what is expected of it.
@@ -85,7 +88,11 @@ def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEV
     draws that hardly depend on each other.
     """
     z = NormalDist().inv_cdf(upper_quantile(level))
-    return 2 * z * sqrt(float((errors**2 / np.asarray(probability)).sum())) / len(errors)
+    chance = np.asarray(probability, dtype=np.float64)
+    rows = len(errors)
+    kish = rows**2 / float((1 / chance).sum())
+    variance = float((errors**2 / chance).sum()) / rows**2
+    return 2 * z * sqrt(max(variance, float((errors**2).mean()) / kish))
 
 
 def expected_widths(errors: Floats, designs: Mapping[str, Floats]) -> tuple[ExpectedWidth, ...]:
