@@ -286,6 +286,7 @@ class Evaluation:
         origin_files = [part / "origins.parquet" for part in self.folder.parts()]
         self.folder.join_parts([str(metric) for metric in chosen])
         write_json(self.folder.path / "estimates.json", estimates)
+        self.tally.look_who_served(self.folder.path)
         self._write(
             chosen,
             finished=True,

@@ -16,7 +16,7 @@ from ragstone.judges.judge import OF_NO_USE
 from ragstone.judges.names import LOCAL
 
 from .calls.entries import FILE as JOURNAL
-from .calls.entries import totals
+from .calls.entries import served, totals
 from .models import Opened
 
 VERSION = version("ragstone")
@@ -45,6 +45,8 @@ class Tally:
     """Questions to models that came to nothing, by judge, status and reason."""
     quotes: Counter[str] = field(default_factory=Counter)
     """Of the support by models: ``quotes``, ``unfound`` ones, ``unknown`` ids of contexts."""
+    served: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Replies to a judge's questions, by judge and the model that its server names."""
 
     def add(
         self, examples: int, ledger: pl.DataFrame, similarities: pl.DataFrame | None = None
@@ -88,6 +90,13 @@ class Tally:
         for judge, status, reason, count in manifest.get("left_open", ()):
             self.unheard[judge, status, reason] = count
         self.quotes.update(manifest.get("quotes", {}))
+        for judge, model, count in manifest.get("served", ()):
+            self.served[judge, model] = count
+
+    def look_who_served(self, folder: Path) -> None:
+        """Count the replies in the journal, where there is one."""
+        if (journal := folder / JOURNAL).is_file():
+            self.served = served(journal)
 
     @property
     def unheard_again(self) -> int:
@@ -141,6 +150,7 @@ def manifest(
         "unheard": tally.unheard_again,
         "left_open": [[*which, count] for which, count in sorted(tally.unheard.items())],
         "quotes": dict(tally.quotes),
+        "served": [[*which, count] for which, count in tally.served.items()],
         "judged": [[*said, count] for said, count in sorted(tally.said.items())],
         "compared": {
             measure: {"pairs": pairs, "cut": tally.cut[measure]}

@@ -22,6 +22,9 @@ COARSER = "Intervals take "
 FEW = 10
 """Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""
 
+SHOWN = 3
+"""Served models that a remark names."""
+
 PAIRS = {
     "question_context": "of question and context",
     "reference_context": "of reference and context",
@@ -72,9 +75,10 @@ def remarks(
 
 
 def of_models(tally: Tally, judges: Sequence[str], counts: "Counts | None") -> Iterator[str]:
-    """One line each: questions that came to nothing, evidence that is not there, what was saved."""
+    """One line each: other models, open questions, evidence that is not there, what was saved."""
     if not judges:
         return
+    yield from _served_by_several(tally)
     if tally.unheard:
         yield _left_open(tally)
     if unknown := tally.quotes["unknown"]:
@@ -119,6 +123,24 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
 def _from_to(counts: Sequence[int]) -> str:
     least, most = min(counts), max(counts)
     return str(least) if least == most else f"{least} to {most}"
+
+
+def _served_by_several(tally: Tally) -> Iterator[str]:
+    """Which judges were several models, and how many replies are of which."""
+    by_judge: dict[str, list[str]] = {}
+    for (judge, model), count in tally.served.items():
+        replies = "1 reply" if count == 1 else f"{count:,} replies"
+        by_judge.setdefault(judge, []).append(f"{model} ({replies})")
+    for judge, models in by_judge.items():
+        if len(models) == 1:
+            continue
+        more = f" and {len(models) - SHOWN:,} more" if len(models) > SHOWN else ""
+        number = "two" if len(models) == 2 else f"{len(models):,}"
+        yield (
+            f"{judge} was served by {number} models: {', '.join(models[:SHOWN])}{more}. The "
+            f"numbers mix {number} judges; name a model that is pinned to a version, and evaluate "
+            "into another folder."
+        )
 
 
 def _left_open(tally: Tally) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ ATTEMPT = (
 
 SOURCES = ("model", "cache")
 UNKNOWN = Usage()
+LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,28 @@ def totals(file: Path) -> Totals:
         raise explained(error, file) from error
 
 
+def served(file: Path) -> Counter[tuple[str, str]]:
+    """How many replies of each judge came from which model, as its server names it.
+
+    Those of earlier runs count too; a server that names none does not.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with closing(open_to_read(file, LAYOUT)) as connection:
+            found = connection.execute(
+                "SELECT judge, model, count(*) FROM attempts JOIN requests USING (key) "
+                "WHERE trouble IS NULL AND model IS NOT NULL GROUP BY 1, 2 ORDER BY 1, min(at), 2"
+            )
+            counts: Counter[tuple[str, str]] = Counter()
+            for judge, model, replies in found:
+                counts[as_text(judge), _printable(as_text(model))] += replies
+            return counts
+    except UNREADABLE as error:
+        raise explained(error, file) from error
+
+
 def count(connection: sqlite3.Connection) -> Totals:
     """The totals of an open journal."""
     (row,) = connection.execute(
@@ -264,6 +288,12 @@ def _part(connection: sqlite3.Connection, digest: object) -> str:
     for (text,) in connection.execute("SELECT text FROM parts WHERE digest = ?", (digest,)):
         return as_text(text)
     raise damaged(f"part {digest} of a question is not there")
+
+
+def _printable(name: str) -> str:
+    """Such as can be written into a file, and is read at a glance."""
+    name = name.encode(errors="replace").decode()
+    return name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "…"
 
 
 def _maybe(value: object) -> str | None:
