@@ -30,6 +30,8 @@ class Forecast(Protocol):
     def tasks(self) -> Mapping[tuple[str, str], Expected]: ...
     @property
     def total(self) -> Expected: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
 
 
 def forecast_page(found: Forecast) -> RenderableType:
@@ -58,6 +60,7 @@ def forecast_page(found: Forecast) -> RenderableType:
                 DIM,
             )
         ),
+        *(Paragraph(Text(note, DIM)) for note in found.notes),
     )
 
 

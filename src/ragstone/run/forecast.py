@@ -26,6 +26,7 @@ from ragstone.judges.local.claims import claims, statements
 from ragstone.judges.names import LLM_ASKS
 from ragstone.metrics import QUICK, Metric, needed_asks, wanted_topics
 from ragstone.models.chat import ChatModel, Usage
+from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
 
 from .ahead import Ahead
 from .asked import asked_for
@@ -62,7 +63,8 @@ class Expected:
         calls: Questions, each distinct one once.
         known: Questions that this run or an earlier one has asked; not among the calls.
         prompt: Tokens sent, four characters each.
-        completion: Tokens that come back, as far as can be expected.
+        completion: Tokens that come back, as far as can be expected, those of reasoning too.
+        reasoning: Of these the ones of reasoning.
         usd: The cost without any of the server's cache; None where no price is known.
     """
 
@@ -70,6 +72,7 @@ class Expected:
     known: int = 0
     prompt: int = 0
     completion: int = 0
+    reasoning: int = 0
     usd: float | None = None
 
 
@@ -80,10 +83,12 @@ class Forecast:
     Args:
         examples: How many there are.
         tasks: By judge and task.
+        notes: How each judge's tokens of reasoning were come by.
     """
 
     examples: int
     tasks: Mapping[tuple[str, str], Expected]
+    notes: tuple[str, ...] = ()
 
     @property
     def total(self) -> Expected:
@@ -95,6 +100,7 @@ class Forecast:
             sum(one.known for one in every),
             sum(one.prompt for one in every),
             sum(one.completion for one in every),
+            sum(one.reasoning for one in every),
             None if any(usd is None for usd in paid) else sum(usd for usd in paid if usd),
         )
 
@@ -107,6 +113,7 @@ class Forecast:
                 for (judge, task), one in self.tasks.items()
             ],
             "total": asdict(self.total),
+            "notes": list(self.notes),
         }
 
 
@@ -160,7 +167,45 @@ def forecast(
         mine = [ask for ask in asks if ask in LLM_ASKS]
         for begun in ahead.blocks(iter(examples), counting.see, lambda *_: None):
             judge_further(begun.examples, Tables(begun.frame), begun.judges, mine)
-    return Forecast(survey.examples, counting.tasks)
+        notes = tuple(known.thoughts.told(one.name) for one in by_model.models)
+    return Forecast(survey.examples, counting.tasks, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Thoughts:
+    """Tokens of reasoning a call: those heard in this run, else what the effort lets assume.
+
+    Args:
+        heard: Replies and their tokens of reasoning, by judge and task.
+    """
+
+    heard: Mapping[tuple[str, str], tuple[int, int]]
+
+    def of(self, judge: str, task: str) -> int:
+        """For a question of that task; heard of its other tasks where not of that."""
+        replies, tokens = self.heard.get((judge, task)) or self._all(judge)
+        return -(-tokens // replies) if replies else assumed_reasoning(judge)
+
+    def told(self, judge: str) -> str:
+        """Where the number comes from."""
+        replies, tokens = self._all(judge)
+        if replies:
+            told = "1 reply" if replies == 1 else f"{replies:,} replies"
+            mean = tokens / replies
+            return f"{judge}: {mean:,.0f} tokens of reasoning a call, as heard in {told} so far."
+        if (effort := effort_in(judge)) is None:
+            return (
+                f"{judge}: no reasoning is counted, for the name sets no effort; "
+                "a model that reasons all the same sends back more."
+            )
+        return (
+            f"{judge}: {assumed_reasoning(judge):,} tokens of reasoning a call are assumed for "
+            f"effort={effort}, not measured; a few calls into --out (--max-calls) tell better."
+        )
+
+    def _all(self, judge: str) -> tuple[int, int]:
+        of_judge = [counts for (name, _), counts in self.heard.items() if name == judge]
+        return sum(replies for replies, _ in of_judge), sum(tokens for _, tokens in of_judge)
 
 
 class _Known:
@@ -169,11 +214,13 @@ class _Known:
     def __init__(self, journal: Path | None, limits: Limits) -> None:
         from ragstone.models.store import cache_folder
 
-        from .calls.entries import answered
+        from .calls.entries import answered, reasoned
         from .calls.replies import FILE, LAYOUT
         from .calls.sqlite_file import open_to_read
 
-        self._here = set() if journal is None or not journal.is_file() else answered(journal)
+        there = journal if journal is not None and journal.is_file() else None
+        self._here = set() if there is None else answered(there)
+        self.thoughts = _Thoughts({} if there is None else reasoned(there))
         self._replies: sqlite3.Connection | None = None
         file = (limits.cache or cache_folder()) / FILE
         if limits.cached and file.is_file():
@@ -231,12 +278,18 @@ class _Counting:
                 texts = (request.system, *request.parts, json.dumps(request.schema))
                 length = sum(map(len, texts))
                 sent = -(-length // CHARACTERS_A_TOKEN)
-                back = sum(
-                    EXPECTED.get(piece.task, 0) * len(piece.items) for piece in question.pieces
-                ) + sum(_tokens(item) for item in items.values())
+                thoughts = self.known.thoughts.of(model.name, question.task)
+                back = (
+                    thoughts
+                    + sum(
+                        EXPECTED.get(piece.task, 0) * len(piece.items) for piece in question.pieces
+                    )
+                    + sum(_tokens(item) for item in items.values())
+                )
                 expected.calls += 1
                 expected.prompt += sent
                 expected.completion += back
+                expected.reasoning += thoughts
                 usd = cost(Usage(sent, back, 0, 0), self.prices[model.name])
                 if usd is not None:
                     expected.usd = (expected.usd or 0.0) + usd

@@ -497,6 +497,17 @@ def test_a_reply_that_the_budget_cut_is_told_and_not_split(
     assert short.status == "ok"
 
 
+def test_room_for_thoughts_is_set_aside_by_the_effort_before_the_first_reply(
+    open_asking: Open, question: Make
+) -> None:
+    """8,000 tokens, and the 1,024 that Google allows for low effort."""
+    model = ScriptedModel(lambda request: written(request, 9_000), name="scripted?effort=low")
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.5))
+    (outcome,) = put(asking, model, question())
+    assert outcome.status == "ok"
+    assert [request.limit for request in model.requests] == [9_024]
+
+
 def test_a_reply_that_the_model_itself_cut_is_split_also_with_a_budget(
     open_asking: Open, question: Make
 ) -> None:

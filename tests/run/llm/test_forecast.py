@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragstone
+from ragstone.models.chat import ChatReply, Usage
 from ragstone.run import Limits
 from ragstone.run.forecast import forecast
 from ragstone.testing import ScriptedModel
@@ -49,3 +51,39 @@ def test_a_cache_that_is_none_of_ours_holds_nothing(
     (tmp_path / "replies.sqlite").write_text("These are notes of somebody's own.\n" * 50)
     found = forecast(pier, metrics="faithfulness", judge=scripted(), limits=Limits(cache=tmp_path))
     assert (found.total.calls, found.total.known) == (4, 0)
+
+
+def test_reasoning_is_counted_by_the_effort_until_a_reply_was_heard(
+    pier: Rows,
+) -> None:
+    """Google allows Gemini 2.5 1,024 tokens of thought at low effort."""
+    given: dict[str, Any] = {"metrics": "faithfulness", "limits": Limits(cached=False)}
+    plain = forecast(pier, judge="openai:m", **given)
+    thinking = forecast(pier, judge="openai:m?effort=low", **given)
+    assert (plain.total.calls, plain.total.reasoning) == (4, 0)
+    assert thinking.total.reasoning == 4 * 1024
+    assert thinking.total.completion == plain.total.completion + 4 * 1024
+    assert "no reasoning is counted" in plain.notes[0]
+    assert "1,024 tokens of reasoning a call are assumed for effort=low" in thinking.notes[0]
+    assert thinking.to_dict()["notes"] == list(thinking.notes)
+
+
+@pytest.mark.parametrize("effort", ["", "?effort=high"])
+def test_reasoning_that_was_heard_in_the_run_is_expected_of_the_rest(
+    effort: str, scripted: Model, pier: Rows, tmp_path: Path
+) -> None:
+    model = scripted(name=f"scripted{effort}")
+    replies = model.reply
+
+    async def reply(request: Any) -> ChatReply:
+        return replace(await replies(request), usage=Usage(100, 900, 0, 700))
+
+    model.reply = reply  # type: ignore[method-assign]
+    given: dict[str, Any] = {"metrics": "faithfulness", "out": tmp_path / "run"}
+    ragstone.evaluate(pier, judge=model, limits=Limits(max_calls=1), **given)
+    found = forecast(pier, judge=model, **given)
+    assert found.total.calls == 3
+    assert found.total.reasoning == 3 * 700, "one task was heard, and stands for the other too"
+    assert found.notes == (
+        f"scripted{effort}: 700 tokens of reasoning a call, as heard in 1 reply so far.",
+    )

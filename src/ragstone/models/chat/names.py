@@ -81,7 +81,7 @@ def open_chat(
         meant = nearest(name)
         guess = f"Did you mean {meant}? " if meant else ""
         raise UnknownName("model", name, FORMS, hint=f"{guess}Forms are: {', '.join(FORMS)}")
-    place, settings = _split(name)
+    place, settings = split_settings(name)
     if kind in ADAPTERS:
         if offline:
             raise ModelError(f"{name} may send texts elsewhere, which --offline forbids")
@@ -116,7 +116,7 @@ def _kind(name: str) -> str | None:
     return kind if ":" in name and (kind in SERVERS or kind in ADAPTERS) else None
 
 
-def _split(name: str) -> tuple[str, str]:
+def split_settings(name: str) -> tuple[str, str]:
     """The name and the text of its settings; in an address a question mark is none of ours."""
     before, mark, after = name.partition("#") if "://" in name else ("", "", name)
     model, _, settings = after.partition("?")

@@ -183,6 +183,27 @@ def totals(file: Path) -> Totals:
         raise explained(error, file) from error
 
 
+def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
+    """Replies and their tokens of reasoning by judge and task, where the server tells these.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with closing(open_to_read(file, LAYOUT)) as connection:
+            found = connection.execute(
+                "SELECT judge, task, count(*), sum(reasoning_tokens) "
+                "FROM attempts JOIN requests USING (key) "
+                "WHERE source = 'model' AND reasoning_tokens IS NOT NULL GROUP BY 1, 2"
+            )
+            return {
+                (as_text(judge), as_text(task)): (replies, as_whole(tokens))
+                for judge, task, replies, tokens in found
+            }
+    except UNREADABLE as error:
+        raise explained(error, file) from error
+
+
 def served(file: Path) -> Counter[tuple[str, str]]:
     """How many replies of each judge came from which model, as its server names it.
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from ragstone.errors import ModelError
 from ragstone.models.chat import ChatModel, ChatRequest, Usage
+from ragstone.models.chat.reasoning import assumed_reasoning
 
 from .attempting import NEXT, Answer, Asked, Sent, attempted, no_use, settled
 from .budget import AT_FIRST, Budget, Estimate, Known
@@ -246,7 +247,8 @@ class Lane:
         known = self._known.get(task)
         if known is None:
             longest = max((one.longest for one in self._known.values()), default=0)
-            known = self._known[task] = Known(max(AT_FIRST, longest))
+            first = AT_FIRST + assumed_reasoning(self.model.name)
+            known = self._known[task] = Known(max(first, longest))
         return known
 
     def _account(self, sent: Sent, usage: Usage, usd: float | None, tokens: int) -> int:
