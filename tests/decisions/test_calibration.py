@@ -14,7 +14,7 @@ from ragstone.decisions.calibrating.repeats import order_sensitivity
 from ragstone.errors import InputError, UnknownName
 from ragstone.run import Run
 from ragstone.stats.correcting.poststratified import poststratified_rate
-from ragstone.testing import ScriptedModel
+from ragstone.testing import ScriptedModel, asked, reply_to
 
 METRIC = "unsupported_claim"
 WRONG = range(0, 40, 4)
@@ -317,10 +317,10 @@ def test_share_of_words_that_changed_is_counted(piers: Run, labels: Write, tmp_p
 def test_order_that_decides_a_preference_is_counted(tmp_path: Path) -> None:
     """A model that always likes the first answer best changes its verdict with the order."""
     model = ScriptedModel(
-        lambda request: {
-            name: {"reason": "The first says more.", "verdict": "A"}
-            for name in request.schema["properties"]
-        }
+        lambda request: reply_to(
+            request,
+            {name: {"reason": "The first says more.", "verdict": "A"} for name in asked(request)},
+        )
     )
     rows = [
         {**pier(n), "system": system, "id": f"{n}{system}"} for n in range(3) for system in "ab"
