@@ -6,6 +6,7 @@ import polars as pl
 
 from ragstone.examples.files import Meter
 from ragstone.examples.in_memory import plain_rows
+from ragstone.examples.parquet_pages import check_pages
 from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.source import FileSource, Row
 from ragstone.parquet import scan_parquet
@@ -24,6 +25,7 @@ class Parquet(FileSource):
     def rows(self, meter: Meter) -> Iterator[Row]:
         number = 0
         try:
+            check_pages(self.path)
             batches = scan_parquet(self.path).collect_batches(chunk_size=ROWS_AT_ONCE)
             total = scan_parquet(self.path).select(pl.len()).collect().item()
             for frame in batches:
