@@ -10,6 +10,10 @@ from typing import Any
 from ragstone.judges.llm.question import WORDS
 from ragstone.models.chat import ITEMS, ChatFailure, ChatReply, ChatRequest
 
+BLOCK = re.compile(r"^==== [0-9a-f]{32} ", re.MULTILINE)
+NUMBER_OF_SENTENCE = re.compile(r"\[s\d+\] ")
+IDS = re.compile(r"^ids: (.*)$", re.MULTILINE)
+
 Said = str | Mapping[str, Any] | ChatReply | ChatFailure
 """A reply's text, an object to be written as JSON, a reply in full, or a failure to be raised."""
 
@@ -100,7 +104,7 @@ def asked(request: ChatRequest) -> dict[str, str]:
 
     No words where no text of its own stands behind the id.
     """
-    lines = re.findall(r"^ids: (.*)$", request.parts[-1], re.MULTILINE)
+    lines = IDS.findall(request.parts[-1])
     return {name: _words(request.text, name) for line in lines for name in line.split()}
 
 
@@ -121,8 +125,13 @@ def reply_to(request: ChatRequest, said: Mapping[str, Mapping[str, Any]]) -> dic
 
 
 def _words(text: str, name: str) -> str:
-    found = re.search(rf"^==== [0-9a-f]{{32}} {re.escape(name)}\n(.*?)\n====", text, re.M | re.S)
-    return " ".join(re.sub(r"\[s\d+\] ", "", found[1]).split()[:WORDS]) if found else ""
+    """The first words of the block of that name, without the numbers of its sentences."""
+    for block in BLOCK.split(text)[1:]:
+        own, _, rest = block.partition("\n")
+        if own == name:
+            said = rest.partition("\n====")[0]
+            return " ".join(NUMBER_OF_SENTENCE.sub("", said).split()[:WORDS])
+    return ""
 
 
 def _in_order(script: Iterable[Said]) -> Callable[[ChatRequest], Said]:
