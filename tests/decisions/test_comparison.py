@@ -211,6 +211,9 @@ def test_the_margin_decides_what_is_equivalent_and_how_many_pairs_are_needed(
     assert narrow.verdict == "cannot_tell"
     assert narrow.n_needed is not None
     assert narrow.n_needed > 50
+    assert [one.n_needed_reason for one in (unsaid, wide, narrow)] == [
+        "no margin is asked for", "the verdict stands", None,
+    ]  # fmt: skip
     assert wide.low is not None
     assert wide.equivalence_low is not None
     assert wide.low < wide.equivalence_low
@@ -269,6 +272,22 @@ def test_an_interval_that_leaves_zero_out_beside_an_open_verdict_is_explained(
 # The same inputs ---------------------------------------------------------------------------
 
 
+def test_an_open_comparison_as_narrow_as_the_margin_says_so(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", two(*drawn(400, 0.008)))
+    alone = only(compare(run))
+    assert alone.low is not None
+    assert alone.high is not None
+    one = only(compare(run, margin=0.55 * (alone.high - alone.low)))
+    assert (one.verdict, one.n_needed) == ("cannot_tell", None)
+    assert one.n_needed_reason == "half the interval is within the margin already"
+
+
+def test_one_question_needs_more_for_a_reason(tmp_path: Path) -> None:
+    one = only(compare(run_of(tmp_path / "run", two([0.5], [0.4])), margin=0.1))
+    assert (one.verdict, one.n_needed) == ("cannot_tell", None)
+    assert one.n_needed_reason == "fewer than two pairs have a value of both"
+
+
 def test_a_run_against_itself_is_the_same_in_every_metric(tmp_path: Path) -> None:
     rows: list[Row] = [
         (system, f"q{number}", {"faithfulness": number / 9, "own": 3.0, "hit": "missing"})
@@ -282,6 +301,7 @@ def test_a_run_against_itself_is_the_same_in_every_metric(tmp_path: Path) -> Non
     one = found.comparisons[0]
     assert (one.value_a, one.difference) == (one.value_b, 0)
     assert (one.low, one.high, one.p, one.n_needed, one.caution) == (None,) * 5
+    assert one.n_needed_reason == "the inputs are the same: nothing is estimated"
     assert one.to_dict()["verdict"] == "same"
 
 

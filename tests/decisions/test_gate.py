@@ -109,6 +109,7 @@ def test_a_requirement_holds_where_the_whole_interval_clears_the_bar(run: Make) 
         None,
         0,
     )
+    assert one.n_needed_reason == "it is decided"
 
 
 def test_a_requirement_is_broken_where_the_opposite_is_shown(run: Make) -> None:
@@ -122,6 +123,7 @@ def test_a_requirement_is_open_where_the_bar_lies_inside_the_interval(run: Make)
     assert (result.decision, one.state, result.exit_status) == ("cannot_tell", "open", 3)
     assert one.n_needed is not None
     assert one.n_needed > 100
+    assert one.n_needed_reason is None
 
 
 def test_no_event_against_one_in_a_hundred_needs_299_examples(run: Make) -> None:
@@ -134,6 +136,7 @@ def test_no_event_against_one_in_a_hundred_needs_299_examples(run: Make) -> None
 def test_a_value_on_the_bar_is_open_whatever_the_number_of_examples(run: Make) -> None:
     one = only(gate(run(hit=zeros(100, 85)), "hit >= 0.85"))
     assert (one.state, one.n_needed) == ("open", None)
+    assert one.n_needed_reason == "the value lies on the bar"
 
 
 def test_examples_that_are_undefined_count_towards_those_needed(run: Make) -> None:
@@ -176,6 +179,7 @@ def test_a_stricter_level_takes_a_wider_interval(run: Make) -> None:
 def test_undefined_everywhere_is_open_with_its_reason(run: Make) -> None:
     one = only(gate(run(hit=[None] * 9), "hit >= 0.85"))
     assert (one.decision, one.value, one.p, one.n_needed) == ("cannot_tell", None, None, None)
+    assert one.n_needed_reason == "there is no value to go by"
     assert one.reason == "undefined everywhere (why)"
 
 

@@ -31,6 +31,7 @@ def decided(**known: Any) -> Decided:
         "p": 0.9999,
         "p_adjusted": 1.0,
         "n_needed": None,
+        "n_needed_reason": None,
         "n": 100,
         "n_undefined": 0,
         "n_missing": 0,

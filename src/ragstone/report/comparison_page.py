@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from ragstone.decisions.comparing.compared import Comparison, Comparisons
+from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
 from ragstone.decisions.comparing.ranking import Ranked
 
 from .facts import DIM, HEAD, Facts
@@ -187,8 +187,7 @@ def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, lis
 
 def _narrow(one: Comparison) -> bool:
     """Whether more pairs would help, although the interval is as narrow as the margin."""
-    known = one.n_needed is not None and one.n_needed <= one.n_pairs
-    return one.verdict == "cannot_tell" and known
+    return one.n_needed_reason == NARROW
 
 
 def _chance(one: Ranked) -> str:

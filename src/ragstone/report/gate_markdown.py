@@ -15,6 +15,7 @@ from .gate_words import (
     gain_head,
     headline,
     is_gain,
+    none_needed,
     tails,
     tested,
     value_figure,
@@ -57,7 +58,7 @@ def _table(result: GateResult) -> Iterator[str]:
             ends(one.low, one.high),
             f"{one.n:,}" + (f" ({one.n_missing:,} missing)" if one.n_missing else ""),
             p_word(one.p_adjusted).replace("<", "&lt;"),
-            "" if one.n_needed is None else f"{one.n_needed:,}",
+            "; ".join(none_needed(one)) if one.n_needed is None else f"{one.n_needed:,}",
         ]
         yield f"| {' | '.join(cells)} |"
 

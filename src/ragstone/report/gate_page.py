@@ -20,6 +20,7 @@ from .gate_words import (
     gain_head,
     headline,
     is_gain,
+    none_needed,
     tails,
     tested,
     value_figure,
@@ -188,7 +189,7 @@ def _said(one: Decided) -> list[str]:
     if one.decision in ("pass", "fail"):
         return []
     inside = one.decision == "cannot_tell" and (one.n_needed is not None or bool(one.notes))
-    return [*([] if inside else [one.reason]), *one.notes]
+    return [*([] if inside else [one.reason]), *none_needed(one), *one.notes]
 
 
 def _worst(result: GateResult, examples: Failing) -> Iterator[RenderableType]:

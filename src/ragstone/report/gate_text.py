@@ -14,6 +14,7 @@ from .gate_words import (
     example_lines,
     headline,
     needs,
+    none_needed,
     value_word,
 )
 
@@ -47,5 +48,5 @@ def _one(one: Decided) -> Iterator[str]:
     shown = [value, f"n {one.n:,}", f"p broken {p}" if p else "", needs(one)]
     yield f"        {', '.join(filter(None, shown))}"
     if one.decision != "pass":
-        yield f"        {one.reason}"
-        yield from (f"        {note}" for note in one.notes)
+        for line in (one.reason, *none_needed(one), *one.notes):
+            yield f"        {line}"

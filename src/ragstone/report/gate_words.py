@@ -160,6 +160,13 @@ def needs(one: Decided) -> str:
     return f"needs {one.n_needed:,} {one.counted}, has {has:,}"
 
 
+def none_needed(one: Decided) -> list[str]:
+    """Why no number of examples is known to decide an open one that has a value."""
+    if one.decision != "cannot_tell" or one.value is None or one.n_needed_reason is None:
+        return []
+    return [f"no number of {one.counted} is known to decide it: {one.n_needed_reason}"]
+
+
 def example_lines(one: FailingExample) -> Iterator[str]:
     """An example as lines of plain text: its score, question, answer, what is held against it."""
     yield f"{number(one.value)}  {one.example_id}"

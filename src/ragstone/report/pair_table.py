@@ -225,7 +225,7 @@ def _effect(one: Comparison) -> str:
 
 def needed(one: Comparison) -> str:
     """How many pairs, where these are too few."""
-    if one.n_needed is None or one.n_needed <= one.n_pairs:
+    if one.n_needed is None:
         return ""
     return f"~{one.n_needed:,}"
 

@@ -202,6 +202,7 @@ def _with_verdict(
         p_equivalence_adjusted=p_equivalence,
         verdict=verdict,
         n_needed=one.n_needed if open_ else None,
+        n_needed_reason=one.n_needed_reason if open_ else "the verdict stands",
         reason="; ".join(said) or None,
     )
 

@@ -22,6 +22,9 @@ class WinRate:
     high: float | None
 
 
+NARROW = "half the interval is within the margin already"
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """System a against system b on one metric, over the questions that both answered.
@@ -33,9 +36,9 @@ class Comparison:
     lies inside the margin, adjusted by Holm in a family of their own. ``wins`` are
     pairs on which a is ahead in the metric's direction, or higher where it has
     none. ``n_needed`` are the pairs in all at which half the interval would be the
-    margin. ``relative_change`` is in percent of ``value_b``, ``effect_size`` the mean of
-    the differences over their standard deviation. ``reason`` says what the numbers cannot
-    tell, and why.
+    margin, None where ``n_needed_reason`` says why there is no such number. ``relative_change``
+    is in percent of ``value_b``, ``effect_size`` the mean of the differences over their
+    standard deviation. ``reason`` says what the numbers cannot tell, and why.
     """
 
     metric: str
@@ -71,6 +74,7 @@ class Comparison:
     effect_size: float | None
     relative_change: float | None
     n_needed: int | None
+    n_needed_reason: str | None
     reason: str | None
 
     @property

@@ -15,7 +15,7 @@ from ragstone.stats.comparing.paired import PairedDifference, needed_pairs, pair
 from ragstone.stats.comparing.sign_flip import sign_flip_test
 from ragstone.stats.one_sided import one_sided_p
 
-from .compared import Comparison, WinRate
+from .compared import NARROW, Comparison, WinRate
 from .same_inputs import told
 from .sides import Bools, Floats, Values
 from .verdict import TIE
@@ -106,7 +106,7 @@ def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Com
 
     found, narrow = difference(asked.level).interval, difference(asked.equivalence_level).interval
     p, test = _tested(d, by, rate, asked)
-    needed = _needed(by, rate, scale, asked)
+    needed, why_none = _needed(by, rate, scale, asked)
     ahead = -d if scale.better == "-" else d
     wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
     mean_a, mean_b = (float(one.mean()) if len(d) else None for one in (pairs.a, pairs.b))
@@ -145,7 +145,8 @@ def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Com
         relative_change=None
         if mean_a is None or mean_b is None
         else relative_change(mean_a, mean_b),
-        n_needed=needed if needed is not None and needed > len(d) else None,
+        n_needed=needed,
+        n_needed_reason=why_none,
         reason=_reason(pairs, d, by, scale, asked, interval=found is not None),
     )
 
@@ -159,7 +160,13 @@ def same_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Compar
          "test", "win_rate", "effect_size", "n_needed")
     )  # fmt: skip
     found = compare_pairs(about, pairs, scale, replace(asked, margin=None, resamples=1))
-    said = replace(found, margin=asked.margin, verdict="same", reason=told(differing, len(d)))
+    said = replace(
+        found,
+        margin=asked.margin,
+        verdict="same",
+        reason=told(differing, len(d)),
+        n_needed_reason="the inputs are the same: nothing is estimated",
+    )
     return replace(said, **nothing)
 
 
@@ -219,10 +226,15 @@ class _ByCluster:
         return np.bincount(self.number, values).astype(np.float64)
 
 
-def _needed(by: _ByCluster, rate: bool, scale: Scale, asked: Asked) -> int | None:
+def _needed(
+    by: _ByCluster, rate: bool, scale: Scale, asked: Asked
+) -> tuple[int | None, str | None]:
+    """The pairs, or why there is no number of them."""
     if asked.margin is None:
-        return None
-    return needed_pairs(
+        return None, "no margin is asked for"
+    if len(by.counts) < 2:
+        return None, f"fewer than two {by.noun}s have a value of both"
+    needed = needed_pairs(
         by.a,
         by.b,
         by.counts,
@@ -232,6 +244,9 @@ def _needed(by: _ByCluster, rate: bool, scale: Scale, asked: Asked) -> int | Non
         high=scale.high,
         level=asked.level,
     )
+    if needed is None:
+        return None, "all pairs differ alike, and the metric has no range to argue from"
+    return (None, NARROW) if needed <= by.counts.sum() else (needed, None)
 
 
 def _tested(

@@ -26,6 +26,7 @@ EXIT_STATUS: Mapping[Decision, int] = {"pass": 0, "fail": 1, "cannot_tell": 3, "
 
 GRAVEST_FIRST: tuple[Decision, ...] = ("fail", "missing", "cannot_tell", "pass")
 DECIDED: Mapping[State, Decision] = {"holds": "pass", "broken": "fail", "open": "cannot_tell"}
+ON_THE_BAR = "the value lies on the bar"
 NO_RANDOM_SAMPLE = "the labels are no random sample"
 WORST_KEPT = 10
 """Examples kept a requirement that does not pass."""
@@ -57,6 +58,7 @@ class Decided:
         p_adjusted: By Holm over all requirements and systems.
         n_needed: Examples in all that would decide it if the value stayed; None where it is
             decided, and where no number would.
+        n_needed_reason: Why there is no such number; None where there is.
         n: Rows with a value: examples, pairs or labels, as ``counted`` says.
         n_undefined: Rows to which the definition gives none.
         n_missing: Rows whose value a judge owes.
@@ -84,6 +86,7 @@ class Decided:
     p: float | None
     p_adjusted: float | None
     n_needed: int | None
+    n_needed_reason: str | None
     n: int
     n_undefined: int
     n_missing: int
@@ -104,6 +107,7 @@ class Decided:
             "high": self.high,
             "p": self.p,
             "n_needed": self.n_needed,
+            "n_needed_reason": self.n_needed_reason,
             "metric": self.metric,
             "op": self.op,
             "bar": self.bar,
@@ -252,6 +256,8 @@ def _decided(
     if found.state != "broken" and not check.same and (owed := _owed(check, turned, max_missing)):
         decision, reason = "missing", owed
     interval = found.interval
+    open_ = found.state == "open"
+    needed, why_none = _needed(check, family, level) if open_ else (None, "it is decided")
     return Decided(
         text=check.text,
         metric=check.metric,
@@ -268,7 +274,8 @@ def _decided(
         method=None if interval is None else interval.method,
         p=found.p,
         p_adjusted=found.p_adjusted,
-        n_needed=_needed(check, family, level) if found.state == "open" else None,
+        n_needed=needed,
+        n_needed_reason=why_none,
         n=quantity.n,
         n_undefined=quantity.n_undefined,
         n_missing=quantity.n_missing,
@@ -280,25 +287,29 @@ def _decided(
     )
 
 
-def _needed(check: Check, family: int, level: float) -> int | None:
-    """Examples in all, at the present share of those that are undefined.
+def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | None]:
+    """Examples in all, at the present share of those that are undefined, or why no number.
 
     On the right side of the bar the interval has to clear it. On the wrong side the p has to
     reach the level over the family's size, which suffices for Holm whatever the others do.
     """
     quantity, bar = check.quantity, check.bar
-    if quantity.value is None or quantity.n == 0 or quantity.value == bar.at:
-        return None
+    if quantity.value is None or quantity.n == 0:
+        return None, "there is no value to go by"
+    if quantity.value == bar.at:
+        return None, ON_THE_BAR
     right = bar.met(quantity.value)
     side, reached = (bar.side, level) if right else (bar.other_side, level / family)
     rows = _rows_needed(quantity, bar, side, reached)
     if rows is None:
-        return None
+        return None, ON_THE_BAR if quantity.at(1 - 2 * level) else "there is no interval to go by"
     if quantity.counted == "labels":
-        labels = max(rows, quantity.n + 1)
-        return labels if labels <= (quantity.n_scored or 0) else None
+        labels, judged = max(rows, quantity.n + 1), quantity.n_scored or 0
+        if labels > judged:
+            return None, f"{labels:,} labels, of {judged:,} judged examples: judge more"
+        return labels, None
     there = quantity.n + quantity.n_undefined
-    return max(ceil(rows * there / quantity.n), there + 1)
+    return max(ceil(rows * there / quantity.n), there + 1), None
 
 
 def _rows_needed(quantity: Quantity, bar: Bar, side: Side, level: float) -> int | None:
