@@ -64,7 +64,7 @@ def one(
     first = differences(rng, rate, differing, by, PILOT)
     if rate:
         share = max(by, float((first != 0).mean()))
-        doubt = doubt_of_share(max(1, int((first != 0).sum())), PILOT)
+        doubt = doubt_of_share(max(1, int((first != 0).sum())), PILOT, least=by)
         sure = mcnemar_sample_size(by, share, level=level)
         planned = ceil(sure * mcnemar_inflation(by, share, doubt, level=level))
     else:

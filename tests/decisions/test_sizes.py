@@ -124,7 +124,7 @@ def test_rates_are_planned_for_mcnemars_exact_test(scored: Scored) -> None:
     compared = compare(scored.run, metrics=["exact_match"]).comparisons[0]
     assert compared.test == found.test
     differing = (compared.wins + compared.losses) / compared.n_pairs
-    doubt = doubt_of_share(round(60 * differing), 60)
+    doubt = doubt_of_share(round(60 * differing), 60, least=0.1)
     factor = mcnemar_inflation(0.1, max(0.1, differing), doubt)
     assert found.pairs == np.ceil(mcnemar_sample_size(0.1, max(0.1, differing)) * factor)
     assert found.power_now == mcnemar_power(0.1, max(0.1, differing), 60)

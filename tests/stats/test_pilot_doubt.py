@@ -38,6 +38,15 @@ def test_the_inflated_size_has_the_power_on_average_over_pilots(level: float) ->
     assert np.mean(norm.cdf(shift * np.sqrt(found) - z)) < 0.79
 
 
+def test_a_share_is_looked_for_among_those_that_can_be() -> None:
+    # Of Jeffreys' posterior, what lies above .03, beside .03 where the pilot found .025.
+    posterior = beta(5.5, 195.5)
+    rest = posterior.sf(0.03)
+    expected = posterior.isf(rest * (1 - np.array(NODES))) / 0.03
+    assert doubt_of_share(5, 200, least=0.03) == pytest.approx(expected)
+    assert doubt_of_share(5, 200, least=0.9) == pytest.approx(np.ones(20))
+
+
 def test_a_plan_by_mcnemar_has_its_power_on_average_over_pilots() -> None:
     # Truly .05 of the pairs differ, by .03; a pilot of 200 finds anything from .01 to .1.
     rng = np.random.default_rng(4)
@@ -45,11 +54,12 @@ def test_a_plan_by_mcnemar_has_its_power_on_average_over_pilots() -> None:
     for successes in rng.binomial(200, 0.05, size=60):
         share = max(0.03, successes / 200)
         sure = mcnemar_sample_size(0.03, share)
-        factor = mcnemar_inflation(0.03, share, doubt_of_share(max(1, int(successes)), 200))
+        doubt = doubt_of_share(max(1, int(successes)), 200, least=0.03)
+        factor = mcnemar_inflation(0.03, share, doubt)
         powers.append(mcnemar_power(0.03, 0.05, int(np.ceil(sure * factor))))
         plain.append(mcnemar_power(0.03, 0.05, sure))
     assert np.mean(powers) > np.mean(plain)
-    assert np.mean(powers) > 0.77
+    assert np.mean(powers) > 0.79
 
 
 def test_a_variance_that_is_known_needs_no_more() -> None:
@@ -59,6 +69,7 @@ def test_a_variance_that_is_known_needs_no_more() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     for wrong in (lambda: doubt_of_deviation(1), lambda: doubt_of_share(0, 5),
+                  lambda: doubt_of_share(1, 5, least=1.5),
                   lambda: inflation(np.ones(2), power=1)):  # fmt: skip
         with pytest.raises(InputError):
             wrong()

@@ -361,9 +361,9 @@ def _by_mcnemar(
     level: float,
 ) -> Planned:
     """Of a larger difference than there are differing pairs now, all pairs that differ show it."""
-    doubt = doubt_of_share(round(differing * first.rows), first.rows)
 
     def factor(by: float) -> float:
+        doubt = doubt_of_share(round(differing * first.rows), first.rows, least=by)
         return mcnemar_inflation(by, max(differing, by), doubt, power=power, level=level)
 
     detectable = mcnemar_detectable(

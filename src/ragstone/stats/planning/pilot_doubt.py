@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.errors import InputError
-from ragstone.stats.beta import beta_quantile
+from ragstone.stats.beta import beta_cdf, beta_quantile
 from ragstone.stats.interval import upper_quantile
 
 Floats = NDArray[np.float64]
@@ -16,6 +16,7 @@ NODES = tuple((at + 0.5) / 20 for at in range(20))
 """Quantiles at which a variance that is not known for sure is looked at."""
 
 STEPS = 60
+ROUNDING = 1e-9
 
 
 def doubt_of_deviation(clusters: int) -> Floats:
@@ -34,16 +35,29 @@ def doubt_of_deviation(clusters: int) -> Floats:
     return np.asarray(1 / np.maximum(cube, 0.05) ** 3)
 
 
-def doubt_of_share(successes: int, rows: int) -> Floats:
+def doubt_of_share(successes: int, rows: int, *, least: float = 0.0) -> Floats:
     """The true share over that of a pilot, at ``NODES`` of its posterior by Jeffreys' prior.
 
+    Args:
+        successes: Of the pilot, at least 1.
+        rows: Of the pilot.
+        least: The true share is known not to lie below it, in [0, 1]. The posterior is that of
+            the shares above, and the pilot's share counts as this one where it lies below.
+
     Raises:
-        InputError: No success, or more than rows.
+        InputError: No success, more than rows, or a least share out of its range.
     """
-    if not 0 < successes <= rows:
-        raise InputError(f"A share needs a success, got {successes} of {rows}.")
-    found = [beta_quantile(node, successes + 0.5, rows - successes + 0.5) for node in NODES]
-    return np.array(found) * rows / successes
+    if not (0 < successes <= rows and 0 <= least <= 1):
+        raise InputError(
+            f"A share needs a success and a least one in [0, 1], got {successes} of {rows} and "
+            f"{least}."
+        )
+    a, b = successes + 0.5, rows - successes + 0.5
+    below = beta_cdf(least, a, b)
+    if below > 1 - ROUNDING:
+        return np.ones(len(NODES))
+    found = [beta_quantile(below + node * (1 - below), a, b) for node in NODES]
+    return np.array(found) / max(successes / rows, least)
 
 
 def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> float:
