@@ -72,7 +72,7 @@ def test_the_system_prompt_explains_every_field_of_a_reply() -> None:
     assert set(re.findall(r"^- `(\w+)`", OWN.system, re.MULTILINE)) == set(fields)
 
 
-@pytest.mark.parametrize("sort", {one for sorts in SORTS.values() for one in sorts})
+@pytest.mark.parametrize("sort", dict.fromkeys(one for sorts in SORTS.values() for one in sorts))
 def test_a_worked_reply_reads(sort: type[Item]) -> None:
     piece = Piece("t", "", (), {"p01": sort}, lambda _: piece)
     example = Question((piece,), "S").request().example
