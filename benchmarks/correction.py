@@ -2,6 +2,8 @@
 
     python benchmarks/correction.py settings [--draws 1000] [--seed 1]
     python benchmarks/correction.py evouna [--data ../shared/data] [--draws 500]
+    python benchmarks/correction.py graded [--data ../shared/data] [--draws 500]
+    python benchmarks/correction.py agreement [--draws 500]
     python benchmarks/correction.py llmjudge [--data ../shared/data]
 
 ``settings`` draws 2,000 judged rows of a known rate, some of them labelled, and counts how many
@@ -12,8 +14,14 @@ labelled whole, whose answers correlate by .33.
 
 ``evouna`` takes 17,306 answers that people judged, as if they had judged 50 or 200 of them, or the
 answers to 40 questions, and corrects two judges: whether a gold answer is contained in the answer,
-and Ragstone's local judge. ``llmjudge`` ranks 33 LLM judges of relevance by their agreement with
-people on 10 queries, and corrects how many passages they call relevant.
+and Ragstone's local judge. ``graded`` does so for means of grades: 2,000 rows drawn from those that
+people graded, 200 of them labelled, against the mean of all. Of MTRAG faithfulness, 1 to 4, beside
+two published scores; of BEGIN attribution, full 1, generic .5 and none 0, beside the share of the
+answer's words that its context has. ``agreement`` draws two annotators of items in 40 clusters of
+5, who are right with .85 on average, but alike within a cluster, and counts how often intervals of
+kappa and alpha hold the truth, with the clusters and without. ``llmjudge`` ranks 33 LLM judges of
+relevance by their agreement with people on 10 queries, and corrects how many passages they call
+relevant.
 """
 
 import argparse
@@ -32,11 +40,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.stats import mean_interval, t_quantile
+from ragstone.stats.agreement.coefficients import agreement_coefficients
 from ragstone.stats.agreement.cohen import kappa_with_interval
 from ragstone.stats.clusters import HALF_CLUSTER
 from ragstone.stats.correcting.by_design import favoured
 from ragstone.stats.correcting.corrected import Corrected
-from ragstone.stats.correcting.labels_only import labels_only_rate
+from ragstone.stats.correcting.labels_only import labels_only_mean, labels_only_rate
 from ragstone.stats.correcting.poststratified import (
     design_effect,
     poststratified_rate,
@@ -53,6 +62,8 @@ Record = dict[str, Any]
 Ends = tuple[Floats, Floats]
 
 JUDGED = 2000
+GRADES = 200
+ATTRIBUTION = {"full": 1.0, "generic": 0.5}
 Z = NormalDist().inv_cdf(0.975)
 RATES = (0.02, 0.05, 0.3, 0.7, 0.97)
 QUESTIONS, LABELLED_QUESTIONS, ANSWERS, ICC = 400, 40, 5, 0.33
@@ -71,7 +82,7 @@ class Measured:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["settings", "evouna", "llmjudge"])
+    parser.add_argument("what", choices=["settings", "evouna", "graded", "agreement", "llmjudge"])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--draws", type=int, default=None)
     parser.add_argument("--seed", type=int, default=1)
@@ -81,6 +92,10 @@ def main() -> None:
             settings(arguments.draws or 1000, arguments.seed)
         case "evouna":
             evouna(arguments.data, arguments.draws or 500, arguments.seed)
+        case "graded":
+            graded(arguments.data, arguments.draws or 500, arguments.seed)
+        case "agreement":
+            agreement(arguments.draws or 500, arguments.seed)
         case _:
             llmjudge(arguments.data, arguments.seed)
 
@@ -424,6 +439,83 @@ def normalised(text: str) -> str:
     """Lower case without punctuation, articles and double spaces, as SQuAD compares answers."""
     plain = text.lower().translate(str.maketrans("", "", string.punctuation))
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", plain).split())
+
+
+def graded(data: Path, draws: int, seed: int) -> None:
+    print(f"Grades, {JUDGED} judged and {GRADES} labelled, {draws} draws: coverage, mean width")
+    print(f"{'data, judge':<28}{'correlation':<13}{'labels alone':<18}{'PPI++':<18}beside labels")
+    for name, (low, high), people, scores in judged_grades(data):
+        rng = np.random.default_rng(seed)
+        truth = float(people.mean())
+        alone, powered = [], []
+        for _ in range(draws):
+            drawn = rng.integers(len(people), size=JUDGED)
+            labels, first = people[drawn[:GRADES]], np.arange(GRADES)
+            alone.append(held(labels_only_mean(labels, low=low, high=high), truth))
+            found = ppi_mean(scores[drawn], first, labels, low=low, high=high)
+            powered.append(held(found, truth))
+        (held_alone, width_alone, _), (share, width, _) = (
+            np.mean(np.array(results, dtype=np.float64), axis=0) for results in (alone, powered)
+        )
+        correlation = np.corrcoef(people, scores)[0, 1]
+        labels_alone = f"{held_alone:.3f}, {width_alone:.3f}"
+        print(
+            f"{name:<28}{correlation:<13.2f}{labels_alone:<18}"
+            f"{f'{share:.3f}, {width:.3f}':<18}{width / width_alone:.2f}",
+            flush=True,
+        )
+
+
+def judged_grades(data: Path) -> Iterator[tuple[str, tuple[float, float], Floats, Floats]]:
+    """Name, ends of the scale, people's grades, and the judge's scores."""
+    answers = read_lines(data / "rag_quality_mtrag" / "answers.jsonl.gz")
+    for judge in ("ragas_faithfulness", "rb_agg"):
+        rows = [one for one in answers if one["meta"]["auto"].get(judge) is not None]
+        people = np.array([one["labels"]["faithfulness_median"] for one in rows], dtype=np.float64)
+        scores = np.array([one["meta"]["auto"][judge] for one in rows], dtype=np.float64)
+        yield f"MTRAG, {judge}", (1, 4), people, scores
+    pairs = read_lines(data / "faithfulness_begin" / "pairs.jsonl.gz")
+    grades = np.array(
+        [ATTRIBUTION.get(one["labels"]["attribution"], 0.0) for one in pairs], dtype=np.float64
+    )
+    yield "BEGIN, shared words", (0, 1), grades, np.array([shared_words(one) for one in pairs])
+
+
+def shared_words(record: Record) -> float:
+    """Share of the answer's words that its contexts have."""
+    said = normalised(record["answer"]).split()
+    known = set(normalised(" ".join(record["contexts"])).split())
+    return sum(word in known for word in said) / max(1, len(said))
+
+
+def agreement(draws: int, seed: int) -> None:
+    """Two labels differ in 2 r (1 - r), which is less on average the more r varies."""
+    clusters, items, right, prevalence = 40, 5, 0.85, 0.3
+    names = np.repeat(np.arange(clusters), items).tolist()
+    one = prevalence * right + (1 - prevalence) * (1 - right)
+    print(f"{clusters} clusters of {items} items, {draws} draws: coverage with clusters, without")
+    print(f"{'alike':<8}{'truth':<8}{'kappa':<16}alpha")
+    for alike in (0.05, 0.2, 0.5):
+        truth = 1 - right * (1 - right) * (1 - alike) / (one * (1 - one))
+        spread = (1 - alike) / alike
+        rng = np.random.default_rng(seed)
+        inside = np.zeros((2, 2))
+        for draw in range(draws):
+            shares = rng.beta(right * spread, (1 - right) * spread, clusters)
+            rights = np.repeat(shares, items)
+            true = rng.random(len(rights)) < prevalence
+            ratings = [(true == (rng.random(len(rights)) < rights)).tolist() for _ in range(2)]
+            for row, known in enumerate((names, None)):
+                found = agreement_coefficients(ratings, clusters=known, seed=draw, resamples=500)
+                for column, name in enumerate(("cohen_kappa", "krippendorff_alpha")):
+                    ends = found[name].interval
+                    inside[row, column] += ends is not None and ends.low <= truth <= ends.high
+        (kappa, alpha), (kappa_alone, alpha_alone) = (inside / draws).tolist()
+        print(
+            f"{alike:<8}{truth:<8.3f}{f'{kappa:.3f}, {kappa_alone:.3f}':<16}"
+            f"{alpha:.3f}, {alpha_alone:.3f}",
+            flush=True,
+        )
 
 
 def llmjudge(data: Path, seed: int) -> None:
