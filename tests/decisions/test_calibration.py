@@ -298,6 +298,25 @@ def test_broken_passport_is_refused(tmp_path: Path) -> None:
         read_passport(file)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("judge", "local"),
+        ("judge", ["local"]),
+        ("date", 5),
+        ("agreement", {}),
+        ("order", "b first"),
+    ],
+)
+def test_a_passport_says_which_of_its_fields_is_of_another_type(
+    field: str, value: object, piers: Run, labels: Write, tmp_path: Path
+) -> None:
+    file = calibrate(piers, labels(people_who_err_twice())).passport.write(tmp_path)
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {field: value}), "utf-8")
+    with pytest.raises(InputError, match=rf"no passport(.|\n)*  {field}  expected "):
+        read_passport(file)
+
+
 def test_judge_that_says_the_same_again_never_flips(piers: Run, labels: Write) -> None:
     found = calibrate(piers, labels(people_who_err_twice()), repeats=[piers])
     assert found.passport.flips

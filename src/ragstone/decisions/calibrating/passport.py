@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import InputError
+from ragstone.errors import DamagedRun, InputError
 from ragstone.examples.streams import on_disk
 from ragstone.judges import fingerprint
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
+from ragstone.run.written import read_json
 
 from .identity import changes, identity, identity_hash
 
@@ -79,12 +80,10 @@ def read_passport(path: str | Path) -> Passport:
         InputError: No such file, or none that ``ragstone calibrate`` wrote.
     """
     try:
-        record = json.loads(on_disk(path).read_text(encoding="utf-8"))
-        return Passport(**{field.name: record[field.name] for field in fields(Passport)})
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(
-            f"{path} is no passport of a judge, as ragstone calibrate writes it into the run."
-        ) from error
+        return read_json(on_disk(path), Passport)
+    except DamagedRun as error:
+        line = f"{path} is no passport of a judge, as ragstone calibrate writes it into the run:"
+        raise InputError("\n".join([line, *(f"  {fault}" for fault in error.faults)])) from error
 
 
 def fingerprint_of_labels(labels: LabelTable) -> str:
