@@ -70,7 +70,7 @@ class Folder:
     _sound: set[str] = field(default_factory=set, repr=False, compare=False)
     """The tables that were found to be as they were written."""
     _files: dict[str, File] = field(default_factory=dict, repr=False, compare=False)
-    """What ``run.json`` says of each file, once it was read."""
+    """What ``run.json`` says of each file, once it was read; rows are those that it counted."""
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Folder:
         except DamagedRun as error:
             raise DamagedRun(error.faults, hint=self._keep_the_journal) from error
         self._forget()
-        self._files.update(form.files)
+        self._files.update(form.counted())
         return content
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
