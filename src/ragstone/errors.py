@@ -14,7 +14,8 @@
 The facts are attributes, so a program need not read the sentence.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -139,3 +140,27 @@ class MissingDependency(RagstoneError):
         self.feature = feature
         self.extra = extra
         super().__init__(f"{feature} needs an extra: pip install 'ragstone[{extra}]'")
+
+
+FULL = ("No space left on device", "Disk quota exceeded")
+
+
+@contextmanager
+def room_for(file: object, words: Sequence[str] = FULL) -> Iterator[None]:
+    """Say so where the disk is full, which Polars tells in words alone.
+
+    Args:
+        file: Or the folder that is written into.
+        words: Of the errors that mean that.
+
+    Raises:
+        DiskFull: There is no room for the file, or for what is written into that folder.
+    """
+    try:
+        yield
+    except RagstoneError:
+        raise
+    except Exception as error:
+        if not any(one in str(error) for one in words):
+            raise
+        raise DiskFull(getattr(error, "filename", None) or file) from error

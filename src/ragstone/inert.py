@@ -15,8 +15,10 @@ every word from outside goes through it.
 
 import html as _html
 import re
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
@@ -103,8 +105,10 @@ def cell_read(text: str) -> str:
     return text
 
 
-def csv_table(table: pl.DataFrame) -> pl.DataFrame:
+def csv_table(table: "pl.DataFrame") -> "pl.DataFrame":
     """The table, flat, with every text and name as ``cell`` makes it."""
+    import polars as pl
+
     texts = [name for name, dtype in table.schema.items() if dtype == pl.String]
     cells = table.with_columns(
         pl.col(name).map_elements(cell, return_dtype=pl.String) for name in texts

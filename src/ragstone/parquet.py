@@ -5,16 +5,16 @@ for all files in it. Whoever called a folder ``run*`` did not ask for ``run1`` t
 table that is read or written by its path goes through here.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
 import polars as pl
 
-from ragstone.errors import DiskFull
+from ragstone.errors import FULL, room_for
 
-FULL = ("No space left on device", "Disk quota exceeded")
+UNWRITTEN = (*FULL, "Invalid thrift: transport error")
+"""How Polars says that there is no room; the last where only a table's end found none."""
 
 Paths = PathLike[str] | Sequence[PathLike[str]]
 
@@ -34,22 +34,11 @@ def read_parquet(files: Paths, columns: Sequence[str] | None = None) -> pl.DataF
 
 def write_parquet(table: pl.DataFrame, file: Path) -> None:
     """Write a table, in place of what was there."""
-    with _room_for(file):
+    with room_for(file, UNWRITTEN):
         table.write_parquet(file.absolute())
 
 
 def sink_parquet(table: pl.LazyFrame, file: Path, *, rows_at_once: int) -> None:
     """Write a table piece by piece, in place of what was there."""
-    with _room_for(file):
+    with room_for(file, UNWRITTEN):
         table.sink_parquet(file.absolute(), row_group_size=rows_at_once)
-
-
-@contextmanager
-def _room_for(file: Path) -> Iterator[None]:
-    """Say so where the disk is full, which Polars tells in words alone."""
-    try:
-        yield
-    except (OSError, pl.exceptions.PolarsError) as error:
-        if any(words in str(error) for words in FULL):
-            raise DiskFull(file) from error
-        raise

@@ -1,21 +1,139 @@
-"""A full disk is said to be full."""
+"""A full disk is said to be full; the same command goes on."""
 
+import errno
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from ragstone.errors import DiskFull
+import ragstone
+from ragstone.errors import DiskFull, ModelError, room_for
+from ragstone.models.chat import ChatReply
 from ragstone.parquet import sink_parquet, write_parquet
+from ragstone.testing import ScriptedModel, asked, reply_to
 
 FULL = Path("/dev/full")
 
-pytestmark = pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full, which Linux has")
+ROWS = [
+    {
+        "id": f"r{number}",
+        "question": f"How long is pier {number}?",
+        "contexts": [f"Pier {number} is {number} m long.", "The beach is wide."],
+        "answer": f"It is {number} m long.",
+        "labels": {"contexts": [{"topically_relevant": 0, "evidence_sufficient": 1}] * 2},
+    }
+    for number in range(40)
+]
+GIVEN: dict[str, Any] = {"metrics": ["precision", "mrr"], "judge": ["human", "local:strings"]}
 
 
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of one megabyte."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    try:
+        mounted = subprocess.run(mount, capture_output=True).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted:
+        pytest.skip("no disk can be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def fill(disk: Path, *, left: int) -> Path:
+    """A file that leaves so many bytes of room."""
+    filler = disk / "filler"
+    room = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+    filler.write_bytes(bytes(room - left))
+    return filler
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full, which Linux has")
 def test_a_table_for_which_there_is_no_room_is_no_damaged_one() -> None:
     table = pl.DataFrame({"number": range(10_000)})
     with pytest.raises(DiskFull, match="the disk is full"):
         write_parquet(table, FULL)
     with pytest.raises(DiskFull, match="the disk is full"):
         sink_parquet(table.lazy(), FULL, rows_at_once=1_000)
+
+
+def test_wherever_the_disk_gets_full_the_same_command_goes_on(disk: Path) -> None:
+    whole = ragstone.evaluate(ROWS, **GIVEN)
+    stopped = set()
+    for left in range(0, 1 << 20, 4096):
+        filler, out = fill(disk, left=left), disk / f"run{left}"
+        with suppress(DiskFull):
+            ragstone.evaluate(ROWS, out=out, **GIVEN)
+            break
+        filler.unlink()
+        stopped.add(len([*out.rglob("*")]))
+        run = ragstone.evaluate(ROWS, out=out, **GIVEN)
+        assert run.scores().equals(whole.scores())
+        assert run.manifest["finished"]
+        shutil.rmtree(out)
+    assert len(stopped) > 3, "it stopped at several places"
+
+
+@pytest.mark.parametrize(
+    "name", ["run.json", "estimates.json", "part.json", "rejected.jsonl", "label_violations.jsonl"]
+)
+def test_each_file_that_is_no_table_says_so(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Path.open
+
+    def full(path: Path, mode: str = "r", *more: Any, **named: Any) -> Any:
+        if path.name.startswith(name) and mode in "wa":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return opened(path, mode, *more, **named)
+
+    given = GIVEN | {"out": tmp_path / "run", "skip_bad": True}
+    rows = [*ROWS, {"id": 7, "contexts": 5}]
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(DiskFull, match="Make room; then the same command goes on"):
+        ragstone.evaluate(rows, **given)
+    monkeypatch.undo()
+    assert ragstone.evaluate(rows, **given).manifest["data"]["examples"] == len(ROWS)
+
+
+def test_scoring_more_on_a_full_disk_says_so_and_leaves_the_run_as_it_was(disk: Path) -> None:
+    run = ragstone.evaluate(ROWS, out=disk / "run", **GIVEN)
+    before = run.scores()
+    filler = fill(disk, left=8192)
+    with pytest.raises(DiskFull, match="Make room"):
+        ragstone.rescore(disk / "run", metrics="hit(k=1)")
+    filler.unlink()
+    assert ragstone.Run.open(disk / "run").scores().equals(before)
+    assert "hit(k=1)" in ragstone.rescore(disk / "run", metrics="hit(k=1)").manifest["metrics"]
+
+
+@pytest.mark.parametrize("left", [0, 8192, 40_960])
+def test_a_full_cache_stops_no_run(left: int, disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Real(ScriptedModel):
+        kept = True
+
+    def reply(request: Any) -> ChatReply:
+        text = reply_to(request, {one: {"verdict": "3", "details": []} for one in asked(request)})
+        return ChatReply(json.dumps(text))
+
+    monkeypatch.setenv("RAGSTONE_CACHE", str(disk / "cache"))
+    fill(disk, left=left)
+    run = ragstone.evaluate(ROWS, metrics="mrr", judge=Real(reply))
+    assert run.exit_status == 0
+    (said,) = [one for one in run.manifest["remarks"] if "Replies are not kept" in one]
+    assert str(disk / "cache") in said
+
+
+def test_words_of_a_server_about_its_disk_are_not_about_ours(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="its words"), room_for(tmp_path):
+        raise ModelError("its words: No space left on device")

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from ragstone.errors import DiskFull, InputError
+from ragstone.errors import DiskFull, InputError, room_for
 from ragstone.examples import Examples, fingerprint_files, read
 from ragstone.judges import MARKERS, Judge, LocalJudge, NliJudge, Panel, parse_judges
 from ragstone.judges.similarity import BertscoreOptions
@@ -180,6 +180,7 @@ def evaluate(
     existed = not temporary and folder.path.exists()
     started = time.perf_counter()
     with ExitStack() as closing:
+        closing.enter_context(room_for(folder.path))
         closing.enter_context(folder.locked())
         held = folder.prepare(settings)
         notes: list[str] = []

@@ -21,12 +21,12 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -49,6 +49,8 @@ from .written import (
     signed,
 )
 
+T = TypeVar("T")
+
 MANIFEST = "run.json"
 ESTIMATES = "estimates.json"
 PART = "part.json"
@@ -58,6 +60,7 @@ READY = "rescored.ready"
 
 LOCK = ".lock"
 JUDGED = ("ledger", *KINDS)
+UNFINISHED = ".unfinished"
 ROWS_AT_ONCE = 20_000
 """Of a table that is being put together; more would be faster and take more memory."""
 
@@ -189,7 +192,9 @@ class Folder:
         file = self.table(name)
         if name not in self._sound:
             with self._saying_all_faults():
-                checked_table(file, self._expected(_place(name)), TABLES[name])
+                self._as_noted(
+                    lambda: checked_table(file, self._expected(_place(name)), TABLES[name])
+                )
             self._sound.add(name)
         return scan_parquet(file)
 
@@ -204,16 +209,31 @@ class Folder:
             DamagedRun: They are gone, or are not what was written.
         """
         file = self.path / ESTIMATES
-        with self._saying_all_faults():
+
+        def read() -> list[Estimate]:
             if fault := fault_of(file, self._expected(ESTIMATES)):
                 raise DamagedRun([fault])
             return read_json(file, list[Estimate])
+
+        with self._saying_all_faults():
+            return self._as_noted(read)
 
     def damage(self) -> list[Fault]:
         """Every file of the finished run that is not what was written; each is read whole."""
         self._noted(ESTIMATES)
         faults = (fault_of(self.path / place, file) for place, file in self._files.items())
         return [fault for fault in faults if fault is not None]
+
+    def _as_noted(self, read: Callable[[], T]) -> T:
+        """Read once more where ``run.json`` was written anew meanwhile, as ``score`` does."""
+        try:
+            return read()
+        except DamagedRun:
+            before = dict(self._files)
+            self.manifest  # noqa: B018
+            if before == self._files:
+                raise
+            return read()
 
     def _expected(self, place: str) -> File:
         noted = self._noted(place)
@@ -276,7 +296,7 @@ class Folder:
     def add_part(self, number: int, tables: Mapping[str, pl.DataFrame]) -> None:
         """Keep a finished block: whole or not at all."""
         final = self.path / PARTS / f"{number:06d}"
-        unfinished = final.with_suffix(".unfinished")
+        unfinished = final.with_suffix(UNFINISHED)
         unfinished.mkdir(parents=True)
         for name, frame in tables.items():
             write_parquet(frame, unfinished / f"{name}.parquet")
@@ -298,7 +318,7 @@ class Folder:
             table = scan_parquet(files)
             if name == "scores":
                 table = table.filter(pl.col("metric").is_in(metrics))
-            unfinished = self.table(name).with_suffix(".unfinished")
+            unfinished = self.table(name).with_suffix(UNFINISHED)
             with reading(self.path / PARTS):
                 sink_parquet(table, unfinished, rows_at_once=ROWS_AT_ONCE)
             unfinished.replace(self.table(name))
@@ -309,7 +329,7 @@ class Folder:
         if other.has(name):
             tables.insert(0, other.finished(name).filter(pl.col("ask").is_in(asks).not_()))
         if tables:
-            unfinished = self.table(name).with_suffix(".unfinished")
+            unfinished = self.table(name).with_suffix(UNFINISHED)
             with reading(other.path):
                 sink_parquet(pl.concat(tables), unfinished, rows_at_once=ROWS_AT_ONCE)
             unfinished.replace(self.table(name))
@@ -385,7 +405,9 @@ def _check_part(part: Path, number: int) -> None:
 
 def _before_a_run(entry: Path) -> bool:
     """What may lie in a folder whose run was stopped before it began."""
-    return entry.name == LOCK or entry.name.startswith(JOURNAL)
+    if entry.name == PARTS:
+        return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
+    return entry.name in (LOCK, MANIFEST + UNFINISHED) or entry.name.startswith(JOURNAL)
 
 
 def _opened(lock: Path) -> int:
@@ -430,7 +452,7 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 def write_json(path: Path, content: object) -> None:
     """Write JSON, whole or not at all; a number that is none is an error."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished = path.with_name(path.name + UNFINISHED)
     unfinished.unlink(missing_ok=True)
     unfinished.write_text(text + "\n", encoding="utf-8")
     unfinished.replace(path)

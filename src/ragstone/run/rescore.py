@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.errors import DamagedRun, Fault, InputError, MissingDependency, RunConflict
+from ragstone.errors import DamagedRun, Fault, InputError, MissingDependency, RunConflict, room_for
 from ragstone.examples import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Similarity, Tables
 from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet
@@ -120,8 +120,6 @@ def rescore(
     earlier = judges_of(opened.manifest)
     judges: list[Judge] = list({(one.name, one.about): one for one in [*earlier, *new]}.values())
     fresh = Folder(folder.path / "rescored")
-    fresh.drop()
-    (fresh.path / "parts").mkdir(parents=True)
     names_by = list(dict.fromkeys([*opened.manifest["by"], *several(by)]))
     evaluation = Evaluation(fresh, before, settled, judges, names_by, together)
     made_for = {*opened.manifest["metrics"]} - {*opened.manifest.get("added", ())}
@@ -130,8 +128,10 @@ def rescore(
     _forget(evaluation.tally, further)
     evaluation.unanswered = sum(count for ask, count in unanswered.items() if ask not in further)
     total = int(opened.manifest["data"]["examples"])
-    with folder.locked():
+    with room_for(folder.path), folder.locked():
         try:
+            fresh.drop()
+            (fresh.path / "parts").mkdir(parents=True)
             for number, (examples, tables, known) in enumerate(stored(folder, judges, further)):
                 evaluation.check_fields(examples)
                 judged = judge_further(examples, tables, [known, *new], further)
