@@ -1,5 +1,6 @@
 """Runs judged by a model: what is asked, what comes of it, and what is asked once only."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,8 @@ import pytest
 
 import ragstone
 from ragstone.errors import InputError, UnknownName
-from ragstone.models.chat import ChatFailure, ChatRequest
+from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest
+from ragstone.parquet import read_parquet
 from ragstone.run import Instructions, Limits
 from ragstone.run.forecast import forecast
 from ragstone.testing import ScriptedEncoder, ScriptedModel, asked
@@ -421,3 +423,26 @@ def test_a_model_cannot_be_called_like_another_judge(
     for judge in (scripted(name=name), [[scripted(name=name), scripted(name="other")]]):
         with pytest.raises(InputError, match=f"A model cannot be called {name}"):
             ragstone.evaluate(pier, metrics="faithfulness", judge=judge)
+
+
+def test_a_judge_that_takes_long_for_the_first_block_changes_no_block(
+    scripted: Model, pier: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragstone.run.ahead.BLOCK", 2)
+    rows = [{**pier[0], "id": str(one), "question": f"Pier {one}?"} for one in range(7)]
+
+    def blocks(name: str, seconds: float) -> list[tuple[str, int]]:
+        model = scripted()
+        at_once = model.reply
+
+        async def reply(request: ChatRequest) -> ChatReply:
+            if any(f"Pier {one}?" in request.text for one in range(2)):
+                await asyncio.sleep(seconds)
+            return await at_once(request)
+
+        model.reply = reply  # type: ignore[method-assign]
+        ragstone.evaluate(rows, metrics="mrr", judge=model, out=tmp_path / name)
+        return read_parquet(tmp_path / name / "examples.parquet").select("id", "block").rows()
+
+    expected = [(str(one), one // 2) for one in range(7)]
+    assert blocks("quick", 0.0) == blocks("slow", 1.0) == expected
