@@ -73,7 +73,7 @@ class Folder:
     _sound: set[str] = field(default_factory=set, repr=False, compare=False)
     """The tables that were found to be as they were written."""
     _files: dict[str, File] = field(default_factory=dict, repr=False, compare=False)
-    """What ``run.json`` says of each file, once it was read; rows are those that it counted."""
+    """What ``run.json`` says of each file, once it was read."""
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class Folder:
         except DamagedRun as error:
             raise DamagedRun(error.faults, hint=self._keep_the_journal) from error
         self._forget()
-        self._files.update(form.counted())
+        self._files.update(form.files)
         return content
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:

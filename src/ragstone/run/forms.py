@@ -101,22 +101,6 @@ class Manifest(BaseModel):
     calls: Totals | None = None
     files: dict[str, File] = {}
 
-    def counted(self) -> dict[str, File]:
-        """The files of a finished run, with as many rows as were counted on the way.
-
-        A checksum can be made to fit; a table must fit the others too.
-        """
-        examples = self.data.examples
-        rows = {
-            "examples.parquet": examples,
-            "scores.parquet": examples * len(self.metrics),
-            "judgements/ledger.parquet": sum(count for *_, count in self.judged),
-        }
-        return {
-            place: file.model_copy(update={"rows": rows.get(place, file.rows)})
-            for place, file in self.files.items()
-        }
-
 
 class Part(BaseModel):
     """``part.json`` of a finished block."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.errors import DamagedRun, Fault, InputError, MissingDependency, RunConflict, room_for
+from ragstone.errors import InputError, MissingDependency, RunConflict, room_for
 from ragstone.examples import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Similarity, Tables
 from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet
@@ -218,11 +218,7 @@ def _said(folder: Folder, ask: str, here: pl.Expr) -> pl.DataFrame:
     kind = ASKS[ask].kind
     if not folder.has(kind):
         return KINDS[kind].empty()
-    rows = folder.read(kind, here, pl.col("ask") == ask).select(*KINDS[kind].schema())
-    if KINDS[kind].unit == "answer" and rows.select("subject", "judge").is_duplicated().any():
-        expected = f"one row of {ask} an answer and judge"
-        raise DamagedRun([Fault(str(folder.table(kind)), None, "subject", expected, "several")])
-    return rows
+    return folder.read(kind, here, pl.col("ask") == ask).select(*KINDS[kind].schema())
 
 
 def _references(folder: Folder) -> Iterator[str]:

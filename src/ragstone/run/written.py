@@ -40,7 +40,10 @@ class File(BaseModel):
 
 def described(file: Path) -> dict[str, Any]:
     """What is to be noted of a file that was written."""
-    noted = File(bytes=file.stat().st_size, checksum=_checksum_of(file), rows=_rows_of(file))
+    rows = None
+    if file.suffix == ".parquet":
+        rows = scan_parquet(file).select(pl.len()).collect().item()
+    noted = File(bytes=file.stat().st_size, checksum=_checksum_of(file), rows=rows)
     return noted.model_dump(exclude_none=True)
 
 
@@ -58,12 +61,6 @@ def fault_of(file: Path, noted: File) -> Fault | None:
         return Fault(str(file), None, "", expected, _in_words(error))
     if checksum != noted.checksum:
         return Fault(str(file), None, "", expected, f"checksum {checksum}")
-    try:
-        rows = _rows_of(file)
-    except DamagedRun as error:
-        return error.faults[0]
-    if rows != noted.rows:
-        return Fault(str(file), None, "", _in_rows(noted.rows), _in_rows(rows))
     return None
 
 
@@ -78,11 +75,14 @@ def checked_table(file: Path, noted: File, schema: Mapping[str, Any]) -> pl.Lazy
     with reading(file):
         table = scan_parquet(file)
         there = dict(table.collect_schema())
+        rows = table.select(pl.len()).collect().item()
     faults = [
         Fault(str(file), None, name, str(dtype), str(there.get(name, "no such column")))
         for name, dtype in schema.items()
         if there.get(name) != dtype
     ]
+    if rows != noted.rows:
+        faults.append(Fault(str(file), None, "", f"{noted.rows:,} rows", f"{rows:,}"))
     if faults:
         raise DamagedRun(faults)
     return table
@@ -175,18 +175,6 @@ def _parsed(file: Path) -> tuple[bytes, Any]:
         raise damaged("a JSON file", _in_words(error)) from error
     except (ValueError, RecursionError) as error:
         raise damaged("JSON", f"text that is none ({_in_words(error)})") from error
-
-
-def _rows_of(file: Path) -> int | None:
-    """How many rows a table has; None of what is none."""
-    if file.suffix != ".parquet":
-        return None
-    with reading(file):
-        return int(scan_parquet(file).select(pl.len()).collect().item())
-
-
-def _in_rows(rows: int | None) -> str:
-    return "no table" if rows is None else f"{rows:,} rows"
 
 
 def _checksum_of(file: Path) -> str:
