@@ -4,8 +4,6 @@ import errno
 import json
 import os
 import shutil
-import subprocess
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,22 +30,6 @@ ROWS = [
     for number in range(40)
 ]
 GIVEN: dict[str, Any] = {"metrics": ["precision", "mrr"], "judge": ["human", "local:strings"]}
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one megabyte."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
-    try:
-        mounted = subprocess.run(mount, capture_output=True).returncode == 0
-    except OSError:
-        mounted = False
-    if not mounted:
-        pytest.skip("no disk can be mounted here")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 def fill(disk: Path, *, left: int) -> Path:

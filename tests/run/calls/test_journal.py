@@ -253,23 +253,11 @@ def fill(journal: Journal) -> int:
     return kept
 
 
-def test_on_a_full_disk_nothing_counts_that_is_not_kept(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
-    try:
-        mounted = subprocess.run(mount, capture_output=True).returncode == 0
-    except OSError:
-        mounted = False
-    if not mounted:
-        pytest.skip("no disk can be mounted here")
-    try:
-        journal = Journal.open(disk / FILE)
-        kept = fill(journal)
-        journal.close()
-        assert totals(disk / FILE).calls == kept > 0
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+def test_on_a_full_disk_nothing_counts_that_is_not_kept(disk: Path) -> None:
+    journal = Journal.open(disk / FILE)
+    kept = fill(journal)
+    journal.close()
+    assert totals(disk / FILE).calls == kept > 0
 
 
 FILLS = """

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -149,11 +149,8 @@ def entries(file: Path, keys: Sequence[str]) -> list[Entry]:
     Raises:
         InputError: The file cannot be read.
     """
-    try:
-        with closing(open_to_read(file, LAYOUT)) as connection:
-            return [entry for key in keys for entry in _entries(connection, key)]
-    except UNREADABLE as error:
-        raise explained(error, file) from error
+    with _reading(file) as connection:
+        return [entry for key in keys for entry in _entries(connection, key)]
 
 
 def answered(file: Path) -> set[str]:
@@ -162,12 +159,9 @@ def answered(file: Path) -> set[str]:
     Raises:
         InputError: The file cannot be read.
     """
-    try:
-        with closing(open_to_read(file, LAYOUT)) as connection:
-            found = connection.execute("SELECT key FROM attempts WHERE trouble IS NULL")
-            return {key for (key,) in found}
-    except UNREADABLE as error:
-        raise explained(error, file) from error
+    with _reading(file) as connection:
+        found = connection.execute("SELECT key FROM attempts WHERE trouble IS NULL")
+        return {key for (key,) in found}
 
 
 def totals(file: Path) -> Totals:
@@ -176,11 +170,8 @@ def totals(file: Path) -> Totals:
     Raises:
         InputError: The file cannot be read.
     """
-    try:
-        with closing(open_to_read(file, LAYOUT)) as connection:
-            return count(connection)
-    except UNREADABLE as error:
-        raise explained(error, file) from error
+    with _reading(file) as connection:
+        return count(connection)
 
 
 def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
@@ -189,19 +180,16 @@ def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
     Raises:
         InputError: The file cannot be read.
     """
-    try:
-        with closing(open_to_read(file, LAYOUT)) as connection:
-            found = connection.execute(
-                "SELECT judge, task, count(*), sum(reasoning_tokens) "
-                "FROM attempts JOIN requests USING (key) "
-                "WHERE source = 'model' AND reasoning_tokens IS NOT NULL GROUP BY 1, 2"
-            )
-            return {
-                (as_text(judge), as_text(task)): (replies, as_whole(tokens))
-                for judge, task, replies, tokens in found
-            }
-    except UNREADABLE as error:
-        raise explained(error, file) from error
+    with _reading(file) as connection:
+        found = connection.execute(
+            "SELECT judge, task, count(*), sum(reasoning_tokens) "
+            "FROM attempts JOIN requests USING (key) "
+            "WHERE source = 'model' AND reasoning_tokens IS NOT NULL GROUP BY 1, 2"
+        )
+        return {
+            (as_text(judge), as_text(task)): (replies, as_whole(tokens))
+            for judge, task, replies, tokens in found
+        }
 
 
 def served(file: Path) -> Counter[tuple[str, str]]:
@@ -212,16 +200,23 @@ def served(file: Path) -> Counter[tuple[str, str]]:
     Raises:
         InputError: The file cannot be read.
     """
+    with _reading(file) as connection:
+        found = connection.execute(
+            "SELECT judge, model, count(*) FROM attempts JOIN requests USING (key) "
+            "WHERE trouble IS NULL AND model IS NOT NULL GROUP BY 1, 2 ORDER BY 1, min(at), 2"
+        )
+        counts: Counter[tuple[str, str]] = Counter()
+        for judge, model, replies in found:
+            counts[as_text(judge), _printable(as_text(model))] += replies
+        return counts
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[sqlite3.Connection]:
+    """A journal that is open to be read, whose faults are told."""
     try:
         with closing(open_to_read(file, LAYOUT)) as connection:
-            found = connection.execute(
-                "SELECT judge, model, count(*) FROM attempts JOIN requests USING (key) "
-                "WHERE trouble IS NULL AND model IS NOT NULL GROUP BY 1, 2 ORDER BY 1, min(at), 2"
-            )
-            counts: Counter[tuple[str, str]] = Counter()
-            for judge, model, replies in found:
-                counts[as_text(judge), _printable(as_text(model))] += replies
-            return counts
+            yield connection
     except UNREADABLE as error:
         raise explained(error, file) from error
 
