@@ -18,7 +18,6 @@ class Agreement(Kind):
     """One row per claim and reference, and one per statement."""
 
     name = "agreement"
-    unit = "proposition"
 
     origin = Column(pl.Enum(["claim", "statement"]), "where the proposition comes from")
     author = Column(pl.String, "who made the proposition")

@@ -13,7 +13,6 @@ class Citation(Kind):
     """One row per citation marker of the answer."""
 
     name = "citations"
-    unit = "marker"
 
     sentence = Column(pl.UInt32, "the answer's sentence it stands in, from 0")
     marker = Column(pl.String, "as written")

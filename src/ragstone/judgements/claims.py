@@ -15,7 +15,6 @@ class Claim(Kind):
     """One row per claim of the answer."""
 
     name = "claims"
-    unit = "claim"
 
     index = Column(pl.UInt32, "position among the answer's claims, from 0")
     text = Column(pl.String, "the assertion, self-contained")

@@ -12,7 +12,6 @@ class Critique(Kind):
     """One row per answer, aspect and vote."""
 
     name = "critique"
-    unit = "vote"
 
     aspect = Column(pl.String, "what is asked")
     index = Column(pl.UInt32, "which vote, from 0")

@@ -16,7 +16,6 @@ class Grounding(Kind):
     """One row per answer."""
 
     name = "grounding"
-    unit = "answer"
 
     support_present = Column(pl.Boolean, "some claim is supported")
     unsupported_claim_present = Column(pl.Boolean, "some claim is absent or contradicted")

@@ -36,8 +36,6 @@ class Kind:
 
     name: ClassVar[str]
     """The table's name: in a run folder, in ``--json``, in an error."""
-    unit: ClassVar[str]
-    """What one row is about, in one word."""
     columns: ClassVar[dict[str, Column]]
     guideline: ClassVar[str]
 

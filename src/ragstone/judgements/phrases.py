@@ -12,7 +12,6 @@ class Phrases(Kind):
     """One row per answer."""
 
     name = "phrases"
-    unit = "answer"
 
     phrases_8 = Column(pl.Boolean, "one of the eight phrases occurs")
     phrases_12 = Column(pl.Boolean, "one of the twelve phrases occurs")

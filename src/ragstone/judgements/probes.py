@@ -13,7 +13,6 @@ class Probe(Kind):
     """One row per question generated from the answer."""
 
     name = "probes"
-    unit = "probe"
 
     index = Column(pl.UInt32, "position, from 0")
     text = Column(pl.String, "the generated question")

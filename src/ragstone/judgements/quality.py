@@ -14,7 +14,6 @@ class Quality(Kind):
     """One row per answer."""
 
     name = "quality"
-    unit = "answer"
 
     parts = Column(pl.UInt32, "how many parts the question has")
     parts_answered = Column(pl.UInt32, "how many of them are answered")

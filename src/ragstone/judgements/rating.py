@@ -13,7 +13,6 @@ class Rating(Kind):
     """One row per answer and criterion."""
 
     name = "rating"
-    unit = "criterion"
 
     criterion = Column(pl.String, "what is rated")
     score = Column(pl.Float64, "0 to 1")

@@ -17,6 +17,5 @@ class Response(Kind):
     """One row per answer."""
 
     name = "response"
-    unit = "answer"
 
     response_type = Column(pl.Enum(RESPONSE_TYPES), "what kind of reply it is")

@@ -31,7 +31,6 @@ class Similarity(Kind):
     """One row per measure and unit."""
 
     name = "similarity"
-    unit = "pair"
 
     measure = Column(pl.Enum(MEASURES), "what is compared, and how")
     index = Column(pl.UInt32, "the rank of a context, else the position from 0")

@@ -17,7 +17,6 @@ class Support(Kind):
     """One row per proposition: a claim, a reference statement, gold evidence."""
 
     name = "support"
-    unit = "proposition"
 
     origin = Column(pl.Enum(PROPOSITIONS), "where the proposition comes from")
     author = Column(pl.String, "who made the proposition")

@@ -87,7 +87,7 @@ class Contexts(View):
             .filter(pl.col("verdict") == "supported")
             .select("row", context="evidence")
         )
-        rests_on = supported.explode("context").drop_nulls().unique().with_columns(_rests_on=True)
+        rests_on = supported.explode("context").unique().with_columns(_rests_on=True)
         silent = (
             supported.filter(pl.col("context").is_null())
             .select("row")
@@ -473,7 +473,8 @@ def _rows(tables: Said) -> pl.DataFrame:
 
 
 def _exploded(tables: Said, column: str) -> pl.DataFrame:
-    return _rows(tables).select("row", column).filter(pl.col(column).list.len() > 0).explode(column)
+    frame = _rows(tables).select("row", column)
+    return frame.explode(column, empty_as_null=False, keep_nulls=False)
 
 
 def _references(tables: Said) -> pl.DataFrame:
