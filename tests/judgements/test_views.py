@@ -8,6 +8,7 @@ import pytest
 
 from ragstone.examples import Context, Example
 from ragstone.judgements import (
+    VIEWS,
     Answers,
     AnswerSentences,
     Claims,
@@ -22,6 +23,7 @@ from ragstone.judgements import (
     Sentences,
     Statements,
     Tables,
+    View,
     Votes,
     weight,
 )
@@ -40,6 +42,16 @@ def claim(index: int, **more: Any) -> dict[str, Any]:
 
 def support(index: int, verdict: str, **more: Any) -> dict[str, Any]:
     return {"origin": "claim", "author": "j", "index": index, "verdict": verdict, **more}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
+def test_a_view_has_the_columns_and_types_that_it_names(
+    view: type[View], judged: Judged, retrieved: Retrieved
+) -> None:
+    whole = {"reference": ("R.",), "evidence": ("E.",), "reference_contexts": {"x": 1}}
+    frame = view.frame(judged([retrieved("x", **whole)], {}), list(view.columns))
+    named = {"row": pl.UInt32, **{name: fact.dtype for name, fact in view.columns.items()}}
+    assert dict(frame.schema) == named
 
 
 # ---------------------------------------------------------------- contexts
@@ -153,6 +165,7 @@ def test_where_a_supported_claim_names_no_context_the_others_are_unknown(
     said = [
         support(0, "supported", evidence=["x"]),
         support(1, "supported", evidence=None),
+        support(2, "supported", evidence=None),
         {**support(0, "absent", evidence=None), "row": 1},
         {**support(0, "supported", evidence=[]), "row": 2},
     ]
@@ -507,6 +520,18 @@ def test_ratings_and_votes_are_shown_as_they_were_given(
         (0, "harmfulness", 0, True),
         (0, "harmfulness", 1, None),
     ]
+
+
+def test_of_two_verdicts_on_the_same_order_the_first_counts(
+    judged: Judged, retrieved: Retrieved
+) -> None:
+    said = [
+        {"rival": "b", "order": order, "verdict": verdict}
+        for verdict in ("win", "loss")
+        for order in (0, 1)
+    ]
+    frame = Preferences.frame(judged([retrieved("x")], {"preference": said}), ())
+    assert rows(frame, "rival", "first", "second") == [("b", "win", "win")]
 
 
 def test_a_rival_has_one_row_and_a_place_for_each_order(

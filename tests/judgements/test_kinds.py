@@ -1,0 +1,65 @@
+"""Kinds: the columns of their tables, and the guideline that says what their words mean."""
+
+import polars as pl
+import pytest
+
+from ragstone.judgements import (
+    ASKS,
+    CLAIM_VERDICTS,
+    KINDS,
+    RESPONSE_TYPES,
+    STATEMENT_VERDICTS,
+    SUPPORT_VERDICTS,
+    Agreement,
+    Column,
+    Kind,
+    Response,
+    Similarity,
+    Support,
+)
+
+
+def test_a_kind_says_what_was_judged_then_its_own_then_why_and_by_whom() -> None:
+    """A kind that is made here, so that nothing but the class statement can give it its columns."""
+    try:
+
+        class Tone(Kind):
+            name = "tone"
+
+            friendly = Column(pl.Boolean, "it is")
+            words = Column(pl.UInt32, "how many")
+
+        assert KINDS["tone"] is Tone
+        assert Tone.schema() == {
+            "subject": pl.String,
+            "friendly": pl.Boolean,
+            "words": pl.UInt32,
+            "reason": pl.String,
+            "judge": pl.String,
+        }
+        assert list(Tone.schema()) == ["subject", "friendly", "words", "reason", "judge"]
+        assert (Tone.empty().height, Tone.empty().schema) == (0, Tone.schema())
+        assert Tone.guideline == (__doc__ or "none").strip()
+    finally:
+        KINDS.pop("tone", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Response, RESPONSE_TYPES),
+        (Support, SUPPORT_VERDICTS),
+        (Agreement, CLAIM_VERDICTS),
+        (Agreement, STATEMENT_VERDICTS),
+    ],
+)
+def test_a_guideline_says_what_each_verdict_means(kind: type[Kind], words: tuple[str, ...]) -> None:
+    written = {"partial": "part"} if kind is Agreement else {}
+    assert [one for one in words if f"*{written.get(one, one)}*" not in kind.guideline] == []
+
+
+def test_a_table_of_similarities_has_a_place_for_each_that_is_asked_for() -> None:
+    asked = {ask.partition("/")[2] for ask in ASKS if ask.startswith("similarity/")}
+    measures = Similarity.schema()["measure"]
+    assert isinstance(measures, pl.Enum)
+    assert asked == set(measures.categories)
