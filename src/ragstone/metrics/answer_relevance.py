@@ -72,7 +72,3 @@ class ResponseCompleteness(AnswerRate):
     def fact(self) -> pl.Expr:
         """Answered over asked."""
         return share(Answers.parts_answered, Answers.parts)
-
-    def settled(self) -> pl.Expr | None:
-        """Both counts are known."""
-        return Answers.parts.first().is_not_null() & Answers.parts_answered.first().is_not_null()

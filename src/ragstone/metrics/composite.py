@@ -104,15 +104,10 @@ class Composite(Metric):
             pl.when(value.is_not_null()).then(weight).otherwise(0.0) for value, weight in present
         )
         if self.kind == "arithmetic":
-            weighed = pl.sum_horizontal(
-                (value * weight).fill_null(0.0) for value, weight in present
-            )
-            mean = weighed / used
+            mean = pl.sum_horizontal(value * weight for value, weight in present) / used
         else:
-            inverse = pl.sum_horizontal(
-                (weight / value).fill_null(0.0) for value, weight in present
-            )
-            zero = pl.any_horizontal((value <= 0).fill_null(value=False) for value, _ in present)
+            inverse = pl.sum_horizontal(weight / value for value, weight in present)
+            zero = pl.any_horizontal(value <= 0 for value, _ in present)
             mean = pl.when(zero).then(0.0).otherwise(used / inverse)
         return pl.when(used > 0).then(mean), used / total
 

@@ -17,8 +17,8 @@ from .core import Metric, Part, share
 from .outcome import Undefined
 
 OUTCOMES = {"correct": 1.0, "partial": 0.5, "wrong": 0.0, "dont_know": 0.0}
-LETTERS = ((0.8, "A"), (0.6, "B"), (0.4, "C"), (0.2, "D"))
-"""The least value of each letter; below the last it is E."""
+LETTERS = (0.8, 0.6, 0.4, 0.2)
+"""The least values of A, B, C and D; below the last it is E."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class FactualAccuracy(AgainstReferences):
 
     name: ClassVar[str] = "factual_accuracy"
 
-    letters: tuple[float, float, float, float] = (0.8, 0.6, 0.4, 0.2)
+    letters: tuple[float, float, float, float] = LETTERS
 
     def __post_init__(self) -> None:
         if not 1 >= self.letters[0] > self.letters[1] > self.letters[2] > self.letters[3] > 0:

@@ -46,9 +46,7 @@ class FunctionMetric(Metric):
                 )
             return pl.Series([None if value is None else float(value)], dtype=pl.Float64)
 
-        return pl.struct(self.columns).map_batches(
-            call, return_dtype=pl.Float64, returns_scalar=True, is_elementwise=False
-        ).first()  # fmt: skip
+        return pl.struct(self.columns).map_batches(call, return_dtype=pl.Float64).first()
 
 
 def metric(

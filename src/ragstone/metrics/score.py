@@ -175,11 +175,7 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, rows: pl.DataFrame) -> 
                 "reason"
             )
         )
-        .sort(
-            ["row", unsure, best, "reference"],
-            descending=[False, True, True, False],
-            nulls_last=True,
-        )
+        .sort(unsure, best, descending=True, nulls_last=True, maintain_order=True)
         .unique(subset="row", keep="first", maintain_order=True)
         .collect()
     )  # fmt: skip

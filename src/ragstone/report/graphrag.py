@@ -101,4 +101,5 @@ def _figures(group: pl.DataFrame, forms: dict[str, str]) -> dict[str, Any]:
 def _letter(mean: Any) -> str | None:
     if mean is None:
         return None
-    return next((letter for least, letter in LETTERS if mean >= least), "E")
+    best_first = zip(LETTERS, "ABCD", strict=True)
+    return next((letter for least, letter in best_first if mean >= least), "E")
