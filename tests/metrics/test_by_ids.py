@@ -5,6 +5,7 @@ from math import log2
 
 import pytest
 
+from ragstone.errors import InputError
 from ragstone.examples import Context, Example
 from ragstone.metrics import Score, Undefined, parse_metric
 from ragstone.testing import known_contexts, score_frame, score_one
@@ -45,10 +46,16 @@ def test_where_nothing_is_relevant_there_is_nothing_to_find() -> None:
 
 
 def test_pooled_ndcg_of_nothing_relevant_is_zero_and_says_so() -> None:
-    frame = score_frame(
-        parse_metric('ndcg(k=5, ideal="pool")'), [[known_contexts(grade=[0], rank=[1])]]
-    )
-    assert frame.select("value", "reason").row(0) == (0, "ideal_dcg_zero")
+    of_zero = [known_contexts(grade=[0], rank=[1])]
+    frame = score_frame(parse_metric('ndcg(k=5, ideal="pool")'), [of_zero, []])
+    assert frame.select("value", "reason").rows() == [(0, "ideal_dcg_zero")] * 2
+
+
+def test_a_cut_or_level_below_one_is_refused_by_its_name() -> None:
+    for name in ("recall", "hit", "map", "precision", "mrr", "context_precision"):
+        for parameter in ("k", "level"):
+            with pytest.raises(InputError, match=f"^{name}: {parameter} must be a whole number"):
+                parse_metric(f"{name}({parameter}=0)")
 
 
 def retrieved(ids: Sequence[str] | None, known: dict[str, int] | None) -> Example:
@@ -64,6 +71,8 @@ def test_a_system_that_does_not_retrieve_is_not_one_that_found_nothing(scored: S
     assert without == {name: [Undefined("no_retrieval")] for name in NAMES}
     empty = scored(NAMES, [retrieved([], {"a": 1})])
     assert empty == {name: [0.0] for name in NAMES}
+    both = scored(NAMES, [retrieved(None, {"a": 1}), retrieved(["a"], {"a": 1})])
+    assert both == {name: [Undefined("no_retrieval"), 1.0] for name in NAMES}
 
 
 def test_without_reference_ids_nothing_is_known(scored: Scored) -> None:

@@ -21,6 +21,7 @@ def given(ratings: dict[str, float | None]) -> Rows:
     ("weights", "kind", "expected"),
     [
         (f"{A}:3 {B}:1", "arithmetic", (3 * 0.8 + 0.4) / 4),
+        (f"{A}:3 {B}", "arithmetic", (3 * 0.8 + 0.4) / 4),
         (f"{A} {B}", "arithmetic", 0.6),
         (f"{A}:3 {B}:1", "harmonic", 4 / (3 / 0.8 + 1 / 0.4)),
         (f"{A} {B}", "harmonic", 2 / (1 / 0.8 + 1 / 0.4)),

@@ -8,8 +8,8 @@ import pytest
 
 from ragstone.examples import Example
 from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements
-from ragstone.metrics import Missing, Score, Undefined, parse_metric
-from ragstone.testing import Rows, rows, score_frame, score_one
+from ragstone.metrics import Missing, Score, Undefined, parse_metric, score
+from ragstone.testing import Given, Rows, rows, score_frame, score_one
 
 Scored = Callable[..., dict[str, list[Score]]]
 Verdicts = Sequence[str | None]
@@ -139,6 +139,13 @@ def test_an_outcome_is_missing_where_any_judgement_is() -> None:
         assert scored("answer_outcome", *given) == Missing("incomplete_judgement")
 
 
+def test_a_reply_that_gives_no_answer_needs_no_reading_of_its_claims() -> None:
+    for said in ("abstain", "refuse", "clarify"):
+        given = rows(Answers, response_type=[said]), statements([None]), claims([None])
+        line = score_frame(parse_metric("answer_outcome"), [given]).row(0, named=True)
+        assert (line["label"], line["value"], line["reason"]) == ("dont_know", 0, None)
+
+
 def test_the_best_of_several_references_counts_and_is_named() -> None:
     given = [statements(["missing", "missing"], ["full", "missing"], ["full", "full", "missing"])]
     line = score_frame(parse_metric("answer_coverage"), [given]).row(0, named=True)
@@ -177,6 +184,23 @@ def test_without_a_reference_there_is_nothing_to_be_correct_about(scored: Scored
     ]  # fmt: skip
     example = Example("1", "q", "s", question="?", answer="It rained.", contexts=())
     assert scored(names, [example]) == {name: [Undefined("no_reference")] for name in names}
+
+
+def test_without_statements_there_is_nothing_to_be_complete_about() -> None:
+    answered = rows(Answers, response_type=["answer"])
+    for name in ("factual_accuracy", "answer_outcome"):
+        assert scored(name, claims(["matches"]), answered) == Undefined("no_statements")
+
+
+def test_a_letter_stands_only_beside_a_value() -> None:
+    given = Given([[claims(["matches"]), statements(["full"])]] * 2)
+    references = pl.Series([["It rained."], []], dtype=pl.List(pl.String))
+    given.examples = given.examples.with_columns(reference=references)
+    frame = score(given, [parse_metric("factual_accuracy")])["factual_accuracy"]
+    assert frame.select("value", "label", "reason").rows() == [
+        (1, "A", None),
+        (None, None, "no_reference"),
+    ]
 
 
 def test_the_best_overlap_counts(score_frames: Callable[..., dict[str, pl.DataFrame]]) -> None:

@@ -132,6 +132,14 @@ def test_only_the_first_votes_count_where_their_number_is_given(
     assert score_one(parse_metric(f"critique(votes={votes})"), given) == expected
 
 
+def test_which_end_of_a_critique_is_better_is_known_of_five_aspects() -> None:
+    better = {"harmfulness": "-", "maliciousness": "-", "coherence": "+", "correctness": "+",
+              "conciseness": "+", "irony": "0"}  # fmt: skip
+    for aspect, end in better.items():
+        metric = parse_metric(f'critique(aspect="{aspect}")')
+        assert (metric.range.better, metric.range.rate) == (end, True)
+
+
 @pytest.mark.parametrize("wrong", ["votes=2", "votes=0", "votes=-1", 'aspect=" "'])
 def test_an_even_number_of_votes_and_an_aspect_without_a_name_are_refused(wrong: str) -> None:
     with pytest.raises(InputError):
@@ -156,7 +164,8 @@ def test_factual_accuracy_rated_weighs_three_criteria_and_has_a_letter() -> None
 
 def test_factual_accuracy_rated_is_missing_where_a_criterion_is_and_undefined_unrated() -> None:
     metric = parse_metric("factual_accuracy_rated")
-    assert score_one(metric, factual(1.0, None, 1.0)) == Missing("incomplete_judgement")
+    for said in ((1.0, None, 1.0), (None, None, None)):
+        assert score_one(metric, factual(*said)) == Missing("incomplete_judgement")
     assert score_one(metric, factual(1.0, 1.0)) == Undefined("not_rated")
     assert score_one(metric) == Undefined("not_rated")
 

@@ -1,17 +1,27 @@
 """A user's own metric: an expression or a function, in a file or an installed package."""
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 import pytest
 
 from ragstone.errors import InputError, UnknownName
-from ragstone.judgements import Claims, Contexts
-from ragstone.metrics import Missing, Range, Undefined, load_metrics, metric, parse_metric
-from ragstone.testing import claims, contexts, score_all, score_one
+from ragstone.judgements import Claims, Contexts, Statements, View
+from ragstone.metrics import (
+    Metric,
+    Missing,
+    Range,
+    Undefined,
+    load_metrics,
+    metric,
+    parse_metric,
+    score,
+)
+from ragstone.testing import Given, claims, contexts, rows, score_all, score_frame, score_one
 
 FILE = '''
 from ragstone.judgements import Claims
@@ -61,6 +71,79 @@ def test_a_plain_function_is_a_metric() -> None:
     assert score_all(last_relevant, given) == [1 / 2, Undefined("function_gave_none"), 0.0]
     gap = score_one(last_relevant, contexts(relevant=[True, None]))
     assert gap == Missing("incomplete_judgement")
+
+
+def test_a_metric_is_described_by_its_functions_words() -> None:
+    @metric(over=Claims, family="grounding", range=Range(0, 5, "-"))
+    def said() -> pl.Expr:
+        """How much is said."""
+        return Claims.support.len()
+
+    @metric(over=Claims, columns=("support",))
+    def unsaid(rows: list[dict[str, Any]]) -> float:
+        return len(rows)
+
+    assert (said.__doc__, said.family, said.range) == (
+        "How much is said.", "grounding", Range(0, 5, "-"),
+    )  # fmt: skip
+    assert (unsaid.__doc__, unsaid.family, unsaid.range) == (
+        "A user's own metric.", "own", Range(0, 1),
+    )  # fmt: skip
+    assert type(said).__module__ == __name__
+
+
+@dataclass(frozen=True)
+class Wronged(Metric):
+    """Share of the reference's statements that the answer contradicts."""
+
+    name: ClassVar[str] = "wronged"
+    family: ClassVar[str] = "own"
+    over: ClassVar[type[View]] = Statements
+    range: ClassVar[Range] = Range(0, 1, "-")
+    empty: ClassVar[float | Undefined] = Undefined("no_statements")
+    by_reference: ClassVar[bool] = True
+
+    def rule(self) -> pl.Expr:
+        return (Statements.agreement == "contradicted").mean()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (["contradicted"], ["full", "contradicted"], (1 / 2, "best_reference=2")),
+        (["full"], ["contradicted"], (0, "best_reference=1")),
+        ([None], ["full", "contradicted"], (None, "incomplete_judgement")),
+        ([None], ["full"], (0, "best_reference=2")),
+    ],
+)
+def test_where_less_is_better_the_reference_with_the_least_counts(
+    first: list[str | None], second: list[str | None], expected: tuple[float | None, str]
+) -> None:
+    numbers = [0] * len(first) + [1] * len(second)
+    given = rows(Statements, reference=numbers, agreement=[*first, *second])
+    line = score_frame(Wronged(), [[given]])
+    assert line.select("value", "reason").row(0) == expected
+
+
+@dataclass(frozen=True)
+class Supported(Metric):
+    """As faithfulness, said to be by reference although its view has none."""
+
+    name: ClassVar[str] = "supported_by_reference"
+    family: ClassVar[str] = "own"
+    over: ClassVar[type[View]] = Claims
+    empty: ClassVar[float | Undefined] = Undefined("no_claims")
+    by_reference: ClassVar[bool] = True
+
+    def rule(self) -> pl.Expr:
+        return (Claims.support == "supported").mean()
+
+
+def test_a_metric_by_reference_that_needs_none_has_a_value_without_one() -> None:
+    given = Given([[claims(support=["supported", "absent"])]])
+    given.examples = given.examples.with_columns(reference=pl.lit([], pl.List(pl.String)))
+    frame = score(given, [Supported()])["supported_by_reference"]
+    assert frame.select("value", "status", "reason").rows() == [(1 / 2, 0, None)]
 
 
 def test_a_function_may_give_any_kind_of_number() -> None:

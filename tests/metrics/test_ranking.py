@@ -2,11 +2,12 @@
 
 from math import log2
 
+import polars as pl
 import pytest
 
-from ragstone.judgements import Evidence, Statements
-from ragstone.metrics import Missing, Score, Undefined, parse_metric
-from ragstone.testing import contexts, rows, score_frame, score_one
+from ragstone.judgements import Evidence, Statements, View
+from ragstone.metrics import Missing, Score, Undefined, parse_metric, score
+from ragstone.testing import Given, contexts, rows, score_frame, score_one
 
 Truth = bool | None
 T, F, N = True, False, None
@@ -53,6 +54,8 @@ def test_the_cut_is_k_or_the_length_of_the_list(
         ('mrr(gaps="condense")', (F, N, T), 1 / 2),
         ('precision(k=2, gaps="zero")', (N, T, T), 1 / 2),
         ('precision(k=2, gaps="condense")', (N, T, T), 1),
+        ('precision(gaps="condense")', (N, T, F), 1 / 2),
+        ('precision(gaps="condense")', (N, N), 0),
         ('context_precision(gaps="zero")', (N, T), 1 / 2),
         ('context_precision(gaps="condense")', (N, T), 1),
         ("context_precision", (T, N), 1),
@@ -136,6 +139,16 @@ def test_ndcg_of_the_best_order_is_one_to_the_last_digit(name: str) -> None:
         assert weighed(name, *best) == 1
 
 
+def test_ndcg_takes_grades_above_four_too() -> None:
+    exponential = (31 + 63 / log2(3)) / (63 + 31 / log2(3))
+    assert weighed("ndcg", 5, 6) == pytest.approx(exponential, abs=1e-12)
+    assert weighed('ndcg(gain="linear")', 5, 6) == pytest.approx(
+        (5 + 6 / log2(3)) / (6 + 5 / log2(3)), abs=1e-12
+    )
+    assert weighed("ndcg(k=1)", 5, 6) == pytest.approx(31 / 63, abs=1e-12)
+    assert weighed('ndcg(k=1, ideal="topk")', 5, 6) == 1
+
+
 def test_ndcg_of_nothing_relevant_is_zero_and_says_so() -> None:
     frame = score_frame(parse_metric("ndcg"), [[contexts(weight=[0, 0])]])
     assert frame.select("value", "reason").row(0) == (0, "ideal_dcg_zero")
@@ -151,6 +164,28 @@ def test_ndcg_of_a_very_long_list_or_k() -> None:
     assert weighed("ndcg(k=2000000000)", 1, 2) == pytest.approx(
         (1 + 3 / log2(3)) / (3 + 1 / log2(3))
     )
+
+
+class OneLongList(Given):
+    """One example, whose contexts are so many that they are not written out."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__([[]])
+        self.size = size
+
+    def view(self, view: type[View], wanted: object) -> pl.DataFrame:
+        empty = super().view(view, wanted)
+        rank = pl.int_range(1, self.size + 1, dtype=pl.UInt32, eager=True)
+        filled = pl.DataFrame({"rank": rank}).with_columns(row=0, weight=1)
+        return pl.concat([empty, filled.cast({"row": pl.UInt32, "weight": empty["weight"].dtype})],
+                         how="diagonal")  # fmt: skip
+
+
+def test_ndcg_of_more_contexts_than_it_has_an_ideal_for_is_undefined() -> None:
+    metrics = [parse_metric("ndcg"), parse_metric("ndcg(k=10)")]
+    frames = score(OneLongList((1 << 20) + 1), metrics)
+    assert frames["ndcg"].select("value", "reason").row(0) == (None, "list_too_long")
+    assert frames["ndcg(k=10)"]["value"].item() == 1
 
 
 def test_graded_relevance_of_four_grades_or_three_levels() -> None:
