@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragstone.errors import InputError
-from ragstone.stats import mean_interval, wilson
+from ragstone.stats import cluster_t_mean
 from ragstone.stats.judging.bias import bias_along, bias_by_group
 
 
@@ -16,23 +16,38 @@ def test_mean_difference_of_each_group_by_hand() -> None:
     ]
 
 
-def test_intervals_are_those_of_means_by_cluster() -> None:
+def test_intervals_of_many_clusters_are_about_those_of_means_by_cluster() -> None:
     rng = np.random.default_rng(1)
-    differences, clusters = rng.integers(-1, 2, 60).astype(float), np.arange(60) // 3
-    (alone,) = bias_by_group(differences, ["all"] * 60, low=-1, high=1, clusters=clusters)
-    sums, counts, squares = (np.bincount(clusters, weights=differences**k) for k in (1, 0, 2))
-    expected = mean_interval(sums, counts, squares, rate=False, low=-1, high=1)
-    assert alone.interval == expected.interval
+    clusters = np.arange(3000) // 3
+    differences = rng.integers(-1, 2, 3000) * rng.integers(0, 2, 1000)[clusters].astype(float)
+    (alone,) = bias_by_group(differences, ["all"] * 3000, low=-1, high=1, clusters=clusters)
+    sums, counts = (np.bincount(clusters, weights=differences**k) for k in (1, 0))
+    expected = cluster_t_mean(sums, counts)
+    assert alone.interval is not None
+    assert expected is not None
+    assert alone.interval.low == pytest.approx(expected.low, abs=2e-4)
+    assert alone.interval.high == pytest.approx(expected.high, abs=2e-4)
+
+
+def test_group_of_one_cluster_has_no_interval() -> None:
+    (one,) = bias_by_group([1.0, 0], ["a", "a"], low=-1, high=1, clusters=[4, 4])
+    assert (one.value, one.interval) == (0.5, None)
 
 
 def test_judge_who_never_differs_has_an_interval_on_a_scale_and_none_without() -> None:
     (on_scale,) = bias_by_group([0.0] * 20, [1] * 20, low=-1, high=1)
     (without,) = bias_by_group([0.0] * 20, [1] * 20)
-    half = wilson(10, 20)
+    # Wilson's end for none of 20, with Student's t of 19 degrees of freedom.
+    unseen = 2.0930**2 / (20 + 2.0930**2)
     assert on_scale.interval is not None
-    assert half is not None
-    assert on_scale.interval.low < 2 * half.low - 1 + 0.05
+    ends = on_scale.interval.low, on_scale.interval.high
+    assert ends == pytest.approx((-unseen, unseen), abs=1e-4)
     assert (without.value, without.interval) == (0, None)
+
+
+def test_differences_beyond_their_bounds_are_refused() -> None:
+    with pytest.raises(InputError, match="from -1 to 1"):
+        bias_by_group([0.0, 2], ["a", "a"], low=-1, high=1)
 
 
 def test_judge_who_favours_long_answers_is_found_out() -> None:

@@ -34,6 +34,7 @@ METHODS = {
     "rogan_gladen": ("R.–Gladen", "corrected by sensitivity and specificity"),
     "betting_sequence": ("betting", "holds however often one looks while labels come in"),
     "item_bootstrap": ("bootstrap", "agreement: items redrawn"),
+    "linearised_wilson": ("lin. Wilson", "κ: Wilson, on as many rows as its variance is worth"),
     "basic_bootstrap": ("basic", "bootstrap turned about the value"),
     "delong": ("DeLong", "AUROC: Wilson on the pairs that its variance is worth"),
     "bradley_terry": ("B.–Terry", "strength from wins, clustered by question"),

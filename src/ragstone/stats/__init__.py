@@ -28,7 +28,7 @@ correcting/  a judge's mean put right by labels: post-stratified, PPI++, Rogan-G
 planning/    sample sizes, power, labels needed, draws with known chances
 simplex      weights that are not negative and sum to 1
 
-What several of them share: codes, bins, mean_ranks, kish, join_clusters, smallest.
+What several of them share: codes, bins, mean_ranks, kish, heavy_rows, join_clusters, smallest.
 """
 
 from .agreement.coefficients import percent_agreement

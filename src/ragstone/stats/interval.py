@@ -22,6 +22,7 @@ Method = Literal[
     "ppi_plus_plus",
     "rogan_gladen",
     "item_bootstrap",
+    "linearised_wilson",
     "betting_sequence",
     "bradley_terry",
     "delong",

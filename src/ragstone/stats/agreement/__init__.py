@@ -7,4 +7,5 @@ krippendorff    α for names, ranks and amounts, with gaps
 gwet            AC1, which holds where one label is rare
 ratings         annotators × items, read and checked
 item_bootstrap  items or clusters of them redrawn
+kappa_variance  what each item adds to the κ of two
 """

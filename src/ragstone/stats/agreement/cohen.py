@@ -1,15 +1,19 @@
 """Cohen's kappa: two annotators beyond chance, plain and weighted, and its mean over pairs."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragstone.stats.codes import sums_by
+from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends, variance_df
+from ragstone.stats.interval import Interval, clamp
 from ragstone.stats.row_weights import row_weights
 
-from .item_bootstrap import agreement_intervals
+from .item_bootstrap import agreement_intervals, groups_of
+from .kappa_variance import kappa_effects
 from .ratings import (
     NOT_NUMBERS,
     Agreement,
@@ -24,6 +28,9 @@ from .ratings import (
 )
 
 Disagreement = Literal["nominal", "quadratic"]
+
+NO_VARIANCE = 1e-12
+"""Less is rounding."""
 
 PairKappa = Callable[[Integers, Integers, Weights, Floats], Floats]
 """Kappa of two annotators in each draw: their codes, the draws, and how many items each has."""
@@ -77,7 +84,11 @@ def kappa_with_interval(
     resamples: int = 2000,
     level: float = 0.95,
 ) -> Agreement:
-    """Kappa of two, such as a judge and people, with the interval of ``agreement_intervals``.
+    """Kappa of two, such as a judge and people, with its interval.
+
+    The ends are those of ``heavy_wilson_ends`` on the scale from -1 to 1, from the large-sample
+    variance, summed by cluster. Where that is 0, as where both always agree or one of them has a
+    single word, it cannot tell, and the interval is that of ``agreement_intervals``.
 
     Args:
         a: One label an item; None and NaN mean not rated, and the item is left out.
@@ -86,7 +97,7 @@ def kappa_with_interval(
             ``quadratic``: by the square of their distance, as ``quadratic_kappa``.
         weights: One an item: one over the probability with which it was drawn, up to a factor.
         clusters: One name an item; items of one name share their fate.
-        seed: The same seed gives the same interval on every machine.
+        seed: Of what is redrawn; the same seed gives the same interval on every machine.
         resamples: Draws.
         level: Share of intervals that should hold the truth, in (0, 1).
 
@@ -95,6 +106,8 @@ def kappa_with_interval(
 
     Raises:
         InputError: Different numbers of items, or clusters of another number.
+
+    Source: as for ``kappa_effects`` and ``heavy_wilson_ends``.
     """
     said, meant = list(a), list(b)
     table = read_ratings([said, meant]).shared
@@ -105,16 +118,54 @@ def kappa_with_interval(
     found = value_of(coefficient, table, mass)
     if found.value is None:
         return found
+    names = None if clusters is None else list(clusters)
+    interval = _interval(table, found.value, disagreement, mass, names, level)
+    if interval is not None:
+        return replace(found, interval=interval)
     intervals = agreement_intervals(
         table,
         {"kappa": coefficient},
         weights=mass,
-        clusters=None if clusters is None else list(clusters),
+        clusters=names,
         seed=seed,
         resamples=resamples,
         level=level,
     )
     return replace(found, interval=intervals.get("kappa"))
+
+
+def _interval(
+    table: Ratings,
+    value: float,
+    disagreement: Disagreement,
+    weights: Floats,
+    clusters: Sequence[Hashable] | None,
+    level: float,
+) -> Interval | None:
+    """By the variance; None where it is 0, or of one cluster."""
+    numbers = table.numbers if disagreement == "quadratic" else None
+    distance = (
+        1 - np.eye(len(table.labels))
+        if numbers is None
+        else np.square(np.subtract.outer(numbers, numbers) / np.ptp(numbers))
+    )
+    effects = kappa_effects(table.codes[0], table.codes[1], distance, weights)
+    groups = groups_of(table, clusters)
+    sums, masses = sums_by(groups, effects), sums_by(groups, weights)
+    units = len(sums)
+    variance = float(sums @ sums) * units / max(1, units - 1)
+    if units < 2 or variance <= NO_VARIANCE:
+        return None
+    ends = heavy_wilson_ends(
+        clamp(value, -1, 1),
+        variance,
+        rows=heaviest_size(masses),
+        df=variance_df(masses),
+        level=level,
+        low=-1,
+        high=1,
+    )
+    return Interval(*ends, level, "linearised_wilson")
 
 
 def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:

@@ -68,7 +68,7 @@ def agreement_intervals(
         raise InputError(f"A bootstrap needs at least two resamples, got {resamples}.")
     if not ratings.is_shared.any() or not coefficients:
         return {}
-    groups = _groups(ratings, clusters)
+    groups = groups_of(ratings, clusters)
     units = len(np.unique(groups[ratings.is_shared]))
     mass = np.ones(ratings.items) if weights is None else weights
     if bool((ratings.shared.agreeing == 1).all()):
@@ -116,7 +116,7 @@ class _Units:
         return drawn if self.holds is None else np.asarray(drawn @ self.holds)
 
 
-def _groups(ratings: Ratings, clusters: Sequence[Hashable] | None) -> Integers:
+def groups_of(ratings: Ratings, clusters: Sequence[Hashable] | None) -> Integers:
     """The number of each item's cluster; without clusters every item is one."""
     if clusters is None:
         return np.arange(ratings.items)

@@ -8,17 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from ragstone.errors import InputError
 from ragstone.stats.auroc import auroc
 from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
+from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends, variance_df
 from ragstone.stats.interval import Interval
-from ragstone.stats.kish import kish_size
 from ragstone.stats.mean_ranks import mean_ranks
 from ragstone.stats.row_weights import row_weights
-from ragstone.stats.student import quantile
-from ragstone.stats.wilson import wilson_ends
 
 NO_POSITIVES = "no_positives"
 NO_NEGATIVES = "no_negatives"
-
-HALF_ROW = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +43,13 @@ def auroc_interval(
 ) -> Auroc:
     """AUROC, and Wilson's ends for it on the number of pairs that its variance is worth.
 
-        n_eff = (A (1 - A) + h / k) / (variance + h / k²),    h = 1/2
-
-    The variance is DeLong's; with clusters, what rows add to A is summed by
-    cluster first. k is the smaller of the numbers of positives and negatives,
-    or of clusters that hold them: at A = 1, where the variance is 0, n_eff = k,
-    which is the least it can be for independent rows. The quantile is Student's
-    t with k - 1 degrees of freedom. With unequal weights a pair counts as the
-    product of its two, and k is less by Kish's share.
+    The ends are those of ``heavy_wilson_ends``. The variance is DeLong's; with
+    clusters, what rows add to A is summed by cluster first. k is the smaller of
+    the numbers of positives and negatives, or of clusters that hold them: at
+    A = 1, where the variance is 0, n_eff = k, which is the least it can be for
+    independent rows. With unequal weights a pair counts as the product of its
+    two, k is less by the share of ``heaviest_size`` and the degrees of freedom
+    by that of ``variance_df``.
 
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
@@ -70,8 +65,7 @@ def auroc_interval(
     Source: DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two
     or more correlated receiver operating characteristic curves"; Obuchowski
     (1997), "Nonparametric analysis of clustered ROC curve data"; Birnbaum & Klose
-    (1957), "Bounds for the variance of the Mann-Whitney statistic", for k; that
-    half a row is added is ours.
+    (1957), "Bounds for the variance of the Mann-Whitney statistic", for k.
     """
     value = auroc(scores, positive, weights=weights)
     labels = np.asarray(positive).astype(bool)
@@ -87,11 +81,14 @@ def auroc_interval(
     sides = [(len(np.unique(codes[side])), mass[side]) for side in (labels, ~labels)]
     if min(units for units, _ in sides) < 2:
         return Auroc(value, None, positives, negatives)
-    fewest = max(2.0, min(units * kish_size(own) / len(own) for units, own in sides))
     variance = delong_variance(values, labels, value, None if clusters is None else codes, mass)
-    half = HALF_ROW / fewest
-    size = (value * (1 - value) + half) / (variance + half / fewest)
-    low, high = wilson_ends(value, max(1.0, size), quantile(level, fewest - 1))
+    low, high = heavy_wilson_ends(
+        value,
+        variance,
+        rows=max(1.0, min(units * heaviest_size(own) / len(own) for units, own in sides)),
+        df=max(1.0, min(units * (variance_df(own) + 1) / len(own) for units, own in sides) - 1),
+        level=level,
+    )
     return Auroc(value, Interval(low, high, level, "delong"), positives, negatives)
 
 

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
 from ragstone.stats.bins import equal_mass_bins
-from ragstone.stats.codes import Codes, Floats, Ints, codes_of, in_order, shared_codes
+from ragstone.stats.codes import Codes, Floats, Ints, codes_of, in_order, shared_codes, sums_by
 from ragstone.stats.correcting.labels_only import labels_only_mean
-from ragstone.stats.interval import Interval
+from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends, variance_df
+from ragstone.stats.interval import Interval, clamp
 from ragstone.stats.row_weights import row_weights
 
 from .ranks import RankCorrelation, spearman
@@ -53,7 +54,10 @@ def bias_by_group(
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> tuple[GroupBias, ...]:
-    """Mean difference of judge and people in each group, as by ``labels_only_mean``.
+    """Mean difference of judge and people in each group.
+
+    Between bounds with the ends of ``heavy_wilson_ends``, for a judge that seldom differs
+    does so by much; without them as by ``labels_only_mean``.
 
     Args:
         differences: Shape (n,), judge less people, finite.
@@ -149,6 +153,33 @@ def _bias(
 ) -> GroupBias:
     own, mass = values[inside], weights[inside]
     codes = None if clusters is None else shared_codes(clusters[inside])
+    if low is not None and high is not None:
+        return GroupBias(name, len(own), *_bounded(own, mass, codes, low, high, level))
     found = labels_only_mean(own, low=low, high=high, weights=mass, clusters=codes, level=level)
     value = float(np.average(own, weights=mass))
     return GroupBias(name, len(own), value, found.interval if len(own) > 1 else None)
+
+
+def _bounded(
+    values: Floats, weights: Floats, codes: Ints | None, low: float, high: float, level: float
+) -> tuple[float, Interval | None]:
+    """The mean of bounded differences, with the interval of ``heavy_wilson_ends``."""
+    if (values < low).any() or (values > high).any():
+        raise InputError(f"Differences lie from {low} to {high}, got one that does not.")
+    own = np.arange(len(values)) if codes is None else np.unique(codes, return_inverse=True)[1]
+    mean = clamp(float(np.average(values, weights=weights)), low, high)
+    masses = sums_by(own, weights)
+    units = len(masses)
+    if units < 2:
+        return mean, None
+    effect = sums_by(own, weights * (values - mean)) / weights.sum()
+    low_end, high_end = heavy_wilson_ends(
+        mean,
+        float(effect @ effect) * units / (units - 1),
+        rows=heaviest_size(masses),
+        df=variance_df(masses),
+        level=level,
+        low=low,
+        high=high,
+    )
+    return mean, Interval(low_end, high_end, level, "bounded_wilson")
