@@ -14,10 +14,10 @@ ICC; the share of draws that err, of the family again its size times the chance 
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from math import exp, lgamma, log, log1p
+from math import lgamma, log, log1p
 
 import numpy as np
 import polars as pl
@@ -63,11 +63,19 @@ def enumerated(sizes: range) -> None:
         state: State = "holds" if error == "false pass" else "broken"
         for family in families:
             worst = [
-                max(family * chance(at, state, n, bar, bar, family) for n in sizes for bar in BARS)
-                for at in (before, now)
+                max(family * most for n in sizes for most in at_their_bars(of, state, n, family))
+                for of in (before, now)
             ]
             name = error if state == "holds" else f"{error}, a family of {family}"
             print(f"{name:<34}{worst[0]:>10.4f}{worst[1]:>10.4f}", flush=True)
+
+
+def at_their_bars(of: Of, state: State, n: int, family: int) -> Iterator[float]:
+    """``chance`` for each bar where the truth is the bar; the next bar's count is never lower."""
+    first = 0
+    for bar in BARS:
+        first = first_above(of, state, n, bar, family, near=first + n // 100)
+        yield tail(state, first, n, bar)
 
 
 def power() -> None:
@@ -128,16 +136,33 @@ def erred(sums: NDArray[np.float64], counts: NDArray[np.float64], bar: float) ->
 
 def chance(of: Of, state: State, n: int, bar: float, truth: float, family: int) -> float:
     """That ``rate >= bar`` comes out so, of n rows whose true rate is ``truth``."""
-    low, high = -1, n + 1
+    first = first_above(of, state, n, bar, family, near=round(n * bar))
+    return tail(state, first, n, truth)
+
+
+def first_above(of: Of, state: State, n: int, bar: float, family: int, *, near: int) -> int:
+    """The fewest successes that hold, or that are not broken; looked for from ``near`` outwards."""
+
+    def above(count: int) -> bool:
+        if not 0 <= count <= n:
+            return count > n
+        return (state_of(of(count, n), Bar(">=", bar), family) == state) == (state == "holds")
+
+    low, high, step = near - 1, near, 1
+    while above(low):
+        low, high, step = low - step, low, 2 * step
+    while not above(high):
+        low, high, step = high, high + step, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
-        above = state_of(of(middle, n), Bar(">=", bar), family) == state
-        if (state == "holds") == above:
-            high = middle
-        else:
-            low = middle
-    counts = np.arange(high, n + 1) if state == "holds" else np.arange(0, high)
-    return float(sum(binomial(int(count), n, truth) for count in counts))
+        low, high = (low, middle) if above(middle) else (middle, high)
+    return high
+
+
+def tail(state: State, first: int, n: int, truth: float) -> float:
+    """The chance of ``first`` successes or more, or of fewer where they are broken."""
+    chances = binomial(n, truth)
+    return float(chances[first:].sum() if state == "holds" else chances[:first].sum())
 
 
 def state_of(quantity: Quantity, bar: Bar, family: int) -> State:
@@ -166,11 +191,17 @@ def before(successes: int, n: int) -> Quantity:
 SURE = replace(now(1, 1), at=lambda level: Interval(0.5, 1.0, level, "clopper_pearson"))
 
 
-def binomial(count: int, n: int, rate: float) -> float:
+@cache
+def binomial(n: int, rate: float) -> NDArray[np.float64]:
+    """The chance of each count of successes, shape (n + 1,)."""
+    counts = np.arange(n + 1)
     if rate in (0.0, 1.0):
-        return float(count == n * rate)
-    ways = lgamma(n + 1) - lgamma(count + 1) - lgamma(n - count + 1)
-    return exp(ways + count * log(rate) + (n - count) * log1p(-rate))
+        return np.asarray(counts == n * rate, dtype=np.float64)
+    logs = np.array([lgamma(count + 1) for count in counts])
+    ways = logs[n] - logs - logs[::-1]
+    return np.asarray(
+        np.exp(ways + counts * log(rate) + (n - counts) * log1p(-rate)), dtype=np.float64
+    )
 
 
 if __name__ == "__main__":
