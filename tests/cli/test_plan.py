@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,12 @@ def call(*arguments: object) -> tuple[int, str, str]:
         (
             ["labels", "--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.85, "--judged",
              2000, "--half-width", 0.05],
-            ["183 answers", "320 answers without the judge", "saves 42.8 %"],
+            ["179 answers", "320 answers without the judge", "about half of all draws"],
+        ),
+        (
+            ["labels", "--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.85, "--judged",
+             2000, "--half-width", 0.05, "--assurance", 0.9],
+            ["in 90 % of draws", "179 answers", "or 320 answers without the judge", "by PPI++"],
         ),
         (
             ["labels", "--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.85, "--judged",
@@ -78,6 +84,17 @@ def test_a_plan_of_labels_goes_by_a_run(demo: Path) -> None:
     assert "design effect" in out
 
 
+def test_json_has_a_reason_beside_no_number_of_labels() -> None:
+    known = ["--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.9, "--judged", 200]
+    few = json.loads(call("labels", *known, "--half-width", 0.01, "--json")[1])
+    assert few["labels"] is None
+    assert "judge more" in few["reason"]
+    sure = json.loads(call("labels", *known, "--half-width", 0.1, "--assurance", 0.9, "--json")[1])
+    assert sure["reason"] is None
+    assert sure["assurance"] == 0.9
+    assert sure["labels"] > sure["on_average"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -85,11 +102,16 @@ def test_a_plan_of_labels_goes_by_a_run(demo: Path) -> None:
         (["rate", "--value", 0.5, "--half-width", 0], "half-width"),
         (["rate", "--value", 0.5, "--half-width", 0.1, "--level", 1], "level"),
         (["labels", "--half-width", 0.1, "--rate", 0.3], "--judged"),
+        (
+            ["labels", "--half-width", 0.1, "--judged", 900, "--rate", 0.3, "--sensitivity", 0.9,
+             "--specificity", 0.9, "--assurance", 90],
+            "assurance",
+        ),
         (["labels", "--half-width", 0.1, "--judged", 9, "--rate", 0.3], "--sensitivity"),
         (["labels", "--half-width", 0.1, "--judged", 9, "--metric", "x"], "--metric needs a RUN"),
         (["mean", "nowhere", "--half-width", 0.1], "evaluate DATA --out nowhere"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_ends_with_2_and_says_why(arguments: list[object], words: str) -> None:
     status, _, err = call(*arguments)
     assert status == 2

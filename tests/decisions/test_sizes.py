@@ -228,7 +228,56 @@ def test_labels_of_whole_questions() -> None:
     found = label_size(known, 0.05)
     assert found.labels is not None
     assert found.questions == -(-found.labels // 3)
-    assert found.labels_only == 640
+    # Twice the 320 of independent rows, and Student's t for 213 questions: 1.971 for 1.960.
+    assert found.labels_only == pytest.approx(640 * (1.971 / 1.96) ** 2, rel=0.005)
+
+
+def test_assured_labels_come_with_those_of_the_average() -> None:
+    known = Accuracy(2000, 0.3, 0.9, 0.85)
+    average, sure = label_size(known, 0.05), label_size(known, 0.05, assurance=0.9)
+    assert average.assurance is average.on_average is average.only_on_average is None
+    assert (sure.on_average, sure.only_on_average) == (average.labels, average.labels_only)
+    assert sure.labels is not None
+    assert average.labels is not None
+    assert sure.labels > average.labels
+    assert sure.method == average.method == "ppi_plus_plus"
+    with pytest.raises(InputError, match="assurance"):
+        label_size(known, 0.05, assurance=1.5)
+
+
+def test_no_number_of_labels_has_a_reason() -> None:
+    few = label_size(Accuracy(200, 0.3, 0.9, 0.85), 0.05)
+    assert few.labels is None
+    assert few.reason is not None
+    assert few.reason.startswith("all 200 judged rows give ±0.0")
+    sure = label_size(Accuracy(200, deviation=0.3, correlation=0.5), 0.03, assurance=0.9)
+    assert sure.to_dict()["labels"] is None
+    assert "in 90 % of draws: judge more" in sure.to_dict()["reason"]
+    assert label_size(Accuracy(2000, 0.3, 0.9, 0.85), 0.05).reason is None
+
+
+def test_labels_of_a_run_say_what_each_verdict_is_worth(scored: Scored) -> None:
+    """The judge of 180 answers is labelled on 60; people reverse each third of its verdicts."""
+    exact = list(scored.of("exact_match").select("example_id", "value").iter_rows())
+    records = [
+        {"id": id, "labels": {"exact_match": {"ann": int(value) if at % 9 else 1 - int(value)}}}
+        for at, (id, value) in enumerate(exact)
+        if at % 3 == 0
+    ]
+    known = known_of_run(scored, "exact_match", labels=labels_of(records))
+    said = np.array([value for at, (_, value) in enumerate(exact) if at % 3 == 0])
+    people = np.array([one["labels"]["exact_match"]["ann"] for one in records])
+    assert [one.score for one in known.verdicts] == [0, 1]
+    for one in known.verdicts:
+        own = said == one.score
+        assert one.share == pytest.approx(np.mean([value == one.score for _, value in exact]))
+        assert one.rate == pytest.approx(people[own].mean())
+        assert one.labels == pytest.approx(own.sum() / known.design_effect)
+    assert known.rate == pytest.approx(sum(one.share * one.rate for one in known.verdicts))
+    given = known_of_run(scored, "exact_match", labels=labels_of(records), sensitivity=0.9)
+    assert given.verdicts == ()
+    assert given.sensitivity == 0.9
+    assert given.specificity == known.specificity
 
 
 def test_what_is_not_known_is_named() -> None:

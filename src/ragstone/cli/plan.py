@@ -194,6 +194,11 @@ def labels(
                      help="The column of the labels that is a label or the value of a metric."),
     ] = None,
     scales: RatingScales = None,
+    assurance: Annotated[
+        float | None,
+        typer.Option(metavar="A", help="Share of draws, such as 0.9, whose interval is to be as "
+                     "narrow. Default: it is on average, so about half of all draws are wider."),
+    ] = None,
     cluster: Cluster = None,
     level: Level = 0.95,
     metrics_from: MetricsFrom = None,
@@ -201,13 +206,15 @@ def labels(
 ) -> None:  # fmt: skip
     """How many answers people must label, with the judge's help and without.
 
-    The corrected estimate is that of `ragstone calibrate`: post-stratified by the judge's
-    verdicts for a rate, PPI++ for a mean. Examples:
+    The corrected estimate is that of `ragstone calibrate` for so many labels. How wide its
+    interval comes out is chance: `--assurance 0.9` asks for as many labels as make it narrow
+    enough in 90 % of draws, often a tenth more than on average, and more where the labels so far
+    leave the judge's accuracy open. Examples:
 
     ragstone plan labels RUN -m unsupported_claim --labels labels.csv --half-width 0.05
 
     ragstone plan labels --rate 0.3 --sensitivity 0.9 --specificity 0.85 --judged 2000
-    --half-width 0.05
+    --half-width 0.05 --assurance 0.9
     """
     from dataclasses import replace
 
@@ -241,7 +248,9 @@ def labels(
         )
         if judged is not None:
             known = replace(known, judged=judged)
-    found = label_size(known, half_width, level=level, metric=metric, system=system)
+    found = label_size(
+        known, half_width, level=level, assurance=assurance, metric=metric, system=system
+    )
     print_json(found.to_dict()) if json else show(labels_page(found))
 
 

@@ -25,6 +25,12 @@ PAIR_LAYOUTS = ((False, True), (True, True), (True, False))
 """Whether metrics stand on lines of their own, and whether the deviation is shown."""
 
 NAME_WIDTH, SYSTEM_WIDTH = 28, 20
+METHODS = {
+    "ppi_plus_plus": "by PPI++",
+    "poststratified": "post-stratified",
+    "labels_only": "of the labels alone",
+}
+
 FULL, EMPTY = "█", "░"
 WARN = "yellow"
 
@@ -110,9 +116,10 @@ def labels_page(found: LabelSize) -> RenderableType:
     known = found.known
     what = [found.metric or "the rate" if known.rate is not None else found.metric or "the mean"]
     what += [found.system] if found.system else []
+    often = "" if found.assurance is None else f", in {percent(found.assurance)} of draws"
     facts = [
         ("wanted", Text(f"{', '.join(what)} to within ±{found.half_width:g}, "
-                        f"at {percent(found.level)}", HEAD)),
+                        f"at {percent(found.level)}{often}", HEAD)),
         ("judged", Text(f"{counted(known.judged, 'row')}{_clusters(found)}")),
         ("judge", Text(_judge(found))),
     ]  # fmt: skip
@@ -126,8 +133,7 @@ def labels_page(found: LabelSize) -> RenderableType:
         rows.append([cell("label", HEAD), cell(_answers(found.labels, found.questions), HEAD),
                      Cell(_bar(found.labels, most, "green"))])  # fmt: skip
     else:
-        words = f"all {known.judged:,} judged rows give ±{found.reached:.4g}: judge more"
-        rows.append([cell("too few", WARN), cell(words, WARN)])
+        rows.append([cell("too few", WARN), cell(found.reason or "–", WARN)])
     alone = _answers(found.labels_only, found.questions_only)
     rows.append([cell("or", DIM), cell(f"{alone} without the judge", DIM),
                  Cell(_bar(found.labels_only, most, DIM))])  # fmt: skip
@@ -137,13 +143,15 @@ def labels_page(found: LabelSize) -> RenderableType:
         notes.append(f"The judge saves {percent(found.saved, 1)} of the labels.")
     elif found.labels is not None:
         notes.append("A judge like this saves no labels.")
+    notes += _on_average(found)
     sample = f"ragstone sample RUN --metric {quote(found.metric) if found.metric else '…'}"
     if found.questions is None:
         notes.append(f"Drawn at random among the judged: {sample} --n N")
     else:
         notes.append(f"Drawn as whole questions: {sample} --whole-questions --n N. "
                      "Drawn one by one, so many answers tell a little more.")  # fmt: skip
-    notes.append("The estimate is then that of ragstone calibrate RUN --labels FILE.")
+    by = "" if found.labels is None else f", {METHODS[found.method]}"
+    notes.append(f"The estimate is then that of ragstone calibrate RUN --labels FILE{by}.")
     return Group(*parts, Text(), *(Paragraph(Text(note, DIM)) for note in notes))
 
 
@@ -248,6 +256,20 @@ def _bar(part: int, whole: int, style: str, width: int = BAR) -> Text:
 def _answers(labels: int, questions: int | None) -> str:
     words = counted(labels, "answer")
     return words if questions is None else f"{words} ({counted(questions, 'whole question')})"
+
+
+def _on_average(found: LabelSize) -> list[str]:
+    """What the width rests on: the average, or a share of draws and what that costs."""
+    if found.assurance is None:
+        if found.labels is None:
+            return []
+        return ["So wide on average: about half of all draws come out wider. With --assurance 0.9 "
+                "only one in ten does."]  # fmt: skip
+    alone = f"{_answers(found.only_on_average or 0, None)} without the judge"
+    if found.on_average is None:
+        return [f"So wide on average, in about half of all draws: {alone}."]
+    return [f"So wide on average, in about half of all draws: {_answers(found.on_average, None)}, "
+            f"or {alone}."]  # fmt: skip
 
 
 def _clusters(found: LabelSize) -> str:

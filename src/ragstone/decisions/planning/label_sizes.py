@@ -1,12 +1,13 @@
 """Label sizes: how many answers people must label where a judge has read them all."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import ceil, sqrt
 from shlex import quote
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
 from ragstone.decisions.calibrating.correction import MIDDLE, is_rate
 from ragstone.decisions.calibrating.people import known_weights, people_scores, units_of, weights_of
@@ -15,11 +16,36 @@ from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.examples import from_frame
 from ragstone.labels.table import LabelTable
-from ragstone.stats.planning.labels_needed import LabelsNeeded, labels_for_mean, labels_for_rate
+from ragstone.stats.correcting.verdict_strata import strata_of
+from ragstone.stats.kish import kish_size
+from ragstone.stats.planning.labels_needed import (
+    NORMAL,
+    LabelsNeeded,
+    Method,
+    labels_for_mean,
+    labels_for_rate,
+)
+from ragstone.stats.planning.rate_widths import Design, JudgedRate, judged_rate
 from ragstone.stats.planning.sample_size import pilot
 
+MOST = 0.5
+ROUNDING = 1e-12
 FEWEST = 10
 """Labels from which the judge's accuracy can be told at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What people say of the rows that a judge gives one score, or scores close to each other.
+
+    ``share`` is of the judged rows, ``rate`` how many of its labelled rows people call true, and
+    ``labels`` how many independent labels of equal weight tell it.
+    """
+
+    score: float
+    share: float
+    labels: float
+    rate: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +54,9 @@ class Accuracy:
 
     A rate goes by ``rate``, ``sensitivity`` and ``specificity``; a mean by ``deviation`` and
     ``correlation``, the others are None then. ``labels`` is how many labels this rests on, None
-    where the user said so.
+    where the user said so. Where labels alone tell of a rate, ``verdicts`` says of each score what
+    they do, and ``distinct_scores`` how many the judge gives; a mean has the ``kurtosis`` of
+    people's scores about the judge's.
     """
 
     judged: int
@@ -40,14 +68,22 @@ class Accuracy:
     design_effect: float = 1.0
     rows_per_question: float = 1.0
     labels: int | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    distinct_scores: int = 2
+    kurtosis: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LabelSize:
     """How many labels, with the judge and without.
 
-    ``labels`` is None where even all judged rows are too few. ``questions`` are as many whole
-    questions as hold the labels, None where rows are independent.
+    ``labels`` is None where even all judged rows are too few, which ``reason`` says. ``questions``
+    are as many whole questions as hold the labels, None where rows are independent.
+    ``assurance`` is the share of draws whose interval is as narrow, ``on_average`` and
+    ``only_on_average`` how many labels would be as narrow on average, with the judge and without;
+    where no assurance was asked for these three are None, and all numbers are of the average.
+    ``reached`` is the half-width with ``labels``, or with all judged rows, ``method`` the
+    correction that ``calibrate`` chooses for so many.
     """
 
     metric: str | None
@@ -60,11 +96,20 @@ class LabelSize:
     labels_only: int
     questions_only: int | None
     reached: float
+    method: Method
+    assurance: float | None = None
+    on_average: int | None = None
+    only_on_average: int | None = None
+    reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As ``ragstone plan labels --json`` prints it."""
         record = asdict(self)
-        return {"plan": "labels", **record.pop("known"), **record, "saved": self.saved}
+        known = record.pop("known")
+        pilot_labels = known.pop("labels")
+        return {
+            "plan": "labels", **known, "pilot_labels": pilot_labels, **record, "saved": self.saved
+        }  # fmt: skip
 
     @property
     def saved(self) -> float | None:
@@ -79,15 +124,31 @@ def label_size(
     half_width: float,
     *,
     level: float = 0.95,
+    assurance: float | None = None,
     metric: str | None = None,
     system: str | None = None,
 ) -> LabelSize:
     """The fewest labels for a corrected estimate of a wanted half-width.
 
+    Planned for the correction that ``calibrate`` would choose for so many labels. How wide the
+    interval comes out is chance: planned for its average, about half of all draws are wider.
+
+    Args:
+        known: Of the judge and what it judged.
+        half_width: Wanted, in the unit of the metric.
+        level: Of the interval, in (0, 1).
+        assurance: Share of draws whose interval is to be no wider, in (0, 1); None for the
+            average. ``half_widths`` has how it is computed of a rate, by seeded simulation, and
+            ``mean_half_width`` of a mean, by the F distribution. Labels that the judge's
+            accuracy rests on are a pilot, and what it leaves open is counted.
+        metric: Named in what is shown.
+        system: Likewise.
+
     Raises:
         InputError: Something needed is not known, or out of its range.
     """
-    found = _needed(known, half_width, level)
+    found = _needed(known, half_width, level, assurance)
+    average = None if assurance is None else _needed(known, half_width, level, None)
     each = known.rows_per_question
 
     def questions(labels: int | None) -> int | None:
@@ -104,7 +165,20 @@ def label_size(
         labels_only=found.labels_only,
         questions_only=questions(found.labels_only),
         reached=found.half_width,
+        method=found.method,
+        assurance=assurance,
+        # The width at expected counts is a little more than the mean one where events are rare.
+        on_average=None if average is None else _no_more(average.labels, found.labels, assurance),
+        only_on_average=None if average is None else average.labels_only,
+        reason=None if found.labels is not None else _too_few(known, found, assurance),
     )
+
+
+def _no_more(average: int | None, labels: int | None, assurance: float | None) -> int | None:
+    """What is as narrow in most draws is so on average."""
+    if average is None or labels is None or assurance is None or assurance < MOST:
+        return average
+    return min(average, labels)
 
 
 def known_of_run(
@@ -120,8 +194,9 @@ def known_of_run(
 ) -> Accuracy:
     """What a run, and labels of some of its examples, tell of the judge; given numbers go first.
 
-    The rate is the judge's own, corrected by sensitivity and specificity (Rogan & Gladen). The
-    design effect is that of the judge's scores.
+    The rate is that of the labels, each verdict of the judge weighed by its share; where something
+    is given, the judge's own, corrected by sensitivity and specificity (Rogan & Gladen). The design
+    effect is that of the judge's scores.
 
     Args:
         scored: The run that the judge has read.
@@ -148,49 +223,86 @@ def known_of_run(
     scale = scored.scale(metric)
     both = None if labels is None else _compared(scored, metric, rows, labels)
     of_a_rate = scale.rate if both is None else is_rate(both, scale)
-    values = rows["value"].to_numpy()
-    if of_a_rate:
-        values = (values >= MIDDLE).astype(np.float64)
-    first = pilot(values, rows["cluster"].to_numpy())
-    judge = _of_rate(both) if of_a_rate else _of_mean(both)
-    given = {"sensitivity": sensitivity, "specificity": specificity, "correlation": correlation}
-    judge |= {name: value for name, value in given.items() if value is not None}
-    if of_a_rate:
-        judge["rate"] = rate if rate is not None else _corrected(first.mean, judge)
-        judge.pop("correlation", None)
-    else:
-        judge.setdefault("deviation", first.deviation)
-        judge = {name: judge[name] for name in ("deviation", "correlation") if name in judge}
-    return Accuracy(
+    scores = rows["value"].to_numpy()
+    known = accuracy(scores, rows["cluster"].to_numpy(), both, of_a_rate=of_a_rate)
+    if not of_a_rate:
+        return known if correlation is None else replace(known, correlation=correlation)
+    if rate is sensitivity is specificity is None:
+        return known
+    sensitivity = known.sensitivity if sensitivity is None else sensitivity
+    specificity = known.specificity if specificity is None else specificity
+    yes = float((scores >= MIDDLE).mean())
+    return replace(
+        known,
+        rate=_corrected(yes, sensitivity, specificity) if rate is None else rate,
+        sensitivity=sensitivity,
+        specificity=specificity,
+        verdicts=(),
+    )
+
+
+def accuracy(
+    scores: NDArray[np.float64],
+    clusters: ArrayLike,
+    both: pl.DataFrame | None,
+    *,
+    of_a_rate: bool,
+) -> Accuracy:
+    """What a judge's scores, and people's word on some of them, tell.
+
+    Args:
+        scores: Shape (N,). The judge's, in [0, 1] for a rate.
+        clusters: Shape (N,). Rows with one value share their fate.
+        both: ``judge``, ``people`` and ``weight`` of the rows that people labelled; None for none.
+        of_a_rate: Whether people say yes or no.
+    """
+    values = (scores >= MIDDLE).astype(np.float64) if of_a_rate else scores
+    first = pilot(values, clusters)
+    known = Accuracy(
         judged=first.rows,
         design_effect=max(1.0, first.design_effect or 1.0),
         rows_per_question=first.rows_per_cluster,
         labels=None if both is None else both.height,
-        **judge,
+    )
+    if both is None and of_a_rate:
+        return replace(known, rate=first.mean)
+    if both is None:
+        return replace(known, deviation=first.deviation)
+    if not of_a_rate:
+        deviation, correlation, kurtosis = _of_mean(both)
+        return replace(known, deviation=deviation, correlation=correlation, kurtosis=kurtosis)
+    told = _verdicts(scores, both, known.design_effect)
+    sensitivity, specificity = _of_rate(both)
+    return replace(
+        known,
+        rate=sum(one.share * one.rate for one in told),
+        sensitivity=sensitivity,
+        specificity=specificity,
+        verdicts=told,
+        distinct_scores=len(np.unique(scores)),
     )
 
 
-def _needed(known: Accuracy, half_width: float, level: float) -> LabelsNeeded:
-    shares = (known.rate, known.sensitivity, known.specificity)
-    if known.rate is not None and known.sensitivity is not None and known.specificity is not None:
-        return labels_for_rate(
-            known.rate,
-            known.sensitivity,
-            known.specificity,
-            half_width,
-            judged=known.judged,
-            design_effect=known.design_effect,
-            level=level,
-        )
+def _needed(
+    known: Accuracy, half_width: float, level: float, assurance: float | None
+) -> LabelsNeeded:
+    design = Design(known.design_effect, known.rows_per_question)
+    judged = _judged(known)
+    if judged is not None:
+        return labels_for_rate(judged, half_width, design=design, level=level, assurance=assurance)
     if known.deviation is not None and known.correlation is not None:
         return labels_for_mean(
             known.deviation,
             known.correlation,
             half_width,
             judged=known.judged,
-            design_effect=known.design_effect,
+            design=design,
             level=level,
+            assurance=assurance,
+            pilot=None if known.labels is None else known.labels / known.design_effect,
+            kurtosis=NORMAL if known.kurtosis is None else known.kurtosis,
         )
+    shares = (known.rate, known.sensitivity, known.specificity)
     if any(one is not None for one in shares):
         names = zip(("--rate", "--sensitivity", "--specificity"), shares, strict=True)
         raise InputError(f"Still needed: {', '.join(name for name, one in names if one is None)}.")
@@ -198,6 +310,27 @@ def _needed(known: Accuracy, half_width: float, level: float) -> LabelsNeeded:
         "Nothing is known of how well the judge agrees with people: --labels FILE, or "
         "--sensitivity and --specificity for a rate, or --correlation for a mean."
     )
+
+
+def _judged(known: Accuracy) -> JudgedRate | None:
+    """Of a rate; None where not enough is known of one."""
+    if known.verdicts:
+        told = known.verdicts
+        return JudgedRate(
+            np.array([one.score for one in told]),
+            known.judged * np.array([one.share for one in told]),
+            np.array([one.rate for one in told]),
+            known.distinct_scores,
+            np.array([one.labels for one in told]),
+        )
+    if known.rate is None or known.sensitivity is None or known.specificity is None:
+        return None
+    return judged_rate(known.rate, known.sensitivity, known.specificity, judged=known.judged)
+
+
+def _too_few(known: Accuracy, found: LabelsNeeded, assurance: float | None) -> str:
+    often = "" if assurance is None else f" in {100 * assurance:.3g} % of draws"
+    return f"all {known.judged:,} judged rows give ±{found.half_width:.4g}{often}: judge more"
 
 
 def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTable) -> pl.DataFrame:
@@ -226,9 +359,8 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     return both
 
 
-def _of_rate(both: pl.DataFrame | None) -> dict[str, float]:
-    if both is None:
-        return {}
+def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
+    """Sensitivity and specificity."""
     weight = both["weight"].to_numpy()
     true, said = both["people"].to_numpy() >= MIDDLE, both["judge"].to_numpy() >= MIDDLE
     if true.all() or not true.any():
@@ -236,28 +368,57 @@ def _of_rate(both: pl.DataFrame | None) -> dict[str, float]:
             "People gave all examples one label, so the judge's accuracy on the other is not "
             "known. Label more, or say --sensitivity and --specificity."
         )
-    return {
-        "sensitivity": float(np.average(said[true], weights=weight[true])),
-        "specificity": float(np.average(~said[~true], weights=weight[~true])),
-    }
+    return (
+        float(np.average(said[true], weights=weight[true])),
+        float(np.average(~said[~true], weights=weight[~true])),
+    )
 
 
-def _of_mean(both: pl.DataFrame | None) -> dict[str, float]:
-    if both is None:
-        return {}
-    pair = both.select("people", "judge").to_numpy().T
-    if np.ptp(pair[0]) == 0:
+def _verdicts(
+    scores: NDArray[np.float64], both: pl.DataFrame, design_effect: float
+) -> tuple[Verdict, ...]:
+    """Of each stratum of the judge's scores; one without a label has the rate of all labels."""
+    strata = strata_of(scores)
+    place = dict(zip(scores.tolist(), strata.tolist(), strict=True))
+    own = np.array([place[score] for score in both["judge"]])
+    people = (both["people"].to_numpy() >= MIDDLE).astype(np.float64)
+    weight = both["weight"].to_numpy()
+    found = []
+    for stratum in range(int(strata.max()) + 1):
+        there, labelled = strata == stratum, own == stratum
+        known = labelled if labelled.any() else np.ones(len(own), dtype=bool)
+        found.append(
+            Verdict(
+                score=float(scores[there].mean()),
+                share=float(there.mean()),
+                labels=kish_size(weight[labelled]) / design_effect,
+                rate=float(np.average(people[known], weights=weight[known])),
+            )
+        )
+    return tuple(found)
+
+
+def _of_mean(both: pl.DataFrame) -> tuple[float, float, float]:
+    """Deviation, correlation, and kurtosis of what people's scores have beside the judge's."""
+    people, judge, weight = both.select("people", "judge", "weight").to_numpy().T
+    if np.ptp(people) == 0:
         raise InputError("People gave all examples one score, so nothing can be said of others.")
-    moments = np.cov(pair, aweights=both["weight"].to_numpy())
-    agree = moments[0, 1] / sqrt(moments[0, 0] * moments[1, 1]) if moments[1, 1] > 0 else 0.0
-    return {"deviation": sqrt(moments[0, 0]), "correlation": float(np.clip(agree, -1, 1))}
+    moments = np.cov(np.stack([people, judge]), aweights=weight)
+    varies = moments[1, 1] > 0
+    agree = moments[0, 1] / sqrt(moments[0, 0] * moments[1, 1]) if varies else 0.0
+    left = people - (moments[0, 1] / moments[1, 1] * judge if varies else 0.0)
+    left = left - np.average(left, weights=weight)
+    square = float(np.average(left**2, weights=weight))
+    fourth = float(np.average(left**4, weights=weight))
+    kurtosis = fourth / square**2 if square > ROUNDING * moments[0, 0] else NORMAL
+    return sqrt(moments[0, 0]), float(np.clip(agree, -1, 1)), kurtosis
 
 
-def _corrected(judged: float, judge: dict[str, float]) -> float:
+def _corrected(judged: float, sensitivity: float | None, specificity: float | None) -> float:
     """The true rate behind the judge's."""
-    if not {"sensitivity", "specificity"} <= set(judge):
+    if sensitivity is None or specificity is None:
         return judged
-    youden = judge["sensitivity"] + judge["specificity"] - 1
+    youden = sensitivity + specificity - 1
     if youden <= 0:
         return judged
-    return float(np.clip((judged + judge["specificity"] - 1) / youden, 0, 1))
+    return float(np.clip((judged + specificity - 1) / youden, 0, 1))

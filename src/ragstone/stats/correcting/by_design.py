@@ -12,6 +12,10 @@ from .corrected import FEW
 from .labelled_rows import read_labelled
 from .verdict_strata import EXPECTED, MOST_STRATA
 
+RateCorrection = Literal["poststratified", "ppi_plus_plus"]
+
+ROUNDING = 1e-9
+
 
 def favoured(
     scores: ArrayLike,
@@ -19,7 +23,7 @@ def favoured(
     *,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
-) -> Literal["poststratified", "ppi_plus_plus"]:
+) -> RateCorrection:
     """How to correct a rate of these judged rows from labels of those rows.
 
     ``ppi_plus_plus`` where all of this holds, else ``poststratified``:
@@ -50,11 +54,28 @@ def favoured(
     sample = read_labelled(
         len(judged), places, np.zeros(n), rate=True, weights=weights, clusters=clusters
     )
-    if sample.n == 0 or len(np.unique(judged)) > MOST_STRATA:
+    if sample.n == 0:
         return "poststratified"
-    if sample.n_clusters is not None and sample.n_clusters < FEW:
+    return favoured_of(
+        float(judged.sum()) / len(judged),
+        len(np.unique(judged)),
+        kish_size(sample.cluster_weights),
+        clusters=sample.n_clusters,
+    )
+
+
+def favoured_of(
+    mean: float, values: int, size: float, *, clusters: float | None = None
+) -> RateCorrection:
+    """As ``favoured``, of what it looks at: for labels that are not drawn yet.
+
+    Args:
+        mean: Of the judge's scores, in [0, 1].
+        values: How many different ones it gives.
+        size: Kish's number of labelled rows, or of clusters of them.
+        clusters: With a labelled row; None where rows are independent.
+    """
+    if values > MOST_STRATA or (clusters is not None and clusters < FEW):
         return "poststratified"
-    yes = float(judged.sum())
-    fewer = min(yes, len(judged) - yes)
-    expected = kish_size(sample.cluster_weights) * fewer / len(judged)
-    return "ppi_plus_plus" if expected >= EXPECTED else "poststratified"
+    expected = size * min(mean, 1 - mean)
+    return "ppi_plus_plus" if expected >= EXPECTED - ROUNDING else "poststratified"

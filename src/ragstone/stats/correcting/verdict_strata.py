@@ -55,12 +55,25 @@ def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) ->
     """
     values = np.asarray(scores, dtype=np.float64)
     strata = strata_of(values, most=most)
-    while len(counts := np.bincount(strata)) > 2:
-        rarest = int(counts.argmin())
-        if labels * counts[rarest] >= EXPECTED * len(values):
+    return joined_cells(np.bincount(strata), np.bincount(strata, weights=values), labels)[strata]
+
+
+def joined_cells(counts: ArrayLike, totals: ArrayLike, labels: float) -> NDArray[np.int64]:
+    """To which of the joined strata each stratum goes: the rule of ``joined_strata``.
+
+    Args:
+        counts: Shape (K,). Judged rows of each stratum, these in the order of their scores.
+        totals: Shape (K,). Sum of the scores of each.
+        labels: How many rows are labelled, each as likely as any other.
+    """
+    rows, sums = np.asarray(counts, dtype=np.float64), np.asarray(totals, dtype=np.float64)
+    place = np.arange(len(rows))
+    while len(there := np.bincount(place, weights=rows)) > 2:
+        rarest = int(there.argmin())
+        if labels * there[rarest] >= EXPECTED * rows.sum():
             break
-        means = np.bincount(strata, weights=values) / counts
+        means = np.bincount(place, weights=sums) / there
         beside = [one for one in (rarest - 1, rarest + 1) if 0 <= one < len(means)]
         nearest = min(beside, key=lambda one: abs(means[one] - means[rarest]))
-        strata = strata - (strata >= max(rarest, nearest))
-    return strata
+        place = place - (place >= max(rarest, nearest))
+    return place.astype(np.int64)

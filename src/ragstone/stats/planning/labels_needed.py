@@ -1,18 +1,34 @@
 """Labels needed: how many rows people must label where a judge has read them all."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
-from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 
 from ragstone.errors import InputError
-from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
+from ragstone.stats.f_distribution import KNOWN, f_quantile
 from ragstone.stats.interval import upper_quantile
-from ragstone.stats.smallest import smallest
+from ragstone.stats.smallest import MOST, smallest
 from ragstone.stats.student import t_quantile
 
-from .sample_size import rate_half_width, rate_sample_size
+from .rate_widths import (
+    INDEPENDENT,
+    Design,
+    JudgedRate,
+    correction_at,
+    expected_half_width,
+    expected_half_width_alone,
+    half_widths,
+    half_widths_alone,
+)
+
+NORMAL = 3.0
+"""Kurtosis of the normal distribution."""
+
+Method = Literal["poststratified", "ppi_plus_plus", "labels_only"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,99 +39,125 @@ class LabelsNeeded:
         labels: The fewest with the judge; None where all judged rows would not do.
         labels_only: The fewest rows without it, each labelled.
         half_width: Of the corrected interval with ``labels``; with all judged
-            rows where these would not do.
+            rows where these would not do. The average one, or, of an assurance, the one that
+            such a share of draws keeps.
+        method: By which the judge is corrected with ``labels``; ``labels_only`` for a judge
+            that saves none.
     """
 
     labels: int | None
     labels_only: int
     half_width: float
-
-
-def corrected_rate_half_width(
-    rate: float,
-    sensitivity: float,
-    specificity: float,
-    *,
-    labels: float,
-    judged: float,
-    level: float = 0.95,
-) -> float:
-    """Half the expected width of a post-stratified rate, as ``stratified_wilson_ends`` gives it.
-
-    Taken at the expected counts: a verdict k has the share P_k of the labels and of the judged
-    rows, whose own number leaves the variance (rate_1 - rate_0)² P_0 P_1 / N.
-
-    Args:
-        rate: True, in [0, 1].
-        sensitivity: Share of the true that the judge calls true, in [0, 1].
-        specificity: Share of the false that it calls false, in [0, 1].
-        labels: Labelled at random among the judged, above 0.
-        judged: At least ``labels``.
-        level: Of the interval, in (0, 1).
-
-    Raises:
-        InputError: An argument is out of its range.
-
-    Source: Cochran (1977), section 5A.9, for post-strata.
-    """
-    _check_shares(rate=rate, sensitivity=sensitivity, specificity=specificity)
-    if not 0 < labels <= judged:
-        raise InputError(f"Labels are some of the judged rows, got {labels} of {judged}.")
-    z = NormalDist().inv_cdf(upper_quantile(level))
-    yes = rate * sensitivity + (1 - rate) * (1 - specificity)
-    shares = np.array([yes, 1 - yes])
-    true = np.array([rate * sensitivity, rate * (1 - sensitivity)])
-    rates = np.clip(np.divide(true, shares, out=np.zeros(2), where=shares > 0), 0, 1)
-    between = float((rates[0] - rates[1]) ** 2 * yes * (1 - yes) / judged)
-    low, high = stratified_wilson_ends(shares, rates, labels * shares, z, between)
-    return float(high - low) / 2
+    method: Method
 
 
 def labels_for_rate(
-    rate: float,
-    sensitivity: float,
-    specificity: float,
+    judged: JudgedRate,
     half_width: float,
     *,
-    judged: int,
-    design_effect: float = 1.0,
+    design: Design = INDEPENDENT,
     level: float = 0.95,
+    assurance: float | None = None,
+    seed: int = 0,
 ) -> LabelsNeeded:
     """The fewest labels for a corrected rate of a wanted half-width.
 
+    By the method that ``calibrate`` would choose at as many labels. Without ``assurance`` the
+    interval has the width at expected counts, so that about half of all draws are wider. With it
+    the quantile of the width over simulated draws, ``half_widths``.
+
     Args:
-        rate: Expected, in [0, 1].
-        sensitivity: Of the judge, in [0, 1].
-        specificity: Of the judge, in [0, 1].
+        judged: What is known of judge and rows.
         half_width: Wanted, in (0, .5).
-        judged: Rows the judge has read, at least 1.
-        design_effect: How many of the rows tell as much as one independent row,
-            at least 1.
+        design: Of the draw.
         level: Of the interval, in (0, 1).
+        assurance: Share of draws whose interval is to be no wider, in (0, 1); None for the
+            expected width.
+        seed: Of the simulated draws.
 
     Raises:
         InputError: An argument is out of its range.
+
+    Source: Kelley & Rausch (2006), "Sample size planning for the standardized mean difference:
+    accuracy in parameter estimation via narrow confidence intervals", for assurance; the draws are
+    those of ``half_widths``.
     """
-    _check_design(judged, design_effect)
+    if not 0 < half_width < 0.5:
+        raise InputError(f"The half-width of a rate lies in (0, .5), got {half_width}.")
+    _check_assurance(assurance)
+    rows, method = int(judged.judged), partial(_by, judged, design)
+    average = _fewest(
+        partial(expected_half_width, judged, design=design, level=level),
+        partial(expected_half_width_alone, judged, design=design, level=level),
+        half_width,
+        rows,
+        method,
+    )
+    if assurance is None:
+        return average
 
     def half(labels: int) -> float:
-        return corrected_rate_half_width(
-            rate,
-            sensitivity,
-            specificity,
-            labels=labels / design_effect,
-            judged=judged / design_effect,
-            level=level,
-        )
+        drawn = half_widths(judged, labels, design=design, level=level, seed=seed)
+        return float(np.quantile(drawn, assurance))
 
-    alone = rate_sample_size(rate, half_width, level=level)
-    alone = _rows(alone, design_effect)
-    if half(judged) > half_width:
-        return LabelsNeeded(None, alone, half(judged))
-    labels = smallest(lambda size: half(size) <= half_width, most=judged)
-    if labels >= alone:
-        return LabelsNeeded(alone, alone, rate_half_width(rate, alone / design_effect, level=level))
-    return LabelsNeeded(labels, alone, half(labels))
+    def alone(labels: int) -> float:
+        drawn = half_widths_alone(judged, labels, design=design, level=level, seed=seed)
+        return float(np.quantile(drawn, assurance))
+
+    return _fewest(half, alone, half_width, rows, method, near=average)
+
+
+def mean_half_width(
+    deviation: float,
+    correlation: float,
+    *,
+    labels: float,
+    judged: float,
+    design: Design = INDEPENDENT,
+    level: float = 0.95,
+    assurance: float | None = None,
+    pilot: float | None = None,
+    kurtosis: float = NORMAL,
+) -> float:
+    """Half the width of a prediction-powered mean's interval.
+
+        t · deviation · sqrt(D · ((1 - r²) · F / labels + r² / judged))
+
+    with t of as many degrees of freedom as labelled rows or clusters have, D the design's effect,
+    and the variance that the best weight on the judge leaves. F is 1 on average. That found in a
+    draw varies: of normal scores as chi² over its degrees of freedom, and where the deviation
+    itself is that of a pilot, as F. So for an assurance F is the quantile of this distribution:
+    the half-width is kept in that share of draws. Scores of other kurtosis k than the normal's 3
+    have
+
+        2 n / (k - (n - 3) / (n - 1))
+
+    degrees of freedom, n - 1 of the normal.
+
+    Args:
+        deviation: Standard deviation of people's scores, above 0.
+        correlation: Of the judge's scores with people's, in [-1, 1].
+        labels: Labelled at random among the judged, at least 2.
+        judged: At least ``labels``.
+        design: Of the draw.
+        level: Of the interval, in (0, 1).
+        assurance: Share of draws, in (0, 1); None for the average.
+        pilot: Independent labels that the deviation rests on; None where it is known.
+        kurtosis: Of what people's scores leave open beside the judge's, at least 1.
+
+    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference", for
+    the variance; Beal (1989), "Sample size determination for confidence intervals on the population
+    mean and on the difference between two population means", for its quantile; O'Neill (2014),
+    "Some useful moment results in sampling problems", for the degrees of freedom.
+    """
+    explained, times = correlation**2, 1.0
+    if assurance is not None:
+        own = NORMAL + (kurtosis - NORMAL) / design.rows_per_cluster
+        found = _variance_df(design.units(labels), own)
+        times = f_quantile(assurance, found, KNOWN if pilot is None else _variance_df(pilot, own))
+    parts = times * (1 - explained) / labels + explained / judged
+    t = t_quantile(upper_quantile(level), design.df(labels))
+    return t * deviation * sqrt(design.effect * parts)
 
 
 def labels_for_mean(
@@ -124,69 +166,95 @@ def labels_for_mean(
     half_width: float,
     *,
     judged: int,
-    design_effect: float = 1.0,
+    design: Design = INDEPENDENT,
     level: float = 0.95,
+    assurance: float | None = None,
+    pilot: float | None = None,
+    kurtosis: float = NORMAL,
 ) -> LabelsNeeded:
-    """The fewest labels for a corrected mean of a wanted half-width.
-
-        variance = deviation² · ((1 - r²) / labels + r² / judged)
-
-    which is that of prediction-powered inference with the best weight on the
-    judge; t with ``labels - 1`` degrees of freedom.
+    """The fewest labels for a corrected mean of a wanted half-width, by ``mean_half_width``.
 
     Args:
         deviation: Standard deviation of people's scores, above 0.
         correlation: Of the judge's scores with people's, in [-1, 1].
         half_width: Wanted, above 0.
         judged: Rows the judge has read, at least 2.
-        design_effect: How many of the rows tell as much as one independent row,
-            at least 1.
+        design: Of the draw.
         level: Of the interval, in (0, 1).
+        assurance: Share of draws whose interval is to be no wider, in (0, 1); None for the
+            average width.
+        pilot: Independent labels that the deviation rests on; None where it is known.
+        kurtosis: Of what people's scores leave open beside the judge's, at least 1.
 
     Raises:
         InputError: An argument is out of its range.
-
-    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient
-    Prediction-Powered Inference".
     """
-    _check_design(judged, design_effect)
     if not (deviation > 0 and half_width > 0 and -1 <= correlation <= 1 and judged >= 2):
         raise InputError(
             "A corrected mean needs a deviation and a half-width above 0, a correlation in [-1, 1] "
             f"and two judged rows, got {deviation}, {half_width}, {correlation} and {judged}."
         )
-    explained = correlation**2
-    upper = upper_quantile(level)
+    _check_assurance(assurance)
 
-    def half(labels: int, by_judge: float, rows: float) -> float:
-        parts = (1 - by_judge) / labels + by_judge / rows
-        return (
-            t_quantile(upper, max(1.0, labels / design_effect - 1))
-            * deviation
-            * sqrt(design_effect * parts)
+    def half(labels: int, correlation: float) -> float:
+        return mean_half_width(
+            deviation,
+            correlation,
+            labels=labels,
+            judged=judged,
+            design=design,
+            level=level,
+            assurance=assurance,
+            pilot=pilot,
+            kurtosis=kurtosis,
         )
 
-    alone = smallest(lambda size: half(size, 0.0, 1.0) <= half_width, least=2)
-    if half(judged, explained, judged) > half_width:
-        return LabelsNeeded(None, alone, half(judged, explained, judged))
-    labels = smallest(lambda size: half(size, explained, judged) <= half_width, least=2)
-    return LabelsNeeded(labels, alone, half(labels, explained, judged))
+    return _fewest(
+        lambda labels: half(labels, correlation),
+        lambda labels: half(labels, 0.0),
+        half_width,
+        judged,
+        lambda _: "ppi_plus_plus",
+    )
 
 
-def _rows(independent: int, design_effect: float) -> int:
-    rows = independent * design_effect
-    return round(rows) if abs(rows - round(rows)) < 1e-9 * rows else int(rows) + 1
+def _fewest(
+    half: Callable[[int], float],
+    alone: Callable[[int], float],
+    half_width: float,
+    judged: int,
+    method: Callable[[int], Method],
+    near: LabelsNeeded | None = None,
+) -> LabelsNeeded:
+    """``near`` saves time: what is looked for is most often no less than half as many."""
+
+    def fewest(half: Callable[[int], float], about: int | None, most: int = MOST) -> int:
+        least = max(2, (about or 0) // 2)
+        if least > 2 and half(least) <= half_width:
+            least = 2
+        return smallest(lambda size: half(size) <= half_width, least=least, most=most)
+
+    only = fewest(alone, None if near is None else near.labels_only)
+    reached = half(judged)
+    if reached > half_width:
+        return LabelsNeeded(None, only, reached, method(judged))
+    labels = fewest(half, None if near is None else near.labels, judged)
+    if labels >= only:
+        return LabelsNeeded(only, only, alone(only), "labels_only")
+    return LabelsNeeded(labels, only, half(labels), method(labels))
 
 
-def _check_shares(**shares: float) -> None:
-    wrong = [f"{name} {value}" for name, value in shares.items() if not 0 <= value <= 1]
-    if wrong:
-        raise InputError(f"A share lies in [0, 1], got {', '.join(wrong)}.")
+def _by(judged: JudgedRate, design: Design, labels: int) -> Method:
+    return correction_at(judged, labels, design)
 
 
-def _check_design(judged: int, design_effect: float) -> None:
-    if judged < 1 or not design_effect >= 1:
-        raise InputError(
-            "Labels need judged rows and a design effect of at least 1, got "
-            f"{judged} and {design_effect}."
-        )
+def _variance_df(n: float, kurtosis: float) -> float:
+    """Degrees of freedom of a variance that is found in n independent values."""
+    if n <= 1:
+        return 1.0
+    return 2 * n / (max(1.0, kurtosis) - (n - 3) / (n - 1))
+
+
+def _check_assurance(assurance: float | None) -> None:
+    if assurance is not None and not 0 < assurance < 1:
+        raise InputError(f"An assurance is a share of draws in (0, 1), got {assurance}.")
