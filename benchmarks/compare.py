@@ -11,6 +11,7 @@ questions and 20 metrics), and beside it with a margin and with --by.
 import argparse
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ from commands import measure
 
 from ragstone.examples import Context, Example, to_frame
 from ragstone.run.folder import Folder
-from ragstone.run.manifest import VERSION
+from ragstone.run.manifest import Tally, manifest
+from ragstone.run.models import Opened
+from ragstone.run.rescore import Earlier
 
 SHARES = ["faithfulness", "expected_faithfulness", "context_precision", "graded_relevance",
           "context_recall", "answer_coverage", "factual_accuracy", "token_f1", "rouge_l",
@@ -70,7 +73,7 @@ def write_run(
         )  # fmt: skip
     pl.concat(tables).write_parquet(folder / "scores.parquet", row_group_size=BLOCK)
     _write(folder / "estimates.json", [_estimate(metric, questions) for metric in metrics])
-    Folder(folder).write_manifest(_manifest(metrics))
+    Folder(folder).write_manifest(_manifest(questions, metrics))
 
 
 def _examples(questions: int) -> pl.DataFrame:
@@ -105,20 +108,27 @@ def _estimate(metric: str, n: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _manifest(metrics: Sequence[str]) -> dict[str, Any]:
+def _manifest(questions: int, metrics: Sequence[str]) -> dict[str, Any]:
     judged = ["response", "claims", "statements", "relevance", "support/claim", "citations",
               "support/statement", "agreement/claim", "agreement/statement", "lexical"]  # fmt: skip
-    return {
-        "ragstone": VERSION,
-        "finished": True,
-        "settings": {"local": [], "nli": [], "citations": "", "definitions": {}},
-        "judges": [{"name": "local", "about": "", "kinds": ["claims"]}],
-        "judged": [[ask, "local", "ok", 1] for ask in judged],
-        "models": {},
-        "metrics": list(metrics),
-        "cluster": "question_id",
-        "data": {},
-    }
+    return manifest(
+        {"data": "1", "definitions": {}, "local": [], "nli": [], "citations": "",
+         "cluster": "question_id"},
+        Tally(said=Counter(dict.fromkeys(((ask, "local", "ok") for ask in judged), questions))),
+        [Earlier("local", "", frozenset(judged))],
+        Opened(),
+        finished=True,
+        metrics=list(metrics),
+        added=[],
+        suites=[],
+        by=[],
+        cluster="question_id",
+        data={
+            "source": "drawn", "examples": questions, "questions": questions, "systems": 1,
+            "rejected": 0, "rejected_for": [], "label_violations": {}, "label_ties": 0,
+            "labels_of_nothing": [],
+        },
+    )  # fmt: skip
 
 
 def _write(path: Path, content: object) -> None:

@@ -1,6 +1,6 @@
 """Thousands of damaged run folders, each read by commands in a process of its own.
 
-    python benchmarks/mutated_folders.py [--folders 2000] [--seed 1] [--workers 2]
+    python benchmarks/mutated_folders.py [--folders 2000] [--seed 1] [--workers 2] [--only 7,11]
 
 Of four runs (finished by the local judge, finished by a model, stopped before its tables were put
 together, and stopped with a journal) one thing is changed in a copy: bits turned, a file cut,
@@ -12,7 +12,7 @@ means harm would. Then some of the commands that read a run are called on it.
 A folder falls if a command ends with a status that it does not promise (70 is a bug), takes longer
 than 60 s of processor time or 600 s, or if the process takes more memory than 256 MB and four times
 what the folder holds. Prints how many of each sort of change ended how, and every fall with the
-seed that makes it again.
+number that makes it again; --only takes such numbers.
 """
 
 import argparse
@@ -552,6 +552,7 @@ def main() -> None:
     )
     parser.add_argument("--folders", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="number of the first folder")
+    parser.add_argument("--only", default="", help="numbers of folders, with commas between them")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
@@ -565,7 +566,8 @@ def main() -> None:
         ended: Counter[tuple[str, str]] = Counter()
         statuses: Counter[str] = Counter()
         falls: list[str] = []
-        numbers = iter(range(given.first, given.first + given.folders))
+        chosen = [int(number) for number in given.only.split(",") if number]
+        numbers = iter(chosen or range(given.first, given.first + given.folders))
         running: dict[int, tuple[int, int, float]] = {}
         peaks: list[float] = []
         while True:
@@ -590,7 +592,7 @@ def main() -> None:
             if sum(ended.values()) % 100 == 0:
                 print(f"{sum(ended.values()):,} folders", file=sys.stderr, flush=True)
             for words in fallen:
-                print(f"fell  --first {number} --folders 1  {what}: {words}", flush=True)
+                print(f"fell  --only {number}  {what}: {words}", flush=True)
         for what in sorted({what for what, _ in ended}):
             print(f"{what:48} held {ended[what, 'held']:5}  fell {ended[what, 'fell']:5}")
         print(f"statuses: {dict(statuses.most_common())}")

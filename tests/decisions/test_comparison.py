@@ -1,6 +1,7 @@
 """Comparisons of systems: pairs, verdicts, what is refused and what is left out."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.run import Run, evaluate
 from ragstone.run.folder import Folder
-from ragstone.run.manifest import VERSION
+from ragstone.run.manifest import Tally, manifest
+from ragstone.run.models import Opened
+from ragstone.run.rescore import Earlier
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 from ragstone.stats.comparing.effect_size import relative_change
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
@@ -86,20 +89,38 @@ def run_of(
         for name in metrics
     ]
     asks = ["response", "claims", "support/claim", "statements", "agreement/claim", "lexical"]
-    manifest = {
-        "ragstone": VERSION,
-        "finished": True,
-        "settings": {"local": ["1"], "nli": [], "citations": "", "definitions": {}} | settings,
-        "judges": [{"name": judge, "about": "", "kinds": ["claims"]}],
-        "judged": [[ask, judge, "ok", 1] for ask in asks],
-        "models": {},
-        "metrics": metrics,
-        "cluster": "question_id",
-        "data": {},
-    }
+    content = manifest(
+        {"data": "1", "definitions": {}, "local": ["1"], "nli": [], "citations": ""}
+        | {"cluster": "question_id"}
+        | settings,
+        Tally(said=Counter(dict.fromkeys(((ask, judge, "ok") for ask in asks), len(rows)))),
+        [Earlier(judge, "", frozenset(["claims"]))],
+        Opened(),
+        finished=True,
+        **{name: [] for name in ("added", "suites", "by")},
+        metrics=metrics,
+        cluster="question_id",
+        data=data_of(examples),
+    )
     (folder / "estimates.json").write_text(json.dumps(estimates))
-    Folder(folder).write_manifest(manifest)
+    Folder(folder).write_manifest(content)
     return folder
+
+
+def data_of(examples: Sequence[Example]) -> dict[str, Any]:
+    """What a run says of data that were read without a fault."""
+    systems, questions = (
+        {getattr(one, name) for one in examples} for name in ("system", "question_id")
+    )
+    return {
+        "source": "by hand",
+        "examples": len(examples),
+        "questions": len(questions),
+        "systems": len(systems),
+        **dict.fromkeys(("rejected", "label_ties"), 0),
+        **{name: [] for name in ("rejected_for", "labels_of_nothing")},
+        "label_violations": {},
+    }
 
 
 def change(run: Path, table: str, **columns: pl.Expr) -> None:
@@ -561,7 +582,7 @@ def test_what_was_judged_otherwise_is_refused_unless_forced_and_listed(tmp_path:
     told = str(raised.value)
     assert "3 metrics were measured otherwise" in told
     judges = "judged by local in new, by openai:some in old"
-    assert f"faithfulness: response, claims, support/claim {judges}" in told
+    assert f"faithfulness: claims, response, support/claim {judges}" in told
     assert f"my_own: {judges}" in told
     assert "--force" in told
     forced = compare(first, second, force=True)
@@ -582,7 +603,12 @@ def test_other_rules_models_prompts_and_definitions_are_told_too(tmp_path: Path)
         )
         with pytest.raises(InputError, match=words):
             compare(before, other)
-    told = {"judges": {"m": ["m@1"]}, "prompts": {"claims": "1", "support": "1"}, "plan": "lean"}
+    told = {
+        "judges": {"m": ["m@1"]},
+        "prompts": {"claims": "1", "support": "1"},
+        "plan": "lean",
+        "rubrics": "",
+    }
     asked = run_of(tmp_path / "asked", rows, judge="m", llm=told)
     changed = told | {"judges": {"m": ["m@2"]}, "prompts": {"claims": "2", "support": "1"}}
     again = run_of(tmp_path / "again", rows, judge="m", llm=changed)

@@ -15,7 +15,7 @@ from ragstone.errors import DamagedRun
 from ragstone.run import Run, evaluate, rescore
 from ragstone.run import folder as folders
 from ragstone.run.folder import Folder
-from ragstone.run.written import described, signed
+from ragstone.run.written import Several, described, read_json, signed
 
 METRICS = ["faithfulness", "token_f1"]
 
@@ -72,7 +72,7 @@ def a_folder(file: Path) -> None:
 DAMAGES = [flip, longer, gone, endless, never_written, to_itself, a_folder]
 
 
-READERS: dict[str, Callable[[Run], object]] = {
+READERS: dict[str, Callable[[Run], Any]] = {
     "scores.parquet": Run.scores,
     "examples.parquet": Run.examples,
     "judgements/ledger.parquet": Run.ledger,
@@ -132,6 +132,104 @@ def test_rows_are_counted(run: Path) -> None:
     rows = Run.open(run).folder.manifest["files"]["scores.parquet"]["rows"]
     with pytest.raises(DamagedRun, match=f"expected {rows} rows, got {rows - 1}"):
         Run.open(run).scores()
+
+
+def fit(run: Path, place: str, table: pl.DataFrame) -> None:
+    """Put another table in a run's, and make its line in run.json fit."""
+    content = Folder(run).manifest
+    table.write_parquet(run / place)
+    content["files"][place] = described(run / place)
+    (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
+
+
+def held(run: Path, place: str) -> pl.DataFrame:
+    return pl.read_parquet(run / place)
+
+
+@pytest.mark.parametrize("times", [2, 2_000])
+@pytest.mark.parametrize(
+    "place", ["examples.parquet", "scores.parquet", "judgements/ledger.parquet"]
+)
+def test_a_table_repeated_under_fitting_checksums_is_not_read_and_made_anew(
+    place: str, times: int, run: Path
+) -> None:
+    table = held(run, place)
+    fit(run, place, pl.concat([table] * times))
+    with pytest.raises(DamagedRun) as found:
+        READERS[place](Run.open(run))
+    (fault,) = found.value.faults
+    assert fault.file == str(run / place)
+    assert fault.expected == f"{len(table):,} rows"
+    assert fault.got == f"{times * len(table):,}"
+    again = evaluate(cornwall(), metrics=METRICS, out=run)
+    assert READERS[place](again).equals(table.drop("block"))
+
+
+def first_of(column: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    return lambda table: table.with_columns(pl.col(column).first())
+
+
+def all_are(column: str, value: object) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    return lambda table: table.with_columns(pl.lit(value, table.schema[column]).alias(column))
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "expected"),
+    [
+        ("examples", first_of("id"), "id  expected each once, got 24 rows of 1"),
+        ("examples", all_are("system", None), "system  expected a value in each row, got none in"),
+        ("examples", all_are("meta", "[1]"), "meta  expected a JSON object, got '[1]'"),
+        ("examples", all_are("labels", "{"), "labels  expected a JSON object, got '{'"),
+        ("scores", first_of("metric"), "metric  expected 24 scores of token_f1, got 0"),
+        ("scores", first_of("example_id"), "example_id, metric  expected each once"),
+        ("scores", all_are("example_id", "x"), "expected one of the ids of the 24 examples"),
+        ("scores", all_are("status", "known"), "expected one of value, undefined, missing"),
+        ("scores", all_are("value", float("nan")), "value  expected a number where the status is"),
+        ("scores", all_are("value", None), "value  expected a number where the status is value"),
+        ("judgements/ledger", first_of("ask"), "example_id, ask, judge  expected each once"),
+        ("judgements/ledger", all_are("ask", "hope"), "ask  expected one of response, claims"),
+        ("judgements/ledger", all_are("example_id", "x"), "expected one of the ids of the 24"),
+        ("judgements/claims", lambda table: pl.concat([table] * 2), "index  expected each once"),
+        ("judgements/support", all_are("subject", None), "subject  expected a value in each row"),
+    ],
+)  # fmt: skip
+def test_rows_that_no_run_writes_are_refused_though_their_checksum_holds(
+    place: str, change: Callable[[pl.DataFrame], pl.DataFrame], expected: str, run: Path
+) -> None:
+    fit(run, f"{place}.parquet", change(held(run, f"{place}.parquet")))
+    with pytest.raises(DamagedRun) as found:
+        Run.open(run).folder.finished(Path(place).name)
+    assert f"{run / place}.parquet" in str(found.value)
+    assert expected in str(found.value)
+
+
+def test_an_estimate_of_a_metric_that_the_run_has_not_is_refused(run: Path) -> None:
+    content = Folder(run).manifest
+    estimates = json.loads((run / "estimates.json").read_text())
+    estimates[1]["metric"] = "factual_accuracy"
+    (run / "estimates.json").write_text(json.dumps(estimates))
+    content["files"]["estimates.json"] = described(run / "estimates.json")
+    (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
+    expected = "1.metric  expected one of the 2 metrics in run.json, got 'factual_accuracy'"
+    with pytest.raises(DamagedRun, match=expected):
+        Run.open(run).estimates()
+
+
+@pytest.mark.parametrize("field", ["suites", "by", "judged", "metrics", "served"])
+def test_what_every_run_says_must_be_there(field: str, run: Path) -> None:
+    content = Folder(run).manifest
+    del content[field]
+    (run / "run.json").write_text(json.dumps(signed(content)), encoding="utf-8")
+    with pytest.raises(DamagedRun, match=f"{field}  expected a value, got none"):
+        Run.open(run)
+
+
+def test_of_a_list_of_a_million_faults_the_first_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "many.json"
+    file.write_text(f"[{'[],' * 999_999}[]]")
+    with pytest.raises(DamagedRun) as found:
+        read_json(file, Several[int])
+    assert [fault.field for fault in found.value.faults] == ["0"]
 
 
 def test_a_file_of_json_has_an_end(run: Path) -> None:
@@ -318,5 +416,19 @@ def test_scores_that_lack_a_row_are_damage_though_the_checksums_of_their_block_h
     del content["checksum"]
     content["files"]["scores.parquet"] = described(part / "scores.parquet")
     (part / "part.json").write_text(json.dumps(signed(content)))
-    with pytest.raises(DamagedRun, match="expected 24, one a row, got 23 scores of faithfulness"):
+    with pytest.raises(DamagedRun, match="expected 24 scores of faithfulness, got 23"):
+        evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
+
+
+def test_a_repeated_table_of_a_block_is_damage_though_the_checksums_of_the_block_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = unfinished(tmp_path / "run", monkeypatch)
+    examples = pl.read_parquet(part / "examples.parquet")
+    pl.concat([examples] * 2).write_parquet(part / "examples.parquet")
+    content = json.loads((part / "part.json").read_text())
+    del content["checksum"]
+    content["files"]["examples.parquet"] = described(part / "examples.parquet")
+    (part / "part.json").write_text(json.dumps(signed(content)))
+    with pytest.raises(DamagedRun, match=r"examples\.parquet  expected 24 rows, got 48"):
         evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")

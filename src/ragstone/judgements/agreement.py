@@ -18,6 +18,7 @@ class Agreement(Kind):
     """One row per claim and reference, and one per statement."""
 
     name = "agreement"
+    key = ("origin", "author", "reference", "index")
 
     origin = Column(pl.Enum(["claim", "statement"]), "where the proposition comes from")
     author = Column(pl.String, "who made the proposition")

@@ -13,6 +13,7 @@ class Citation(Kind):
     """One row per citation marker of the answer."""
 
     name = "citations"
+    key = None
 
     sentence = Column(pl.UInt32, "the answer's sentence it stands in, from 0")
     marker = Column(pl.String, "as written")

@@ -15,6 +15,7 @@ class Claim(Kind):
     """One row per claim of the answer."""
 
     name = "claims"
+    key = ("index",)
 
     index = Column(pl.UInt32, "position among the answer's claims, from 0")
     text = Column(pl.String, "the assertion, self-contained")

@@ -12,6 +12,7 @@ class Critique(Kind):
     """One row per answer, aspect and vote."""
 
     name = "critique"
+    key = ("aspect", "index")
 
     aspect = Column(pl.String, "what is asked")
     index = Column(pl.UInt32, "which vote, from 0")

@@ -36,6 +36,8 @@ class Kind:
 
     name: ClassVar[str]
     """The table's name: in a run folder, in ``--json``, in an error."""
+    key: ClassVar[tuple[str, ...] | None] = ()
+    """Columns that tell the rows about a subject apart; None where rows may be the same."""
     columns: ClassVar[dict[str, Column]]
     guideline: ClassVar[str]
 

@@ -12,6 +12,7 @@ class Lexical(Kind):
     """One row per answer and reference."""
 
     name = "lexical"
+    key = ("reference",)
 
     reference = Column(pl.UInt32, "which of the references, from 0")
     exact_match = Column(pl.Float64, "1 if equal after SQuAD normalisation, else 0")

@@ -14,6 +14,7 @@ class Preference(Kind):
     """One row per pair of answers and order."""
 
     name = "preference"
+    key = ("rival", "order")
 
     rival = Column(pl.String, "the system compared with")
     order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second")

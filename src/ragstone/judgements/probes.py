@@ -13,6 +13,7 @@ class Probe(Kind):
     """One row per question generated from the answer."""
 
     name = "probes"
+    key = ("index",)
 
     index = Column(pl.UInt32, "position, from 0")
     text = Column(pl.String, "the generated question")

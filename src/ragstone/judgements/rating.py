@@ -13,6 +13,7 @@ class Rating(Kind):
     """One row per answer and criterion."""
 
     name = "rating"
+    key = ("criterion",)
 
     criterion = Column(pl.String, "what is rated")
     score = Column(pl.Float64, "0 to 1")

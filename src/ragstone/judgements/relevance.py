@@ -15,6 +15,7 @@ class Relevance(Kind):
     """One row per retrieved context."""
 
     name = "relevance"
+    key = ("rank",)
 
     rank = Column(pl.UInt32, "its rank in the list that was judged")
     grade = Column(pl.Int32, "0 to 3; any whole number where known from graded ids")

@@ -31,6 +31,7 @@ class Similarity(Kind):
     """One row per measure and unit."""
 
     name = "similarity"
+    key = ("measure", "index")
 
     measure = Column(pl.Enum(MEASURES), "what is compared, and how")
     index = Column(pl.UInt32, "the rank of a context, else the position from 0")

@@ -13,6 +13,7 @@ class Statement(Kind):
     """One row per statement of a reference answer."""
 
     name = "statements"
+    key = ("reference", "index")
 
     reference = Column(pl.UInt32, "which of the references, from 0")
     index = Column(pl.UInt32, "position among that reference's statements, from 0")

@@ -17,6 +17,7 @@ class Support(Kind):
     """One row per proposition: a claim, a reference statement, gold evidence."""
 
     name = "support"
+    key = ("origin", "author", "reference", "index")
 
     origin = Column(pl.Enum(PROPOSITIONS), "where the proposition comes from")
     author = Column(pl.String, "who made the proposition")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ragstone.errors import DamagedRun, Fault, InputError, UnknownName
+from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Example
-from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE, Similarity, Support, Tables
+from ragstone.judgements import ASKS, Similarity, Support, Tables
 from ragstone.judges import LEDGER, Judge
 from ragstone.judges.similarity.units import NO_TEXT
 from ragstone.metrics import QUICK, SUITES, Composite, Metric, needed_asks, parse_metric, score
@@ -22,6 +22,7 @@ from .coarser import FINE, coarsest, origins
 from .estimate import Estimate
 from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder, write_json
+from .forms import STATUS_CODES, STATUS_NAMES
 from .judging import JudgedBlock, judge_block, judge_further
 from .live import Debug, Live
 from .manifest import VERSION, Tally, calls_of, manifest
@@ -41,8 +42,6 @@ MOST_GROUPS = 200
 LEVEL = 0.95
 SIMILARITY = Similarity.name
 NO_VALUE = "(none)"
-STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
-STATUS_CODES = {name: code for code, name in STATUS_NAMES.items()}
 
 
 class Evaluation:
@@ -444,10 +443,6 @@ class Evaluation:
             of_metric = self.folder.scan("scores").filter(pl.col("metric") == str(metric))
             chosen_columns = of_metric.select("value", "label", status, "reason")
             scores = collect(chosen_columns, self.folder.path)
-            if scores.height != facets.height:
-                got = f"{scores.height:,} scores of {metric}"
-                fault = Fault(str(self.folder.path), None, "", f"{facets.height:,}, one a row", got)
-                raise DamagedRun([fault])
             components = {
                 str(component): facets.select(
                     value=f"value {component}", status=f"status {component}"

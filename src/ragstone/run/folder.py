@@ -24,6 +24,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,10 +37,13 @@ from ragstone.parquet import scan_parquet, sink_parquet, write_parquet
 
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate
+from .fitting import check_estimates, check_rows, counted
 from .forms import OF_PARTS, TABLES, Manifest, Part
 from .written import (
     File,
-    checked_table,
+    Several,
+    check_file,
+    check_table,
     collect,
     described,
     fault_of,
@@ -72,8 +76,8 @@ class Folder:
     path: Path
     _sound: set[str] = field(default_factory=set, repr=False, compare=False)
     """The tables that were found to be as they were written."""
-    _files: dict[str, File] = field(default_factory=dict, repr=False, compare=False)
-    """What ``run.json`` says of each file, once it was read."""
+    _forms: list[Manifest] = field(default_factory=list, repr=False, compare=False)
+    """What ``run.json`` says, once it was read."""
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -90,7 +94,7 @@ class Folder:
         except DamagedRun as error:
             raise DamagedRun(error.faults, hint=self._keep_the_journal) from error
         self._forget()
-        self._files.update(form.files)
+        self._forms.append(form)
         return content
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
@@ -100,12 +104,20 @@ class Folder:
         self._forget()
 
     def _forget(self) -> None:
-        self._files.clear()
+        self._forms.clear()
         self._sound.clear()
 
-    def _noted(self, place: str) -> File | None:
-        if not self._files:
+    @property
+    def _form(self) -> Manifest | None:
+        if not self._forms:
             self.manifest  # noqa: B018
+        return self._forms[0] if self._forms else None
+
+    @property
+    def _files(self) -> Mapping[str, File]:
+        return {} if self._form is None else self._form.files
+
+    def _noted(self, place: str) -> File | None:
         return self._files.get(place)
 
     def _described(self) -> dict[str, Any]:
@@ -189,14 +201,26 @@ class Folder:
         Raises:
             DamagedRun: It is gone, or is not what was written.
         """
-        file = self.table(name)
         if name not in self._sound:
             with self._saying_all_faults():
-                self._as_noted(
-                    lambda: checked_table(file, self._expected(_place(name)), TABLES[name])
-                )
+                self._as_noted(lambda: self._check(name))
             self._sound.add(name)
-        return scan_parquet(file)
+        return scan_parquet(self.table(name))
+
+    def _check(self, name: str) -> None:
+        """Hold a table to what was written, and its rows to what a run writes.
+
+        Raises:
+            DamagedRun: It is something else.
+        """
+        check_file(self.table(name), self._expected(_place(name)))
+        self._check_rows(name)
+
+    def _check_rows(self, name: str) -> None:
+        file, noted, said = self.table(name), self._expected(_place(name)), self._forms[0]
+        check_table(file, noted.rows, TABLES[name])
+        check_table(file, counted(name, said), {})
+        check_rows(name, file, self.table("examples"), said.examples, said.metrics)
 
     def read(self, name: str, *only: pl.Expr) -> pl.DataFrame:
         """The rows of a table of the finished run that meet these conditions."""
@@ -211,18 +235,36 @@ class Folder:
         file = self.path / ESTIMATES
 
         def read() -> list[Estimate]:
-            if fault := fault_of(file, self._expected(ESTIMATES)):
-                raise DamagedRun([fault])
-            return read_json(file, list[Estimate])
+            check_file(file, self._expected(ESTIMATES))
+            return self._estimates()
 
         with self._saying_all_faults():
             return self._as_noted(read)
 
+    def _estimates(self) -> list[Estimate]:
+        file = self.path / ESTIMATES
+        found = read_json(file, Several[Estimate])
+        check_estimates(found, file, self._forms[0])
+        return found
+
     def damage(self) -> list[Fault]:
-        """Every file of the finished run that is not what was written; each is read whole."""
-        self._noted(ESTIMATES)
-        faults = (fault_of(self.path / place, file) for place, file in self._files.items())
-        return [fault for fault in faults if fault is not None]
+        """Every file of the finished run that is not what was written; each is read whole.
+
+        Only where all files are, the rows of tables that no run writes.
+        """
+        files = self._files
+        faults = [fault_of(self.path / place, file) for place, file in files.items()]
+        found = [fault for fault in faults if fault is not None]
+        checks: list[Callable[[], object]] = [
+            partial(self._check_rows, name) for name in TABLES if _place(name) in files
+        ]
+        checks += [self._estimates] if ESTIMATES in files else []
+        for check in () if found else checks:
+            try:
+                check()
+            except DamagedRun as error:
+                found += error.faults
+        return found
 
     def _as_noted(self, read: Callable[[], T]) -> T:
         """Read once more where ``run.json`` was written anew meanwhile, as ``score`` does."""
@@ -393,11 +435,18 @@ def _check_part(part: Path, number: int) -> None:
     if form.block != number:
         fault = Fault(str(part / PART), None, "block", str(number), str(form.block))
         raise DamagedRun([fault])
-    for name in ("facets", "ledger", "scores"):
+    for name in ("examples", "facets", "ledger", "scores"):
         if f"{name}.parquet" not in form.files:
             raise DamagedRun([Fault(str(part / PART), None, f"files.{name}", "a file", "none")])
     for place, noted in form.files.items():
-        checked_table(part / place, noted, OF_PARTS.get(Path(place).stem, {}))
+        check_file(part / place, noted)
+        check_table(part / place, noted.rows, OF_PARTS.get(Path(place).stem, {}))
+    size = form.files["facets.parquet"].rows or 0
+    examples = part / "examples.parquet"
+    check_table(examples, size, TABLES["examples"])
+    for name in TABLES:
+        if f"{name}.parquet" in form.files:
+            check_rows(name, part / f"{name}.parquet", examples, size)
     for file in part.iterdir():
         if file.name not in form.files and file.name != PART:
             raise DamagedRun([Fault(str(file), None, "", "no such file", "one")])

@@ -5,18 +5,18 @@ alone.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import polars as pl
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator, BaseModel, model_validator
 
 from ragstone.examples.table import SCHEMA
-from ragstone.judgements import ASKS, KINDS
+from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
 
 from .calls.entries import Totals
 from .models import Opened
-from .written import Count, File
+from .written import Count, File, Several
 
 
 def _known(ask: str) -> str:
@@ -33,27 +33,28 @@ class Judge(BaseModel):
 
     name: str
     about: str
-    kinds: list[str]
+    kinds: Several[str]
 
 
 class ByModel(BaseModel):
     """The judges by model."""
 
-    judges: dict[str, list[str]] = {}
-    prompts: dict[str, str] = {}
-    plan: str = ""
-    rubrics: str = ""
+    judges: dict[str, Several[str]]
+    prompts: dict[str, str]
+    plan: str
+    rubrics: str
 
 
 class Settings(BaseModel):
     """What the run was asked for."""
 
-    data: str = ""
-    definitions: dict[str, str] = {}
-    local: list[str] = []
-    nli: list[str] = []
-    llm: ByModel = ByModel()
-    citations: str = ""
+    data: str
+    definitions: dict[str, str]
+    local: Several[str]
+    nli: Several[str]
+    llm: ByModel | None = None
+    citations: str
+    cluster: str
 
 
 class Compared(BaseModel):
@@ -66,15 +67,21 @@ class Compared(BaseModel):
 class Data(BaseModel):
     """What is said of the data."""
 
-    source: str = ""
-    examples: Count = 0
-    questions: Count = 0
-    systems: Count = 0
-    rejected: Count = 0
-    rejected_for: list[str] = []
-    label_violations: dict[str, Count] = {}
-    label_ties: Count = 0
-    labels_of_nothing: list[str] = []
+    source: str
+    examples: Count
+    questions: Count
+    systems: Count
+    rejected: Count
+    rejected_for: Several[str]
+    label_violations: dict[str, Count]
+    label_ties: Count
+    labels_of_nothing: Several[str]
+
+    @model_validator(mode="after")
+    def _gives_reasons(self) -> Self:
+        if self.rejected and not self.rejected_for:
+            raise ValueError("reasons in rejected_for")
+        return self
 
 
 class Manifest(BaseModel):
@@ -83,23 +90,35 @@ class Manifest(BaseModel):
     ragstone: str
     finished: bool
     settings: Settings
-    signature: str = ""
-    metrics: list[str] = []
-    added: list[str] = []
-    suites: list[str] = []
-    by: list[str] = []
-    cluster: str = "question_id"
-    judges: list[Judge] = []
-    models: Opened = Opened()
-    judged: list[tuple[Ask, str, str, Count]] = []
-    compared: dict[str, Compared] = {}
-    left_open: list[tuple[str, str, str, Count]] = []
-    quotes: dict[str, Count] = {}
-    unheard: Count = 0
-    data: Data = Data()
-    remarks: list[str] = []
+    signature: str
+    metrics: Several[str]
+    added: Several[str]
+    suites: Several[str]
+    by: Several[str]
+    cluster: str
+    judges: Several[Judge]
+    models: Opened
+    judged: Several[tuple[Ask, str, str, Count]]
+    compared: dict[str, Compared]
+    left_open: Several[tuple[str, str, str, Count]]
+    quotes: dict[str, Count]
+    served: Several[tuple[str, str, Count]]
+    unheard: Count
+    data: Data | None = None
+    remarks: Several[str] = []
     calls: Totals | None = None
     files: dict[str, File] = {}
+
+    @model_validator(mode="after")
+    def _has_counts(self) -> Self:
+        if self.finished and self.data is None:
+            raise ValueError("data, for it is finished")
+        return self
+
+    @property
+    def examples(self) -> int:
+        """How many the run has; none while it is under way."""
+        return 0 if self.data is None else self.data.examples
 
 
 class Part(BaseModel):
@@ -108,6 +127,10 @@ class Part(BaseModel):
     block: Count
     files: dict[str, File]
 
+
+STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
+STATUS_CODES = {name: code for code, name in STATUS_NAMES.items()}
+"""How a score came out: in the table, and while it is reckoned with."""
 
 BLOCK = {"block": pl.UInt32()}
 

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, FailFast, Field, TypeAdapter, ValidationError
 
 from ragstone.errors import DamagedRun, Fault
 from ragstone.parquet import scan_parquet
 
 T = TypeVar("T")
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+Several = Annotated[list[T], FailFast()]
+"""A list of which only the first fault is told: of millions each would take a kilobyte."""
 
 CHECKSUM = "checksum"
 DIGITS = 16
@@ -64,28 +66,35 @@ def fault_of(file: Path, noted: File) -> Fault | None:
     return None
 
 
-def checked_table(file: Path, noted: File, schema: Mapping[str, Any]) -> pl.LazyFrame:
-    """A table that is as it was noted, with these columns and their types at least.
+def check_file(file: Path, noted: File) -> None:
+    """Hold a file to what was noted of it.
 
     Raises:
-        DamagedRun: It is not.
+        DamagedRun: It is not the same.
     """
     if (fault := fault_of(file, noted)) is not None:
         raise DamagedRun([fault])
+
+
+def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None:
+    """Hold a table to these columns at least, of these types, and to so many rows; none is read.
+
+    Raises:
+        DamagedRun: It has others.
+    """
     with reading(file):
         table = scan_parquet(file)
         there = dict(table.collect_schema())
-        rows = table.select(pl.len()).collect().item()
+        found = table.select(pl.len()).collect().item()
     faults = [
         Fault(str(file), None, name, str(dtype), str(there.get(name, "no such column")))
         for name, dtype in schema.items()
         if there.get(name) != dtype
     ]
-    if rows != noted.rows:
-        faults.append(Fault(str(file), None, "", f"{noted.rows:,} rows", f"{rows:,}"))
+    if rows is not None and found != rows:
+        faults.append(Fault(str(file), None, "", f"{rows:,} rows", f"{found:,}"))
     if faults:
         raise DamagedRun(faults)
-    return table
 
 
 @contextmanager
@@ -152,8 +161,11 @@ def _in_form(file: Path, text: bytes, form: type[T]) -> T:
 
 
 def _fault(file: Path, one: Mapping[str, Any]) -> Fault:
+    field = ".".join(map(str, one["loc"]))
+    if one["type"] == "missing":
+        return Fault(str(file), None, field, "a value", "none")
     expected = one["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return Fault(str(file), None, ".".join(map(str, one["loc"])), expected, _shown(one["input"]))
+    return Fault(str(file), None, field, expected, _shown(one["input"]))
 
 
 def _parsed(file: Path) -> tuple[bytes, Any]:

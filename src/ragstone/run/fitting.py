@@ -1,0 +1,204 @@
+"""Fitting: rows that a run could have written, whatever the checksum of their table says.
+
+A checksum can be made to fit a table that was repeated, cut or emptied. So each table is held to
+``run.json`` and to the examples, once and before anything joins it: as many rows as were counted,
+what must be there, no key twice, no example that is none, a score of each metric an example.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import xor
+from pathlib import Path
+from typing import get_args
+
+import polars as pl
+
+from ragstone.errors import DamagedRun, Fault
+from ragstone.judgements import ASKS, KINDS, VALUE
+from ragstone.judges.judge import LedgerStatus
+from ragstone.parquet import scan_parquet
+
+from .estimate import Estimate
+from .forms import STATUS_NAMES, Manifest
+from .written import reading
+
+OF_JUDGEMENT = ("block", "ask", "judge", "subject")
+KEYS: Mapping[str, Sequence[str]] = {
+    "examples": ("id",),
+    "scores": ("example_id", "metric"),
+    "ledger": ("example_id", "ask", "judge"),
+    **{name: (*OF_JUDGEMENT, *kind.key) for name, kind in KINDS.items() if kind.key is not None},
+}
+"""The columns that tell the rows of a table apart."""
+
+JSON = ("slices", "labels", "meta")
+PRESENT: Mapping[str, Sequence[str]] = {
+    "examples": ("id", "question_id", "system", "reference", "history", "evidence", *JSON, "block"),
+    "scores": ("example_id", "metric", "status"),
+    "ledger": ("example_id", "ask", "judge", "subject", "status", "block"),
+    **dict.fromkeys(KINDS, OF_JUDGEMENT),
+}
+"""The columns that have no nulls."""
+
+WORDS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "scores": {"status": tuple(STATUS_NAMES.values())},
+    "ledger": {"status": get_args(LedgerStatus), "ask": tuple(ASKS)},
+}
+"""The columns that hold one of a few words."""
+
+
+def counted(name: str, manifest: Manifest) -> int | None:
+    """How many rows a table of this run has; None where that was not counted."""
+    if name == "examples":
+        return manifest.examples
+    if name == "scores":
+        return manifest.examples * len(manifest.metrics)
+    if name == "ledger":
+        return sum(count for *_, count in manifest.judged)
+    return None
+
+
+def check_rows(
+    name: str, file: Path, examples: Path, size: int, metrics: Collection[str] | None = None
+) -> None:
+    """Hold the rows of a table, whose columns are right, to what a run writes.
+
+    Args:
+        name: Of the table.
+        file: Where it lies.
+        examples: Where those of the run, or of the block, lie.
+        size: How many these are.
+        metrics: That are scored; by default those that the scores name.
+
+    Raises:
+        DamagedRun: No run wrote these rows.
+    """
+    ids = pl.Series("id", [], pl.String)
+    if name in ("scores", "ledger"):
+        with reading(examples):
+            ids = scan_parquet(examples).select("id").collect()["id"]
+    with reading(file):
+        names = dict.fromkeys([*PRESENT[name], *KEYS.get(name, ())])
+        more = ("value",) if name == "scores" else ()
+        rows = scan_parquet(file).select(*names, *more).collect()
+        faults = [*_absent(name, rows), *_other_words(name, rows)]
+        if name == "examples":
+            faults += _no_objects(rows)
+        if name == "scores":
+            faults += _no_numbers(rows)
+        if name != "scores" or not _one_each(rows, ids, metrics):
+            faults += _repeated(name, rows)
+            faults += _other_metrics(rows, size, metrics) if name == "scores" else ()
+            faults += _of_none(rows, ids) if name in ("scores", "ledger") else ()
+    if faults:
+        raise DamagedRun([Fault(str(file), None, *fault) for fault in faults])
+
+
+def check_estimates(estimates: Sequence[Estimate], file: Path, manifest: Manifest) -> None:
+    """Hold the reported numbers to the metrics of the run.
+
+    Raises:
+        DamagedRun: One is of another metric.
+    """
+    for place, one in enumerate(estimates):
+        if one.metric not in manifest.metrics:
+            expected = f"one of the {len(manifest.metrics)} metrics in run.json"
+            fault = Fault(str(file), None, f"{place}.metric", expected, repr(one.metric[:60]))
+            raise DamagedRun([fault])
+
+
+Wrong = tuple[str, str, str]
+"""The column, what was expected of it, and what it has."""
+
+
+def _absent(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
+    for column in PRESENT[name]:
+        if count := rows[column].null_count():
+            yield column, "a value in each row", f"none in {count:,}"
+
+
+def _other_words(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
+    for column, words in WORDS.get(name, {}).items():
+        for other in rows[column].unique().drop_nulls().sort():
+            if other not in words:
+                yield column, _some(words), _quoted(other)
+                break
+
+
+def _repeated(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
+    """Keys that stand twice: looked for by their hashes, and only a find is looked at whole."""
+    if name not in KEYS:
+        return
+    keys = list(KEYS[name])
+    hashes = reduce(xor, (pl.col(key).hash(seed) for seed, key in enumerate(keys)))
+    if rows.select(hashes.n_unique()).item() == rows.height:
+        return
+    different = rows.lazy().select(keys).unique().select(pl.len()).collect().item()
+    if different < rows.height:
+        yield ", ".join(keys), "each once", f"{rows.height:,} rows of {different:,}"
+
+
+def _no_objects(rows: pl.DataFrame) -> Iterator[Wrong]:
+    """Fields of examples that are no JSON object; Polars knows most that are faster than Python."""
+    for column in JSON:
+        texts = rows[column].drop_nulls().unique()
+        known = texts.str.starts_with("{") & texts.str.json_path_match("$").is_not_null()
+        for text in texts.filter(~known):
+            if not _is_object(text):
+                yield column, "a JSON object", _quoted(text)
+                break
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _no_numbers(rows: pl.DataFrame) -> Iterator[Wrong]:
+    number = pl.col("value").is_finite().fill_null(value=False)
+    there = pl.col("value").is_not_null()
+    scored = pl.col("status") == STATUS_NAMES[VALUE]
+    wrong = rows.select((number != scored).or_(there != scored).sum()).item()
+    if wrong:
+        yield "value", "a number where the status is value, else none", f"other in {wrong:,} rows"
+
+
+def _one_each(rows: pl.DataFrame, ids: pl.Series, metrics: Collection[str] | None) -> bool:
+    """Whether each metric has one score an example, by sums of hashes: there may be millions."""
+    example = pl.col("example_id").hash()
+    sums = (pl.len().alias("rows"), example.sum(), (example * example).sum().alias("squares"))
+    found = rows.group_by("metric").agg(*sums)
+    expected = ids.alias("example_id").to_frame().select(*sums)
+    named = metrics is None or set(metrics) == set(found["metric"])
+    return named and found.drop("metric").unique().equals(expected)
+
+
+def _other_metrics(
+    rows: pl.DataFrame, size: int, metrics: Collection[str] | None
+) -> Iterator[Wrong]:
+    """Metrics that have not one score for each example."""
+    found = dict(rows["metric"].value_counts().iter_rows())
+    for metric in found if metrics is None else metrics:
+        if (count := found.get(metric, 0)) != size:
+            yield "metric", f"{size:,} scores of {metric}", f"{count:,}"
+
+
+def _of_none(rows: pl.DataFrame, ids: pl.Series) -> Iterator[Wrong]:
+    """Rows of an example that is not there."""
+    unknown = rows["example_id"].drop_nulls().unique()
+    unknown = unknown.filter(~unknown.is_in(ids.implode()))
+    if len(unknown):
+        got = f"{_quoted(unknown[0])} and {len(unknown) - 1:,} more"
+        yield "example_id", f"one of the ids of the {len(ids):,} examples", got
+
+
+def _some(words: Sequence[str], shown: int = 6) -> str:
+    more = ", …" if len(words) > shown else ""
+    return f"one of {', '.join(words[:shown])}{more}"
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")
