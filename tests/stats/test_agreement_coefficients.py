@@ -215,3 +215,16 @@ def test_annotators_need_the_same_items() -> None:
     for coefficient in (fleiss_kappa, gwet_ac1, light_kappa, quadratic_kappa):
         with pytest.raises(InputError, match="same items"):
             coefficient([[1, 2], [1]])
+
+
+def test_one_item_that_two_labelled_is_enough_for_a_value() -> None:
+    # Both disagree on it; with those labelled once yes and no are as frequent, chance is 1/2.
+    table: list[list[str | None]] = [["y", "y", "n"], ["n", None, None]]
+    assert fleiss_kappa(table) == gwet_ac1(table) == Agreement(-1.0, None, 1)
+
+
+def test_words_on_a_scale_have_the_coefficients_that_need_no_distance() -> None:
+    words: Sequence[Sequence[str]] = [["a", "b", "c"], ["a", "a", "c"]]
+    found = agreement_coefficients(words, scale="ordinal")
+    reasons = {name: one.reason for name, one in found.items() if one.value is None}
+    assert reasons == {"weighted_kappa": "not_numbers", "krippendorff_alpha": "not_numbers"}

@@ -105,3 +105,11 @@ def test_wrong_shapes_and_numbers_are_refused() -> None:
         nonnegative_logistic([[1.0]], [2])
     with pytest.raises(InputError, match="row"):
         nonnegative_least_squares(np.zeros((0, 1)), [])
+
+
+def test_a_score_on_which_people_are_divided_does_not_keep_another_from_its_weight() -> None:
+    # The first stands for a once and against a once where a wins twice: it has no slope at all.
+    found = nonnegative_logistic([[1.0, 1.0], [-1.0, 1.0]], [1, 1]).values
+    alone = nonnegative_logistic([[1.0], [1.0]], [1, 1]).values
+    assert alone[0] > 0.5
+    assert found == pytest.approx([0, alone[0]])

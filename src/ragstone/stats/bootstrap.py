@@ -168,7 +168,7 @@ def _multinomial_means(
 ) -> Floats:
     rows = int(counts.sum())
     means = np.empty(resamples)
-    block = max(1, DRAWS_AT_ONCE // len(values))
+    block = DRAWS_AT_ONCE // len(values)
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
         times = rng.multinomial(rows, counts / rows, size=size)

@@ -174,9 +174,6 @@ def _active_set(x: Floats, y: Floats) -> Floats:
             share = float((beta[below] / (beta[below] - tried[below])).min())
             beta = beta + share * (tried - beta)
             free &= beta > tolerance * CLOSE
-            beta[~free] = 0.0
-            if not free.any():
-                break
     return beta
 
 

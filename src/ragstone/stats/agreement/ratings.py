@@ -200,9 +200,8 @@ def over_shared(coefficient: Coefficient) -> Coefficient:
 
 
 def observed_agreement(ratings: Ratings, weights: Weights) -> Floats:
-    """Mean over items of the share of agreeing pairs in each draw; NaN without a pair."""
-    n = weights @ ratings.is_shared.astype(np.float64)
-    return np.where(n > 0, weights @ ratings.agreeing / np.where(n > 0, n, 1), np.nan)
+    """Mean over items of the share of agreeing pairs in each draw, which has such an item."""
+    return np.asarray(weights @ ratings.agreeing / (weights @ ratings.is_shared))
 
 
 def mean_shares(ratings: Ratings, weights: Weights) -> Floats:

@@ -96,7 +96,7 @@ def confusion(
     binary = kinds <= 2 and (positive in place or len(a) == 0)
     if not binary:
         return Confusion(labels, counts, len(a), accuracy, None, None, None, NOT_BINARY)
-    yes, truth = a == place.get(positive, -1), b == place.get(positive, -1)
+    yes, truth = a == place.get(positive), b == place.get(positive)
     return Confusion(
         labels,
         counts,

@@ -158,7 +158,7 @@ def _choose(
     said = sums_by(place, mass)[::-1].cumsum()[::-1]
     n, positives = float(mass.sum()), float(mass @ true)
     false = said - hits
-    table = np.stack([n - positives - false, false, positives - hits, hits], axis=-1) / n
+    table = np.stack([n - positives - false, false, positives - hits, hits], axis=1) / n
     worth = criterion_of(table, criterion)
     best = int(np.flatnonzero(worth >= worth.max() - TINY)[0])
     value = distinct[0] if best == 0 else (distinct[best - 1] + distinct[best]) / 2
