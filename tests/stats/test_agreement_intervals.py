@@ -147,3 +147,16 @@ def test_many_items_are_quick() -> None:
     table = annotated(50_000, 0.9, 0, annotators=3)
     ends = interval(agreement_coefficients(table)["krippendorff_alpha"])
     assert 0 < ends.high - ends.low < 0.02
+
+
+def test_draws_with_a_single_pair_count() -> None:
+    # Of 22 items two have a pair, which agrees or not. All pairs of a draw agree in 27 % of the
+    # draws that have one, and in 17 % of those that have two or more.
+    table = [["y", "y", *"yn" * 10], ["y", "n", *[None] * 20]]
+    without = (20 / 22) ** 22
+    share = ((21 / 22) ** 22 - without) / (1 - without)
+    assert share == pytest.approx(0.27, abs=0.005)
+    ends = interval(agreement_coefficients(table, level=1 - 2 * 0.22)["percent"])
+    assert (ends.low, ends.high) == (0, 1)
+    narrow = interval(agreement_coefficients(table, level=1 - 2 * 0.31)["percent"])
+    assert (narrow.low, narrow.high) != (0, 1)

@@ -59,7 +59,8 @@ def test_higher_levels_hold_lower_ones_and_other_ranges_are_as_their_shares() ->
 
 
 def test_no_label_tells_nothing_and_all_alike_still_have_a_width() -> None:
-    assert anytime_mean([], low=0, high=1).at(0.95).reason == "no_labels"
+    nothing = anytime_mean([], low=0, high=1).at(0.95)
+    assert (nothing.reason, nothing.method, nothing.n_labels) == ("no_labels", "labels_only", 0)
     one = ends(np.ones(50))
     assert one.high == 1
     assert 0 < one.low < 1
@@ -68,3 +69,27 @@ def test_no_label_tells_nothing_and_all_alike_still_have_a_width() -> None:
 def test_a_label_out_of_range_is_refused() -> None:
     with pytest.raises(InputError, match="from 0 to 1"):
         anytime_mean([2.0], low=0, high=1)
+
+
+def test_ends_lie_a_thousandth_outside_of_the_means_against_which_nobody_has_won() -> None:
+    labels = np.random.default_rng(3).random(40)
+    means = np.linspace(0, 1, 1001)
+    above, below, most = np.ones(1001), np.ones(1001), np.zeros(1001)
+    before, squares = [0.5], 0.25
+    for label in labels:
+        bet = np.sqrt(2 * np.log(40) / (squares * np.log(len(before) + 1)))
+        above *= 1 + np.minimum(bet, 0.5 / np.maximum(means, 1e-3)) * (label - means)
+        below *= 1 - np.minimum(bet, 0.5 / np.maximum(1 - means, 1e-3)) * (label - means)
+        most = np.maximum(most, (above + below) / 2)
+        before.append(label)
+        squares += (label - np.mean(before)) ** 2
+    left = means[most < 1 / (1 - 0.9)]
+    found = ends(labels, 0.9)
+    assert (found.low, found.high) == pytest.approx((left[0] - 0.001, left[-1] + 0.001))
+
+
+def test_where_every_mean_was_lost_against_the_interval_lies_about_the_mean_of_the_labels() -> None:
+    labels = 1 + 4 * np.random.default_rng(0).random(30)
+    found = ends(labels, 0.01, low=1, high=5)
+    assert found.high - found.low == pytest.approx(2 * 4 / 1000)
+    assert found.low < labels.mean() < found.high

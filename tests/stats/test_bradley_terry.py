@@ -137,3 +137,45 @@ def test_what_is_no_comparison_is_refused(row: tuple[int, int, float], systems: 
 def test_shapes_must_agree() -> None:
     with pytest.raises(InputError, match="shape"):
         bradley_terry([0, 0], [1], [1.0], [0], systems=2)
+
+
+def test_two_clusters_by_hand() -> None:
+    # Three wins of four on one question and two of four on the other: five of eight. The scores
+    # of the questions are 1/2 and -1/2, the information about the gap is 8 · 5/8 · 3/8 = 15/8.
+    outcome = [1, 1, 1, 0, 1, 1, 0, 0]
+    found = bradley_terry([0] * 8, [1] * 8, outcome, [0] * 4 + [1] * 4, systems=2)
+    assert found.strengths is not None
+    half = stats.t.ppf(0.975, 1) * (2 * (1 / 4 + 1 / 4)) ** 0.5 / (15 / 8) / 2
+    ends = found.strengths[0].interval
+    assert ends is not None
+    assert (ends.low, ends.high) == pytest.approx(
+        (log(5 / 3) / 2 - half, log(5 / 3) / 2 + half), rel=1e-6
+    )
+    sure = bradley_terry(
+        [0] * 8, [1] * 8, outcome, [0] * 4 + [1] * 4, systems=2, level=0.99999
+    ).strengths
+    assert sure is not None
+    assert (sure[0].win_low, sure[0].win_high) == pytest.approx((0, 1))
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_ties_of_a_question_count_once_for_each_pair_of_systems(times: int) -> None:
+    # Three systems tie on five questions: for a game each, information 5/4 for every pair, and the
+    # variance of a strength is 2/3 / (3 · 5/4). To compare the same again tells nothing new.
+    i, j = np.triu_indices(3, 1)
+    questions = np.repeat(np.arange(5), 3 * times)
+    found = bradley_terry(
+        np.tile(i, 5 * times), np.tile(j, 5 * times), np.full(15 * times, 0.5), questions, systems=3
+    )
+    assert found.strengths is not None
+    for one in found.strengths:
+        assert one.interval is not None
+        half = stats.t.ppf(0.975, 4) * (2 / 3 / (15 / 4)) ** 0.5
+        assert one.interval.high == pytest.approx(half)
+
+
+def test_many_systems_that_win_as_often_as_they_should_have_their_strengths() -> None:
+    theta = np.linspace(-3, 3, 20)
+    i, j = np.triu_indices(20, 1)
+    outcome = 1 / (1 + np.exp(theta[j] - theta[i]))
+    assert values(bradley_terry(i, j, outcome, i, systems=20)) == pytest.approx(theta)

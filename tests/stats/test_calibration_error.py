@@ -49,7 +49,10 @@ def test_calibrated_judge_has_the_error_that_chance_gives() -> None:
 
 
 def test_undefined_and_wrong_input_are_said() -> None:
-    assert calibration_error([], []).reason == "no_rows"
+    nothing = calibration_error([], [])
+    assert (nothing.value, nothing.n, nothing.reason) == (None, 0, "no_rows")
+    with pytest.raises(InputError, match="bins >= 1"):
+        calibration_error([0.2], [0], bins=0)
     with pytest.raises(InputError, match=r"\[0, 1\]"):
         calibration_error([1.2], [1])
     with pytest.raises(InputError, match="one shape"):
@@ -65,3 +68,13 @@ def test_few_grades_are_a_stratum_each_and_many_scores_are_cut() -> None:
     assert strata_of(scores, most=1).tolist() == [0] * 1000
     with pytest.raises(InputError, match="finite"):
         strata_of([float("nan")])
+
+
+def test_one_bin_has_the_gap_of_the_means() -> None:
+    found = calibration_error([0.2, 0.4, 0.9, 0.5], [0, 1, 1, 1], bins=1)
+    assert found.value == pytest.approx(0.75 - 0.5)
+    assert [one.positives.n for one in found.bins] == [4]
+
+
+def test_five_grades_are_a_stratum_each_however_rare() -> None:
+    assert strata_of([0] * 97 + [1, 2, 3, 4]).tolist() == [0] * 97 + [1, 2, 3, 4]

@@ -67,3 +67,13 @@ def test_what_does_not_fit_together_is_refused() -> None:
         fair_draw_p([0, 1], [True])
     with pytest.raises(InputError, match="inside"):
         fair_draw_p([0, 1], [True, False], below=1)
+
+
+def test_draws_stop_once_more_than_twenty_are_as_far() -> None:
+    # Two rows of five are of a level, and drawn together in a tenth of the draws: in the first 200
+    # about twenty times. Then there is no more to draw from 20 on, and p is told in 201ths.
+    levels = [0, 0, 1, 1, 1]
+    found = [fair_draw_p(levels, chosen(5, 0, 1), seed=seed) for seed in range(150)]
+    counts = {round(201 * p) for p in found if abs(201 * p - round(201 * p)) < 1e-9}
+    assert {21, 22, 23} <= counts
+    assert min(counts) == 21

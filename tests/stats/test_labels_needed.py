@@ -175,3 +175,9 @@ def test_arguments_out_of_range_are_refused(wrong: object) -> None:
     assert callable(wrong)
     with pytest.raises(InputError):
         wrong()
+
+
+def test_two_labels_are_enough_where_little_is_asked() -> None:
+    # Student's t of one degree of freedom, 12.7, times 1 / sqrt(2) is 8.98.
+    assert labels_for_mean(1, 0.5, 9, judged=100).labels_only == 2
+    assert labels_for_mean(1, 0.5, 8.9, judged=100).labels_only == 3

@@ -138,3 +138,12 @@ def test_undefined_is_said() -> None:
     assert labels_only_mean([2.0, 2.0]).reason == "no_variation"
     one = labels_only_rate([1, 0], clusters=[5, 5])
     assert (one.value, one.interval, one.reason) == (0.5, None, "one_cluster")
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_mean_of_a_few_labels_is_students_too(n: int) -> None:
+    labels = np.random.default_rng(n).normal(size=n)
+    ready = mean_of_labels(labels)
+    assert ready.standard_error == pytest.approx(stats.sem(labels))
+    assert ready.spread == pytest.approx(labels.var(ddof=1))
+    assert ends(ready.at(0.95).interval) == pytest.approx(DescrStatsW(labels).tconfint_mean())

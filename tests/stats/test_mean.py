@@ -143,6 +143,8 @@ def test_order_of_rows_does_not_matter(scores: list[bool], random: Random) -> No
 def test_scores_out_of_their_range_are_refused() -> None:
     with pytest.raises(InputError, match="cannot have means"):
         mean_interval([0.5, 3], [1, 2], rate=False, low=0, high=1)
+    with pytest.raises(InputError, match="cannot have means"):
+        mean_interval([0.5, 1.01], [1, 1], rate=False, low=0, high=1)
     with pytest.raises(InputError, match="low < high"):
         mean_interval([1, 1], [1, 1], rate=False, low=1, high=1)
     with pytest.raises(InputError, match="Successes"):

@@ -159,3 +159,8 @@ def test_no_number_of_rows_decides_a_value_on_the_bar_or_short_of_it() -> None:
 def test_what_is_out_of_range_is_refused(n: float, p: float, level: float) -> None:
     with pytest.raises(InputError, match="Needed rows"):
         needed_n(n, p, level=level)
+
+
+def test_one_row_may_be_more_than_enough() -> None:
+    assert needed_n(1, 0.01) == 1  # (1.64 / 2.33)² of a row
+    assert needed_n(3, 0.01) == 2

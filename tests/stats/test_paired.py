@@ -252,3 +252,11 @@ def test_needed_pairs_of_rates_follow_newcombes_interval() -> None:
 def test_a_margin_is_above_0(margin: float) -> None:
     with pytest.raises(InputError, match="margin"):
         needed([1, 2], [1, 1], margin)
+
+
+def test_needed_pairs_where_nothing_varies_go_by_the_width_of_the_range() -> None:
+    def of_range(low: float, high: float, margin: float) -> int | None:
+        a, b, ones = np.full(20, 3.0), np.full(20, 3.0), np.ones(20)
+        return needed_pairs(a, b, ones, margin=margin, rate=False, low=low, high=high)
+
+    assert of_range(1, 5, 0.2) == of_range(0, 4, 0.2)

@@ -73,3 +73,15 @@ def test_what_cannot_be_is_refused() -> None:
                   lambda: inflation(np.ones(2), power=1)):  # fmt: skip
         with pytest.raises(InputError):
             wrong()
+
+
+@pytest.mark.parametrize(("difference", "differing", "ratio"), [(0.05, 0.08, 1.5), (0.1, 0.3, 2)])
+def test_another_share_of_differing_pairs_asks_for_as_many_as_connors_formula(
+    difference: float, differing: float, ratio: float
+) -> None:
+    def rows(share: float) -> float:
+        spread = np.sqrt(share - difference**2)
+        return float((norm.ppf(0.975) * np.sqrt(share) + norm.ppf(0.8) * spread) / difference) ** 2
+
+    found = mcnemar_inflation(difference, differing, np.array([ratio]))
+    assert found == pytest.approx(rows(ratio * differing) / rows(differing))

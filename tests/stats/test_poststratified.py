@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from ragstone.errors import InputError
 from ragstone.stats import cluster_wilson, wilson
 from ragstone.stats.correcting.corrected import Corrected
-from ragstone.stats.correcting.poststratified import poststratified_rate, poststratify
+from ragstone.stats.correcting.poststratified import (
+    design_effect,
+    poststratified_rate,
+    poststratify,
+)
 from ragstone.stats.interval import Interval
 
 Ints = NDArray[np.int64]
@@ -199,3 +203,20 @@ def test_all_faults_are_told_at_once() -> None:
         poststratified_rate([0, float("nan")], [0], [1])
     with pytest.raises(InputError, match="no judged row"):
         poststratified_rate([], [], [])
+
+
+def test_shares_of_clusters_vary_as_the_mean_of_the_clusters() -> None:
+    # The judge is right about all six rows, and its clusters say yes in 1, 0 and 1/2 of the cases.
+    verdicts, clusters = [1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 2, 2]
+    found = poststratify(verdicts, np.arange(6), verdicts, clusters=clusters)
+    assert found.share_variance == pytest.approx(np.var([1, 0, 0.5], ddof=1) / 3)
+
+
+def test_design_effect_by_hand_counts_a_stratum_of_one_label() -> None:
+    # Shares .5: rates 1/2 of one row's worth and 1/4 of four; clusters add .2, -.4 and .2.
+    binomial = 0.25 * (1 / 4) / 1 + 0.25 * (3 / 16) / 4
+    spread = 3 / 2 * (0.04 + 0.16 + 0.04)
+    expected = (spread + 0.5 * 0.5 / 9) / (binomial + 0.5 * (0.25 / 1 + 0.25 / 4) / 3)
+    shares, rates, sizes = np.array([0.5, 0.5]), np.array([0.5, 0.25]), np.array([1.0, 4.0])
+    found = design_effect(shares, rates, sizes, np.array([0.2, -0.4, 0.2]))
+    assert found == pytest.approx(expected)

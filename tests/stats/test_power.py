@@ -61,3 +61,6 @@ def test_what_cannot_be_is_refused() -> None:
         detectable_difference(1, 1)
     with pytest.raises(InputError, match="inside"):
         paired_sample_size(0.1, 1, power=0.01)
+    for power in (1, 1.2):
+        with pytest.raises(InputError, match="inside"):
+            detectable_difference(1, 10, power=power)

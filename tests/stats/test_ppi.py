@@ -141,3 +141,9 @@ def test_scores_that_are_not_numbers_and_labels_off_the_scale_are_refused() -> N
         ppi_mean([1.0, float("nan")], [0], [1.0])
     with pytest.raises(InputError, match="do not lie on a scale from 0 to 1"):
         ppi_mean([1.0, 0.5], [0], [2.0], low=0, high=1)
+
+
+def test_a_judge_who_always_says_the_same_leaves_students_interval_of_two_labels() -> None:
+    found = prediction_powered(np.ones(50), [0, 1], [1.0, 5.0])
+    assert found.value == 3
+    assert found.variance_labelled == pytest.approx(8 / 2)

@@ -78,3 +78,42 @@ def test_undefined_is_said() -> None:
         spearman([1, 2], [1])
     with pytest.raises(InputError, match="finite"):
         kendall([1, float("nan")], [1, 2])
+
+
+def delta_of_kendall(x: Floats, y: Floats) -> Floats:
+    """How far each row's weight moves tau-b, from all pairs and by differences."""
+    signs = [np.sign(one[:, None] - one[None, :]) for one in (x, y)]
+
+    def tau(weights: Floats) -> float:
+        pairs = np.triu(np.outer(weights, weights), 1)
+        both, of_x, of_y = (
+            float((pairs * a * b).sum())
+            for a, b in ((signs[0], signs[1]), (signs[0], signs[0]), (signs[1], signs[1]))
+        )
+        return both / float(np.sqrt(of_x * of_y))
+
+    steps = 1e-5 * np.eye(len(x))
+    return np.array([(tau(1 + one) - tau(1 - one)) / 2e-5 for one in steps])
+
+
+@pytest.mark.parametrize("grades", [None, 1])
+def test_interval_of_kendall_is_that_of_the_delta_method_over_all_pairs(
+    grades: int | None,
+) -> None:
+    a, b = pairs(7, 12, grades)
+    found = kendall(a, b)
+    assert found.interval is not None
+    assert found.value is not None
+    error = np.sqrt(12 / 11 * np.square(delta_of_kendall(a, b)).sum())
+    half = stats.t.ppf(0.975, 11) * error / (1 - found.value**2)
+    expected = np.tanh(np.arctanh(found.value) + half * np.array([-1, 1]))
+    assert [found.interval.low, found.interval.high] == pytest.approx(expected, rel=1e-6)
+    assert found.interval.method == "ratio_delta"
+
+
+@pytest.mark.parametrize("n", range(2, 40))
+def test_rounding_carries_no_correlation_beyond_1(n: int) -> None:
+    for correlation in (spearman, kendall):
+        for sign in (1, -1):
+            assert correlation(np.arange(n), sign * np.arange(n)).value == pytest.approx(sign)
+            assert abs(correlation(np.arange(n), sign * np.arange(n)).value or 0) <= 1

@@ -140,3 +140,27 @@ def test_what_no_number_reaches_is_refused() -> None:
 @pytest.mark.parametrize("least", [1, 2, 77, 1024, 1025])
 def test_smallest_finds_the_first_that_is_enough(least: int) -> None:
     assert smallest(lambda n: n >= least) == least
+
+
+@pytest.mark.parametrize("rate", [0, 0.1, 0.37, 0.5])
+def test_the_half_width_of_so_many_rows_needs_just_these(rate: float) -> None:
+    for rows in range(1, 400):
+        assert rate_sample_size(rate, rate_half_width(rate, rows)) == rows
+
+
+def test_scores_on_another_scale_need_as_many_rows() -> None:
+    rng = np.random.default_rng(8)
+    clusters = np.repeat(np.arange(30), 3)
+    values = np.clip(rng.random(30)[clusters] + 0.1 * rng.normal(size=90), 0, 1)
+    shares = mean_sample_size(pilot(values, clusters), 0.05, rate=False, low=0, high=1)
+    stars = mean_sample_size(pilot(1 + 4 * values, clusters), 0.2, rate=False, low=1, high=5)
+    assert shares is not None
+    assert stars is not None
+    assert (stars.rows, stars.clusters) == (shares.rows, shares.clusters)
+    assert stars.half_width == pytest.approx(4 * shares.half_width)
+
+
+@pytest.mark.parametrize(("rate", "rows"), [(1.5, 10), (-0.1, 10), (0.5, 0)])
+def test_no_half_width_of_what_is_no_rate(rate: float, rows: float) -> None:
+    with pytest.raises(InputError, match="rate lies in"):
+        rate_half_width(rate, rows)

@@ -146,6 +146,9 @@ def test_weights_and_chances_out_of_range_are_refused() -> None:
         inclusion_probabilities([1, 0], 1)
     with pytest.raises(InputError, match="whole number"):
         draw_systematic([0.5, 0.7], rng)
+    for wrong in ([0.0, 1.0], [1.5, 0.5], []):
+        with pytest.raises(InputError, match="whole number"):
+            draw_systematic(wrong, rng)
     with pytest.raises(InputError, match="strata need"):
         allocate([5, 5, 5], 2)
     with pytest.raises(InputError, match="deviation"):
