@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.judgements import Ratings
+from ragstone.judgements import Ratings, References
 from ragstone.metrics import Missing, Range, Score, Undefined, parse_metric
 from ragstone.testing import Rows, rows, score_frame, score_one
 
@@ -35,6 +35,17 @@ def test_a_composite_weighs_its_parts(weights: str, kind: str, expected: float) 
 
 def test_a_harmonic_composite_with_a_zero_is_exactly_zero() -> None:
     assert scored(f'composite(weights="{A} {B}", kind="harmonic")', a=0.0, b=1.0) == 0
+
+
+def test_a_harmonic_composite_with_a_part_below_zero_is_zero_too() -> None:
+    for missing in ("propagate", "renormalise"):
+        metric = parse_metric(
+            f'composite(weights="{A} semantic_similarity", kind="harmonic", missing="{missing}")'
+        )
+        opposite = rows(References, reference=[0], similarity=[-0.5])
+        assert score_one(metric, given({"a": 1.0}), opposite) == 0
+        if missing == "renormalise":
+            assert score_one(metric, opposite) == 0
 
 
 def test_a_composite_of_an_undefined_part_is_undefined_and_says_which() -> None:
