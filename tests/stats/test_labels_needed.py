@@ -161,6 +161,23 @@ def test_a_judge_that_agrees_completely_leaves_what_its_own_rows_leave_open() ->
     assert labels_for_mean(0.3, 1, 0.03, judged=3000).labels is not None
 
 
+@pytest.mark.parametrize("judged", [1, 2, 3])
+@pytest.mark.parametrize("assurance", [None, 0.9])
+def test_very_few_judged_rows_can_be_planned(judged: int, assurance: float | None) -> None:
+    for design in (Design(), Design(5, 8)):
+        found = labels_for_rate(
+            judge(0.3, 0.9, 0.9, judged), 0.45, design=design, assurance=assurance
+        )
+        assert found.labels is None or 1 <= found.labels <= judged
+        assert 0 < found.half_width <= 0.5
+
+
+def test_very_many_judged_rows_can_be_planned() -> None:
+    found = labels_for_rate(judge(0.3, 0.9, 0.9, 10**10), 0.05, assurance=0.9)
+    near = labels_for_rate(judge(0.3, 0.9, 0.9, 10**8), 0.05, assurance=0.9)
+    assert found.labels == pytest.approx(near.labels, rel=0.03)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

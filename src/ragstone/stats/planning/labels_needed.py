@@ -229,9 +229,10 @@ def _fewest(
     """``near`` saves time: what is looked for is most often no less than half as many."""
 
     def fewest(half: Callable[[int], float], about: int | None, most: int = MOST) -> int:
-        least = max(2, (about or 0) // 2)
-        if least > 2 and half(least) <= half_width:
-            least = 2
+        first = min(2, most)
+        least = max(first, (about or 0) // 2)
+        if least > first and half(least) <= half_width:
+            least = first
         return smallest(lambda size: half(size) <= half_width, least=least, most=most)
 
     only = fewest(alone, None if near is None else near.labels_only)

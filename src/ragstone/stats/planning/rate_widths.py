@@ -21,6 +21,8 @@ DRAWS = 4000
 """So many give a share of .9 to within .01."""
 
 JEFFREYS = 0.5
+MOST_COUNTED = 10**9
+"""Of more rows NumPy draws none without replacement, and it makes no difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +198,10 @@ def half_widths(
     rates = _rates(judged, draws, rng)
     there = _whole(judged.counts / design.effect)
     rows = min(max(1, round(labels / design.effect)), int(there.sum()))
-    counts = rng.multivariate_hypergeometric(there, rows, draws, method="marginals")
+    if there.sum() < MOST_COUNTED:
+        counts = rng.multivariate_hypergeometric(there, rows, draws, method="marginals")
+    else:
+        counts = rng.multinomial(rows, judged.shares, draws)
     positives = rng.binomial(counts, rates)
     return _half_widths(
         judged,
@@ -349,10 +354,10 @@ def _wilson_half(rates: Floats, sizes: Floats, q: float) -> Floats:
 
 
 def _whole(counts: ArrayLike) -> NDArray[np.int64]:
-    """Whole numbers near these with the sum's nearest, by largest remainder."""
+    """Whole numbers near these with the sum's nearest, 1 at least, by largest remainder."""
     given = np.asarray(counts, dtype=np.float64)
     whole = np.floor(given).astype(np.int64)
-    left = round(float(given.sum())) - int(whole.sum())
+    left = max(1, round(float(given.sum()))) - int(whole.sum())
     whole[np.argsort(whole - given, kind="stable")[:left]] += 1
     return whole
 
