@@ -208,8 +208,8 @@ def labels(
 
     The corrected estimate is that of `ragstone calibrate` for so many labels. How wide its
     interval comes out is chance: `--assurance 0.9` asks for as many labels as make it narrow
-    enough in 90 % of draws, often a tenth more than on average, and more where the labels so far
-    leave the judge's accuracy open. Examples:
+    enough in 90 % of draws: 10 to 20 % more than on average where the judge's accuracy is known,
+    up to half as many more where a hundred labels tell it. Examples:
 
     ragstone plan labels RUN -m unsupported_claim --labels labels.csv --half-width 0.05
 
