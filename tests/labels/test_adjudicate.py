@@ -46,6 +46,11 @@ def test_the_scale_follows_from_the_labels() -> None:
     assert scale_of("quality", "helpful", labels.frame["number"]) == "nominal"
 
 
+@pytest.mark.parametrize(("n", "scale"), [(10, "ordinal"), (11, "interval")])
+def test_more_than_ten_whole_numbers_are_amounts(n: int, scale: Scale) -> None:
+    assert list(table(score=list(range(n))).scales.values()) == [scale]
+
+
 def test_the_table_of_what_they_say_together() -> None:
     labels = table(tone=[1, 2, 5], right=[0, 1], answer_relevance=[0.5, 1])
     columns = ("column", "value", "number", "n_votes", "tie")

@@ -4,14 +4,26 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragstone.errors import InputError, UnknownName
-from ragstone.labels.agreement import COEFFICIENTS, ColumnAgreement, agreement_of
+from ragstone.labels.agreement import COEFFICIENTS, ColumnAgreement, agreement_of, coincidences
 from ragstone.labels.clusters import clusters_of
 from ragstone.labels.read import labels_of, read_label_table
+from ragstone.labels.scale import SCALES
 from ragstone.labels.table import LabelTable
+from ragstone.stats.agreement.ratings import read_ratings
 from ragstone.stats.wilson import wilson
+
+KRIPPENDORFF = {
+    "A": "123321412...",
+    "B": "1233224125.3",
+    "C": ".3332342251.",
+    "D": "12332441251.",
+}
+"""Four observers of twelve units, from Krippendorff (2011), "Computing Krippendorff's
+Alpha-Reliability"."""
 
 
 def table(*labels: dict[str, Any]) -> LabelTable:
@@ -30,6 +42,22 @@ THREE = table(
     {"right": {"ann": 0, "ben": 0}},
     {"right": {"ann": 1}},
 )
+
+
+def krippendorffs(letters: bool = False) -> LabelTable:
+    """His example, with its numbers as they are or as letters."""
+    return table(
+        *(
+            {
+                "code": {
+                    who: "_abcde"[int(codes[unit])] if letters else int(codes[unit])
+                    for who, codes in KRIPPENDORFF.items()
+                    if codes[unit] != "."
+                }
+            }
+            for unit in range(12)
+        )
+    )
 
 
 def test_a_column_by_hand() -> None:
@@ -57,9 +85,10 @@ def test_each_annotator_is_held_against_the_majority_of_the_others() -> None:
 
 def test_an_annotator_who_is_strict_differs_from_the_others() -> None:
     rated = table({"tone": {"ann": 4, "ben": 2, "cem": 5}}, {"tone": {"ann": 3, "ben": 3}})
-    ann, ben, _ = only(agreement_of(rated)).annotators
+    ann, ben, cem = only(agreement_of(rated)).annotators
     assert ann.difference == pytest.approx(((4 - 3.5) + 0) / 2)
     assert ben.difference == pytest.approx(((2 - 4.5) + 0) / 2)
+    assert cem.difference == pytest.approx(5 - 3)
 
 
 def test_each_label_says_what_others_said_instead() -> None:
@@ -71,6 +100,58 @@ def test_each_label_says_what_others_said_instead() -> None:
     assert (no.value, no.n) == ("0", 3)
     assert no.agreement == pytest.approx(2 / 3)
     assert yes.instead == {"0": pytest.approx(1 / 5)}
+
+
+def test_krippendorffs_example_has_the_alphas_that_he_gives() -> None:
+    for scale, alpha in zip(SCALES, (0.743, 0.815, 0.849), strict=True):
+        one = only(agreement_of(krippendorffs(), scales={"code": scale}, resamples=20))
+        assert (one.scale, one.n_items, one.n_shared) == (scale, 12, 11)
+        assert one.coefficients["krippendorff_alpha"].value == pytest.approx(alpha, abs=5e-4)
+    words = only(agreement_of(krippendorffs(letters=True), resamples=20))
+    assert words.coefficients["krippendorff_alpha"].value == pytest.approx(0.743, abs=5e-4)
+
+
+def test_krippendorffs_example_has_the_coincidences_that_he_gives() -> None:
+    codes = [
+        [None if code == "." else int(code) for code in said] for said in KRIPPENDORFF.values()
+    ]
+    assert coincidences(read_ratings(codes).shared) == pytest.approx(
+        np.array(
+            [
+                [7, 4 / 3, 1 / 3, 1 / 3, 0],
+                [4 / 3, 10, 4 / 3, 1 / 3, 0],
+                [1 / 3, 4 / 3, 8, 1 / 3, 0],
+                [1 / 3, 1 / 3, 1 / 3, 4, 0],
+                [0, 0, 0, 0, 3],
+            ]
+        )
+    )
+
+
+def test_labels_of_several_annotators_meet_as_krippendorff_counts_them() -> None:
+    one = only(agreement_of(krippendorffs(letters=True), resamples=20))
+    assert [(use.value, use.n) for use in one.uses] == [
+        ("a", 9), ("b", 13), ("c", 10), ("d", 5), ("e", 3),
+    ]  # fmt: skip
+    agreeing = [use.agreement for use in one.uses]
+    assert agreeing == pytest.approx([7 / 9, 10 / 13, 8 / 10, 4 / 5, 1])
+    assert one.uses[0].instead == pytest.approx({"b": 4 / 27, "c": 1 / 27, "d": 1 / 27})
+    assert next(iter(one.uses[0].instead)) == "b"
+
+
+def test_the_spread_is_the_share_of_pairs_that_differ_and_of_numbers_their_mean_square() -> None:
+    # In q5 all four differ; in q1 and q7 three agree and one says the next code.
+    words = only(agreement_of(krippendorffs(letters=True), resamples=20)).dividing
+    assert {item.example_id: item.spread for item in words} == {"q5": 1, "q1": 0.5, "q7": 0.5}
+    numbers = only(agreement_of(krippendorffs(), resamples=20)).dividing
+    assert [item.example_id for item in numbers] == ["q5", "q1", "q7"]
+    assert [item.spread for item in numbers] == pytest.approx([20 / 6, 1 / 2, 1 / 2])
+
+
+@pytest.mark.parametrize(("n", "shown"), [(20, 20), (21, 0)])
+def test_of_more_than_twenty_labels_no_uses_are_shown(n: int, shown: int) -> None:
+    numbers = table(*({"weight": [at, at]} for at in range(n)))
+    assert len(only(agreement_of(numbers, resamples=20)).uses) == shown
 
 
 def test_the_items_that_divide_most_come_first_with_their_notes(tmp_path: Path) -> None:
@@ -121,6 +202,42 @@ def test_what_programs_read() -> None:
     assert told["methods"]["percent"] == "item_bootstrap"
 
 
+def test_programs_read_a_whole_column() -> None:
+    rated = table({"tone": {"ann": 1, "ben": 2}}, {"tone": {"ann": 3, "ben": 3}},
+                  {"tone": {"ann": 2}})  # fmt: skip
+    told = only(agreement_of(rated)).to_dict()
+    ends = {"low": 0, "high": 1}
+    for name in COEFFICIENTS:
+        del told[name]
+    for one in told["annotators"]:
+        assert 0 < one["low"] < 1 / 2 < one["high"] < 1
+        one |= ends
+    assert set(told.pop("methods")) == set(COEFFICIENTS)
+    assert told == {
+        "kind": "own", "column": "tone", "scale": "ordinal",
+        "n_items": 3, "n_shared": 2, "n_clusters": 2, "n_annotators": 2,
+        "annotators": [
+            {"annotator": "ann", "n_labels": 3, "n": 2, "agreement": 1 / 2, "difference": -1 / 2,
+             **ends},
+            {"annotator": "ben", "n_labels": 2, "n": 2, "agreement": 1 / 2, "difference": 1 / 2,
+             **ends},
+        ],
+        "values": [
+            {"value": "1", "n": 1, "agreement": 0, "instead": {"2": 1}},
+            {"value": "2", "n": 1, "agreement": 0, "instead": {"1": 1}},
+            {"value": "3", "n": 2, "agreement": 1, "instead": {}},
+        ],
+        "n_divided": 1,
+        "dividing": [
+            {"example_id": "q0", "unit": None, "labels": {"ann": "1", "ben": "2"}, "notes": {},
+             "spread": 1},
+        ],
+        "n_ties": 1,
+        "ties": [{"example_id": "q0", "unit": None, "labels": {"ann": 1, "ben": 2}}],
+        "seed": 0, "resamples": 2000, "level": 0.95,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("n", [1, 2, 40])
 def test_constant_columns_are_undefined_and_the_rest_is_computed(n: int) -> None:
     same = [{"same": [1, 1], "ok": [at % 2, at % 3 % 2]} for at in range(n)]
@@ -169,6 +286,33 @@ def test_answers_to_one_question_are_a_cluster(tmp_path: Path) -> None:
     sheet = tmp_path / "labels.csv"
     sheet.write_text("id,question_id,ok\n1,q,1\n2,q,0\n3,,0\n")
     assert clusters_of([sheet]) == {"1": "q", "2": "q"}
+
+
+@pytest.mark.parametrize("place", ["top", "slices", "meta", "labels"])
+def test_a_cluster_is_named_at_the_top_or_in_a_place_of_a_record(
+    tmp_path: Path, place: str
+) -> None:
+    record: dict[str, Any] = {"id": "q1", "labels": {"ok": [1, 0]}}
+    (record if place == "top" else record.setdefault(place, {}))["topic"] = "rivers"
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    assert clusters_of([path], "topic") == {"q1": "rivers"}
+
+
+def test_records_without_an_id_are_known_by_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    record = {"question": "Why?", "answer": "So.", "labels": {"ok": [1, 0]}}
+    path.write_text(f"{json.dumps(record)}\n" * 2)
+    assert read_label_table(path).frame["example_id"].unique().sort().to_list() == ["1", "2"]
+    assert set(clusters_of([path])) == {"1", "2"}
+
+
+def test_answers_of_systems_are_in_their_questions_cluster(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,system,topic,ok\nq1,a,rivers,1\nq1,b,rivers,0\nq2,a,,1\n")
+    rivers = dict.fromkeys(("q1", "q1/a", "q1/b"), "rivers")
+    assert clusters_of([path], "topic") == rivers
+    assert clusters_of([path]) == {"q1/a": "q1", "q1/b": "q1", "q2/a": "q2"}
 
 
 def test_annotators_of_mtrag_agree_as_published(shared: Path) -> None:

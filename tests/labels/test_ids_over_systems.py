@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from ragstone.decisions.calibrating.labelled_run import LabelledRun
@@ -92,6 +93,56 @@ def test_a_system_beside_ids_of_their_own_changes_no_id(tmp_path: Path) -> None:
     assert table.join(example("x1", "other")).labels == {"answer": {"helpful": True}}
     assert table.join(example("x2/b", "b")).labels == {"answer": {"helpful": False}}
     assert table.join(example("x2/a", "a")).labels == {}
+
+
+def test_a_table_on_its_examples_knows_them_by_their_ids(tmp_path: Path) -> None:
+    text = "id,system,helpful\nq1,a,1\nq2,b,0\n"
+    table = read_label_table(written(tmp_path, text))
+    placed = table.on([example("q1/a", "a"), example("q2/b", "b")])
+    assert placed.frame["example_id"].to_list() == ["q1/a", "q2/b"]
+    assert placed.n_set_aside == 0
+
+
+@pytest.mark.parametrize(
+    ("cell", "system"),
+    [("bm25", {"q1": "bm25"}), (2, {"q1": "2"}), (True, {}), (1.5, {}), ("", {}), (None, {})],
+)
+def test_a_system_is_named_by_text_or_a_whole_number(
+    tmp_path: Path, cell: object, system: dict[str, str]
+) -> None:
+    row = {"id": "q1", "system": cell, "helpful": 1}
+    table = read_label_table(written(tmp_path, json.dumps(row), "labels.jsonl"))
+    assert table.systems == system
+
+
+@pytest.mark.parametrize("place", ["top", "slices", "meta", "labels"])
+def test_a_record_names_its_system_at_the_top_or_in_a_place(tmp_path: Path, place: str) -> None:
+    record: dict[str, Any] = {"id": "q1", "labels": {"fluency": 3}}
+    (record if place == "top" else record.setdefault(place, {}))["method"] = "b"
+    table = read_label_table(written(tmp_path, json.dumps([record]), "data.json"))
+    assert table.systems == {"q1": "b"}
+
+
+def test_labels_in_a_dataset_folder_are_of_the_system_that_it_names(tmp_path: Path) -> None:
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    written(folder, json.dumps({"_data_files": [{"filename": "data.arrow"}]}), "state.json")
+    pl.DataFrame(
+        {
+            "id": ["q1", "q1"],
+            "system": ["a", "b"],
+            "answer": ["Ann", "Ben"],
+            "labels": [{"fluency": 4}, {"fluency": 2}],
+        }
+    ).write_ipc_stream(folder / "data.arrow", compat_level=pl.CompatLevel.oldest())
+    table = read_label_table(folder)
+    assert table.used.select("example_id", "annotator", "number").rows() == [
+        ("q1/a", "human", 4),
+        ("q1/b", "human", 2),
+    ]
+    assert table.places is not None
+    assert table.places["line"].to_list() == [1, 2]
+    assert clusters_of([folder])["q1/a"] == clusters_of([folder])["q1/b"]
 
 
 def test_a_data_sets_own_labels_are_of_the_system_that_it_names(tmp_path: Path) -> None:

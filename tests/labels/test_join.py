@@ -1,6 +1,7 @@
 """What annotators say together, put into the examples it is about."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,12 @@ def test_a_context_by_id_and_by_rank_is_the_same_one(tmp_path: Path) -> None:
         for name, context, value in (("ann", "d7", 1), ("ben", 1, 1), ("cem", "1", 0))
     ]
     assert labels(tmp_path, *rows).join(PAIR).labels == {"contexts": [{"misleading": True}]}
+
+
+def test_a_context_may_be_labelled_behind_those_that_the_record_labels(tmp_path: Path) -> None:
+    example = replace(PAIR, labels={"contexts": [{"misleading": 0}]})
+    joined = labels(tmp_path, {"context": 2, "misleading": 1}).join(example)
+    assert joined.labels == {"contexts": [{"misleading": 0}, {"misleading": True}]}
 
 
 def test_labels_go_before_those_of_the_record(tmp_path: Path) -> None:
@@ -117,3 +124,12 @@ def test_a_table_on_its_examples_knows_contexts_by_rank(tmp_path: Path) -> None:
         "1 label of it is not used: no such context in the data (q1).",
     ]
     assert table.unknown_ids(["q1"]) == ["zzz"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "some"), [("abc", "a, b, c"), ("abcd", "a, b, c and 1 more"), ("aab", "a, b")]
+)
+def test_three_examples_that_are_not_there_are_named(tmp_path: Path, ids: str, some: str) -> None:
+    rows = [{"id": id, "annotator": str(n), "helpful": 1} for n, id in enumerate(ids)]
+    (note,) = labels(tmp_path, *rows).on([PAIR]).notes
+    assert note.endswith(f"no such example in the data ({some}).")

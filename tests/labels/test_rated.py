@@ -91,6 +91,14 @@ def test_agreement_keeps_ratings_as_they_are(tmp_path: Path) -> None:
     table = read_label_table(file)
     assert table.columns == (("own", "faithfulness"),)
     assert table.used["value"].to_list() == ["1", "5"]
+    (note,) = table.notes
+    assert note.endswith("taken as a column of your own.")
+
+
+def test_values_of_a_metric_by_another_name_are_asked_for_no_scale(tmp_path: Path) -> None:
+    (note,) = rated(tmp_path, 0.25, 1, column="answer_relevancy").notes
+    assert "answer_relevance" in note
+    assert "--scale" not in note
 
 
 def test_labels_in_data_are_rated_too() -> None:

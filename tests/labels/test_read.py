@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,12 @@ import pytest
 
 from ragstone.errors import DataError
 from ragstone.examples import Context, Example
+from ragstone.judgements import Claims
+from ragstone.labels.names import NoLabel, label, named
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import SCHEMA, LabelTable
+from ragstone.labels.words import in_words
+from ragstone.metrics import Range, metric, register
 
 
 def jsonl(path: Path, *rows: Mapping[str, Any]) -> Path:
@@ -64,6 +69,57 @@ def test_claims_and_statements_are_judged_one_by_one(tmp_path: Path) -> None:
     ]
 
 
+def test_statements_alone_are_judged_too(tmp_path: Path) -> None:
+    row = {"id": "q1", "statement": 0, "support": "absent", "agreement": "full"}
+    assert said(read_label_table(jsonl(tmp_path / "labels.jsonl", row))) == [
+        ("support", "verdict", "statement 0", "absent", None),
+        ("agreement", "verdict", "statement 0", "full", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "unit", "value"),
+    [
+        ("relevance", "misleading", "d7", "true"),
+        ("grounding", "source_cited", None, "true"),
+        ("quality", "helpful", None, "false"),
+        ("response", "response_type", None, "refuse"),
+        ("support", "verdict", "claim 0", "absent"),
+        ("agreement", "verdict", "statement 1", "full"),
+        ("rating", "tone", None, "4"),
+        ("critique", "harm", None, "true"),
+        ("preference", "rival", None, "loss"),
+        ("metric", "faithfulness", None, "0.5"),
+        ("own", "helpful", None, "a bit"),
+    ],
+)
+def test_a_label_is_named_by_its_kind_and_column_in_rows_long_and_wide(
+    tmp_path: Path, kind: str, column: str, unit: str | None, value: str
+) -> None:
+    where = {"id": "q1", "unit": unit}
+    wide = jsonl(tmp_path / "wide.jsonl", {**where, f"{kind}.{column}": value})
+    long = jsonl(tmp_path / "long.jsonl", {**where, "kind": kind, "column": column, "value": value})
+    for path in (wide, long):
+        assert [one[:4] for one in said(read_label_table(path))] == [(kind, column, unit, value)]
+
+
+def test_a_long_row_without_a_value_is_read_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,kind,column,value,number\nq1,rating,tone,,4\n")
+    assert said(read_label_table(path)) == [("rating", "tone", None, "4", 4)]
+
+
+def test_a_unit_is_known_however_its_number_is_written(tmp_path: Path) -> None:
+    rows = [{"id": "q1", "unit": "claim 01", "tone": 1}, {"id": "q1", "claim": "02", "tone": 1}]
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert table.used["unit"].to_list() == ["claim 1", "claim 2"]
+
+
+def test_whole_numbers_are_written_as_such_while_a_float_tells_them_apart() -> None:
+    words = [str(said.value) for cell in (2**53 - 1, float(2**53)) if (said := in_words(cell))]
+    assert words == ["9007199254740991", "9007199254740992.0"]
+
+
 def test_ratings_critiques_and_preferences_name_their_column(tmp_path: Path) -> None:
     row = {"id": "q1", "rating.clarity": 4, "critique.harmfulness": "no", "preference": "win",
            "preference.rival": "tie"}  # fmt: skip
@@ -94,6 +150,11 @@ def test_a_metric_is_known_by_its_name(tmp_path: Path) -> None:
     [
         (True, "correct", 1),
         (False, "wrong", 0),
+        (1, "correct", 1),
+        (0, "wrong", 0),
+        ("yes", "correct", 1),
+        ("no", "wrong", 0),
+        ("I don't know", "dont_know", 0),
         ("Correct", "correct", 1),
         ("partial", "partial", 0.5),
         (0.5, "partial", 0.5),
@@ -179,6 +240,35 @@ def test_grade_and_support_are_ones_own_where_no_part_is_named(tmp_path: Path) -
     assert table.columns == (("own", "grade"), ("own", "support"))
 
 
+def test_preference_is_ones_own_where_no_cell_is_a_win_loss_or_tie(tmp_path: Path) -> None:
+    rows = [{"id": "a", "preference": "tea"}, {"id": "b", "preference": "milk"}]
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert table.columns == (("own", "preference"),)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, inf, "a number from 0 on"),
+        (-1, 4, "a number from -1 to 4"),
+        (-inf, inf, "a number"),
+        (-inf, 0, "a number up to 0"),
+    ],
+)
+def test_a_word_for_a_value_of_ones_own_metric_is_told_its_range(
+    low: float, high: float, expected: str
+) -> None:
+    def words_between() -> pl.Expr:
+        """As wide as the range says."""
+        return Claims.probability.mean()
+
+    words_between.__name__ = f"between_{low}_{high}".replace("-", "minus_")
+    own = register(metric(over=Claims, range=Range(low, high))(words_between))
+    with pytest.raises(NoLabel) as caught:
+        label(named("metric", own.name), "many", None)
+    assert caught.value.expected == expected
+
+
 def test_discarded_rows_are_kept_and_counted_and_not_used(tmp_path: Path) -> None:
     rows = [
         {"id": "a", "annotator": "ann", "helpful": 1},
@@ -241,6 +331,9 @@ def test_a_sheet_that_is_half_filled_in_says_so(tmp_path: Path) -> None:
         ({"id": "x", "relevance.colour": 1}, "relevance.colour", "'colour'"),
         ({"id": "x", "kind": "verdict", "column": "c", "value": 1}, "kind", "'verdict'"),
         ({"id": "x", "helpful": 1, "inclusion_probability": 0}, "inclusion_probability", "0"),
+        ({"id": "x", "helpful": 1, "inclusion_probability": 1.5}, "inclusion_probability", "1.5"),
+        ({"id": "x", "helpful": 1, "note": 1.5}, "note", "1.5"),
+        ({"id": "x", "context": 1.5, "tone": 1}, "context", "1.5"),
     ],
 )
 def test_a_wrong_row_is_a_fault(tmp_path: Path, row: dict[str, Any], field: str, got: str) -> None:
@@ -272,13 +365,22 @@ def test_two_labels_of_one_annotator_on_one_unit_are_set_aside_and_told(tmp_path
     assert read_label_table(apart).used.height == 2
 
 
+@pytest.mark.parametrize(("n", "more"), [(3, ""), (5, " and 2 more")])
+def test_three_labels_that_differ_are_named(tmp_path: Path, n: int, more: str) -> None:
+    rows = [{"id": f"q{at}", "tone": tone} for at in range(n) for tone in ("dry", "warm")]
+    (note,) = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows)).notes
+    assert [f"tone of q{at} by" in note for at in range(n)] == [at < 3 for at in range(n)]
+    assert note.endswith(f"labels.jsonl:5 and 6){more}.")
+
+
 def test_a_sample_holds_an_example_with_one_probability(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": "x", "annotator": name, "helpful": 1, "inclusion_probability": p}
         for name, p in (("a", 0.5), ("b", 0.25))
     ]
+    rows[1]["incomplete"] = rows[0]["incomplete"] = 0
     (fault,) = faults(jsonl(tmp_path / "labels.jsonl", *rows))
-    assert fault.field == "inclusion_probability"
+    assert (fault.line, fault.field) == (2, "inclusion_probability")
 
 
 def test_files_that_hold_no_labels_are_faults(tmp_path: Path) -> None:
@@ -289,6 +391,39 @@ def test_files_that_hold_no_labels_are_faults(tmp_path: Path) -> None:
     assert "at least one row" in empty.expected
     mapped = faults(jsonl(tmp_path / "a.jsonl", {"id": "x", "helpful": 1}), {"grade": "mark"})
     assert mapped[0].got == "the columns id, helpful"
+    bare = tmp_path / "bare.csv"
+    bare.write_text("id,annotator\nx,ann\n")
+    (fault,) = faults(bare)
+    assert (fault.line, fault.got) == (2, "the columns id, annotator")
+    with pytest.raises(DataError) as caught:
+        labels_of([{"id": "x", "labels": {}}])
+    assert [(one.line, one.got) for one in caught.value.faults] == [(None, "none")]
+
+
+JSON = json.dumps({"id": "q1", "helpful": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("labels.tsv", "id\thelpful\nq1\t1\n"),
+        ("labels.txt", "id\thelpful\tnote\nq1\t1\ta, b\n"),
+        ("labels.txt", "id,helpful,note\nq1,1,a\tb\n"),
+        ("labels", f"[{JSON}]"),
+        ("labels", JSON),
+        ("labels.json", f"[{JSON}]"),
+    ],
+)
+def test_a_file_is_known_by_its_ending_or_by_how_it_begins(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert said(read_label_table(tmp_path / name)) == [("quality", "helpful", None, "true", 1)]
+
+
+def test_a_parquet_file_of_any_name_is_read(tmp_path: Path) -> None:
+    pl.DataFrame({"id": ["q1"], "helpful": [True]}).write_parquet(tmp_path / "labels.pq")
+    assert said(read_label_table(tmp_path / "labels.pq"))[0][1] == "helpful"
 
 
 def test_a_data_set_is_read_by_what_its_records_carry(tmp_path: Path) -> None:
@@ -312,6 +447,57 @@ def test_a_data_set_is_read_by_what_its_records_carry(tmp_path: Path) -> None:
         ("d", "human", "verdict", "claim 0", "absent"),
     ]
     assert "tokens: left out, no single values." in table.notes
+
+
+def test_every_label_of_a_part_is_read_from_data() -> None:
+    labels = {
+        "contexts": [{"topically_relevant": 1, "evidence_sufficient": 0, "grade": 2}],
+        "claims": [{"text": "c", "support": "absent", "agreement": "extra"}],
+        "statements": [{"text": "s"}, {"text": "t", "support": "absent", "agreement": "full"}],
+    }
+    assert said(labels_of([{"id": "a", "labels": labels}])) == [
+        ("relevance", "relevant", "1", "true", 1),
+        ("relevance", "sufficient", "1", "false", 0),
+        ("relevance", "grade", "1", "2", 2),
+        ("support", "verdict", "claim 0", "absent", None),
+        ("agreement", "verdict", "claim 0", "extra", None),
+        ("support", "verdict", "statement 1", "absent", None),
+        ("agreement", "verdict", "statement 1", "full", None),
+    ]
+
+
+def test_a_list_of_objects_by_a_name_of_ones_own_holds_no_labels() -> None:
+    labels = {"tone": 3, "spans": [{"support": "absent"}, {"support": "absent"}]}
+    table = labels_of([{"id": "a", "labels": labels}])
+    assert table.columns == (("own", "tone"),)
+    assert table.notes == ("spans: left out, no single values.",)
+
+
+@pytest.mark.parametrize(("n", "votes"), [(20, 20), (21, 0)])
+def test_a_list_of_more_than_twenty_values_holds_no_votes(n: int, votes: int) -> None:
+    table = labels_of([{"id": "a", "labels": {"ok": 1, "tokens": [1] * n}}])
+    assert table.of("own", "tokens").height == votes
+
+
+@pytest.mark.parametrize("id", [True, 1.5, "", ["a"]])
+def test_the_id_of_a_record_is_text_or_a_whole_number(id: object) -> None:
+    with pytest.raises(DataError) as caught:
+        labels_of([{"id": id, "labels": {"tone": 3}}])
+    (fault,) = caught.value.faults
+    assert (fault.field, fault.expected) == ("id", "text or a whole number")
+
+
+def test_labels_of_data_stand_in_a_cell_or_in_columns_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text('id,labels\na,"{""tone"": {""ann"": 4}}"\n')
+    assert said(read_label_table(path)) == [("own", "tone", None, "4", 4)]
+    path.write_text("id,labels.tone.ann,labels.tone.ben\na,4,3\n")
+    assert read_label_table(path).used.select("annotator", "number").rows() == [
+        ("ann", 4), ("ben", 3),
+    ]  # fmt: skip
+    for cell in ('"[4, 3]"', '"{""tone"": 4"'):
+        path.write_text(f"id,labels\na,{cell}\n")
+        assert faults(path)[0].field == "labels"
 
 
 def test_examples_and_records_in_memory_are_read_alike() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragstone.errors import InputError
+from ragstone.errors import InputError, UnknownName
 from ragstone.labels.names import NoLabel, label, named
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import SCHEMA, LabelTable
@@ -133,6 +133,41 @@ def test_what_annotators_say_together_reads_back_as_one_annotator(tmp_path: Path
     table = read_label_table(out)
     assert table.annotators == ("adjudicated",)
     assert table.used.select("example_id", "value").rows() == [("a", "true")]
+
+
+@pytest.mark.parametrize("name", ["labels", "labels.tone"])
+def test_a_column_called_as_the_field_of_data_reads_back(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,verdict\na,ann,good\n")
+    table = read_label_table(path, columns={f"own.{name}": "verdict"})
+    assert table.columns == (("own", name),)
+    write_labels(table, tmp_path / "again.csv")
+    assert read_label_table(tmp_path / "again.csv").frame.rows() == table.frame.rows()
+
+
+def test_a_column_of_a_table_has_the_type_of_its_labels(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "id,annotator,stars,weight,ok,tone,mixed\n"
+        "a,ann,1,1,true,dry,1\n"
+        "b,ann,2,0.5,false,warm,many\n"
+        "c,ann,,,,,true\n"
+    )
+    write_labels(read_label_table(path), tmp_path / "again.parquet")
+    frame = pl.read_parquet(tmp_path / "again.parquet")
+    labels = frame.select("stars", "weight", "ok", "tone", "mixed")
+    assert labels.dtypes == [pl.Int64, pl.Float64, pl.Boolean, pl.String, pl.String]
+    assert labels.rows() == [
+        (1, 1.0, True, "dry", "1"),
+        (2, 0.5, False, "warm", "many"),
+        (None, None, None, None, "true"),
+    ]
+
+
+def test_another_layout_is_refused(tmp_path: Path) -> None:
+    table = LabelTable("", pl.DataFrame(schema=SCHEMA))
+    with pytest.raises(UnknownName, match="wide"):
+        write_labels(table, tmp_path / "a.csv", layout="wided")  # type: ignore[arg-type]
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Agreement: how far annotators say the same, column by column, and what divides them."""
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -116,14 +116,14 @@ class ColumnAgreement:
     n_clusters: int
     coefficients: Mapping[str, Agreement]
     annotators: tuple[Annotator, ...]
-    uses: tuple[LabelUse, ...] = ()
-    n_divided: int = 0
-    dividing: tuple[Dividing, ...] = ()
-    ties: tuple[Tie, ...] = ()
-    seed: int = 0
-    resamples: int = 2000
-    level: float = 0.95
-    limit: int | None = field(default=10, repr=False)
+    uses: tuple[LabelUse, ...]
+    n_divided: int
+    dividing: tuple[Dividing, ...]
+    ties: tuple[Tie, ...]
+    seed: int
+    resamples: int
+    level: float
+    limit: int | None
 
     @property
     def name(self) -> str:

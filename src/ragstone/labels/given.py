@@ -195,8 +195,10 @@ def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:
     for name, cell in named.items():
         if name in ("context", "unit"):
             unit = _text(cell, name, problems)
-            kind = "context" if unit is None else unit_kind(unit)
-            return unit if unit is None or kind == "context" else f"{kind} {int(unit.split()[1])}"
+            if unit is None or unit_kind(unit) == "context":
+                return unit
+            kind, number = unit.split()
+            return f"{kind} {int(number)}"
         said = in_words(cell)
         number = "" if said is None else said.value.removeprefix(f"{name} ")
         if number.isdecimal():

@@ -140,7 +140,7 @@ class _Once:
                 self._tell(row, where, "inclusion_probability", expected, f"{mine[0]} and {first}")
 
     def _tell(self, row: GivenRow, before: GivenRow, field: str, expected: str, got: str) -> None:
-        if (row.file, row.line) not in self._told or row.line is None:
+        if (row.file, row.line) not in self._told:
             self._told.add((row.file, row.line))
             place = "" if before.file == row.file else f" of {before.file}"
             got = f"{got} as in line {before.line}{place}"

@@ -272,7 +272,7 @@ def fits(name: Name, cell: object) -> bool:
 def _is_meant(word: str, cells: Sequence[object], units: frozenset[str]) -> bool:
     """Whether a known word is the judgement here: what it is about is named, or a value is its."""
     if word == "preference":
-        return any(fits(named("preference", "verdict"), cell) for cell in cells)
+        return any(fits(named(*_KNOWN[word]), cell) for cell in cells)
     need = _NEEDS_UNIT.get(word)
     if need == "proposition":
         return bool(units & {"claim", "statement"})

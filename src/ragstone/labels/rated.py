@@ -100,7 +100,7 @@ def rating_scales(
 def _guessed(metric: Metric, cells: Sequence[object]) -> RatingScale | None:
     if _unscaled(metric) is not None:
         return None
-    name = Name("metric", str(metric), "answer")
+    name = Name("metric", str(metric))
     said = [None if isinstance(cell, bool) else in_words(cell) for cell in cells]
     numbers = [one.number for one in said if one is not None and one.number is not None]
     if len(numbers) < len(cells) or 2 * sum(fits(name, cell) for cell in cells) > len(cells):

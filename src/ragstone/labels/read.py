@@ -173,7 +173,7 @@ def source_of(path: Path, name: str) -> Source:
     if ending.endswith(".parquet") or (head and binary_format(path) == "parquet"):
         return Parquet(path, name)
     if ending.endswith((".csv", ".tsv")) or head[:1] not in ("", "{", "["):
-        return CsvTable(path, name, "\t" if "\t" in head.split("\n", 1)[0] else None)
+        return CsvTable(path, name, "\t" if "\t" in head.partition("\n")[0] else None)
     if ending.endswith(".json") or head.startswith("["):
         return JsonDocument(path, name)
     return JsonLines(path, name)

@@ -1,11 +1,11 @@
 """Scale: whether the labels of a column are names, ranks or amounts."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
 Scale = Literal["nominal", "ordinal", "interval"]
-SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
+SCALES: tuple[Scale, ...] = get_args(Scale)
 
 MOST_RANKS = 10
 """Numbers with more distinct values than this are amounts."""

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.errors import InputError, UnknownName
 from ragstone.examples.fields import squash
 from ragstone.inert import cell
 from ragstone.parquet import write_parquet
@@ -23,6 +23,7 @@ from .table import LabelTable
 from .words import plain_value
 
 Layout = Literal["wide", "long"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 WRITTEN = (".jsonl", ".csv", ".parquet")
 TOGETHER = "adjudicated"
 """The annotator of what annotators say together."""
@@ -42,7 +43,10 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
 
     Raises:
         InputError: Another ending.
+        UnknownName: Another layout.
     """
+    if layout not in LAYOUTS:
+        raise UnknownName("layout", layout, LAYOUTS)
     if layout == "long":
         _write(table.frame.iter_rows(named=True), list(table.frame.columns), Path(path))
         return
@@ -147,10 +151,7 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.Data
     for column in columns:
         cells = [row.get(column) for row in rows]
         types = {type(cell) for cell in cells if cell is not None}
-        mixed = len(types) > 1 and not types <= {int, float}
-        if types <= {int, float} and float in types:
-            series.append(pl.Series(column, cells, pl.Float64, strict=False))
-        else:
-            texts = [None if cell is None else str(_cell(cell)) for cell in cells]
-            series.append(pl.Series(column, texts if mixed else cells))
+        if len(types) > 1 and not types <= {int, float}:
+            cells = [None if cell is None else str(_cell(cell)) for cell in cells]
+        series.append(pl.Series(column, cells, strict=False))
     return pl.DataFrame(series)
