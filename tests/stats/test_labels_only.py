@@ -7,6 +7,7 @@ from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 from ragstone.stats import bounded_wilson, cluster_wilson, mean_interval, t_quantile, wilson
+from ragstone.stats.correcting.corrected import effective_labels_of_rate
 from ragstone.stats.correcting.labels_only import labels_only_mean, labels_only_rate, mean_of_labels
 from ragstone.stats.correcting.ppi import ppi_mean
 from ragstone.stats.interval import Interval
@@ -147,3 +148,20 @@ def test_mean_of_a_few_labels_is_students_too(n: int) -> None:
     assert ready.standard_error == pytest.approx(stats.sem(labels))
     assert ready.spread == pytest.approx(labels.var(ddof=1))
     assert ends(ready.at(0.95).interval) == pytest.approx(DescrStatsW(labels).tconfint_mean())
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 12, 300])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_effective_labels_of_a_mean_without_a_judge_are_its_labels(n: int, level: float) -> None:
+    labels = np.random.default_rng(n).normal(size=n)
+    assert labels_only_mean(labels, level=level).effective_labels == pytest.approx(n)
+
+
+def test_what_tells_less_than_two_labels_is_worth_less_in_proportion() -> None:
+    # Two clusters of three rows alike: a label varies by .3, the mean by .25.
+    found = labels_only_mean([0.0] * 3 + [1.0] * 3, clusters=[0] * 3 + [1] * 3)
+    assert found.effective_labels == pytest.approx(0.3 / 0.25)
+
+
+def test_an_interval_that_is_hardly_wider_than_a_point_is_worth_any_number_of_labels() -> None:
+    assert effective_labels_of_rate(0.0, Interval(0.0, 1e-200, 0.95, "wilson")) == np.inf

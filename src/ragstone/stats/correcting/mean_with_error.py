@@ -13,7 +13,7 @@ from .corrected import NO_VARIATION, Corrected, CorrectionMethod, effective_labe
 from .labelled_rows import LabelledRows
 
 ROUNDING = 1e-12
-FEW_FOR_T, STEPS = 4.0, 40
+STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,23 @@ class MeanWithError:
 
 
 def _with_t(rows: float, upper: float) -> float:
-    """As many rows as give with Student's t the width that ``rows`` give with the normal."""
-    z, found = NormalDist().inv_cdf(upper), rows
-    if rows < FEW_FOR_T:
-        return rows
+    """As many rows as give with Student's t the width that ``rows`` give with the normal.
+
+    Two rows are the fewest that have a t; below them in proportion.
+    """
+    z = NormalDist().inv_cdf(upper)
+
+    def worth(found: float) -> float:
+        return found * (z / t_quantile(upper, found - 1)) ** 2
+
+    if rows <= worth(2):
+        return 2 * rows / worth(2)
+    low = max(2.0, rows)
+    high = low * (t_quantile(upper, low - 1) / z) ** 2
     for _ in range(STEPS):
-        found = rows * (t_quantile(upper, found - 1) / z) ** 2
-    return found
+        middle = (low + high) / 2
+        low, high = (middle, high) if worth(middle) < rows else (low, middle)
+    return high
 
 
 def bounded_size(sample: LabelledRows, low: float | None, high: float | None) -> float | None:
