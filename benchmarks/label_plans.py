@@ -213,13 +213,24 @@ def of_people(data: Path) -> Iterator[Cell]:
         world = World(scores[name], people, judged.questions)
         yield Cell(f"EVOUNA {name}, questions, pilot 200", always(world), 0.05, 200)
     for name, (low, high), grades, own in judged_grades(data):
-        world = World(own, grades, rate=False, low=low, high=high)
-        half = 0.02 * (high - low)
-        yield Cell(f"{name}, pilot 100", always(world), half, 100)
+        half = 0.04 * (high - low)
+        yield Cell(f"{name}, pilot 100", redrawn(own, grades, low, high), half, 100)
 
 
 def always(world: World) -> Callable[[np.random.Generator], World]:
     return lambda _: world
+
+
+def redrawn(
+    scores: Floats, grades: Floats, low: float, high: float
+) -> Callable[[np.random.Generator], World]:
+    """2,000 rows from those that people graded, for there are few."""
+
+    def draw(rng: np.random.Generator) -> World:
+        rows = rng.integers(len(grades), size=JUDGED)
+        return World(scores[rows], grades[rows], rate=False, low=low, high=high)
+
+    return draw
 
 
 def words(data: Path) -> Floats:

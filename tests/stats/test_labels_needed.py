@@ -142,7 +142,7 @@ def test_assured_labels_of_a_normal_mean_are_beals() -> None:
 
 def test_a_pilot_doubts_the_deviation_as_f_does() -> None:
     found = mean_half_width(1.0, 0.6, labels=200, judged=2000, assurance=0.9, pilot=50)
-    parts = f.ppf(0.9, 199, 49) * 0.64 / 200 + 0.36 / 2000
+    parts = f.ppf(0.9, 199, 48) * 49 / 48 * 0.64 / 200 + 0.36 / 2000
     assert found == pytest.approx(t_quantile(0.975, 199) * sqrt(parts))
 
 

@@ -410,7 +410,8 @@ def _of_mean(both: pl.DataFrame) -> tuple[float, float, float]:
     left = left - np.average(left, weights=weight)
     square = float(np.average(left**2, weights=weight))
     fourth = float(np.average(left**4, weights=weight))
-    kurtosis = fourth / square**2 if square > ROUNDING * moments[0, 0] else NORMAL
+    # Few labels seldom hold the rare large error, so light tails are not believed.
+    kurtosis = max(NORMAL, fourth / square**2) if square > ROUNDING * moments[0, 0] else NORMAL
     return sqrt(moments[0, 0]), float(np.clip(agree, -1, 1)), kurtosis
 
 

@@ -132,7 +132,8 @@ def mean_half_width(
 
         2 n / (k - (n - 3) / (n - 1))
 
-    degrees of freedom, n - 1 of the normal.
+    degrees of freedom, n - 1 of the normal. A pilot of m labels has one less, for the weight on
+    the judge is fitted in it, and what that leaves is counted as (m - 1) / (m - 2) times as much.
 
     Args:
         deviation: Standard deviation of people's scores, above 0.
@@ -153,8 +154,11 @@ def mean_half_width(
     explained, times = correlation**2, 1.0
     if assurance is not None:
         own = NORMAL + (kurtosis - NORMAL) / design.rows_per_cluster
-        found = _variance_df(design.units(labels), own)
-        times = f_quantile(assurance, found, KNOWN if pilot is None else _variance_df(pilot, own))
+        found, known = _variance_df(design.units(labels), own), KNOWN
+        if pilot is not None:
+            known = max(1.0, _variance_df(pilot, max(NORMAL, kurtosis)) - 1)
+            times = max(1.0, pilot - 1) / max(1.0, pilot - 2)
+        times *= f_quantile(assurance, found, known)
     parts = times * (1 - explained) / labels + explained / judged
     t = t_quantile(upper_quantile(level), design.df(labels))
     return t * deviation * sqrt(design.effect * parts)
