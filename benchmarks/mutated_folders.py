@@ -26,7 +26,6 @@ import shutil
 import signal
 import sqlite3
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -516,7 +515,7 @@ def _peak() -> int:
     return 1024 * int(found[1]) if found else 0
 
 
-def _apart(change: Callable[[], object]) -> None:
+def _apart(change: Callable[[], object]) -> bool:
     """In a process of its own: its memory is not the reader's, its threads do not stay."""
     pid = os.fork()
     if pid == 0:
@@ -527,7 +526,7 @@ def _apart(change: Callable[[], object]) -> None:
             _tell(f"end fuzzer {type(error).__name__}: {error} {_place(error)}".replace("\n", " "))
             status = 9
         os._exit(status)
-    os.waitpid(pid, 0)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def _unpacked(run: Path) -> int:
@@ -560,8 +559,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="mutated-") as folder:
         seeds = Path(folder)
         os.environ["RAGSTONE_CACHE"] = str(seeds / "cache")
-        subprocess.run([sys.executable, __file__, "--make", folder], check=True)
         _import_all()
+        if not _apart(lambda: make_runs(seeds)):
+            raise SystemExit("The runs could not be made.")
 
         ended: Counter[tuple[str, str]] = Counter()
         statuses: Counter[str] = Counter()
@@ -671,7 +671,4 @@ def _judged(lines: Sequence[str], status: int, peak: int) -> tuple[str, int, lis
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--make"]:
-        make_runs(Path(sys.argv[2]))
-    else:
-        main()
+    main()

@@ -7,9 +7,13 @@ from pathlib import Path
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "mutated_folders.py"
 
 
+FEW = (0, 1, 2, 4, 6, 8, 9, 10, 13, 15, 17, 22, 23)
+"""Of these each run is damaged, in eight ways; they are read in a moment."""
+
+
 def test_whatever_is_changed_in_a_folder_commands_end_as_they_promise() -> None:
     """A short form of the script, which takes 2,000 folders; another seed than its own."""
-    words = [sys.executable, str(SCRIPT), "--folders", "24", "--seed", "7", "--workers", "1"]
+    words = [sys.executable, str(SCRIPT), "--seed", "7", "--only", ",".join(map(str, FEW))]
     ended = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "24 folders, 0 fell" in ended.stdout
+    assert f"{len(FEW)} folders, 0 fell" in ended.stdout
