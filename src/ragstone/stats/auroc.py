@@ -43,4 +43,4 @@ def auroc(
         return None
     own = mass[true]
     beaten = mean_ranks(values, mass)[true] - mean_ranks(values[true], own)
-    return float(own @ beaten / (own.sum() * mass[~true].sum()))
+    return float(np.clip(own @ beaten / (own.sum() * mass[~true].sum()), 0, 1))
