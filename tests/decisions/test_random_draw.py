@@ -6,12 +6,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from rich.console import Console
 
 import ragstone
 from ragstone.decisions import calibrate
 from ragstone.decisions.calibrating.calibrate import Calibration
+from ragstone.decisions.calibrating.random_draw import not_random
 from ragstone.decisions.gating.gate import gate
 from ragstone.report.calibration_page import calibration_page
 from ragstone.report.gate_words import advice
@@ -103,6 +105,20 @@ def test_labels_chosen_by_the_verdict_are_no_random_sample(piers: Run, labels: W
     found = calibrate(piers, labels([said(*pair) for pair in faults]))
     refused = next(one for one in found.not_random if not one.group)
     assert "the judge's mean is 1 where people labelled" in refused.differences[0]
+
+
+def test_fine_scores_that_were_labelled_from_the_top_are_no_random_sample() -> None:
+    scores = pl.DataFrame(
+        {"value": [at / 100 for at in range(100)], "labelled": [at >= 80 for at in range(100)],
+         "cluster": [str(at) for at in range(100)], "system": ["a"] * 100}
+    )  # fmt: skip
+    found = not_random("mrr", {}, scores, groups=1)
+    assert found is not None
+    assert found.differences == (
+        "the judge's mean is 0.895 where people labelled, 0.395 elsewhere",
+    )
+    every_fifth = scores.with_columns(labelled=pl.int_range(100) % 5 == 0)
+    assert not_random("mrr", {}, every_fifth, groups=1) is None
 
 
 def test_a_slice_that_nobody_labelled_is_named(piers: Run, labels: Write) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ragstone.stats.correcting.fair_draw import fair_draw_p
@@ -95,7 +96,7 @@ def _fifths(values: pl.Series) -> pl.Series:
         return values
     quantiles = [values.quantile(part / BINS, "lower") for part in range(1, BINS)]
     edges = sorted({edge for edge in quantiles if edge is not None})
-    return values.cut(edges).cast(pl.String)
+    return pl.Series(np.searchsorted(edges, values.to_numpy()))
 
 
 def _told(scores: pl.DataFrame, name: str) -> str:
