@@ -220,14 +220,14 @@ def _calibration(
 
 def _checks(of: LabelledRun, criterion: Criterion, level: float, seed: int) -> Iterator[JudgeCheck]:
     """The judge against people, by unit; and by example for the values of metrics."""
-    facts = of.facts().join(weights_of(of.labels), on="example_id", how="left")
+    facts = of.facts().join(weights_of(of.labels), on="example_id")
     judged = judged_units(of.run)
     people = of.labels.adjudicated().filter(pl.col("value").is_not_null())
     both = people.select(*KEYS, people="value", people_number="number").join(
         judged, on=KEYS, how="inner", nulls_equal=True, maintain_order="left"
     )
     for (kind, column), rows in both.group_by("kind", "column", maintain_order=True):
-        joined = rows.join(facts, on="example_id", how="left", maintain_order="left")
+        joined = rows.join(facts, on="example_id", maintain_order="left")
         yield check_column(str(kind), str(column), joined, criterion, level, seed)
     given = people.filter(pl.col("kind") == METRIC)
     for metric, scores in of.scores.items():
@@ -236,8 +236,6 @@ def _checks(of: LabelledRun, criterion: Criterion, level: float, seed: int) -> I
         rows = scores.filter((pl.col("status") == "value") & pl.col(PEOPLE).is_not_null())
         words = rows.select(
             "example_id",
-            pl.lit(METRIC).alias("kind"),
-            pl.lit(metric).alias("column"),
             pl.lit(None, pl.String).alias("unit"),
             people=pl.col(PEOPLE).cast(pl.String),
             people_number=pl.col(PEOPLE),
@@ -245,7 +243,7 @@ def _checks(of: LabelledRun, criterion: Criterion, level: float, seed: int) -> I
             number=pl.col("value"),
             probability=pl.lit(None, pl.Float64),
         )
-        joined = words.join(facts, on="example_id", how="left", maintain_order="left")
+        joined = words.join(facts, on="example_id", maintain_order="left")
         if joined.height:
             yield check_column(METRIC, metric, joined, criterion, level, seed)
 

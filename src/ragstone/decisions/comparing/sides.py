@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
@@ -99,7 +99,7 @@ class Side:
     name: str
     scored: Scored
     system: str
-    questions: Questions = field(repr=False)
+    questions: Questions
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
