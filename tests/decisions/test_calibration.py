@@ -109,6 +109,12 @@ def test_judge_is_held_against_people_unit_by_unit(piers: Run, labels: Write) ->
     assert check["confusion"]["people_by_judge"] == [[14, 1], [1, 4]]
 
 
+def test_a_tie_between_annotators_is_held_against_nobody(piers: Run, labels: Write) -> None:
+    rows = [*people_who_err_twice(), said(0, fault=False) | {"annotator": "ben"}]
+    (check,) = calibrate(piers, labels(rows)).checks
+    assert check.n == 19
+
+
 def test_contexts_are_held_against_people_by_rank(piers: Run, labels: Write) -> None:
     rows = [
         {"id": f"pier-{n}", "annotator": "ann", "context": context, "topically_relevant": relevant}
@@ -138,6 +144,7 @@ def test_each_field_and_system_has_an_estimate_of_its_own(piers: Run, labels: Wr
     found = calibrate(piers, labels(people_who_err_twice()), metrics=[METRIC], by=["half"])
     groups = [dict(one.group) for one in found.estimates]
     assert groups == [{}, {"half": "first"}, {"half": "second"}]
+    assert [one["group"] for one in found.passport.estimates] == [{}]
     unlabelled = found.estimates[2]
     assert unlabelled.corrected.value is None
     assert unlabelled.corrected.reason == "no_labels"

@@ -385,6 +385,20 @@ def test_rows_of_a_question_may_come_in_another_order(tmp_path: Path) -> None:
     assert only(compare(run_of(tmp_path / "not", rows, answers=twice))).verdict == "cannot_tell"
 
 
+def test_rivals_may_stand_in_another_order(tmp_path: Path) -> None:
+    """Each system is compared with the others' answers, wherever these stand in the data."""
+    rows: list[Row] = [(system, "q0", {"win_rate": 0.5}) for system in "abc"]
+    first = run_of(tmp_path / "new", rows, answers=["A.", "B.", "C."], contexts=["c"] * 3)
+    order = [0, 2, 1]
+    turned = run_of(
+        tmp_path / "old", [rows[at] for at in order], answers=["A.", "C.", "B."], contexts=["c"] * 3
+    )
+    assert {one.verdict for one in compare(first, turned).comparisons} == {"same"}
+    other = run_of(tmp_path / "other", rows, answers=["A.", "B.", "D."], contexts=["c"] * 3)
+    found = {one.a: one.verdict for one in compare(first, other).comparisons}
+    assert found["new/a"] == "cannot_tell"
+
+
 def test_p_values_are_adjusted_for_all_that_is_returned(tmp_path: Path) -> None:
     rows = []
     for system, seed in (("a", 1), ("b", 2), ("c", 3)):
@@ -487,6 +501,14 @@ def test_pairs_that_share_a_cluster_are_not_independent(tmp_path: Path) -> None:
     assert by_document.low < by_question.low
     with pytest.raises(InputError, match="no_such"):
         compare(run, cluster="no_such")
+
+
+def test_questions_that_stand_in_several_clusters_are_counted(tmp_path: Path) -> None:
+    """Of the first question both documents are known, of the third none."""
+    documents = [{"doc": "d0"}, {"doc": "d0"}, {}, {"doc": "d1"}, {"doc": "d0"}, {}]
+    run = run_of(tmp_path / "run", two([0.1, 0.2, 0.3], [0.2, 0.3, 0.1]), slices=documents)
+    notes = compare(run, cluster="doc").notes
+    assert "1 questions stand in several clusters of doc and count in their first." in notes
 
 
 def test_slices_are_compared_value_by_value(tmp_path: Path) -> None:

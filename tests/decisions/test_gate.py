@@ -1,88 +1,30 @@
+import json
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from math import comb
+from math import comb, inf
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import binomtest
 
+from ragstone.decisions.comparing.sides import matches_within
 from ragstone.decisions.gating.checks import Check
 from ragstone.decisions.gating.gate import Decided, GateResult, gate
+from ragstone.decisions.gating.no_worse import gain
+from ragstone.decisions.gating.over_means import over_means_quantity
 from ragstone.decisions.gating.requirement import Bar, Op, read_number, read_requirement
 from ragstone.decisions.gating.standing import standings
 from ragstone.decisions.quantity import Quantity
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
-from ragstone.run import Estimate, Run, evaluate
+from ragstone.judgements import References
+from ragstone.metrics import Composite, Range, Undefined, metric, parse_metric, register
+from ragstone.run import evaluate
 from ragstone.stats import Interval, wilson
 from ragstone.stats.exact_rate import ExactRate, exact_rate
 
-MISSING = "missing"
-Score = float | None | str
-Scores = Mapping[str, Sequence[Score]]
-Make = Callable[..., Run]
-
-
-class MadeRun(Run):
-    """A run whose scores are given: a number, None for undefined, or ``missing``."""
-
-    def __init__(self, path: Path, systems: Mapping[str, Scores]) -> None:
-        super().__init__(path)
-        self.rows = [
-            (f"q{at}-{system}", f"q{at}", system, metric, score)
-            for system, scores in systems.items()
-            for metric, values in scores.items()
-            for at, score in enumerate(values)
-        ]
-        self.names = list(dict.fromkeys(metric for *_, metric, _ in self.rows))
-
-    @property
-    def manifest(self) -> Mapping[str, Any]:
-        return {"cluster": "question_id", "data": {}, "judged": [], "ragstone": "0"}
-
-    @property
-    def estimate_list(self) -> tuple[Estimate, ...]:
-        nothing: dict[str, Any] = dict.fromkeys(Estimate.__dataclass_fields__)
-        return tuple(Estimate(**nothing | {"metric": name, "group": {}}) for name in self.names)
-
-    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        ids = dict.fromkeys((name, question, system) for name, question, system, *_ in self.rows)
-        frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
-        return frame if columns is None else frame.select(self.column(name) for name in columns)
-
-    def column(self, name: str) -> pl.Expr:
-        """Answers and contexts are each example's own, all else is the question's."""
-        if name in ("id", "question_id", "system"):
-            return pl.col(name)
-        return pl.col("id" if name in ("answer", "contexts") else "question_id").alias(name)
-
-    def scores(self) -> pl.DataFrame:
-        def status(score: Score) -> str:
-            return "undefined" if score is None else MISSING if score == MISSING else "value"
-
-        return pl.DataFrame(
-            [
-                (name, metric, score if isinstance(score, float | int) else None, None,
-                 status(score), None if isinstance(score, float | int) else "why")
-                for name, _, _, metric, score in self.rows
-            ],
-            {"example_id": pl.String, "metric": pl.String, "value": pl.Float64, "label": pl.String,
-             "status": pl.String, "reason": pl.String},
-            orient="row",
-        )  # fmt: skip
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Make:
-    """A run of one system, or of several: ``run(hit=[…])``, ``run(a={…}, b={…})``."""
-
-    def made(systems: Mapping[str, Scores] | None = None, /, **scores: Sequence[Score]) -> Run:
-        return MadeRun(tmp_path, systems or {"one": scores})
-
-    return made
+from .conftest import MISSING, Make, Score
 
 
 def only(result: GateResult) -> Decided:
@@ -156,6 +98,16 @@ def test_what_is_broken_alone_may_be_open_among_many(run: Make) -> None:
     assert among.decision == "cannot_tell"
     assert among.requirements[0].p_adjusted == pytest.approx(3 * p)
     assert "taken alone" in among.requirements[0].reason
+
+
+def test_a_p_at_the_level_is_broken_alone_and_open_among_many(run: Make) -> None:
+    made = run(hit=zeros(20, 14), mrr=zeros(20, 18), recall=zeros(20, 18))
+    alone = only(gate(made, "hit >= 0.9"))
+    assert alone.p is not None
+    assert gate(made, "hit >= 0.9", level=alone.p).decision == "fail"
+    among = gate(made, ["hit >= 0.9", "mrr >= 0.9", "recall >= 0.9"], level=alone.p)
+    assert among.requirements[0].decision == "cannot_tell"
+    assert among.requirements[0].reason.startswith("below the bar taken alone")
 
 
 def test_every_system_must_hold_unless_one_is_named(run: Make) -> None:
@@ -347,6 +299,19 @@ def test_undefined_on_either_side_makes_no_pair(run: Make) -> None:
     assert (one.n, one.n_undefined, one.n_missing) == (8, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("metric", "ends"),
+    [("mrr", (-1, 1)), ("answer_relevance", (-2, 2)), ("house_style", (None, None))],
+)
+def test_a_difference_lies_within_the_width_of_the_range(
+    metric: str, ends: tuple[float | None, float | None], run: Make
+) -> None:
+    scored = Scored(run({"new": {metric: [0.1, 0.4]}, "old": {metric: [0.2, 0.3]}}))
+    (match,) = matches_within(scored, "old")
+    found = gain(match, metric).quantity
+    assert (found.low, found.high) == ends
+
+
 # Corrected estimates -----------------------------------------------------------------------
 
 
@@ -435,6 +400,22 @@ def test_what_cannot_be_decided_is_refused_with_what_to_write(
         read_requirement(text, scored)
 
 
+@pytest.mark.parametrize(
+    ("op", "below", "at", "above"),
+    [
+        (">=", False, True, True),
+        (">", False, False, True),
+        ("<=", True, True, False),
+        ("<", True, False, False),
+    ],
+)
+def test_a_number_on_the_bar_meets_it_where_the_sign_says_so(
+    op: Op, below: bool, at: bool, above: bool
+) -> None:
+    bar = Bar(op, 0.5)
+    assert [bar.met(value) for value in (0.4, 0.5, 0.6)] == [below, at, above]
+
+
 def test_numbers_are_plain_or_percentages() -> None:
     read = [read_number(text) for text in ("0.5", "50%", " 50 % ", "1e-2", "1_0", "inf", "")]
     assert read == [0.5, 0.5, 0.5, 0.01, None, None, None]
@@ -480,6 +461,20 @@ def test_the_record_has_what_programs_read(run: Make) -> None:
     assert (one["text"], one["group"]) == ("hit >= 0.85", {"system": "one"})
 
 
+def test_the_record_has_everything_by_its_name(run: Make) -> None:
+    result = gate(run(hit=zeros(100, 88)), "hit >= 0.85", corrected=lambda *_: None)
+    record = result.to_dict()
+    for found, known in ((record, result), (record["requirements"][0], only(result))):
+        for name in ("requirements", "worst"):
+            found.pop(name, None)
+        plain = {name: value for name, value in found.items() if name != "adjusted"}
+        given = {name: getattr(known, name) for name in plain}
+        assert json.dumps(plain) == json.dumps(given)
+    assert record["notes"] == [
+        "hit: no labels correct it for one, so it is decided on the judges' own scores."
+    ]
+
+
 def test_the_worst_examples_lie_furthest_on_the_wrong_side(run: Make) -> None:
     one = only(gate(run(mrr=[0.9, 0.2, 0.5, 0.2, 0.1]), "mrr >= 0.8"))
     assert [name for name, _ in one.worst] == ["q4-one", "q1-one", "q3-one", "q2-one"]
@@ -495,6 +490,24 @@ def test_a_composite_of_means_is_decided_on_its_components_redrawn_together(run:
     assert one.value == pytest.approx(expected)
     assert one.method == "cluster_bootstrap"
     assert (one.decision, one.n) == ("pass", 40)
+
+
+def test_a_missing_component_without_an_end_of_its_range_cannot_be_filled(run: Make) -> None:
+    @metric(over=References, range=Range(0, inf), empty=Undefined("no_reference"))
+    def words_over() -> pl.Expr:
+        return References.rouge_l.max()
+
+    register(words_over)
+    composite = parse_metric('ragas_harmonic(weights="faithfulness:1 words_over:1")')
+    assert isinstance(composite, Composite)
+    owed: list[Score] = [0.8, 1.0, MISSING]
+    scored = Scored(run(faithfulness=[0.8, 1.0, 0.9], words_over=owed))
+    filled = over_means_quantity(scored, composite, "one").filled
+    assert filled is not None
+    assert filled("high") is None
+    low = filled("low")
+    assert low is not None
+    assert low.n_missing == 0
 
 
 def test_a_composite_of_means_without_its_components_says_what_to_score(run: Make) -> None:

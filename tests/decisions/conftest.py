@@ -1,0 +1,74 @@
+"""Runs whose scores are made by hand."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ragstone.run import Estimate, Run
+
+MISSING = "missing"
+Score = float | None | str
+Scores = Mapping[str, Sequence[Score]]
+Make = Callable[..., Run]
+
+
+class MadeRun(Run):
+    """A run whose scores are given: a number, None for undefined, or ``missing``."""
+
+    def __init__(self, path: Path, systems: Mapping[str, Scores]) -> None:
+        super().__init__(path)
+        self.rows = [
+            (f"q{at}-{system}", f"q{at}", system, metric, score)
+            for system, scores in systems.items()
+            for metric, values in scores.items()
+            for at, score in enumerate(values)
+        ]
+        self.names = list(dict.fromkeys(metric for *_, metric, _ in self.rows))
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        return {"cluster": "question_id", "data": {}, "judged": [], "ragstone": "0"}
+
+    @property
+    def estimate_list(self) -> tuple[Estimate, ...]:
+        nothing: dict[str, Any] = dict.fromkeys(Estimate.__dataclass_fields__)
+        return tuple(Estimate(**nothing | {"metric": name, "group": {}}) for name in self.names)
+
+    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        ids = dict.fromkeys((name, question, system) for name, question, system, *_ in self.rows)
+        frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
+        return frame if columns is None else frame.select(self.column(name) for name in columns)
+
+    def column(self, name: str) -> pl.Expr:
+        """Answers and contexts are each example's own, all else is the question's."""
+        if name in ("id", "question_id", "system"):
+            return pl.col(name)
+        return pl.col("id" if name in ("answer", "contexts") else "question_id").alias(name)
+
+    def scores(self) -> pl.DataFrame:
+        def status(score: Score) -> str:
+            return "undefined" if score is None else MISSING if score == MISSING else "value"
+
+        return pl.DataFrame(
+            [
+                (name, metric, score if isinstance(score, float | int) else None, None,
+                 status(score), None if isinstance(score, float | int) else "why")
+                for name, _, _, metric, score in self.rows
+            ],
+            {"example_id": pl.String, "metric": pl.String, "value": pl.Float64, "label": pl.String,
+             "status": pl.String, "reason": pl.String},
+            orient="row",
+        )  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Make:
+    """A run of one system, or of several: ``run(hit=[…])``, ``run(a={…}, b={…})``."""
+
+    def made(systems: Mapping[str, Scores] | None = None, /, **scores: Sequence[Score]) -> Run:
+        return MadeRun(tmp_path, systems or {"one": scores})
+
+    return made
