@@ -12,6 +12,7 @@ from rich.console import Console
 from ragstone.decisions.planning.label_sizes import Accuracy, accuracy, known_of_run, label_size
 from ragstone.decisions.planning.sizes import differences, mean_sizes, paired_sizes, rate_size
 from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError
 from ragstone.labels.read import labels_of
 from ragstone.report.plan_page import mean_page
 from ragstone.run import evaluate
@@ -83,6 +84,13 @@ def test_rows_without_a_score_are_not_judged_and_one_half_is_a_yes(run: Make) ->
     assert known.judged == 3
     assert known.rate == pytest.approx(2 / 3)
     assert (known.sensitivity, known.specificity) == (1, 1)
+
+
+def test_a_judge_of_one_question_tells_nothing_of_others(run: Make) -> None:
+    """However many systems answered it."""
+    scored = Scored(run({"a": {"hit": [1.0]}, "b": {"hit": [0.0]}}))
+    with pytest.raises(InputError, match="fewer than two questions"):
+        known_of_run(scored, "hit", sensitivity=1, specificity=1)
 
 
 def test_only_the_rows_of_the_system_count(run: Make) -> None:

@@ -156,8 +156,8 @@ def same_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Compar
     d = pairs.differences
     differing = int(np.count_nonzero(d))
     nothing: dict[str, Any] = dict.fromkeys(
-        ("low", "high", "method", "equivalence_low", "equivalence_high", "p_equivalence", "p",
-         "test", "win_rate", "effect_size", "n_needed")
+        ("low", "high", "method", "equivalence_low", "equivalence_high", "p", "test", "win_rate",
+         "effect_size")
     )  # fmt: skip
     found = compare_pairs(about, pairs, scale, replace(asked, margin=None, resamples=1))
     said = replace(
