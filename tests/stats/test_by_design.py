@@ -66,3 +66,8 @@ def test_errors_that_no_label_met_are_not_taken_for_none() -> None:
     assert found.low < 0.47
     assert found.high > 0.53
     assert sure.high - sure.low < found.high - found.low
+
+
+def test_a_rare_stratum_joins_the_one_of_the_nearest_mean_however_many_rows_that_has() -> None:
+    scores = np.repeat([0.1, 0.8, 0.9], [500, 5, 400])
+    assert np.bincount(joined_strata(scores, 50)).tolist() == [500, 405]

@@ -34,6 +34,12 @@ def test_rows_that_never_differ_may_differ_as_a_rate_that_was_not_seen() -> None
     assert ends == pytest.approx((0.5 - 1.5 * unseen, 0.5 + 0.5 * unseen))
 
 
+def test_rows_that_never_differ_leave_both_ends_open_by_their_way_there() -> None:
+    unseen = wilson_ends(0, 20, t_quantile(0.975, 19))[1]
+    ends = heavy_wilson_ends(2, 0, rows=20, df=19, low=1, high=5)
+    assert ends == pytest.approx((2 - unseen, 2 + 3 * unseen))
+
+
 def test_half_a_row_at_either_end_is_added_by_hand() -> None:
     # m = 1/2 and k = 10: half a row adds 1/2 · 1/4 / 100 to V, 1/2 · 1/4 / 10 to m (1 - m).
     size = (0.25 + 0.0125) / (0.01 + 0.00125)

@@ -198,3 +198,16 @@ def test_two_labels_are_enough_where_little_is_asked() -> None:
     # Student's t of one degree of freedom, 12.7, times 1 / sqrt(2) is 8.98.
     assert labels_for_mean(1, 0.5, 9, judged=100).labels_only == 2
     assert labels_for_mean(1, 0.5, 8.9, judged=100).labels_only == 3
+
+
+def test_half_width_of_a_mean_by_whole_questions_by_hand() -> None:
+    # Sixty labels of twenty questions of three: kurtosis 5 of a row is 3 + 2 / 3 of a question.
+    # The pilot has forty independent rows, and one less for the fitted weight.
+    own = 3 + 2 / 3
+    found, pilot = 40 / (own - 17 / 19), 80 / (5 - 37 / 39) - 1
+    times = 39 / 38 * f.ppf(0.9, found, pilot)
+    parts = 1.5 * ((1 - 0.36) * times / 60 + 0.36 / 600)
+    expected = t_quantile(0.975, 19) * 0.4 * np.sqrt(parts)
+    assert mean_half_width(
+        0.4, 0.6, labels=60, judged=600, design=Design(1.5, 3), assurance=0.9, pilot=40, kurtosis=5
+    ) == pytest.approx(expected)

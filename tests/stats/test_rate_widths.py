@@ -8,6 +8,7 @@ from ragstone.errors import InputError
 from ragstone.stats.correcting.by_design import favoured
 from ragstone.stats.correcting.poststratified import poststratify
 from ragstone.stats.correcting.ppi import prediction_powered
+from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
 from ragstone.stats.correcting.verdict_strata import joined_strata, strata_of
 from ragstone.stats.planning.rate_widths import (
     Design,
@@ -18,6 +19,7 @@ from ragstone.stats.planning.rate_widths import (
     half_widths_alone,
     judged_rate,
 )
+from ragstone.stats.student import quantile
 from ragstone.stats.wilson import wilson
 
 
@@ -134,3 +136,58 @@ def test_arguments_out_of_range_are_refused(wrong: object) -> None:
     assert callable(wrong)
     with pytest.raises(InputError):
         wrong()
+
+
+@pytest.mark.parametrize("labels", [20, 100, 200, 400])
+def test_the_expected_width_is_that_of_a_draw_with_the_expected_counts(labels: int) -> None:
+    # Half of 400 rows are called true, and half of the labels are of these: people agree with 9/10.
+    half, right = labels // 2, labels * 9 // 20
+    rows = np.append(np.arange(half), 200 + np.arange(half))
+    truth = np.repeat([1.0, 0.0, 1.0, 0.0], [right, half - right, half - right, right])
+    found = prediction_powered(
+        np.repeat([1.0, 0.0], 200), rows, truth, low=0, high=1, rate=True
+    ).at(0.95)
+    assert found.interval is not None
+    judged = judged_rate(0.5, 0.9, 0.9, judged=400)
+    assert correction_at(judged, labels) == "ppi_plus_plus"
+    expected = (found.interval.high - found.interval.low) / 2
+    assert expected_half_width(judged, labels) == pytest.approx(expected)
+
+
+def test_a_single_label_beside_a_judge_of_one_verdict_has_wilsons_width() -> None:
+    one = wilson(0, 1)
+    assert one is not None
+    drawn = half_widths(judged_rate(0.3, 1, 0, judged=100), 1, draws=50)
+    assert drawn == pytest.approx(np.full(50, (one.high - one.low) / 2))
+
+
+def test_clusters_of_two_rows_are_clusters_whose_number_tells_the_variance() -> None:
+    assert Design(1.2, 2).clustered
+    assert not Design(1.2).clustered
+    assert Design(1.2, 5).df(50) == 50 / 5 - 1
+    assert Design().df(1) == 1
+
+
+def test_every_width_that_is_drawn_is_one_that_labels_can_give() -> None:
+    # Of forty rows half are called true, and are; twenty are labelled, and some others true too.
+    judged = JudgedRate(np.array([0.0, 1]), np.array([20.0, 20]), np.array([0.2, 1]), 2)
+    said, possible = np.repeat([0.0, 1.0], 20), []
+    for called in range(4, 17):
+        rows = np.append(np.arange(20 - called), 20 + np.arange(called))
+        for missed in range(21 - called):
+            truth = (rows < missed) | (rows >= 20)
+            found = prediction_powered(said, rows, truth, low=0, high=1, rate=True).at(0.95)
+            assert found.interval is not None
+            possible.append((found.interval.high - found.interval.low) / 2)
+    drawn = half_widths(judged, 20, draws=200)
+    assert len(np.unique(drawn.round(9))) > 10
+    assert np.abs(drawn[:, None] - np.array(possible)).min(axis=1) == pytest.approx(0, abs=1e-9)
+
+
+def test_rows_that_are_no_whole_number_of_a_verdict_are_rounded_to_their_sum() -> None:
+    # Half of three rows are called true and none is: two labels of one verdict, one of the other.
+    ends = stratified_wilson_ends(
+        np.full(2, 0.5), np.zeros(2), np.array([2.0, 1]), quantile(0.95, None)
+    )
+    drawn = half_widths(judged_rate(0, 1, 0.5, judged=3), 3, draws=20)
+    assert drawn == pytest.approx(np.full(20, float(ends[1] - ends[0]) / 2))
