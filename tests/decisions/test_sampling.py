@@ -66,6 +66,15 @@ def test_a_random_sample_gives_each_the_same_chance(scored: Scored) -> None:
     assert not found.rows.equals(draw_sample(scored, 20, seed=4).rows)
 
 
+def test_a_sample_is_drawn_where_every_score_is_missing(tmp_path: Path) -> None:
+    rows = [row(question, "a", 2) for question in range(10)]
+    ragstone.evaluate(rows, metrics=["token_f1"], out=tmp_path / "run")
+    scored = Scored(ragstone.rescore(tmp_path / "run", metrics="faithfulness"))
+    found = draw_sample(scored, 4, metric="faithfulness")
+    assert found.rows["inclusion_probability"].to_list() == [0.4] * 4
+    assert found.widths == ()
+
+
 def test_a_stratified_sample_draws_from_each_stratum(scored: Scored) -> None:
     found = draw_sample(scored, 20, by="stratified", strata=["system", "topic"], allocation="equal")
     assert [one.drawn for one in found.strata] == [5] * 4

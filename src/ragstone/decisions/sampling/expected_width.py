@@ -38,7 +38,7 @@ def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) ->
     With labels: the standard deviation of people's scores among what the judge calls alike, in
     the strata of ``joined_strata``, moved to that of all labels as by one label more. Without,
     nobody knows where the judge errs, and it counts as erring everywhere alike: as far as its
-    own scores vary, m (1 - m) of a rate.
+    own scores vary, m (1 - m) of a rate. Where it has no score either, nothing is known: 0.
 
     Args:
         scored: The run.
@@ -51,7 +51,7 @@ def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) ->
     """
     rows = scored.of(metric)
     values = rows["value"].cast(pl.Float64)
-    known = values.fill_null(values.mean()).to_numpy()
+    known = values.fill_null(values.mean() or 0.0).to_numpy()
     if people is None or people.is_empty():
         scale = scored.scale(metric)
         mean = float(known.mean())
