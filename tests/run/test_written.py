@@ -203,6 +203,37 @@ def test_rows_that_no_run_writes_are_refused_though_their_checksum_holds(
     assert expected in str(found.value)
 
 
+@pytest.mark.parametrize(
+    "column", ["contexts", "reference", "reference_contexts", "evidence", "history"]
+)
+def test_lists_of_examples_with_holes_are_refused(column: str, run: Path) -> None:
+    examples = held(run, "examples.parquet")
+    fit(
+        run,
+        "examples.parquet",
+        examples.with_columns(pl.lit([None], examples.schema[column]).alias(column)),
+    )
+    with pytest.raises(DamagedRun, match=f"{column}  expected no nulls, got 24"):
+        Run.open(run).examples()
+    assert Run.open(run).examples(["id"]).equals(examples.select("id"))
+
+
+@pytest.mark.parametrize("field", ["id", "rank"])
+def test_contexts_without_id_or_rank_are_refused_and_the_run_is_made_anew(
+    field: str, run: Path
+) -> None:
+    examples = held(run, "examples.parquet")
+    holed = pl.element().struct.with_fields(pl.field(field).replace_strict({}, default=None))
+    fit(run, "examples.parquet", examples.with_columns(pl.col("contexts").list.eval(holed)))
+    with pytest.raises(DamagedRun, match=rf"contexts\.{field}  expected no nulls"):
+        Run.open(run).examples(["contexts"])
+    assert (
+        evaluate(cornwall(), metrics=METRICS, out=run)
+        .examples()["contexts"]
+        .equals(examples["contexts"])
+    )
+
+
 def test_an_estimate_of_a_metric_that_the_run_has_not_is_refused(run: Path) -> None:
     content = Folder(run).manifest
     estimates = json.loads((run / "estimates.json").read_text())

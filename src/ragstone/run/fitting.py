@@ -41,6 +41,15 @@ PRESENT: Mapping[str, Sequence[str]] = {
 }
 """The columns that have no nulls."""
 
+OF_LISTS: Mapping[str, Sequence[str]] = {
+    "reference": (),
+    "evidence": (),
+    "contexts": ("id", "rank"),
+    "history": ("role", "text"),
+    "reference_contexts": ("id", "grade"),
+}
+"""The lists of an example, and the fields of their records that have no nulls."""
+
 WORDS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "scores": {"status": tuple(STATUS_NAMES.values())},
     "ledger": {"status": get_args(LedgerStatus), "ask": tuple(ASKS)},
@@ -93,6 +102,26 @@ def check_rows(
             faults += _of_none(rows, ids) if name in ("scores", "ledger") else ()
     if faults:
         raise DamagedRun([Fault(str(file), None, *fault) for fault in faults])
+
+
+def check_lists(examples: pl.DataFrame, file: Path) -> None:
+    """Hold the lists of examples that were read to what a run writes: records without holes.
+
+    Raises:
+        DamagedRun: One has a hole.
+    """
+    faults = []
+    for column in (name for name in OF_LISTS if name in examples.columns):
+        lists = examples[column]
+        items = lists.filter(lists.list.len() > 0).explode()
+        fields = {column: items}
+        fields |= {f"{column}.{name}": items.struct.field(name) for name in OF_LISTS[column]}
+        for name, values in fields.items():
+            if count := values.null_count():
+                faults.append(Fault(str(file), None, name, "no nulls", f"{count:,}"))
+                break
+    if faults:
+        raise DamagedRun(faults)
 
 
 def check_estimates(estimates: Sequence[Estimate], file: Path, manifest: Manifest) -> None:

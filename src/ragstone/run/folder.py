@@ -37,7 +37,7 @@ from ragstone.parquet import scan_parquet, sink_parquet, write_parquet
 
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate
-from .fitting import check_estimates, check_rows, counted
+from .fitting import check_estimates, check_lists, check_rows, counted
 from .forms import OF_PARTS, TABLES, Manifest, Part
 from .written import (
     File,
@@ -222,9 +222,27 @@ class Folder:
         check_table(file, counted(name, said), {})
         check_rows(name, file, self.table("examples"), said.examples, said.metrics)
 
-    def read(self, name: str, *only: pl.Expr) -> pl.DataFrame:
-        """The rows of a table of the finished run that meet these conditions."""
-        return collect(self.finished(name).filter(*only), self.table(name))
+    def _check_lists(self) -> None:
+        """Hold the lists of all examples to what a run writes, block by block."""
+        file = self.table("examples")
+        table = scan_parquet(file)
+        for number in collect(table.select(pl.col("block").unique()), file)["block"]:
+            check_lists(collect(table.filter(pl.col("block") == number), file), file)
+
+    def read(self, name: str, *only: pl.Expr, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """The rows of a table of the finished run that meet these conditions.
+
+        Args:
+            name: Of the table.
+            only: The conditions.
+            columns: Those to read; by default all.
+        """
+        chosen = self.finished(name).filter(*only)
+        rows = collect(chosen if columns is None else chosen.select(columns), self.table(name))
+        if name == "examples":
+            with self._saying_all_faults():
+                check_lists(rows, self.table(name))
+        return rows
 
     def estimates(self) -> list[Estimate]:
         """The reported numbers, as they were written.
@@ -258,6 +276,7 @@ class Folder:
         checks: list[Callable[[], object]] = [
             partial(self._check_rows, name) for name in TABLES if _place(name) in files
         ]
+        checks += [self._check_lists] if _place("examples") in files else []
         checks += [self._estimates] if ESTIMATES in files else []
         for check in () if found else checks:
             try:

@@ -142,8 +142,7 @@ class Run:
     def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """The examples, as ``ragstone.examples.to_frame`` makes them; only these columns of it."""
         if columns is not None:
-            table = self.folder.finished("examples").select(columns)
-            return collect(table, self.folder.table("examples"))
+            return self.folder.read("examples", columns=columns)
         return self._table("examples")
 
     def ledger(self) -> pl.DataFrame:
