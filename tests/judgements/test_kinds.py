@@ -63,3 +63,22 @@ def test_a_table_of_similarities_has_a_place_for_each_that_is_asked_for() -> Non
     measures = Similarity.schema()["measure"]
     assert isinstance(measures, pl.Enum)
     assert asked == set(measures.categories)
+
+
+def test_the_key_of_a_kind_tells_its_rows_about_a_subject_apart() -> None:
+    assert {name: kind.key for name, kind in KINDS.items() if kind.key != ()} == {
+        "agreement": ("origin", "author", "reference", "index"),
+        "citations": None,
+        "claims": ("index",),
+        "critique": ("aspect", "index"),
+        "lexical": ("reference",),
+        "preference": ("rival", "order"),
+        "probes": ("index",),
+        "rating": ("criterion",),
+        "relevance": ("rank",),
+        "similarity": ("measure", "index"),
+        "statements": ("reference", "index"),
+        "support": ("origin", "author", "reference", "index"),
+    }
+    about_an_answer = {"grounding", "phrases", "quality", "response"}
+    assert {name for name, kind in KINDS.items() if kind.key == ()} == about_an_answer
