@@ -286,7 +286,7 @@ def fit_again(run: Path) -> None:
                         raise
                     content["files"][place] = file | _described(noted.parent / place)
             noted.write_text(json.dumps(signed(content)), "utf-8")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
 
 

@@ -68,13 +68,25 @@ def counted(name: str, manifest: Manifest) -> int | None:
     return None
 
 
+def looked_at(name: str) -> list[str]:
+    """The columns of a table that ``check_rows`` looks at."""
+    more = ("value",) if name == "scores" else ()
+    return list(dict.fromkeys([*PRESENT[name], *KEYS.get(name, ()), *more]))
+
+
 def check_rows(
-    name: str, file: Path, examples: Path, size: int, metrics: Collection[str] | None = None
+    name: str,
+    rows: pl.DataFrame,
+    file: Path,
+    examples: Path,
+    size: int,
+    metrics: Collection[str] | None = None,
 ) -> None:
     """Hold the rows of a table, whose columns are right, to what a run writes.
 
     Args:
         name: Of the table.
+        rows: All of it, ``looked_at`` at least.
         file: Where it lies.
         examples: Where those of the run, or of the block, lie.
         size: How many these are.
@@ -88,9 +100,6 @@ def check_rows(
         with reading(examples):
             ids = scan_parquet(examples).select("id").collect()["id"]
     with reading(file):
-        names = dict.fromkeys([*PRESENT[name], *KEYS.get(name, ())])
-        more = ("value",) if name == "scores" else ()
-        rows = scan_parquet(file).select(*names, *more).collect()
         faults = [*_absent(name, rows), *_other_words(name, rows)]
         if name == "examples":
             faults += _no_objects(rows)

@@ -37,7 +37,7 @@ from ragstone.parquet import scan_parquet, sink_parquet, write_parquet
 
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate
-from .fitting import check_estimates, check_lists, check_rows, counted
+from .fitting import check_estimates, check_lists, check_rows, counted, looked_at
 from .forms import OF_PARTS, TABLES, Manifest, Part
 from .written import (
     File,
@@ -202,25 +202,29 @@ class Folder:
             DamagedRun: It is gone, or is not what was written.
         """
         if name not in self._sound:
-            with self._saying_all_faults():
-                self._as_noted(lambda: self._check(name))
-            self._sound.add(name)
+            self._checked(name, looked_at(name))
         return scan_parquet(self.table(name))
 
-    def _check(self, name: str) -> None:
-        """Hold a table to what was written, and its rows to what a run writes.
+    def _checked(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """All rows of a table, held to what was written and to what a run writes."""
 
-        Raises:
-            DamagedRun: It is something else.
-        """
-        check_file(self.table(name), self._expected(_place(name)))
-        self._check_rows(name)
+        def read() -> pl.DataFrame:
+            check_file(self.table(name), self._expected(_place(name)))
+            return self._fitting(name, columns)
 
-    def _check_rows(self, name: str) -> None:
+        with self._saying_all_faults():
+            rows = self._as_noted(read)
+        self._sound.add(name)
+        return rows
+
+    def _fitting(self, name: str, columns: Sequence[str] | None) -> pl.DataFrame:
         file, noted, said = self.table(name), self._expected(_place(name)), self._forms[0]
         check_table(file, noted.rows, TABLES[name])
         check_table(file, counted(name, said), {})
-        check_rows(name, file, self.table("examples"), said.examples, said.metrics)
+        table = scan_parquet(file)
+        rows = collect(table if columns is None else table.select(columns), file)
+        check_rows(name, rows, file, self.table("examples"), said.examples, said.metrics)
+        return rows
 
     def _check_lists(self) -> None:
         """Hold the lists of all examples to what a run writes, block by block."""
@@ -237,8 +241,11 @@ class Folder:
             only: The conditions.
             columns: Those to read; by default all.
         """
-        chosen = self.finished(name).filter(*only)
-        rows = collect(chosen if columns is None else chosen.select(columns), self.table(name))
+        if only or columns is not None or name in self._sound:
+            chosen = self.finished(name).filter(*only)
+            rows = collect(chosen if columns is None else chosen.select(columns), self.table(name))
+        else:
+            rows = self._checked(name)
         if name == "examples":
             with self._saying_all_faults():
                 check_lists(rows, self.table(name))
@@ -274,7 +281,9 @@ class Folder:
         faults = [fault_of(self.path / place, file) for place, file in files.items()]
         found = [fault for fault in faults if fault is not None]
         checks: list[Callable[[], object]] = [
-            partial(self._check_rows, name) for name in TABLES if _place(name) in files
+            partial(self._fitting, name, looked_at(name))
+            for name in TABLES
+            if _place(name) in files
         ]
         checks += [self._check_lists] if _place("examples") in files else []
         checks += [self._estimates] if ESTIMATES in files else []
@@ -465,7 +474,9 @@ def _check_part(part: Path, number: int) -> None:
     check_table(examples, size, TABLES["examples"])
     for name in TABLES:
         if f"{name}.parquet" in form.files:
-            check_rows(name, part / f"{name}.parquet", examples, size)
+            file = part / f"{name}.parquet"
+            rows = collect(scan_parquet(file).select(looked_at(name)), file)
+            check_rows(name, rows, file, examples, size)
     for file in part.iterdir():
         if file.name not in form.files and file.name != PART:
             raise DamagedRun([Fault(str(file), None, "", "no such file", "one")])
