@@ -148,19 +148,19 @@ def test_a_column_called_as_the_field_of_data_reads_back(tmp_path: Path, name: s
 def test_a_column_of_a_table_has_the_type_of_its_labels(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(
-        "id,annotator,stars,weight,ok,tone,mixed\n"
-        "a,ann,1,1,true,dry,1\n"
-        "b,ann,2,0.5,false,warm,many\n"
-        "c,ann,,,,,true\n"
+        "id,annotator,stars,weight,ok,tone,mixed,liked\n"
+        "a,ann,1,1,true,dry,1,true\n"
+        "b,ann,2,0.5,false,warm,many,3\n"
+        "c,ann,,,,,true,\n"
     )
     write_labels(read_label_table(path), tmp_path / "again.parquet")
     frame = pl.read_parquet(tmp_path / "again.parquet")
-    labels = frame.select("stars", "weight", "ok", "tone", "mixed")
-    assert labels.dtypes == [pl.Int64, pl.Float64, pl.Boolean, pl.String, pl.String]
+    labels = frame.select("stars", "weight", "ok", "tone", "mixed", "liked")
+    assert labels.dtypes == [pl.Int64, pl.Float64, pl.Boolean, *[pl.String] * 3]
     assert labels.rows() == [
-        (1, 1.0, True, "dry", "1"),
-        (2, 0.5, False, "warm", "many"),
-        (None, None, None, None, "true"),
+        (1, 1.0, True, "dry", "1", "true"),
+        (2, 0.5, False, "warm", "many", "3"),
+        (None, None, None, None, "true", None),
     ]
 
 
