@@ -218,13 +218,22 @@ def test_lists_of_examples_with_holes_are_refused(column: str, run: Path) -> Non
     assert Run.open(run).examples(["id"]).equals(examples.select("id"))
 
 
+@pytest.mark.parametrize("column", ["contexts", "history", "evidence"])
+def test_lists_of_examples_that_are_none_are_refused(column: str, run: Path) -> None:
+    examples = held(run, "examples.parquet")
+    fit(run, "examples.parquet", examples.with_columns(pl.lit(1).alias(column)))
+    with pytest.raises(DamagedRun, match=rf"{column}  expected List\(.*\), got Int32"):
+        Run.open(run).examples()
+
+
 @pytest.mark.parametrize("field", ["id", "rank"])
 def test_contexts_without_id_or_rank_are_refused_and_the_run_is_made_anew(
     field: str, run: Path
 ) -> None:
     examples = held(run, "examples.parquet")
     holed = pl.element().struct.with_fields(pl.field(field).replace_strict({}, default=None))
-    fit(run, "examples.parquet", examples.with_columns(pl.col("contexts").list.eval(holed)))
+    contexts = pl.col("contexts").list.eval(holed).cast(examples.schema["contexts"])
+    fit(run, "examples.parquet", examples.with_columns(contexts))
     with pytest.raises(DamagedRun, match=rf"contexts\.{field}  expected no nulls"):
         Run.open(run).examples(["contexts"])
     assert (

@@ -226,9 +226,12 @@ class Folder:
         check_rows(name, rows, file, self.table("examples"), said.examples, said.metrics)
         return rows
 
-    def _check_lists(self) -> None:
-        """Hold the lists of all examples to what a run writes, block by block."""
-        file = self.table("examples")
+    def _check_rows(self, name: str) -> None:
+        """Hold a table to what a run writes, the lists of examples too, block by block."""
+        self._fitting(name, looked_at(name))
+        if name != "examples":
+            return
+        file = self.table(name)
         table = scan_parquet(file)
         for number in collect(table.select(pl.col("block").unique()), file)["block"]:
             check_lists(collect(table.filter(pl.col("block") == number), file), file)
@@ -281,11 +284,8 @@ class Folder:
         faults = [fault_of(self.path / place, file) for place, file in files.items()]
         found = [fault for fault in faults if fault is not None]
         checks: list[Callable[[], object]] = [
-            partial(self._fitting, name, looked_at(name))
-            for name in TABLES
-            if _place(name) in files
+            partial(self._check_rows, name) for name in TABLES if _place(name) in files
         ]
-        checks += [self._check_lists] if _place("examples") in files else []
         checks += [self._estimates] if ESTIMATES in files else []
         for check in () if found else checks:
             try:
