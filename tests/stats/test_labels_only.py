@@ -165,3 +165,15 @@ def test_what_tells_less_than_two_labels_is_worth_less_in_proportion() -> None:
 
 def test_an_interval_that_is_hardly_wider_than_a_point_is_worth_any_number_of_labels() -> None:
     assert effective_labels_of_rate(0.0, Interval(0.0, 1e-200, 0.95, "wilson")) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "method"),
+    [(None, None, "t"), (0.0, None, "t"), (None, 1.0, "t"), (0.0, 1.0, "bounded_wilson")],
+)
+def test_a_mean_is_bounded_only_where_its_scale_has_both_ends(
+    low: float | None, high: float | None, method: str
+) -> None:
+    interval = labels_only_mean([0.2, 0.4, 0.9, 0.5], low=low, high=high).interval
+    assert interval is not None
+    assert interval.method == method
