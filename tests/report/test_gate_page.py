@@ -144,3 +144,12 @@ def test_a_gain_is_called_so_and_has_its_sign(made_run: Any, text: Print) -> Non
     written = gate_markdown("run", result(gain), {})
     assert "| gain |" in written
     assert "Gain: how much better" in written
+
+
+def test_nothing_can_be_broken_where_all_inputs_are_the_same(
+    text: Print, made_run: Callable[..., Any]
+) -> None:
+    same = result(decided(same=True, low=None, high=None, p=None, p_adjusted=None))
+    for one, tried in ((result(decided()), True), (same, False)):
+        assert ("Holm" in text(gate_page(made_run(()), one, {}), 100)) is tried
+        assert ("Holm" in gate_markdown("run", one, {})) is tried

@@ -131,3 +131,12 @@ def test_means_of_few_questions_are_said_to_be_rough() -> None:
         "No interval for token_f1 of b: one of the questions alone tells nothing of others.",
         "Intervals of 3 questions are rough; from 10 on they hold better.",
     ]
+
+
+def test_one_question_is_called_one(tmp_path: Path) -> None:
+    record = {"question": "How long is it?", "answer": "I do not know."}
+    run = evaluate([record], metrics=["abstention"], out=tmp_path / "run")
+    said = "Intervals of 1 question are rough; from 10 on they hold better."
+    assert list(of_sizes(run.estimate_list, "question_id")) == [said]
+    [group] = of_sizes(run.estimate_list, "topic")
+    assert group == said.replace("question", "value of topic")

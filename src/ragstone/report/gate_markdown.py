@@ -99,8 +99,11 @@ def _small_print(result: GateResult) -> str:
         return f"Decided on the values alone; another sample could turn them. {gains}".rstrip()
     level = percent(1 - 2 * result.level)
     sure = "".join(f"{what.capitalize()}: {said}. " for what, said in tails(result))
+    broken = (
+        f"Broken: the opposite is shown at one-sided {result.level:g}, by Holm over the "
+        f"{tested(result):,} rows. "
+    )
     return (
-        f"Holds: the whole {level} interval clears the bar. Broken: the opposite is shown at "
-        f"one-sided {result.level:g}, by Holm over the {tested(result)} rows. "
+        f"Holds: the whole {level} interval clears the bar. {broken if tested(result) else ''}"
         f"Examples needed: in all, if the value stays. {sure}{gains}".rstrip()
     )

@@ -230,6 +230,17 @@ class _SmallPrint:
         yield _small_print(self.result, strip=bool(strip), p=p)
 
 
+def _when_broken(result: GateResult, *, p: bool) -> list[tuple[str, str]]:
+    """Nothing can be broken where nothing was tested."""
+    if not tested(result):
+        return []
+    what = "p broken" if p else "its p"
+    of = f"the {tested(result):,} requirements and systems"
+    return [
+        ("broken", f"the opposite is shown: {what} at most {result.level:g}, by Holm over {of}")
+    ]
+
+
 def _small_print(result: GateResult, *, strip: bool, p: bool) -> Facts:
     level = percent(1 - 2 * result.level)
     gains = any(map(is_gain, result.requirements))
@@ -239,9 +250,7 @@ def _small_print(result: GateResult, *, strip: bool, p: bool) -> Facts:
         rows += [
             ("holds", f"the whole {level} interval clears the bar (one-sided level "
                       f"{result.level:g}, not adjusted, for all must hold)"),
-            ("broken", f"the opposite is shown: {'p broken' if p else 'its p'} at most "
-                       f"{result.level:g}, by Holm over "
-                       f"the {tested(result)} requirements and systems"),
+            *_when_broken(result, p=p),
             ("open", "neither; needs: so many examples of a system in all, if its value stays"),
             *tails(result),
         ]  # fmt: skip

@@ -90,9 +90,9 @@ def gain_head(requirements: Sequence[Decided]) -> str:
     return " or ".join(dict.fromkeys(sorted(map(value_word, requirements), reverse=True)))
 
 
-def tested(result: GateResult) -> str:
-    """How many p are adjusted together."""
-    return f"{sum(one.p is not None for one in result.requirements):,}"
+def tested(result: GateResult) -> int:
+    """How many p are adjusted together; none where all inputs are the same."""
+    return sum(one.p is not None for one in result.requirements)
 
 
 RARE = 0.01

@@ -117,6 +117,8 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
         yield f"No interval for {first}{more}: one of the {what} alone tells nothing of others."
     few = [one.clusters for one in shown if one.low is not None and one.clusters < FEW]
     if few:
+        if max(few) == 1:
+            what = "question" if cluster == "question_id" else f"value of {cluster}"
         yield f"Intervals of {_from_to(few)} {what} are rough; from {FEW} on they hold better."
 
 
