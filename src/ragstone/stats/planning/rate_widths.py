@@ -190,8 +190,8 @@ def half_widths(
     Source: Beal (1989), "Sample size determination for confidence intervals on the population mean
     and on the difference between two population means", for a width that is random; Joseph,
     Wolfson & du Berger (1995), "Sample size calculations for binomial proportions via highest
-    posterior density intervals", for rates from a prior; O'Hagan,
-    Stevens & Campbell (2005), "Assurance in clinical trial design", for a pilot's posterior as it.
+    posterior density intervals", for rates from a prior; O'Hagan, Stevens & Campbell (2005),
+    "Assurance in clinical trial design", for the posterior of a pilot as that prior.
     """
     _check(judged, labels)
     rng = np.random.default_rng(seed)
