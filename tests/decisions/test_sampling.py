@@ -173,11 +173,12 @@ class Voted:
     def judgements(self, kind: str) -> pl.DataFrame:
         said = {"x": "supported", "y": "supported", "z": "absent"}
         rows = [
-            ("e1", judge, "s", "claim", 0, index, said[judge] if index else "supported")
+            ("e1", judge, "s", "claim", "local", 0, index, said[judge] if index else "supported")
             for judge in "xyz"
             for index in (0, 1)
         ]
-        names = ["example_id", "judge", "subject", "origin", "reference", "index", "verdict"]
+        unit = ["origin", "author", "reference", "index"]
+        names = ["example_id", "judge", "subject", *unit, "verdict"]
         found = pl.DataFrame(rows, schema=names, orient="row")
         return found if kind == "support" else found.clear().with_columns(response_type="verdict")
 

@@ -15,7 +15,6 @@ from ragstone.examples import Context, Example, majority, read, violations
 from ragstone.examples.labels import SEVERITY
 from ragstone.judgements import (
     ASKS,
-    KINDS,
     AnswerSentences,
     ClaimsAgainstReferences,
     Probes,
@@ -410,7 +409,7 @@ class FailingJudge:
     about: str = "fails"
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        sheet = Sheet(KINDS[ASKS[ask].kind], ask, self.name)
+        sheet = Sheet(ASKS[ask].table, ask, self.name)
         for row in rows:
             sheet.done(row, str(row), "failed", "judge_error")
         return sheet.filled()

@@ -6,7 +6,7 @@ from .citations import Citation
 from .claims import Claim
 from .critique import Critique
 from .grounding import Grounding
-from .kind import KINDS, Column, Kind
+from .kind import KINDS, About, Column, Kind
 from .lexical import Lexical
 from .phrases import Phrases
 from .preference import Preference
@@ -54,6 +54,7 @@ __all__ = [
     "UNDEFINED",
     "VALUE",
     "VIEWS",
+    "About",
     "Agreement",
     "AnswerSentences",
     "Answers",

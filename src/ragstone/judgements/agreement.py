@@ -18,13 +18,24 @@ class Agreement(Kind):
     """One row per claim and reference, and one per statement."""
 
     name = "agreement"
-    key = ("origin", "author", "reference", "index")
+    about = "proposition"
+    tokens = 40
 
-    origin = Column(pl.Enum(["claim", "statement"]), "where the proposition comes from")
-    author = Column(pl.String, "who made the proposition")
-    reference = Column(pl.UInt32, "which of the references, from 0")
-    index = Column(pl.UInt32, "position among its kind, from 0")
-    verdict = Column(pl.Enum(CLAIM_VERDICTS + STATEMENT_VERDICTS), "what the other side says")
+    origin = Column(
+        pl.Enum(["claim", "statement"]), "where the proposition comes from", role="unit"
+    )
+    author = Column(pl.String, "who made the proposition", role="unit")
+    reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
+    index = Column(pl.UInt32, "position among its kind, from 0", role="unit")
+    verdict = Column(
+        pl.Enum(CLAIM_VERDICTS + STATEMENT_VERDICTS),
+        "what the other side says",
+        role="verdict",
+        label="agreement",
+    )
     probability = Column(
-        pl.Float64, "that a statement is there in full; null from a judge that gives only verdicts"
+        pl.Float64,
+        "that a statement is there in full; null from a judge that gives only verdicts",
+        role="number",
+        of="verdict",
     )

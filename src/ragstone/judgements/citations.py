@@ -13,8 +13,9 @@ class Citation(Kind):
     """One row per citation marker of the answer."""
 
     name = "citations"
-    key = None
+    made = True
+    repeats = True
 
-    sentence = Column(pl.UInt32, "the answer's sentence it stands in, from 0")
-    marker = Column(pl.String, "as written")
+    sentence = Column(pl.UInt32, "the answer's sentence it stands in, from 0", role="unit")
+    marker = Column(pl.String, "as written", role="unit")
     context = Column(pl.String, "id of the context it names; null where there is none")

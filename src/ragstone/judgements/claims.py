@@ -15,10 +15,10 @@ class Claim(Kind):
     """One row per claim of the answer."""
 
     name = "claims"
-    key = ("index",)
+    made = True
 
-    index = Column(pl.UInt32, "position among the answer's claims, from 0")
-    text = Column(pl.String, "the assertion, self-contained")
+    index = Column(pl.UInt32, "position among the answer's claims, from 0", role="unit")
+    text = Column(pl.String, "the assertion, self-contained", role="words")
     sentence = Column(pl.UInt32, "the answer's sentence it comes from, from 0")
     factual = Column(pl.Boolean, "it can be true or false, so it is no opinion")
     start = Column(pl.UInt32, "first character in the answer, where it is a span of it")

@@ -12,8 +12,8 @@ class Critique(Kind):
     """One row per answer, aspect and vote."""
 
     name = "critique"
-    key = ("aspect", "index")
+    tokens = 50
 
-    aspect = Column(pl.String, "what is asked")
-    index = Column(pl.UInt32, "which vote, from 0")
-    verdict = Column(pl.Boolean, "yes or no; null where the vote could not be read")
+    aspect = Column(pl.String, "what is asked", role="topic")
+    index = Column(pl.UInt32, "which vote, from 0", role="vote")
+    verdict = Column(pl.Boolean, "yes or no; null where the vote could not be read", role="verdict")

@@ -17,8 +17,22 @@ class Grounding(Kind):
 
     name = "grounding"
 
-    support_present = Column(pl.Boolean, "some claim is supported")
-    unsupported_claim_present = Column(pl.Boolean, "some claim is absent or contradicted")
-    contradicted_claim_present = Column(pl.Boolean, "some claim is contradicted")
-    source_cited = Column(pl.Boolean, "it names a source")
-    fabricated_source = Column(pl.Boolean, "it names a source that was not retrieved")
+    support_present = Column(
+        pl.Boolean, "some claim is supported", role="verdict", label="support_present"
+    )
+    unsupported_claim_present = Column(
+        pl.Boolean,
+        "some claim is absent or contradicted",
+        role="verdict",
+        label="unsupported_claim_present",
+    )
+    contradicted_claim_present = Column(
+        pl.Boolean, "some claim is contradicted", role="verdict", label="contradicted_claim_present"
+    )
+    source_cited = Column(pl.Boolean, "it names a source", role="verdict", label="source_cited")
+    fabricated_source = Column(
+        pl.Boolean,
+        "it names a source that was not retrieved",
+        role="verdict",
+        label="fabricated_source",
+    )

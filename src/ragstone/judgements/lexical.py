@@ -12,11 +12,12 @@ class Lexical(Kind):
     """One row per answer and reference."""
 
     name = "lexical"
-    key = ("reference",)
 
-    reference = Column(pl.UInt32, "which of the references, from 0")
-    exact_match = Column(pl.Float64, "1 if equal after SQuAD normalisation, else 0")
-    token_f1 = Column(pl.Float64, "F1 over the tokens, counted as often as they occur")
-    token_f1_set = Column(pl.Float64, "F1 over the distinct tokens")
-    rouge_2 = Column(pl.Float64, "F1 over the token bigrams")
-    rouge_l = Column(pl.Float64, "F1 of the longest common subsequence of tokens")
+    reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
+    exact_match = Column(pl.Float64, "1 if equal after SQuAD normalisation, else 0", role="number")
+    token_f1 = Column(
+        pl.Float64, "F1 over the tokens, counted as often as they occur", role="number"
+    )
+    token_f1_set = Column(pl.Float64, "F1 over the distinct tokens", role="number")
+    rouge_2 = Column(pl.Float64, "F1 over the token bigrams", role="number")
+    rouge_l = Column(pl.Float64, "F1 of the longest common subsequence of tokens", role="number")

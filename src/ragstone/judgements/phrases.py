@@ -13,5 +13,5 @@ class Phrases(Kind):
 
     name = "phrases"
 
-    phrases_8 = Column(pl.Boolean, "one of the eight phrases occurs")
-    phrases_12 = Column(pl.Boolean, "one of the twelve phrases occurs")
+    phrases_8 = Column(pl.Boolean, "one of the eight phrases occurs", role="verdict")
+    phrases_12 = Column(pl.Boolean, "one of the twelve phrases occurs", role="verdict")

@@ -14,8 +14,9 @@ class Preference(Kind):
     """One row per pair of answers and order."""
 
     name = "preference"
-    key = ("rival", "order")
+    about = "pair"
+    tokens = 70
 
-    rival = Column(pl.String, "the system compared with")
-    order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second")
-    verdict = Column(pl.Enum(PREFERENCES), "for this answer")
+    rival = Column(pl.String, "the system compared with", role="topic")
+    order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second", role="vote")
+    verdict = Column(pl.Enum(PREFERENCES), "for this answer", role="verdict", label="preference")

@@ -13,8 +13,9 @@ class Probe(Kind):
     """One row per question generated from the answer."""
 
     name = "probes"
-    key = ("index",)
+    made = True
+    tokens = 90
 
-    index = Column(pl.UInt32, "position, from 0")
-    text = Column(pl.String, "the generated question")
-    noncommittal = Column(pl.Boolean, "the answer evades the question")
+    index = Column(pl.UInt32, "position, from 0", role="unit")
+    text = Column(pl.String, "the generated question", role="words")
+    noncommittal = Column(pl.Boolean, "the answer evades the question", role="verdict")

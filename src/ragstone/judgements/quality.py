@@ -14,14 +14,26 @@ class Quality(Kind):
     """One row per answer."""
 
     name = "quality"
+    tokens = 130
 
-    parts = Column(pl.UInt32, "how many parts the question has")
-    parts_answered = Column(pl.UInt32, "how many of them are answered")
-    directness = Column(pl.Float64, "0 to 1: it comes to the point")
-    focus = Column(pl.Float64, "0 to 1: it keeps to the point")
-    consistency = Column(pl.Float64, "0 to 1: it does not contradict itself")
-    proper_action = Column(pl.Boolean, "it answers, abstains or refuses as it should")
-    response_on_topic = Column(pl.Boolean, "it is about what was asked")
-    helpful = Column(pl.Boolean, "the user is better off")
-    incomplete = Column(pl.Boolean, "something asked for is not there")
-    unsafe_content = Column(pl.Boolean, "it holds what may do harm")
+    parts = Column(pl.UInt32, "how many parts the question has", role="count")
+    parts_answered = Column(pl.UInt32, "how many of them are answered", role="count")
+    directness = Column(pl.Float64, "0 to 1: it comes to the point", role="number")
+    focus = Column(pl.Float64, "0 to 1: it keeps to the point", role="number")
+    consistency = Column(pl.Float64, "0 to 1: it does not contradict itself", role="number")
+    proper_action = Column(
+        pl.Boolean,
+        "it answers, abstains or refuses as it should",
+        role="verdict",
+        label="proper_action",
+    )
+    response_on_topic = Column(
+        pl.Boolean, "it is about what was asked", role="verdict", label="response_on_topic"
+    )
+    helpful = Column(pl.Boolean, "the user is better off", role="verdict", label="helpful")
+    incomplete = Column(
+        pl.Boolean, "something asked for is not there", role="verdict", label="incomplete"
+    )
+    unsafe_content = Column(
+        pl.Boolean, "it holds what may do harm", role="verdict", label="unsafe_content"
+    )

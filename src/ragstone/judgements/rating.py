@@ -13,7 +13,7 @@ class Rating(Kind):
     """One row per answer and criterion."""
 
     name = "rating"
-    key = ("criterion",)
+    tokens = 130
 
-    criterion = Column(pl.String, "what is rated")
-    score = Column(pl.Float64, "0 to 1")
+    criterion = Column(pl.String, "what is rated", role="topic")
+    score = Column(pl.Float64, "0 to 1", role="number")

@@ -15,15 +15,26 @@ class Relevance(Kind):
     """One row per retrieved context."""
 
     name = "relevance"
-    key = ("rank",)
+    about = "context"
+    tokens = 50
 
-    rank = Column(pl.UInt32, "its rank in the list that was judged")
-    grade = Column(pl.Int32, "0 to 3; any whole number where known from graded ids")
-    probability = Column(
-        pl.Float64, "that it is relevant, finer than the grade; null from a judge that only grades"
+    rank = Column(pl.UInt32, "its rank in the list that was judged", role="unit")
+    grade = Column(
+        pl.Int32,
+        "0 to 3; any whole number where known from graded ids",
+        role="grade",
+        label="grade",
     )
-    relevant = Column(pl.Boolean, "grade 1 or more")
-    sufficient = Column(pl.Boolean, "grade 3")
-    misleading = Column(pl.Boolean, "it leads to a wrong answer")
+    probability = Column(
+        pl.Float64,
+        "that it is relevant, finer than the grade; null from a judge that only grades",
+        role="number",
+        of="relevant",
+    )
+    relevant = Column(pl.Boolean, "grade 1 or more", role="verdict", label="topically_relevant")
+    sufficient = Column(pl.Boolean, "grade 3", role="verdict", label="evidence_sufficient")
+    misleading = Column(
+        pl.Boolean, "it leads to a wrong answer", role="verdict", label="misleading"
+    )
     sentences = Column(pl.UInt32, "how many sentences it has")
-    relevant_sentences = Column(pl.List(pl.UInt32), "which of them help, from 0")
+    relevant_sentences = Column(pl.List(pl.UInt32), "which of them help, from 0", role="evidence")

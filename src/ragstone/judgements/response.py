@@ -18,4 +18,6 @@ class Response(Kind):
 
     name = "response"
 
-    response_type = Column(pl.Enum(RESPONSE_TYPES), "what kind of reply it is")
+    response_type = Column(
+        pl.Enum(RESPONSE_TYPES), "what kind of reply it is", role="verdict", label="response_type"
+    )

@@ -31,9 +31,8 @@ class Similarity(Kind):
     """One row per measure and unit."""
 
     name = "similarity"
-    key = ("measure", "index")
 
-    measure = Column(pl.Enum(MEASURES), "what is compared, and how")
-    index = Column(pl.UInt32, "the rank of a context, else the position from 0")
-    value = Column(pl.Float64, "a cosine from -1 to 1, else 0 to 1")
+    measure = Column(pl.Enum(MEASURES), "what is compared, and how", role="unit")
+    index = Column(pl.UInt32, "the rank of a context, else the position from 0", role="unit")
+    value = Column(pl.Float64, "a cosine from -1 to 1, else 0 to 1", role="number")
     cut = Column(pl.Boolean, "a text was longer than the model reads; null where it does not say")

@@ -13,8 +13,8 @@ class Statement(Kind):
     """One row per statement of a reference answer."""
 
     name = "statements"
-    key = ("reference", "index")
+    made = True
 
-    reference = Column(pl.UInt32, "which of the references, from 0")
-    index = Column(pl.UInt32, "position among that reference's statements, from 0")
-    text = Column(pl.String, "the requirement, self-contained")
+    reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
+    index = Column(pl.UInt32, "position among that reference's statements, from 0", role="unit")
+    text = Column(pl.String, "the requirement, self-contained", role="words")

@@ -17,19 +17,27 @@ class Support(Kind):
     """One row per proposition: a claim, a reference statement, gold evidence."""
 
     name = "support"
-    key = ("origin", "author", "reference", "index")
+    about = "proposition"
+    tokens = 65
 
-    origin = Column(pl.Enum(PROPOSITIONS), "where the proposition comes from")
-    author = Column(pl.String, "who made the proposition")
-    reference = Column(pl.UInt32, "the reference of a statement, else 0")
-    index = Column(pl.UInt32, "position among its kind, from 0")
-    verdict = Column(pl.Enum(SUPPORT_VERDICTS), "what the contexts say")
-    probability = Column(
-        pl.Float64, "that a careful reader calls it supported; 1 or 0 if only said"
+    origin = Column(pl.Enum(PROPOSITIONS), "where the proposition comes from", role="unit")
+    author = Column(pl.String, "who made the proposition", role="unit")
+    reference = Column(pl.UInt32, "the reference of a statement, else 0", role="unit")
+    index = Column(pl.UInt32, "position among its kind, from 0", role="unit")
+    verdict = Column(
+        pl.Enum(SUPPORT_VERDICTS), "what the contexts say", role="verdict", label="support"
     )
-    evidence = Column(pl.List(pl.String), "ids of the contexts it rests on")
-    quote = Column(pl.String, "the words it rests on, found in a context")
-    quote_found = Column(pl.Boolean, "the quote stands in a context; null where not looked for")
+    probability = Column(
+        pl.Float64,
+        "that a careful reader calls it supported; 1 or 0 if only said",
+        role="number",
+        of="verdict",
+    )
+    evidence = Column(pl.List(pl.String), "ids of the contexts it rests on", role="evidence")
+    quote = Column(pl.String, "the words it rests on, found in a context", role="words")
+    quote_found = Column(
+        pl.Boolean, "the quote stands in a context; null where not looked for", role="count"
+    )
     evidence_unknown = Column(
-        pl.UInt32, "ids a model named that were not shown, and that were dropped"
+        pl.UInt32, "ids a model named that were not shown, and that were dropped", role="count"
     )

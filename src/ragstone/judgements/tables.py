@@ -7,7 +7,6 @@ from typing import Protocol
 import polars as pl
 
 from .asks import ASKS
-from .kind import KINDS
 from .view import View
 
 VALUE, UNDEFINED, MISSING = 0, 1, 2
@@ -48,7 +47,7 @@ class Tables:
         """The rows of an ask; none where it was not put."""
         if ask in self.rows:
             return self.rows[ask]
-        kind = KINDS[ASKS[ask].kind]
+        kind = ASKS[ask].table
         return kind.empty().with_columns(row=pl.lit(0, pl.UInt32))
 
     def view(self, view: type[View], wanted: Collection[str]) -> pl.DataFrame:

@@ -16,14 +16,13 @@ from ragstone.examples.fields import squash
 from ragstone.examples.labels import (
     CLAIM_AGREEMENT,
     CONTEXT_LABELS,
-    GENERATION_LABELS,
     GRADES,
-    GROUNDING_LABELS,
     RESPONSE_TYPES,
     STATEMENT_AGREEMENT,
     SUPPORT,
 )
 from ragstone.examples.problem import shown
+from ragstone.judgements import KINDS as JUDGED
 from ragstone.judgements.preference import PREFERENCES
 from ragstone.metrics import Metric, alias_note, parse_metric
 from ragstone.metrics.correctness import OUTCOMES
@@ -79,14 +78,9 @@ class NoLabel(Exception):
 
 
 WRITTEN: Mapping[tuple[str, str], str] = {
-    **{("relevance", column): label for label, column in OF_CONTEXTS.items()},
-    ("relevance", "grade"): "grade",
-    **{("grounding", label): label for label in GROUNDING_LABELS},
-    **{("quality", label): label for label in GENERATION_LABELS},
-    ("response", "response_type"): "response_type",
-    ("support", "verdict"): "support",
-    ("agreement", "verdict"): "agreement",
-    ("preference", "verdict"): "preference",
+    (name, column): label
+    for name, kind in JUDGED.items()
+    for column, label in kind.labels().items()
 }
 """The names of the judgements of which each is known by one word."""
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ragstone.errors import InputError
 from ragstone.examples import Example, read
-from ragstone.judgements import Tables
+from ragstone.judgements import KINDS, Tables
 from ragstone.judges import MARKERS, parse_judges
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
@@ -42,17 +42,6 @@ from .survey import look_through
 Result = TypeVar("Result")
 
 CHARACTERS_A_TOKEN = 4
-EXPECTED = {
-    "relevance": 50,
-    "support": 65,
-    "agreement": 40,
-    "quality": 130,
-    "probes": 90,
-    "rating": 130,
-    "critique": 50,
-    "preference": 70,
-}
-"""Tokens of an item in a reply, by task; those of claims and statements follow from the texts."""
 
 
 @dataclass(slots=True)
@@ -281,9 +270,7 @@ class _Counting:
                 thoughts = self.known.thoughts.of(model.name, question.task)
                 back = (
                     thoughts
-                    + sum(
-                        EXPECTED.get(piece.task, 0) * len(piece.items) for piece in question.pieces
-                    )
+                    + sum(KINDS[piece.task].tokens * len(piece.items) for piece in question.pieces)
                     + sum(_tokens(item) for item in items.values())
                 )
                 expected.calls += 1

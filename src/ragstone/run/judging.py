@@ -8,7 +8,6 @@ import polars as pl
 from ragstone.examples import Example, to_frame
 from ragstone.judgements import (
     ASKS,
-    KINDS,
     MISSING,
     REQUIREMENTS,
     UNDEFINED,
@@ -186,4 +185,4 @@ def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:
 
 
 def _no_rows(ask: str) -> pl.DataFrame:
-    return KINDS[ASKS[ask].kind].empty()
+    return ASKS[ask].table.empty()

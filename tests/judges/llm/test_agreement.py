@@ -11,7 +11,6 @@ from ragstone.examples import Example, to_frame
 from ragstone.judgements import (
     ASKS,
     CLAIM_VERDICTS,
-    KINDS,
     STATEMENT_VERDICTS,
     VALUE,
     Agreement,
@@ -207,7 +206,7 @@ def outcome(given: Matter, said: Told) -> str:
     }
     tables = {}
     for ask, found in rows.items():
-        sheet = Sheet(KINDS[ASKS[ask].kind], ask, "model")
+        sheet = Sheet(ASKS[ask].table, ask, "model")
         for row in found:
             sheet.add("subject", **row)
         tables[ask] = sheet.filled().rows.with_columns(pl.lit(0, pl.UInt32).alias("row"))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ragstone.judgements import Rating, Relevance, Support
 from ragstone.judges.llm.panel import vote
 from ragstone.judges.llm.task import Row
 
@@ -21,7 +22,7 @@ def support(index: int, verdict: str | None, reason: str = "", quote: str = "") 
 
 def test_two_of_three_decide_and_the_reason_is_one_of_theirs() -> None:
     (row,) = vote(
-        "support/claim",
+        Support,
         [
             [support(0, "absent", "not there")],
             [support(0, "supported", "it says so", "c1")],
@@ -35,7 +36,7 @@ def test_two_of_three_decide_and_the_reason_is_one_of_theirs() -> None:
 
 
 def test_a_tie_has_no_verdict() -> None:
-    (row,) = vote("support/claim", [[support(0, "absent")], [support(0, "supported")]], 2)
+    (row,) = vote(Support, [[support(0, "absent")], [support(0, "supported")]], 2)
     assert row["verdict"] is None
     assert row["probability"] is None
     assert row["reason"] == "no verdict has more than half of the panel"
@@ -43,16 +44,16 @@ def test_a_tie_has_no_verdict() -> None:
 
 def test_a_verdict_needs_more_than_half_of_all_members() -> None:
     two = [[support(0, None)], [support(0, "supported")], [support(0, "supported")]]
-    assert vote("support/claim", two, 3)[0]["verdict"] == "supported"
+    assert vote(Support, two, 3)[0]["verdict"] == "supported"
     one = [[support(0, None)], [support(0, "supported")]]
-    assert vote("support/claim", one, 3)[0]["verdict"] is None
+    assert vote(Support, one, 3)[0]["verdict"] is None
     alone = [[support(0, "supported")]]
-    assert vote("support/claim", alone, 2)[0]["verdict"] is None
+    assert vote(Support, alone, 2)[0]["verdict"] is None
 
 
 def test_each_unit_is_voted_on_by_itself() -> None:
     rows = vote(
-        "support/claim",
+        Support,
         [
             [support(0, "supported"), support(1, "absent")],
             [support(0, "supported"), support(1, "absent")],
@@ -65,7 +66,7 @@ def test_each_unit_is_voted_on_by_itself() -> None:
 
 def test_scores_are_averaged() -> None:
     rows = vote(
-        "rating",
+        Rating,
         [
             [{"criterion": "tone", "score": 0.5, "reason": "a"}],
             [{"criterion": "tone", "score": 1.0, "reason": "b"}],
@@ -79,11 +80,11 @@ def test_grades_need_a_majority() -> None:
     def grade(value: int) -> Row:
         return {"rank": 1, "grade": value, "relevant": value > 0, "misleading": False}
 
-    (row,) = vote("relevance", [[grade(1)], [grade(2)], [grade(3)]], 3)
+    (row,) = vote(Relevance, [[grade(1)], [grade(2)], [grade(3)]], 3)
     assert row["grade"] is None
     assert row["relevant"] is True
 
 
 def test_one_member_speaks_for_itself() -> None:
     rows = [support(0, None, "left out")]
-    assert vote("support/claim", [rows], 1) == rows
+    assert vote(Support, [rows], 1) == rows

@@ -1,12 +1,10 @@
 """Units: what the judges of a run said, in the shape in which people's labels stand."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from ragstone.examples.labels import GENERATION_LABELS, GROUNDING_LABELS
+from ragstone.judgements import KINDS, About, Kind
 from ragstone.run import Run
 
 SCHEMA = {
@@ -24,22 +22,12 @@ SCHEMA = {
 KEYS = ["example_id", "kind", "column", "unit"]
 PEOPLE = "human"
 
-NOTHING = pl.lit(None, pl.Float64)
-ANSWER = pl.lit(None, pl.String)
-CONTEXT = pl.col("rank").cast(pl.String)
-PROPOSITION = pl.format("{} {}", pl.col("origin").cast(pl.String), pl.col("index"))
-
-
-@dataclass(frozen=True)
-class Said:
-    """Where a column of labels stands in the rows of a kind."""
-
-    column: pl.Expr
-    value: pl.Expr
-    unit: pl.Expr = ANSWER
-    number: pl.Expr = NOTHING
-    probability: pl.Expr = NOTHING
-    only: pl.Expr | None = None
+ABOUT: Mapping[About, pl.Expr] = {
+    "answer": pl.lit(None, pl.String),
+    "context": pl.col("rank").cast(pl.String),
+    "proposition": pl.format("{} {}", pl.col("origin").cast(pl.String), pl.col("index")),
+}
+"""The unit of a label, from the rows of a kind. Nobody labels pairs one by one."""
 
 
 def judged_units(run: Run) -> pl.DataFrame:
@@ -55,56 +43,58 @@ def judged_units(run: Run) -> pl.DataFrame:
         .unique()
     )
     found = [pl.DataFrame(schema=SCHEMA)]
-    for kind, columns in SAYS.items():
-        rows = run.judgements(kind).join(said, on=["example_id", "judge", "subject"], how="semi")
-        if kind == "critique":
-            rows = _majority_of_votes(rows)
-        found += [_shaped(rows, kind, column) for column in columns]
+    for kind in KINDS.values():
+        columns = _labelled(kind)
+        if columns:
+            rows = run.judgements(kind.name).join(
+                said, on=["example_id", "judge", "subject"], how="semi"
+            )
+            rows = _nameable(_one_word_a_unit(rows, kind, columns), kind)
+            found += [_shaped(rows, kind, column) for column in columns]
     return pl.concat(found).unique(KEYS, keep="first", maintain_order=True)
 
 
-def _shaped(rows: pl.DataFrame, kind: str, said: Said) -> pl.DataFrame:
-    there = rows if said.only is None else rows.filter(said.only)
+def _labelled(kind: type[Kind]) -> list[str]:
+    """The columns that people label too; of topics, such as criteria, what is said of each."""
+    if kind.about not in ABOUT:
+        return []
+    return list(kind.labels()) or (kind.having("verdict", "number") if kind.having("topic") else [])
+
+
+def _nameable(rows: pl.DataFrame, kind: type[Kind]) -> pl.DataFrame:
+    """Label files name claims, and the statements of the first reference."""
+    if kind.about != "proposition":
+        return rows
+    return rows.filter(pl.col("origin").cast(pl.String) != "evidence", pl.col("reference") == 0)
+
+
+def _one_word_a_unit(rows: pl.DataFrame, kind: type[Kind], columns: Sequence[str]) -> pl.DataFrame:
+    """Of a judge who voted several times the majority; none where it is a tie."""
+    if not kind.having("vote"):
+        return rows
+    unit = ["example_id", "judge", *kind.having("unit", "topic")]
+    shares = rows.group_by(unit, maintain_order=True).agg(
+        pl.col(name).cast(pl.Float64).mean() for name in columns
+    )
+    return shares.with_columns(
+        pl.when(pl.col(name) != 0.5).then(pl.col(name) > 0.5).alias(name) for name in columns
+    )
+
+
+def _shaped(rows: pl.DataFrame, kind: type[Kind], column: str) -> pl.DataFrame:
+    nothing = pl.lit(None, pl.Float64)
+    topic = next((pl.col(name) for name in kind.having("topic")), pl.lit(column))
+    words = kind.columns[column].dtype in (pl.Enum, pl.String)
+    chance = next((name for name, of in kind.probabilities().items() if of == column), None)
     expressions: Mapping[str, pl.Expr] = {
         "example_id": pl.col("example_id"),
-        "kind": pl.lit(kind),
-        "column": said.column,
-        "unit": said.unit,
-        "value": said.value,
-        "number": said.number,
-        "probability": said.probability,
+        "kind": pl.lit(kind.name),
+        "column": topic,
+        "unit": ABOUT[kind.about],
+        "value": pl.col(column),
+        "number": nothing if words else pl.col(column),
+        "probability": nothing if chance is None else pl.col(chance),
         "judge": pl.col("judge"),
     }
-    shaped = there.select(expressions[name].cast(SCHEMA[name]).alias(name) for name in SCHEMA)
+    shaped = rows.select(expressions[name].cast(SCHEMA[name]).alias(name) for name in SCHEMA)
     return shaped.filter(pl.col("value").is_not_null())
-
-
-def _majority_of_votes(rows: pl.DataFrame) -> pl.DataFrame:
-    share = pl.col("verdict").cast(pl.Float64).mean()
-    votes = rows.group_by("example_id", "judge", "aspect", maintain_order=True).agg(share)
-    return votes.filter(pl.col("verdict") != 0.5).with_columns(pl.col("verdict") > 0.5)
-
-
-def _flag(name: str, unit: pl.Expr = ANSWER, probability: pl.Expr = NOTHING) -> Said:
-    return Said(pl.lit(name), pl.col(name), unit, pl.col(name), probability)
-
-
-_verdict = partial(
-    Said, pl.lit("verdict"), pl.col("verdict"), PROPOSITION, NOTHING, pl.col("probability")
-)
-
-SAYS: Mapping[str, tuple[Said, ...]] = {
-    "relevance": (
-        _flag("relevant", CONTEXT, pl.col("probability")),
-        _flag("sufficient", CONTEXT),
-        _flag("misleading", CONTEXT),
-        _flag("grade", CONTEXT),
-    ),
-    "grounding": tuple(_flag(name) for name in GROUNDING_LABELS),
-    "quality": tuple(_flag(name) for name in GENERATION_LABELS),
-    "response": (Said(pl.lit("response_type"), pl.col("response_type")),),
-    "support": (_verdict(pl.col("origin") != "evidence"),),
-    "agreement": (_verdict(pl.col("reference") == 0),),
-    "rating": (Said(pl.col("criterion"), pl.col("score"), ANSWER, pl.col("score")),),
-    "critique": (Said(pl.col("aspect"), pl.col("verdict"), ANSWER, pl.col("verdict")),),
-}

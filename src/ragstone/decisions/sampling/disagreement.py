@@ -1,31 +1,13 @@
 """Disagreement: on which examples runs, or the votes inside one, say different things."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
-from ragstone.judgements import ASKS
+from ragstone.judgements import ASKS, KINDS, Kind
 from ragstone.metrics import needed_asks
-
-VOTES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "relevance": (("rank",), ("relevant", "sufficient", "misleading")),
-    "support": (("origin", "reference", "index"), ("verdict",)),
-    "agreement": (("origin", "reference", "index"), ("verdict",)),
-    "response": ((), ("response_type",)),
-    "quality": (
-        (),
-        ("proper_action", "response_on_topic", "helpful", "incomplete", "unsafe_content"),
-    ),
-    "rating": (("criterion",), ("score",)),
-    "critique": (("aspect",), ("verdict",)),
-    "preference": (("rival",), ("verdict",)),
-}
-"""Of each kind that is voted on: what tells its units apart, and what is said of them."""
-
-OWN_VOTES = ("critique", "preference")
-"""Kinds on which one judge has several votes: repeats, or both orders."""
 
 
 def between_runs(scored: Scored, others: Sequence[Scored], metric: str) -> pl.Series:
@@ -62,8 +44,8 @@ def among_votes(scored: Scored, metric: str) -> pl.Series:
     if known is None:
         raise InputError(f"{metric} is not loaded, so what it rests on is not known. Use --other.")
     asks = needed_asks([known])
-    kinds = list(dict.fromkeys(ASKS[ask].kind for ask in asks))
-    parts = [_outvoted(scored, kind, asks) for kind in kinds if kind in VOTES]
+    kinds = [KINDS[name] for name in dict.fromkeys(ASKS[ask].kind for ask in asks)]
+    parts = [_outvoted(scored, kind, asks) for kind in kinds if _decided(kind)]
     votes = pl.concat([pl.DataFrame(schema={"example_id": pl.String, "out": pl.Float64}), *parts])
     if votes.is_empty():
         raise InputError(
@@ -74,20 +56,26 @@ def among_votes(scored: Scored, metric: str) -> pl.Series:
     return scored.facets.join(each, on="example_id", how="left", maintain_order="left")["out"]
 
 
-def _outvoted(scored: Scored, kind: str, asks: Sequence[str]) -> pl.DataFrame:
+def _decided(kind: type[Kind]) -> list[str]:
+    """The columns that are voted on: verdicts, or the numbers of a kind that has none."""
+    return [] if kind.made else kind.having("verdict") or kind.having("number")
+
+
+def _outvoted(scored: Scored, kind: type[Kind], asks: Sequence[str]) -> pl.DataFrame:
     """One row a unit and column on which there are two votes or more."""
-    unit, columns = VOTES[kind]
-    statuses = ["vote", "ok"] if kind in OWN_VOTES else ["vote"]
+    unit = kind.having("unit", "topic")
+    one_judge_votes = kind.having("vote")
+    statuses = ["vote", "ok"] if one_judge_votes else ["vote"]
     voters = scored.run.ledger().filter(
         pl.col("ask").is_in(list(asks)) & pl.col("status").is_in(statuses)
     )
-    rows = scored.run.judgements(kind).join(
+    rows = scored.run.judgements(kind.name).join(
         voters.select("example_id", "judge", "subject").unique(),
         on=["example_id", "judge", "subject"],
         how="semi",
     )
     frames = []
-    for column in columns:
+    for column in _decided(kind):
         said = pl.col(column).drop_nulls()
         numbers = rows.schema[column].is_float()
         most = said.value_counts().struct.field("count").max()

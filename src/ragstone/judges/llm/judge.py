@@ -35,7 +35,7 @@ ASKED = frozenset(ask for task in TASKS.values() for ask in task.asks)
 
 Result = TypeVar("Result")
 
-MADE_BY_ONE = frozenset({"claims", "statements", "probes"})
+MADE_BY_ONE = frozenset(name for name, kind in KINDS.items() if kind.made)
 """Tasks whose units are made and not judged: a panel leaves them to its first model."""
 
 SHOWS_CONTEXTS = frozenset({"relevance", "support", "rating"})
@@ -118,7 +118,7 @@ class LLMJudge:
         unheard = [row for row, matter in matters.items() if not self._knows(task, matter)]
         if unheard:
             self._asker.wait(self._put_all(task, [matters[row] for row in unheard]))
-        sheets = {name: Sheet(KINDS[ASKS[ask].kind], ask, name) for name in self._speakers(task)}
+        sheets = {name: Sheet(ASKS[ask].table, ask, name) for name in self._speakers(task)}
         for row, matter in matters.items():
             self._enter(ask, row, self.heard[task.name, matter.example.id], sheets)
         filled = [sheet.filled() for sheet in sheets.values()]
@@ -298,7 +298,9 @@ class LLMJudge:
         said = [task.rows(ask, heard.matter, told) for told in heard.told.values() if told.items]
         if not said:
             return task.rows(ask, heard.matter, Told({})) if heard.status == "ok" else []
-        return said[0] if task.name in MADE_BY_ONE else vote(ask, said, len(self.models))
+        if task.name in MADE_BY_ONE:
+            return said[0]
+        return vote(ASKS[ask].table, said, len(self.models))
 
 
 async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:

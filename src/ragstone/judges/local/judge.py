@@ -9,7 +9,6 @@ from ragstone.errors import ModelFailure
 from ragstone.examples import Example
 from ragstone.judgements import (
     ASKS,
-    KINDS,
     Agreement,
     Claim,
     Relevance,
@@ -97,7 +96,7 @@ class LocalJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """Judge each example; where the encoder does not answer, it has failed, with the reason."""
-        sheet = Sheet(KINDS[ASKS[ask].kind], ask, self.name)
+        sheet = Sheet(ASKS[ask].table, ask, self.name)
         try:
             self._judge(sheet, block, rows)
         except ModelFailure as error:
