@@ -14,7 +14,8 @@ import pytest
 
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.models import TokenVectors, Vectors, clear, kept
-from ragstone.models.cache import CachedEncoder, _sealed, embeddings_file
+from ragstone.models.cache import CachedEncoder
+from ragstone.models.kept_vectors import _sealed, embeddings_file
 from ragstone.testing.encoder import ScriptedEncoder
 
 TEXTS = ["tin", "copper mine", "", "tin", "the old bridge", "tin"]
@@ -228,6 +229,13 @@ def later_version(file: Path) -> None:
     connection.close()
 
 
+def other_tables(file: Path) -> None:
+    CachedEncoder(ScriptedEncoder(), file, note=print).embed(["tin"])
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE VIEW others AS SELECT key FROM embeddings")
+    connection.close()
+
+
 def no_database(file: Path) -> None:
     file.write_bytes(b"vectors, I promise" * 99)
 
@@ -235,13 +243,15 @@ def no_database(file: Path) -> None:
 def cut_short(file: Path) -> None:
     encoder = CachedEncoder(ScriptedEncoder(), file, note=print)
     encoder.embed([f"text {number}" for number in range(500)])
-    encoder._shelf._connection.close()  # type: ignore[union-attr]
+    encoder._kept._connection.close()  # type: ignore[union-attr]
     with file.open("r+b") as handle:
         handle.seek(4096)
         handle.write(b"\xff" * 8 * 4096)
 
 
-@pytest.mark.parametrize("spoil", [other_program, later_version, no_database, cut_short])
+@pytest.mark.parametrize(
+    "spoil", [other_program, later_version, other_tables, no_database, cut_short]
+)
 def test_a_file_that_cannot_be_used_is_set_aside(
     spoil: Callable[[Path], None], file: Path, notes: list[str]
 ) -> None:
@@ -289,8 +299,8 @@ def test_without_a_place_to_write_it_goes_on(
 def test_a_full_disk_stops_the_keeping_and_not_the_run(notes: list[str]) -> None:
     encoder, asked = cached(notes)
     encoder.embed(["tin"])
-    assert encoder._shelf._connection
-    encoder._shelf._connection.execute("PRAGMA max_page_count = 3")
+    assert encoder._kept._connection
+    encoder._kept._connection.execute("PRAGMA max_page_count = 3")
     texts = [f"text {number}" for number in range(3000)]
     assert encoder.embed(texts).shape == (3000, 8)
     encoder.embed(["copper"])
@@ -303,7 +313,8 @@ def test_a_full_disk_stops_the_keeping_and_not_the_run(notes: list[str]) -> None
 
 WRITER = """
 import sys
-from ragstone.models.cache import CachedEncoder, _sealed, embeddings_file
+from ragstone.models.cache import CachedEncoder
+from ragstone.models.kept_vectors import _sealed, embeddings_file
 from ragstone.testing.encoder import ScriptedEncoder
 
 encoder = CachedEncoder(ScriptedEncoder(), embeddings_file(), note=print)
@@ -353,7 +364,7 @@ def test_a_forked_process_opens_the_file_anew(notes: list[str]) -> None:
     child = os.fork()
     if not child:
         same = encoder.embed(["tin", "copper"]).shape == (2, 8)
-        os._exit(0 if same and encoder._shelf._process == os.getpid() else 1)
+        os._exit(0 if same and encoder._kept._process == os.getpid() else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert kept().vectors == 2
 

@@ -8,8 +8,9 @@ kept, clear     the embeddings that are kept on disk
 """
 
 from .builtin import BUILTIN
-from .cache import CachedEncoder, Kept, clear, kept
+from .cache import CachedEncoder
 from .encoder import Encoder, TokenVectors, Vectors
+from .kept_vectors import Kept, clear, kept
 from .names import available, open_encoder, pull
 from .store import Stored, cache_folder, damage, stored
 

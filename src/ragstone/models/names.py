@@ -18,9 +18,10 @@ from ragstone.errors import MissingDependency, ModelError, UnknownName
 
 from . import api, store
 from .builtin import BUILTIN, fetch_builtin
-from .cache import CachedEncoder, embeddings_file
+from .cache import CachedEncoder
 from .encoder import Encoder
 from .fetch import fetch, instead, to_stderr
+from .kept_vectors import embeddings_file
 from .store import Note, Stored
 
 BackEnd = Literal["numpy", "onnx", "torch"]

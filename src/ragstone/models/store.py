@@ -16,13 +16,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 from ragstone.errors import ModelError
+from ragstone.private import private_folder
 
 from .small_file import small_file
 
@@ -104,21 +105,6 @@ def cache_folder() -> Path:
 def models_folder() -> Path:
     """Where the models are."""
     return cache_folder() / "models"
-
-
-def private_folder(folder: Path) -> None:
-    """Make a folder where there is none, and those that it lies in, for this user alone."""
-    for one in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
-        one.mkdir(mode=0o700, exist_ok=True)
-
-
-def private_file(file: Path) -> None:
-    """Make an empty file where there is none, for this user alone.
-
-    What keeps it from being made, whoever opens it then finds out.
-    """
-    with suppress(OSError):
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def stored() -> list[Stored]:

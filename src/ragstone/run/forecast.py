@@ -27,12 +27,12 @@ from ragstone.judges.names import LLM_ASKS
 from ragstone.metrics import QUICK, Metric, needed_asks, wanted_topics
 from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
+from ragstone.sqlite import UNREADABLE, open_to_read
 
 from .ahead import Ahead
 from .asked import asked_for
 from .calls.entries import FILE
 from .calls.prices import Price, cost, load_prices
-from .calls.sqlite_file import UNREADABLE
 from .judging import judge_further
 from .limits import USUAL, Limits
 from .llm import PLAIN, Instructions, Named, model_judges
@@ -205,7 +205,6 @@ class _Known:
 
         from .calls.entries import answered, reasoned
         from .calls.replies import FILE, LAYOUT
-        from .calls.sqlite_file import open_to_read
 
         there = journal if journal is not None and journal.is_file() else None
         self._here = set() if there is None else answered(there)

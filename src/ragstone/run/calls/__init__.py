@@ -10,5 +10,5 @@ prices       what tokens cost
 counts       how it stands
 journal      every attempt, before it counts; entries: what it holds, for readers
 replies      kept across runs
-commits      many entries in one transaction; sqlite_file: files of ours
+commits      many entries in one transaction
 """

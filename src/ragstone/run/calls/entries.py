@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from ragstone.models.chat import Usage
-
-from .sqlite_file import (
+from ragstone.sqlite import (
     UNREADABLE,
     Layout,
     as_number,

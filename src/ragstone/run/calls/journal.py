@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.models.chat import ChatRequest
+from ragstone.sqlite import UNREADABLE, as_text, as_whole, explained, open_file, storable
 
 from .commits import Commits
 from .entries import ATTEMPT, LAYOUT, Attempt, Totals, attempt_of, count
-from .sqlite_file import UNREADABLE, as_text, as_whole, explained, open_file, storable
 
 PARTS_KNOWN = 65_536
 SCHEMAS_KNOWN = 512

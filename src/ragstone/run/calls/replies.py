@@ -7,10 +7,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ragstone.models.chat import ChatReply, Usage
-from ragstone.models.store import private_folder
+from ragstone.private import private_folder
+from ragstone.sqlite import UNREADABLE, Layout, as_text, damaged, explained, open_file, storable
 
 from .commits import Commits
-from .sqlite_file import UNREADABLE, Layout, as_text, damaged, explained, open_file, storable
 
 FILE = "replies.sqlite"
 

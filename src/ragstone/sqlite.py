@@ -1,13 +1,19 @@
-"""SQLite files of a run: opened, recognised as ours, and their faults put into words."""
+"""SQLite: every database of ours is opened here, recognised as ours, and its faults put into words.
+
+A file is made for this user alone and written ahead (WAL), so that several processes may use it at
+once. What is read may have been damaged or written by somebody else: its owner, version and tables
+must be ours before anything is read, and values are looked at as they come.
+"""
 
 import sqlite3
 import time
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
+from typing import Literal
 
 from ragstone.errors import InputError
-from ragstone.models.store import private_file
+from ragstone.private import private_file
 
 BUSY = 30.0
 """Seconds to wait for another program that is writing."""
@@ -25,6 +31,8 @@ FAULTS = {
 }
 
 
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
+
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """What reading raises: the latter where SQLite quotes a damaged file in the words of its error."""
 
@@ -36,14 +44,17 @@ class Layout:
     Args:
         owner: The ``application_id``.
         version: The ``user_version``.
-        tables: Makes an empty one.
-        synchronous: ``FULL``: what was committed outlives a power cut. ``NORMAL``: the file does.
+        tables: The statements that make them.
+        synchronous: ``FULL``: every commit survives a power cut. ``NORMAL``: the last ones may be
+            lost, but the file stays whole.
+        page: Bytes of a page of a new file.
     """
 
     owner: int
     version: int
     tables: tuple[str, ...]
-    synchronous: str
+    synchronous: Literal["FULL", "NORMAL"]
+    page: int = 4096
 
 
 def open_file(file: Path, layout: Layout) -> sqlite3.Connection:
@@ -56,6 +67,7 @@ def open_file(file: Path, layout: Layout) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=BUSY, isolation_level=None, check_same_thread=False)
     try:
         if not _is_ours(connection, layout):
+            connection.execute(f"PRAGMA page_size = {layout.page}")
             _write_ahead(connection)
             connection.execute("BEGIN IMMEDIATE")
             if not _is_ours(connection, layout):
@@ -164,6 +176,11 @@ def as_number(value: object) -> float:
     raise damaged(f"{type(value).__name__} where a number belongs")
 
 
+def is_damaged(error: Exception) -> bool:
+    """Whether the file itself is at fault: it is damaged, or not ours."""
+    return isinstance(error, UnicodeDecodeError) or _code(error) in DAMAGED
+
+
 def damaged(words: str) -> sqlite3.DatabaseError:
     """A file of ours that holds what was never written there."""
     return _fault(words, sqlite3.SQLITE_CORRUPT)
@@ -208,6 +225,6 @@ def _fault(words: str, code: int) -> sqlite3.DatabaseError:
     return error
 
 
-def _code(error: sqlite3.Error) -> int:
+def _code(error: Exception) -> int:
     """SQLite's primary code; 0 where it has none."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

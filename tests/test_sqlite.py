@@ -1,0 +1,144 @@
+"""Every SQLite file of ours is opened in one place, and only where it is ours."""
+
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import ragstone
+from ragstone.sqlite import Layout, explained, is_damaged, open_file, open_to_read
+
+LAYOUT = Layout(
+    owner=0x1234, version=3, tables=("CREATE TABLE notes (text TEXT)",), synchronous="FULL"
+)
+OPENER = """
+import sys
+from pathlib import Path
+from ragstone.sqlite import Layout, open_file
+layout = Layout(0x1234, 3, ("CREATE TABLE notes (text TEXT)",), "FULL")
+sys.stdin.readline()
+with open_file(Path(sys.argv[1]), layout) as connection:
+    connection.execute("INSERT INTO notes VALUES ('here')")
+"""
+
+Open = Callable[[Path, Layout], sqlite3.Connection]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of ours that holds one note."""
+    file = tmp_path / "notes.sqlite"
+    with closing(open_file(file, LAYOUT)) as connection:
+        connection.execute("INSERT INTO notes VALUES ('here')")
+    return file
+
+
+def run_on(file: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def facts(connection: sqlite3.Connection, *names: str) -> list[object]:
+    return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+
+def test_no_other_file_opens_a_database() -> None:
+    source = Path(ragstone.__file__).parent
+    opening = re.compile(r"sqlite3\.connect|from sqlite3 import")
+    found = [file.name for file in source.rglob("*.py") if opening.search(file.read_text("utf-8"))]
+    assert found == ["sqlite.py"]
+
+
+def test_a_file_is_made_for_this_user_alone_and_written_ahead(tmp_path: Path) -> None:
+    file = tmp_path / "new.sqlite"
+    with closing(open_file(file, LAYOUT)) as connection:
+        assert facts(connection, "journal_mode", "synchronous", "page_size") == ["wal", 2, 4096]
+        modes = [one.stat().st_mode & 0o777 for one in tmp_path.iterdir()]
+    assert modes == [0o600] * 3, "the file, and -wal and -shm beside it"
+
+
+def test_a_layout_says_how_safe_and_how_large_its_pages_are(tmp_path: Path) -> None:
+    layout = Layout(1, 1, ("CREATE TABLE t (x BLOB)",), "NORMAL", page=16_384)
+    with closing(open_file(tmp_path / "new.sqlite", layout)) as connection:
+        assert facts(connection, "synchronous", "page_size") == [1, 16_384]
+
+
+@pytest.mark.parametrize("door", [open_file, open_to_read])
+def test_what_was_written_is_read(door: Open, file: Path) -> None:
+    with closing(door(file, LAYOUT)) as connection:
+        assert connection.execute("SELECT text FROM notes").fetchall() == [("here",)]
+
+
+@pytest.mark.parametrize("door", [open_file, open_to_read])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("PRAGMA application_id = 99", "belongs to another program"),
+        ("PRAGMA user_version = 2", "of version 2, expected 3"),
+        ("CREATE TRIGGER t AFTER INSERT ON notes BEGIN DELETE FROM notes; END", "its tables"),
+        ("CREATE VIEW v AS SELECT * FROM notes", "its tables"),
+        ("ALTER TABLE notes ADD COLUMN more TEXT", "its tables"),
+        ("DROP TABLE notes", "its tables"),
+    ],
+)
+def test_a_file_that_is_not_as_we_made_it_is_refused(
+    change: str, words: str, door: Open, file: Path
+) -> None:
+    run_on(file, change)
+    before = file.read_bytes()
+    with pytest.raises(sqlite3.DatabaseError, match=words) as caught:
+        door(file, LAYOUT)
+    assert is_damaged(caught.value)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("door", [open_file, open_to_read])
+@pytest.mark.parametrize("content", [b"no database" * 99, b"SQLite format 3\0" + b"\xff" * 9999])
+def test_a_damaged_file_is_known_as_such(door: Open, content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "notes.sqlite"
+    file.write_bytes(content)
+    with pytest.raises(sqlite3.DatabaseError) as caught:
+        door(file, LAYOUT)
+    assert is_damaged(caught.value)
+    assert "Move it away" in str(explained(caught.value, file))
+
+
+def test_a_full_disk_is_no_damage() -> None:
+    error = sqlite3.OperationalError("disk is full")
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL
+    assert not is_damaged(error)
+    assert not is_damaged(sqlite3.OperationalError("without a code"))
+
+
+def test_where_there_is_no_folder_no_file_is_made(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        open_file(tmp_path / "none" / "notes.sqlite", LAYOUT)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_reading_makes_nothing(content: bytes | None, tmp_path: Path) -> None:
+    file = tmp_path / "notes.sqlite"
+    if content is not None:
+        file.write_bytes(content)
+    before = list(tmp_path.iterdir())
+    with pytest.raises(sqlite3.Error):
+        open_to_read(file, LAYOUT)
+    assert list(tmp_path.iterdir()) == before
+
+
+def test_several_processes_may_make_it_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "notes.sqlite"
+    command = [sys.executable, "-c", OPENER, str(file)]
+    running = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(4)]
+    for one in running:
+        one.communicate(b"go\n", timeout=60)
+    assert [one.returncode for one in running] == [0] * 4
+    with closing(open_to_read(file, LAYOUT)) as connection:
+        assert connection.execute("SELECT count(*) FROM notes").fetchall() == [(4,)]
