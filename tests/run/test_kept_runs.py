@@ -1,0 +1,117 @@
+"""Run folders that Ragstone 0.1.0 wrote before its run room was rebuilt still open and go on."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ragstone.cli import app
+from ragstone.run import Run, evaluate, rescore
+from ragstone.run.manifest import VERSION
+from ragstone.run.written import CHECKSUM, signed
+
+KEPT = Path(__file__).parent / "kept_runs"
+RELEVANT, NOT_RELEVANT = {"topically_relevant": True}, {"topically_relevant": False}
+DATA: list[dict[str, Any]] = [
+    {
+        "id": "e1",
+        "system": "a",
+        "question": "Who built it?",
+        "answer": "Harvey.",
+        "reference": "Harvey.",
+        "contexts": [{"id": "c1", "text": "Harvey built it."}, {"id": "c2", "text": "It rains."}],
+        "labels": {"contexts": [RELEVANT, NOT_RELEVANT]},
+    },
+    {
+        "id": "e2",
+        "system": "a",
+        "question": "When was it built?",
+        "answer": "In 1859.",
+        "reference": "In 1857.",
+        "contexts": [{"id": "c3", "text": "It was opened in 1859."}],
+        "labels": {"contexts": [RELEVANT]},
+    },
+]
+ASKED: dict[str, Any] = {
+    "metrics": ["precision", "exact_match"],
+    "judge": "human",
+    "cluster": "id",
+}
+PRECISION, EXACT_MATCH = (1 / 2 + 1) / 2, 1 / 2
+
+
+def kept(name: str, tmp_path: Path) -> Path:
+    """A copy of a folder, as if this version of Ragstone had begun it."""
+    folder = shutil.copytree(KEPT / name, tmp_path / name)
+    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    del manifest[CHECKSUM]
+    manifest["settings"]["ragstone"] = VERSION
+    (folder / "run.json").write_text(json.dumps(signed(manifest)), encoding="utf-8")
+    return folder
+
+
+def values(run: Run) -> dict[str, float | None]:
+    return {one.metric: one.value for one in run.estimate_list if not one.group}
+
+
+def test_a_kept_run_opens_and_is_shown(tmp_path: Path) -> None:
+    folder = kept("finished", tmp_path)
+    run = Run.open(folder)
+    assert values(run) == {"precision": PRECISION, "exact_match": EXACT_MATCH}
+    assert run.judgements("relevance")["judge"].unique().to_list() == ["human"]
+    shown = CliRunner().invoke(app, ["show", str(folder)])
+    assert shown.exit_code == 0
+    assert "exact_match" in shown.output
+
+
+def test_the_same_call_leaves_a_kept_run_as_it_is(tmp_path: Path) -> None:
+    folder = kept("finished", tmp_path)
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    run = evaluate(DATA, **ASKED, out=folder)
+    assert values(run) == {"precision": PRECISION, "exact_match": EXACT_MATCH}
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_a_kept_run_that_was_stopped_goes_on_behind_its_first_block(tmp_path: Path) -> None:
+    folder = kept("stopped", tmp_path)
+    first = (folder / "parts" / "000000" / "scores.parquet").read_bytes()
+    judged: list[int] = []
+
+    def look(progress: Any) -> None:
+        judged.append(progress.examples)
+        assert (folder / "parts" / "000000" / "scores.parquet").read_bytes() == first
+
+    run = evaluate(DATA, **ASKED, out=folder, progress=look)
+    assert min(judged) == 2
+    assert values(run) == {"precision": PRECISION, "exact_match": EXACT_MATCH}
+
+
+def test_a_metric_can_be_added_to_a_kept_run(tmp_path: Path) -> None:
+    run = rescore(kept("finished", tmp_path), metrics="mrr")
+    assert values(run) == {"precision": PRECISION, "exact_match": EXACT_MATCH, "mrr": 1}
+
+
+def test_what_a_model_said_in_a_kept_run_is_there_and_scored_further(tmp_path: Path) -> None:
+    folder = kept("by_model", tmp_path)
+    run = Run.open(folder)
+    assert values(run) == {"faithfulness": 1}
+    assert [call.task for call in run.calls("e1")] == ["claims", "support"]
+    assert values(rescore(folder, metrics="hallucination")) == {
+        "faithfulness": 1,
+        "hallucination": 0,
+    }
+
+
+@pytest.mark.parametrize("name", ["finished", "stopped"])
+def test_settings_are_kept_as_they_were_written(name: str, tmp_path: Path) -> None:
+    folder = kept(name, tmp_path)
+    before = json.loads((folder / "run.json").read_text(encoding="utf-8"))["settings"]
+    evaluate(DATA, **ASKED, out=folder)
+    after = json.loads((folder / "run.json").read_text(encoding="utf-8"))["settings"]
+    assert list(after.items()) == list(before.items())
+    evaluate(DATA, **ASKED, out=tmp_path / "new")
+    new = json.loads((tmp_path / "new" / "run.json").read_text(encoding="utf-8"))["settings"]
+    assert list(new.items()) == list(before.items())
