@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ragstone.examples import Context, Example, to_frame
-from ragstone.judgements import ASKS, Tables
+from ragstone.judgements import Tables, kind_of
 
 Judged = Callable[..., Tables]
 
@@ -25,7 +25,7 @@ def judged() -> Judged:
 
 
 def _frame(ask: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    kind = ASKS[ask].table
+    kind = kind_of(ask)
     schema = {**kind.schema(), "row": pl.UInt32}
     return pl.DataFrame(
         {name: [row.get(name, 0 if name == "row" else None) for row in rows] for name in schema},

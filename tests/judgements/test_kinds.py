@@ -25,6 +25,7 @@ def test_a_kind_says_what_was_judged_then_its_own_then_why_and_by_whom() -> None
 
         class Tone(Kind):
             name = "tone"
+            asks = ()
 
             friendly = Column(pl.Boolean, "it is")
             words = Column(pl.UInt32, "how many")

@@ -83,7 +83,7 @@ def test_relevance_joins_by_example_and_rank_and_a_context_without_a_word_is_ope
         {"row": 1, "rank": 1, "relevant": False, "sufficient": False, "misleading": False,
          "grade": 0},
     ]  # fmt: skip
-    frame = Contexts.frame(judged(examples, {"relevance": said}), ["relevant"])
+    frame = Contexts.frame(judged(examples, {"relevance": said}), [*Contexts.columns])
     assert rows(frame, "row", "rank", "relevant", "sufficient", "misleading", "grade") == [
         (0, 1, None, None, None, None),
         (0, 2, True, False, True, 2),
@@ -229,7 +229,7 @@ def test_claims_stand_in_order_with_what_the_contexts_say_of_each(
         ],
     }
     tables = judged([retrieved("x"), retrieved("x", id="2")], said)
-    frame = Claims.frame(tables, ["support"])
+    frame = Claims.frame(tables, ["support", "probability", "evidence"])
     columns = ("row", "index", "text", "sentence", "support", "probability", "evidence")
     assert rows(frame, *columns) == [
         (0, 0, "claim 0", 0, "supported", 0.9, ["x"]),
@@ -359,7 +359,7 @@ def test_statements_stand_in_order_with_what_contexts_and_answer_say(
         ],
     }  # fmt: skip
     tables = judged([retrieved("x", reference=("one", "two"))], said)
-    frame = Statements.frame(tables, ["support", "agreement"])
+    frame = Statements.frame(tables, ["support", "probability", "agreement"])
     assert rows(frame, "reference", "index", "text") == [
         (0, 0, "a"),
         (0, 1, "b"),
@@ -370,7 +370,7 @@ def test_statements_stand_in_order_with_what_contexts_and_answer_say(
         (None, None, "partial"),
         ("absent", 0.1, "full"),
     ]
-    assert "support" in Statements.frame(tables, ["probability"]).columns
+    assert "probability" in Statements.frame(tables, ["probability"]).columns
     assert "agreement" not in Statements.frame(tables, ["support"]).columns
     assert "support" not in Statements.frame(tables, ["agreement"]).columns
 

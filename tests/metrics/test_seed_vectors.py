@@ -14,7 +14,6 @@ from ragstone.errors import DataError
 from ragstone.examples import Context, Example, majority, read, violations
 from ragstone.examples.labels import SEVERITY
 from ragstone.judgements import (
-    ASKS,
     AnswerSentences,
     ClaimsAgainstReferences,
     Probes,
@@ -409,7 +408,7 @@ class FailingJudge:
     about: str = "fails"
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        sheet = Sheet(ASKS[ask].table, ask, self.name)
+        sheet = Sheet(ask, self.name)
         for row in rows:
             sheet.done(row, str(row), "failed", "judge_error")
         return sheet.filled()

@@ -1,26 +1,12 @@
 """The judgement room: kinds, the asks they are filled by, and the views metrics see."""
 
-from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
-from .asks import ASKS, REQUIREMENTS, Ask, Requirement
-from .citations import Citation
-from .claims import Claim
-from .critique import Critique
-from .grounding import Grounding
-from .kind import KINDS, About, Column, Kind
-from .lexical import Lexical
-from .phrases import Phrases
-from .preference import Preference
-from .probes import Probe
-from .quality import Quality
-from .rating import Rating
-from .relevance import Relevance
-from .response import RESPONSE_TYPES, Response
-from .similarity import BERTSCORES, COSINES, MEASURES, Similarity
-from .statements import Statement
-from .support import SUPPORT_VERDICTS, Support
+from .ask import ASKS, Ask
+from .column import Column
+from .kind import KINDS, Kind, kind_of
+from .requirements import REQUIREMENTS, Requirement
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
 from .topic import Topic
-from .view import VIEWS, Fact, View
+from .view import VIEWS, About, Fact, View
 from .views import (
     Answers,
     AnswerSentences,
@@ -29,15 +15,32 @@ from .views import (
     Contexts,
     Evidence,
     KnownContexts,
-    Preferences,
-    Probes,
-    Ratings,
     References,
     Sentences,
     Statements,
-    Votes,
     weight,
 )
+
+# isort: split
+# Kinds in the order in which judges are asked, which is also that of every list of them.
+# isort: off
+from .response import RESPONSE_TYPES, Response
+from .claims import Claim
+from .statements import Statement
+from .relevance import Relevance
+from .citations import Citation
+from .lexical import Lexical
+from .phrases import Phrases
+from .support import SUPPORT_VERDICTS, Support
+from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
+from .grounding import Grounding
+from .quality import Quality
+from .probes import Probe, Probes
+from .rating import Rating, Ratings
+from .critique import Critique, Votes
+from .preference import Preference, Preferences
+from .similarity import BERTSCORES, COSINES, MEASURES, Similarity
+# isort: on
 
 __all__ = [
     "ASKS",
@@ -94,6 +97,7 @@ __all__ = [
     "Topic",
     "View",
     "Votes",
+    "kind_of",
     "same_outcome",
     "weight",
 ]

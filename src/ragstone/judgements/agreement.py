@@ -8,7 +8,10 @@ does not matter, the facts do.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import Ask
+from .column import Column
+from .kind import Kind
+from .views import ClaimsAgainstReferences, Statements
 
 CLAIM_VERDICTS = ("matches", "contradicts", "extra")
 STATEMENT_VERDICTS = ("full", "partial", "missing", "contradicted")
@@ -18,7 +21,10 @@ class Agreement(Kind):
     """One row per claim and reference, and one per statement."""
 
     name = "agreement"
-    about = "proposition"
+    asks = (
+        Ask("claim", ClaimsAgainstReferences, ("answer", "reference"), ("claims",)),
+        Ask("statement", Statements, ("answer", "reference"), ("statements",)),
+    )
     tokens = 40
 
     origin = Column(
@@ -32,10 +38,12 @@ class Agreement(Kind):
         "what the other side says",
         role="verdict",
         label="agreement",
+        fact="agreement",
     )
     probability = Column(
         pl.Float64,
         "that a statement is there in full; null from a judge that gives only verdicts",
         role="number",
         of="verdict",
+        fact="agreement_probability",
     )

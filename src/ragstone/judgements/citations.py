@@ -6,13 +6,16 @@ that id. A marker that no context answers to is fabricated.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import COUNTING, Ask
+from .column import Column
+from .kind import Kind
 
 
 class Citation(Kind):
     """One row per citation marker of the answer."""
 
     name = "citations"
+    asks = (Ask(requires=("answer",), filled_by=COUNTING, beside=("contexts",)),)
     made = True
     repeats = True
 

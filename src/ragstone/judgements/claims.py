@@ -8,13 +8,16 @@ help and the remark that something is not known are not claims.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import Ask
+from .column import Column
+from .kind import Kind
 
 
 class Claim(Kind):
     """One row per claim of the answer."""
 
     name = "claims"
+    asks = (Ask(requires=("answer",), after=("response",), beside=("contexts",)),)
     made = True
 
     index = Column(pl.UInt32, "position among the answer's claims, from 0", role="unit")

@@ -3,17 +3,37 @@
 Asked several times, each a vote.
 """
 
+from collections.abc import Collection
+
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import LLM, Ask
+from .column import Column
+from .kind import Kind
+from .view import Fact, Said, View
 
 
 class Critique(Kind):
     """One row per answer, aspect and vote."""
 
     name = "critique"
+    asks = (Ask(requires=("answer",), filled_by=LLM),)
     tokens = 50
 
     aspect = Column(pl.String, "what is asked", role="topic")
     index = Column(pl.UInt32, "which vote, from 0", role="vote")
     verdict = Column(pl.Boolean, "yes or no; null where the vote could not be read", role="verdict")
+
+
+class Votes(View):
+    """One row per aspect and vote."""
+
+    made_by = ("critique",)
+
+    aspect = Fact(pl.String, "what is asked")
+    index = Fact(pl.UInt32, "which vote, from 0")
+    verdict = Fact(pl.Boolean, "yes or no; null where it could not be read")
+
+    @classmethod
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of("critique").select("row", "aspect", "index", "verdict")

@@ -9,13 +9,36 @@ unsupported one; a fabricated source is also a cited one.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import Ask
+from .column import Column
+from .kind import Kind
+from .views import Answers
 
 
 class Grounding(Kind):
     """One row per answer."""
 
     name = "grounding"
+    asks = (
+        Ask(
+            "support",
+            Answers,
+            ("answer",),
+            ("support/claim",),
+            columns=(
+                "support_present",
+                "unsupported_claim_present",
+                "contradicted_claim_present",
+            ),
+        ),
+        Ask(
+            "citation",
+            Answers,
+            ("answer",),
+            ("citations",),
+            columns=("source_cited", "fabricated_source"),
+        ),
+    )
 
     support_present = Column(
         pl.Boolean, "some claim is supported", role="verdict", label="support_present"

@@ -1,69 +1,16 @@
 """Kind: a table of judgements of one sort, with the guideline its judges follow."""
 
 import sys
-from typing import ClassVar, Literal, overload
+from dataclasses import replace
+from typing import ClassVar
 
 import polars as pl
 
+from .ask import ASKS, Ask, enter
+from .column import SAID, Column, Role
+from .view import ABOUT, About
+
 KINDS: "dict[str, type[Kind]]" = {}
-
-Role = Literal[
-    "unit", "topic", "vote", "verdict", "grade", "number", "count", "evidence", "words", "about"
-]
-"""What a column says.
-
-- ``unit``: which unit of the example is judged.
-- ``topic``: what is asked about it, in the words of a metric, such as a criterion.
-- ``vote``: which of the votes that one judge has on the unit.
-- ``verdict``: what is decided. Of several judges the majority decides.
-- ``grade``: a whole number on a scale, decided likewise.
-- ``number``: how much or how likely. Of several judges it is the mean.
-- ``count``, ``evidence``, ``words``: what the verdict rests on. It is taken from one of the judges
-  who gave the majority's verdict, because these columns belong together.
-- ``about``: what else is known of the unit, the same for every judge.
-"""
-
-About = Literal["answer", "context", "proposition", "pair"]
-"""What of an example a kind is about: its answer, its contexts, its claims and statements, or its
-answer beside that of another system."""
-
-
-class Column:
-    """A typed column of a table; read on the class, it is the Polars expression of that column.
-
-    Args:
-        dtype: Its type.
-        doc: What it says, in a few words.
-        role: See ``Role``.
-        label: The name that people know it by, in label files and on sheets; empty where nobody
-            labels it.
-        of: Of a number that is a probability: the column that it is the probability of.
-    """
-
-    def __init__(
-        self,
-        dtype: pl.DataType | type[pl.DataType],
-        doc: str = "",
-        *,
-        role: Role = "about",
-        label: str = "",
-        of: str = "",
-    ) -> None:
-        self.dtype = dtype
-        self.doc = doc
-        self.role = role
-        self.label = label
-        self.of = of
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> pl.Expr: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> pl.Expr: ...
-    def __get__(self, instance: object, owner: type) -> pl.Expr:
-        return pl.col(self.name)
 
 
 class Kind:
@@ -76,8 +23,10 @@ class Kind:
 
     name: ClassVar[str]
     """The table's name: in a run folder, in ``--json``, in an error."""
+    asks: ClassVar[tuple[Ask, ...]]
+    """What judges are asked: the kind as a whole, or its parts."""
     about: ClassVar[About] = "answer"
-    """What of the example the unit belongs to."""
+    """What of an example its rows are about; where they enter a view, what that is about."""
     made: ClassVar[bool] = False
     """Whether its rows are made, such as claims, and not judged: one judge makes them for all."""
     tokens: ClassVar[int] = 0
@@ -98,6 +47,14 @@ class Kind:
         cls.key = None if cls.repeats else tuple(cls.having("unit", "topic", "vote"))
         cls.guideline = (sys.modules[cls.__module__].__doc__ or "").strip()
         KINDS[cls.name] = cls
+        cls.asks = tuple(replace(ask, kind=cls.name) for ask in cls.asks)
+        enter(cls.asks)
+        for ask in cls.asks:
+            if ask.over is not None:
+                cls.about = ABOUT[ask.over.unit]
+                for column in own.values():
+                    if column.role in SAID and column.name in (ask.columns or own):
+                        ask.over.take(ask.name, column, column.fact or column.name)
 
     @classmethod
     def schema(cls) -> dict[str, pl.DataType | type[pl.DataType]]:
@@ -123,3 +80,8 @@ class Kind:
     def labels(cls) -> dict[str, str]:
         """The columns that people label, with the names they know them by."""
         return {name: column.label for name, column in cls.columns.items() if column.label}
+
+
+def kind_of(ask: str) -> type[Kind]:
+    """The kind whose rows an ask is filled with."""
+    return KINDS[ASKS[ask].kind]

@@ -5,13 +5,17 @@ Facts of counting, the same for every judge.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import COUNTING, Ask
+from .column import Column
+from .kind import Kind
+from .views import References
 
 
 class Lexical(Kind):
     """One row per answer and reference."""
 
     name = "lexical"
+    asks = (Ask(over=References, requires=("answer", "reference"), filled_by=COUNTING),)
 
     reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
     exact_match = Column(pl.Float64, "1 if equal after SQuAD normalisation, else 0", role="number")

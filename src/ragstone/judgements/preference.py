@@ -3,9 +3,14 @@
 Judged in both orders, so that a liking for the first place shows.
 """
 
+from collections.abc import Collection
+
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import LLM, Ask
+from .column import Column
+from .kind import Kind
+from .view import Fact, Said, View
 
 PREFERENCES = ("win", "loss", "tie")
 
@@ -15,8 +20,30 @@ class Preference(Kind):
 
     name = "preference"
     about = "pair"
+    asks = (Ask(requires=("answer",), filled_by=LLM, beside=("rivals",)),)
     tokens = 70
 
     rival = Column(pl.String, "the system compared with", role="topic")
     order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second", role="vote")
     verdict = Column(pl.Enum(PREFERENCES), "for this answer", role="verdict", label="preference")
+
+
+class Preferences(View):
+    """One row per rival."""
+
+    made_by = ("preference",)
+
+    rival = Fact(pl.String, "the system compared with")
+    first = Fact(pl.Enum(PREFERENCES), "for this answer, shown first")
+    second = Fact(pl.Enum(PREFERENCES), "for this answer, shown second")
+
+    @classmethod
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return (
+            tables.of("preference")
+            .group_by("row", "rival", maintain_order=True)
+            .agg(
+                first=pl.col("verdict").filter(pl.col("order") == 0).first(),
+                second=pl.col("verdict").filter(pl.col("order") == 1).first(),
+            )
+        )

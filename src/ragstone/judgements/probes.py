@@ -4,18 +4,42 @@ Questions written from the answer alone. If they resemble the question that was
 asked, the answer was to the point. *Noncommittal*: the answer evades.
 """
 
+from collections.abc import Collection
+
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import LLM, Ask
+from .column import Column
+from .kind import Kind
+from .view import Fact, Said, View
 
 
 class Probe(Kind):
     """One row per question generated from the answer."""
 
     name = "probes"
+    asks = (Ask(requires=("answer",), filled_by=LLM),)
     made = True
     tokens = 90
 
     index = Column(pl.UInt32, "position, from 0", role="unit")
     text = Column(pl.String, "the generated question", role="words")
     noncommittal = Column(pl.Boolean, "the answer evades the question", role="verdict")
+
+
+class Probes(View):
+    """One row per question generated from the answer."""
+
+    made_by = ("probes",)
+
+    unit = "probe"
+    keys = ("index",)
+
+    index = Fact(pl.UInt32, "position, from 0")
+    text = Fact(pl.String, "the generated question")
+    noncommittal = Fact(pl.Boolean, "the answer evades")
+
+    @classmethod
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+        frame = tables.of("probes").select("row", "index", "text", "noncommittal")
+        return cls.joined(frame, tables, wanted)

@@ -7,13 +7,17 @@ takes the proper action under the policy, leaves something out, or is unsafe.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import PEOPLE_OR_LLM, Ask
+from .column import Column
+from .kind import Kind
+from .views import Answers
 
 
 class Quality(Kind):
     """One row per answer."""
 
     name = "quality"
+    asks = (Ask(over=Answers, requires=("answer",), filled_by=PEOPLE_OR_LLM),)
     tokens = 130
 
     parts = Column(pl.UInt32, "how many parts the question has", role="count")

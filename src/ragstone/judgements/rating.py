@@ -4,16 +4,35 @@ The criterion's rubric says what each point of its scale means, and what it is w
 from 0 to 1.
 """
 
+from collections.abc import Collection
+
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import LLM, Ask
+from .column import Column
+from .kind import Kind
+from .view import Fact, Said, View
 
 
 class Rating(Kind):
     """One row per answer and criterion."""
 
     name = "rating"
+    asks = (Ask(requires=("answer",), filled_by=LLM, beside=("contexts",)),)
     tokens = 130
 
     criterion = Column(pl.String, "what is rated", role="topic")
     score = Column(pl.Float64, "0 to 1", role="number")
+
+
+class Ratings(View):
+    """One row per criterion an answer was rated on."""
+
+    made_by = ("rating",)
+
+    criterion = Fact(pl.String, "what is rated")
+    score = Fact(pl.Float64, "0 to 1")
+
+    @classmethod
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of("rating").select("row", "criterion", "score")

@@ -8,14 +8,17 @@ trusts it will answer wrongly. *Relevant* is grade 1 or more.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import Ask
+from .column import Column
+from .kind import Kind
+from .views import Contexts
 
 
 class Relevance(Kind):
     """One row per retrieved context."""
 
     name = "relevance"
-    about = "context"
+    asks = (Ask(over=Contexts, requires=("contexts",)),)
     tokens = 50
 
     rank = Column(pl.UInt32, "its rank in the list that was judged", role="unit")

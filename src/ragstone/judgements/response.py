@@ -8,7 +8,10 @@ asks back. A hedged answer that still names something is an answer.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import Ask
+from .column import Column
+from .kind import Kind
+from .views import Answers
 
 RESPONSE_TYPES = ("answer", "partial", "abstain", "refuse", "clarify")
 
@@ -17,6 +20,7 @@ class Response(Kind):
     """One row per answer."""
 
     name = "response"
+    asks = (Ask(over=Answers, requires=("answer",)),)
 
     response_type = Column(
         pl.Enum(RESPONSE_TYPES), "what kind of reply it is", role="verdict", label="response_type"

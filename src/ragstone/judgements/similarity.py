@@ -4,35 +4,91 @@ Cosines of embeddings, the greedy token matching of BERTScore, and the score of 
 cross-encoder. They need a model. An empty text resembles nothing: 0.
 """
 
+from typing import NamedTuple
+
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import CROSS_ENCODER, ENCODER, Ask
+from .column import Column
+from .kind import Kind
+from .probes import Probes
+from .view import View
+from .views import Answers, AnswerSentences, Contexts, References
 
-COSINES = (
-    "question_context",
-    "question_context_windows",
-    "reference_context",
-    "reference_context_windows",
-    "sentence_context",
-    "sentence_context_windows",
-    "answer_reference",
-    "question_answer",
-    "question_probe",
-)
+
+class Measure(NamedTuple):
+    """What is compared, as whose column, and what an example must have for it.
+
+    Args:
+        over: The view that it enters.
+        fact: Its name there.
+        requires: As an ask has it.
+    """
+
+    over: type[View]
+    fact: str
+    requires: tuple[str, ...]
+
+
+_COSINES = {
+    "question_context": Measure(Contexts, "question_similarity", ("question", "contexts")),
+    "question_context_windows": Measure(
+        Contexts, "question_similarity_windows", ("question", "contexts")
+    ),
+    "reference_context": Measure(Contexts, "reference_similarity", ("reference", "contexts")),
+    "reference_context_windows": Measure(
+        Contexts, "reference_similarity_windows", ("reference", "contexts")
+    ),
+    "sentence_context": Measure(
+        AnswerSentences, "similarity", ("answer", "answer_text", "contexts")
+    ),
+    "sentence_context_windows": Measure(
+        AnswerSentences, "similarity_windows", ("answer", "answer_text", "contexts")
+    ),
+    "answer_reference": Measure(References, "similarity", ("answer", "reference")),
+    "question_answer": Measure(Answers, "question_similarity", ("question", "answer")),
+    "question_probe": Measure(Probes, "similarity", ("question", "answer")),
+}
 """Of embeddings. ``windows``: a context that is longer than the model reads is read in windows,
 of which the best counts."""
 
-BERTSCORES = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
+_BERTSCORES = {
+    name: Measure(References, name, ("answer", "reference"))
+    for name in ("bertscore_precision", "bertscore_recall", "bertscore_f1")
+}
+_CROSS_ENCODED = {
+    "answer_reference_cross_encoder": Measure(References, "cross_encoder", ("answer", "reference"))
+}
+_MEASURES = {**_COSINES, **_BERTSCORES, **_CROSS_ENCODED}
 
-MEASURES = (*COSINES, *BERTSCORES, "answer_reference_cross_encoder")
+COSINES, BERTSCORES, MEASURES = tuple(_COSINES), tuple(_BERTSCORES), tuple(_MEASURES)
 
 
 class Similarity(Kind):
     """One row per measure and unit."""
 
     name = "similarity"
+    asks = tuple(
+        Ask(
+            name,
+            None,
+            measure.requires,
+            measure.over.made_by,
+            CROSS_ENCODER if name in _CROSS_ENCODED else ENCODER,
+        )
+        for name, measure in _MEASURES.items()
+    )
 
     measure = Column(pl.Enum(MEASURES), "what is compared, and how", role="unit")
     index = Column(pl.UInt32, "the rank of a context, else the position from 0", role="unit")
     value = Column(pl.Float64, "a cosine from -1 to 1, else 0 to 1", role="number")
     cut = Column(pl.Boolean, "a text was longer than the model reads; null where it does not say")
+
+
+for _name, _measure in _MEASURES.items():
+    _measure.over.take(
+        f"{Similarity.name}/{_name}",
+        Similarity.columns["value"],
+        _measure.fact,
+        on=dict.fromkeys(_measure.over.keys, "index"),
+    )

@@ -6,13 +6,16 @@ like a claim. Statements are made once per question and serve every system.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import Ask
+from .column import Column
+from .kind import Kind
 
 
 class Statement(Kind):
     """One row per statement of a reference answer."""
 
     name = "statements"
+    asks = (Ask(requires=("reference",)),)
     made = True
 
     reference = Column(pl.UInt32, "which of the references, from 0", role="unit")

@@ -7,7 +7,10 @@ not settle it. What the reader knows from elsewhere does not count.
 
 import polars as pl
 
-from .kind import Column, Kind
+from .ask import Ask
+from .column import Column
+from .kind import Kind
+from .views import Claims, Evidence, Statements
 
 SUPPORT_VERDICTS = ("supported", "contradicted", "absent")
 PROPOSITIONS = ("claim", "statement", "evidence")
@@ -17,7 +20,11 @@ class Support(Kind):
     """One row per proposition: a claim, a reference statement, gold evidence."""
 
     name = "support"
-    about = "proposition"
+    asks = (
+        Ask("claim", Claims, ("answer", "answer_text", "contexts"), ("claims",)),
+        Ask("statement", Statements, ("reference", "contexts"), ("statements",)),
+        Ask("evidence", Evidence, ("evidence", "contexts")),
+    )
     tokens = 65
 
     origin = Column(pl.Enum(PROPOSITIONS), "where the proposition comes from", role="unit")
@@ -25,7 +32,11 @@ class Support(Kind):
     reference = Column(pl.UInt32, "the reference of a statement, else 0", role="unit")
     index = Column(pl.UInt32, "position among its kind, from 0", role="unit")
     verdict = Column(
-        pl.Enum(SUPPORT_VERDICTS), "what the contexts say", role="verdict", label="support"
+        pl.Enum(SUPPORT_VERDICTS),
+        "what the contexts say",
+        role="verdict",
+        label="support",
+        fact="support",
     )
     probability = Column(
         pl.Float64,

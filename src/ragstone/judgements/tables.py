@@ -6,7 +6,8 @@ from typing import Protocol
 
 import polars as pl
 
-from .asks import ASKS
+from .ask import ASKS
+from .kind import kind_of
 from .view import View
 
 VALUE, UNDEFINED, MISSING = 0, 1, 2
@@ -47,8 +48,7 @@ class Tables:
         """The rows of an ask; none where it was not put."""
         if ask in self.rows:
             return self.rows[ask]
-        kind = ASKS[ask].table
-        return kind.empty().with_columns(row=pl.lit(0, pl.UInt32))
+        return kind_of(ask).empty().with_columns(row=pl.lit(0, pl.UInt32))
 
     def view(self, view: type[View], wanted: Collection[str]) -> pl.DataFrame:
         """A view, joined from the asks it needs."""

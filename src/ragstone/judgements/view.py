@@ -1,11 +1,34 @@
-"""View: the base of the unit views, and what they are joined from."""
+"""View: everything that is said of one sort of unit, one row a unit; what a metric sees.
 
-from collections.abc import Collection
-from typing import ClassVar, Protocol
+The columns that kinds give to a unit enter its view by themselves: a kind names the view that it
+is about, see ``Ask.over``. Each column knows the asks it comes from, so the judgements that a
+metric needs follow from the columns it names.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
 
 import polars as pl
 
-from .kind import Column
+from .column import Column
+
+Unit = Literal["answer", "context", "claim", "statement", "evidence", "reference", "probe"]
+"""What of an example a row is about."""
+
+About = Literal["answer", "context", "proposition", "pair"]
+"""The same more coarsely: claims, statements and gold evidence are propositions; a pair is an
+answer beside that of another system."""
+
+ABOUT: Mapping[Unit, About] = {
+    "answer": "answer",
+    "context": "context",
+    "claim": "proposition",
+    "statement": "proposition",
+    "evidence": "proposition",
+    "reference": "answer",
+    "probe": "answer",
+}
 
 
 class Said(Protocol):
@@ -33,19 +56,52 @@ class Fact(Column):
         self.needs = needs
 
 
-class View:
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A column of a view that is taken as it is from the rows of an ask.
+
+    Args:
+        ask: Where it comes from.
+        column: Its name there.
+        on: The columns there that say which unit a row is about, by the view's name for each.
+    """
+
+    ask: str
+    column: str
+    on: Mapping[str, str]
+
+
+class _Columns(type):
+    """Makes every column of a view an expression, also those that kinds have given it."""
+
+    columns: dict[str, Fact]
+
+    def __getattr__(cls, name: str) -> pl.Expr:
+        if name in cls.__dict__.get("columns", {}):
+            return pl.col(name)
+        raise AttributeError(f"{cls.__name__} has no column {name!r}.")
+
+
+class View(metaclass=_Columns):
     """A table with one row a unit; ``row`` says which example the unit belongs to."""
 
     name: ClassVar[str]
+    unit: ClassVar[Unit] = "answer"
+    """What of an example a row is about."""
+    keys: ClassVar[tuple[str, ...]] = ()
+    """The columns that tell the units of an example apart."""
     made_by: ClassVar[tuple[str, ...]] = ()
     """The asks that make the units; none where the examples themselves do."""
     requires: ClassVar[tuple[str, ...]] = ()
     """What an example must have to have such units at all."""
     columns: ClassVar[dict[str, Fact]]
+    taken: ClassVar[dict[str, Joined]]
+    """Where the columns that are taken as they are come from, by name."""
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__name__.lower()
         cls.columns = {key: value for key, value in vars(cls).items() if isinstance(value, Fact)}
+        cls.taken = {}
         VIEWS[cls.name] = cls
 
     @classmethod
@@ -60,6 +116,43 @@ class View:
         for column in wanted:
             asks.update(cls.columns[column].needs)
         return frozenset(asks)
+
+    @classmethod
+    def take(cls, ask: str, column: Column, name: str, on: Mapping[str, str] | None = None) -> None:
+        """Give the view a column of an ask's rows.
+
+        Args:
+            ask: The ask.
+            column: The column there.
+            name: Its name here.
+            on: See ``Joined``; None where the columns of the units have the same names there.
+
+        Raises:
+            TypeError: The view has a column, or another attribute, of that name.
+        """
+        if name in cls.columns or hasattr(View, name):
+            raise TypeError(
+                f"{cls.__name__} has a column {name!r} already, so {ask} cannot give it another. "
+                "Name it otherwise: Column(..., fact=NAME)."
+            )
+        cls.columns[name] = Fact(column.dtype, column.doc, needs=(ask,))
+        cls.taken[name] = Joined(ask, column.name, on or {key: key for key in cls.keys})
+
+    @classmethod
+    def joined(cls, frame: pl.DataFrame, said: Said, wanted: Collection[str]) -> pl.DataFrame:
+        """The units with those of the wanted columns that are taken as they are; null where an ask
+        says nothing of a unit."""
+        by_ask: dict[str, list[str]] = {}
+        for name in sorted(cls.taken.keys() & set(wanted)):
+            by_ask.setdefault(cls.taken[name].ask, []).append(name)
+        for ask, names in by_ask.items():
+            rows = said.of(ask).select(
+                "row",
+                **{key: pl.col(there) for key, there in cls.taken[names[0]].on.items()},
+                **{name: pl.col(cls.taken[name].column) for name in names},
+            )
+            frame = frame.join(rows, on=["row", *cls.keys], how="left", maintain_order="left")
+        return frame
 
 
 VIEWS: dict[str, type[View]] = {}

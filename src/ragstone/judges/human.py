@@ -11,7 +11,6 @@ from ragstone.examples.labels import (
     answer_labels,
     context_labels,
 )
-from ragstone.judgements import ASKS
 
 from .judge import Block, Filled, Sheet, fingerprint
 
@@ -50,7 +49,7 @@ class HumanJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """One row per label given."""
-        sheet = Sheet(ASKS[ask].table, ask, self.name)
+        sheet = Sheet(ask, self.name)
         read = _READERS[ask]
         for row in rows:
             example = block.examples[row]

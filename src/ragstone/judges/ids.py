@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragstone.judgements import Relevance
-
 from .judge import Block, Filled, Sheet, fingerprint
 
 
@@ -22,7 +20,7 @@ class IdsJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """One row per retrieved context of an example whose judged ids are known."""
-        sheet = Sheet(Relevance, ask, self.name)
+        sheet = Sheet(ask, self.name)
         for row in rows:
             example = block.examples[row]
             known = example.reference_contexts

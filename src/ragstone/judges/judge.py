@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from ragstone.examples import Example
-from ragstone.judgements import Kind, Tables
+from ragstone.judgements import Tables, kind_of
 
 LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vote"]
 """``blocked``: a model or its filter declined. ``truncated``: its reply was cut off. ``vote``: a
@@ -114,11 +114,11 @@ class Judge(Protocol):
 class Sheet:
     """Collects rows and ledger entries, column by column."""
 
-    def __init__(self, kind: type[Kind], ask: str, judge: str) -> None:
-        self.kind = kind
+    def __init__(self, ask: str, judge: str) -> None:
+        self.kind = kind_of(ask)
         self.ask = ask
         self.judge = judge
-        self.columns: dict[str, list[Any]] = {name: [] for name in kind.schema()}
+        self.columns: dict[str, list[Any]] = {name: [] for name in self.kind.schema()}
         self.subjects: set[str] = set()
         self.entries: list[tuple[int, str, LedgerStatus, str | None, Sequence[str] | None]] = []
 

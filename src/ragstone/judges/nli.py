@@ -18,7 +18,6 @@ from itertools import islice
 from typing import Literal
 
 from ragstone.errors import ModelError, ModelFailure
-from ragstone.judgements import Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.store import Note
 
@@ -146,7 +145,7 @@ class NliJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """Judge each proposition, those of several examples together."""
-        sheet = Sheet(Support, ask, self.name)
+        sheet = Sheet(ask, self.name)
         propositions = block.propositions(ask)
         said: dict[str, list[Verdict] | str] = {}
         waiting = iter(rows)

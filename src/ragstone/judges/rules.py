@@ -13,13 +13,8 @@ from ragstone.judgements import (
     REQUIREMENTS,
     UNDEFINED,
     VALUE,
-    Citation,
     Claims,
     Grounding,
-    Lexical,
-    Phrases,
-    Relevance,
-    Support,
 )
 
 from .judge import LEDGER, Block, Filled, Sheet, fingerprint
@@ -80,14 +75,14 @@ class RulesJudge:
         return self._nothing_retrieved(ask, block, rows)
 
     def _empty_lists(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Relevance, "relevance", self.name)
+        sheet = Sheet("relevance", self.name)
         for row in rows:
             if block.examples[row].contexts == ():
                 sheet.done(row, fingerprint("nothing retrieved", block.examples[row].id))
         return sheet.filled()
 
     def _citations(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Citation, "citations", self.name)
+        sheet = Sheet("citations", self.name)
         for row in rows:
             example = block.examples[row]
             answer = example.answer or ""
@@ -108,7 +103,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _lexical(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Lexical, "lexical", self.name)
+        sheet = Sheet("lexical", self.name)
         for row in rows:
             example = block.examples[row]
             answer = example.answer or ""
@@ -129,7 +124,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _phrases(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Phrases, "phrases", self.name)
+        sheet = Sheet("phrases", self.name)
         for row in rows:
             answer = block.examples[row].answer or ""
             subject = fingerprint("phrases", answer)
@@ -142,7 +137,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _nothing_retrieved(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Support, ask, self.name)
+        sheet = Sheet(ask, self.name)
         propositions = block.propositions(ask)
         origin = ask.split("/")[1]
         known = [block.tables.outcome(one)["status"] == VALUE for one in ASKS[ask].after]

@@ -13,6 +13,7 @@ from ragstone.judgements import (
     UNDEFINED,
     VALUE,
     Tables,
+    kind_of,
 )
 from ragstone.judges import LEDGER, Block, Filled, Judge
 
@@ -185,4 +186,4 @@ def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:
 
 
 def _no_rows(ask: str) -> pl.DataFrame:
-    return ASKS[ask].table.empty()
+    return kind_of(ask).empty()

@@ -159,7 +159,7 @@ class Earlier:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
         """Nothing."""
-        return Sheet(ASKS[ask].table, ask, self.name).filled()
+        return Sheet(ask, self.name).filled()
 
 
 def judges_of(manifest: Mapping[str, Any]) -> list[Judge]:

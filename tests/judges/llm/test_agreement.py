@@ -9,7 +9,6 @@ import pytest
 
 from ragstone.examples import Example, to_frame
 from ragstone.judgements import (
-    ASKS,
     CLAIM_VERDICTS,
     STATEMENT_VERDICTS,
     VALUE,
@@ -206,7 +205,7 @@ def outcome(given: Matter, said: Told) -> str:
     }
     tables = {}
     for ask, found in rows.items():
-        sheet = Sheet(ASKS[ask].table, ask, "model")
+        sheet = Sheet(ask, "model")
         for row in found:
             sheet.add("subject", **row)
         tables[ask] = sheet.filled().rows.with_columns(pl.lit(0, pl.UInt32).alias("row"))

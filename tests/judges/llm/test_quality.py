@@ -178,7 +178,7 @@ def test_the_prompt_is_short() -> None:
 
 def scored(metric: str, given: Matter, said: Told) -> float:
     """Through the table, as a run does it."""
-    sheet = Sheet(KINDS["quality"], "quality", "who")
+    sheet = Sheet("quality", "who")
     sheet.add("subject", **row(given, said))
     frame = to_frame([given.example])
     rows = sheet.filled().rows.with_columns(row=pl.lit(0, pl.UInt32))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.examples import Context, Example, to_frame
-from ragstone.judgements import MISSING, Probe, Tables
+from ragstone.judgements import MISSING, Tables
 from ragstone.judges import Block, Filled, Judge, RulesJudge, Sheet
 from ragstone.judges.similarity import (
     BertscoreSettings,
@@ -117,7 +117,7 @@ class Prober:
     asks: frozenset[str] = frozenset({"probes"})
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Probe, ask, self.name)
+        sheet = Sheet(ask, self.name)
         for row in rows:
             if block.examples[row].answer and sheet.done(row, f"probes of {row}"):
                 for index, text in enumerate(self.texts):

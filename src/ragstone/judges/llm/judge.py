@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from ragstone.examples import Example
-from ragstone.judgements import ASKS, KINDS, Topic
+from ragstone.judgements import KINDS, Topic, kind_of
 from ragstone.judges.judge import (
     Block,
     Filled,
@@ -118,7 +118,7 @@ class LLMJudge:
         unheard = [row for row, matter in matters.items() if not self._knows(task, matter)]
         if unheard:
             self._asker.wait(self._put_all(task, [matters[row] for row in unheard]))
-        sheets = {name: Sheet(ASKS[ask].table, ask, name) for name in self._speakers(task)}
+        sheets = {name: Sheet(ask, name) for name in self._speakers(task)}
         for row, matter in matters.items():
             self._enter(ask, row, self.heard[task.name, matter.example.id], sheets)
         filled = [sheet.filled() for sheet in sheets.values()]
@@ -300,7 +300,7 @@ class LLMJudge:
             return task.rows(ask, heard.matter, Told({})) if heard.status == "ok" else []
         if task.name in MADE_BY_ONE:
             return said[0]
-        return vote(ASKS[ask].table, said, len(self.models))
+        return vote(kind_of(ask), said, len(self.models))
 
 
 async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:

@@ -8,7 +8,6 @@ import numpy as np
 from ragstone.errors import ModelFailure
 from ragstone.examples import Example
 from ragstone.judgements import (
-    ASKS,
     Agreement,
     Claim,
     Relevance,
@@ -96,11 +95,11 @@ class LocalJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """Judge each example; where the encoder does not answer, it has failed, with the reason."""
-        sheet = Sheet(ASKS[ask].table, ask, self.name)
+        sheet = Sheet(ask, self.name)
         try:
             self._judge(sheet, block, rows)
         except ModelFailure as error:
-            sheet = Sheet(sheet.kind, ask, self.name)
+            sheet = Sheet(ask, self.name)
             for row in rows:
                 subject = fingerprint(ask, block.examples[row].id)
                 sheet.done(row, subject, "failed", f"{self.name}: {error}")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone.errors import ModelError, ModelFailure
-from ragstone.judgements import Similarity
 from ragstone.judges.judge import Block, Filled, Sheet
 from ragstone.models.cross_encoder import CrossEncoder
 
@@ -50,7 +49,7 @@ class CrossEncoderJudge:
         units = dict.fromkeys(unit for one in found.values() for unit in one)
         told = self._told([unit for unit in units if unit.says_something])
         return filled(
-            Sheet(Similarity, ask, self.name),
+            Sheet(ask, self.name),
             found,
             {unit: told.get(unit, Told()) for unit in units},
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.examples import Example
-from ragstone.judgements import BERTSCORES, COSINES, VALUE, Similarity
+from ragstone.judgements import BERTSCORES, COSINES, VALUE
 from ragstone.judges.judge import Block, Filled, Sheet, fingerprint
 from ragstone.models import Encoder
 
@@ -77,7 +77,7 @@ class SimilarityJudge:
             told = self._matched(units, measure)
         else:
             told = self._compared(units, windows=measure.endswith(WINDOWS))
-        return filled(Sheet(Similarity, ask, self.name), found, told)
+        return filled(Sheet(ask, self.name), found, told)
 
     def _compared(self, units: Sequence[Unit], *, windows: bool) -> dict[Unit, Told]:
         """The best cosine of each unit."""
