@@ -3,8 +3,9 @@
     OMP_NUM_THREADS=2 python benchmarks/bertscore.py [--model FOLDER] [--rounds 5] [--json]
 
 128 pairs of an answer and a chunk of 150 words, and a grid of 50 answers with 10 chunks each,
-with the NumPy back end and, where it is installed, the ONNX one. bert-score runs as it comes, with
-its own batches of 64; its numbers are compared too, which differ by what padding does to them.
+with the NumPy back end and, where the folder holds onnx/model.onnx, the ONNX one. bert-score runs
+as it comes, with its own batches of 64; its numbers are compared too, which differ by what padding
+does to them.
 Each round times everybody once, in another order; the medians and their ratios are printed.
 Wants torch and bert-score, which are not in the lock file.
 """
@@ -16,7 +17,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ def tasks() -> list[Task]:
 def encoders(folder: Path) -> dict[str, Encoder]:
     """Back ends without a cache."""
     found: dict[str, Encoder] = {"numpy": bert.load(folder, "numpy")}
-    if find_spec("onnxruntime"):
+    if (folder / "onnx" / "model.onnx").is_file():
         found["onnx"] = import_module("ragstone.models.onnx").load(folder, "onnx")
     return found
 

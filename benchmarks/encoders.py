@@ -8,6 +8,7 @@ prints texts a second (median, and best), the ratio to sentence-transformers of 
 (median), and the share of what the processor's matrix product would allow: the time of the model's
 products alone, at their shapes, measured in the same repetitions. Then the seconds of import and
 the peak memory of the NumPy back end, in a process of its own. Other work on the machine spoils it.
+The ONNX back end needs a folder that holds onnx/model.onnx beside the safetensors.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from statistics import median
 import numpy as np
 
 import ragstone
-from ragstone.errors import MissingDependency
+from ragstone.errors import MissingDependency, ModelError
 from ragstone.models import bert, builtin
 from ragstone.models.bert_weights import sizes_of
 from ragstone.models.encoder import Encoder
@@ -96,7 +97,7 @@ def encoders(folder: Path, threads: int) -> dict[str, Embed]:
     for name, load in loads.items():
         try:
             found[name] = load().embed
-        except (MissingDependency, ModuleNotFoundError) as error:
+        except (MissingDependency, ModelError, ModuleNotFoundError) as error:
             print(f"without {name}: {error}")
     try:
         import_module("torch").set_num_threads(threads)

@@ -125,25 +125,13 @@ def test_it_says_what_it_is() -> None:
     assert two.about == "folder: label LABEL_0, pairs of up to 4 tokens, by hand"
 
 
-# The BERT family, by NumPy and by onnxruntime.
+# The BERT family.
 
 
-def test_onnx_agrees_with_numpy(folder: Path) -> None:
-    pytest.importorskip("onnx", reason="needs the extra onnx")
-    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
-    numpy, onnx = (open_cross_encoder(f"{name}:{folder}") for name in ("numpy", "onnx"))
-    assert furthest(onnx.score(PAIRS), numpy.score(PAIRS)) < CLOSE
-    assert onnx.lengths(PAIRS).tolist() == numpy.lengths(PAIRS).tolist()
-    assert onnx.labels == numpy.labels
-    assert onnx.fingerprint != numpy.fingerprint
-
-
-@pytest.mark.parametrize("back_end", ["numpy", "onnx", "torch"])
+@pytest.mark.parametrize("back_end", ["numpy", "torch"])
 def test_every_back_end_agrees_with_sentence_transformers(folder: Path, back_end: str) -> None:
     theirs = pytest.importorskip("sentence_transformers", reason="needs the extra torch")
     torch = pytest.importorskip("torch", reason="needs the extra torch")
-    if back_end == "onnx":
-        pytest.importorskip("onnx", reason="needs the extra onnx")
     ours = open_cross_encoder(f"{back_end}:{folder}", offline=True)
     model = theirs.CrossEncoder(str(folder), device="cpu", local_files_only=True)
     to_chances = torch.nn.Sigmoid() if len(ours.labels) == 1 else torch.nn.Softmax(dim=1)
@@ -154,15 +142,13 @@ def test_every_back_end_agrees_with_sentence_transformers(folder: Path, back_end
 
 @pytest.mark.parametrize("architecture", ["Roberta", "XLMRoberta", "DistilBert"])
 def test_the_other_architectures_agree_with_torch(tmp_path: Path, architecture: str) -> None:
-    pytest.importorskip("onnx", reason="needs the extra onnx")
     folder = of_architecture(architecture, tmp_path)
     expected = open_cross_encoder(f"torch:{folder}", offline=True)
-    for back_end in ("numpy", "onnx"):
-        ours = open_cross_encoder(f"{back_end}:{folder}")
-        assert furthest(ours.score(PAIRS), expected.score(PAIRS)) < CLOSE
-        assert ours.lengths(PAIRS).tolist() == expected.lengths(PAIRS).tolist()
-        assert ours.labels == expected.labels == ("no", "maybe", "yes")
-        assert ours.max_tokens == expected.max_tokens
+    ours = open_cross_encoder(f"numpy:{folder}")
+    assert furthest(ours.score(PAIRS), expected.score(PAIRS)) < CLOSE
+    assert ours.lengths(PAIRS).tolist() == expected.lengths(PAIRS).tolist()
+    assert ours.labels == expected.labels == ("no", "maybe", "yes")
+    assert ours.max_tokens == expected.max_tokens
 
 
 def of_architecture(architecture: str, folder: Path) -> Path:
@@ -300,6 +286,14 @@ def test_a_file_is_computed_whatever_its_architecture(tmp_path: Path) -> None:
     assert model.about.endswith(
         "labels LABEL_0, LABEL_1, LABEL_2, pairs of up to 32 tokens, ONNX float32"
     )
+
+
+def test_a_folder_without_a_file_is_refused_with_the_command_that_makes_one(
+    tmp_path: Path,
+) -> None:
+    folder = tiny_bert(tmp_path, head=2)
+    with pytest.raises(ModelError, match=r"optimum-cli .* --task text-classification .*/onnx"):
+        open_cross_encoder(f"onnx:{folder}")
 
 
 def test_a_file_must_have_an_output_for_each_label(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_revision_is_fetched_by_its_name(notes: list[str]) -> None:
 
 def test_onnx_takes_the_graph_in_place_of_the_weights(served: Hub, notes: list[str]) -> None:
     served.files["org/tiny"] |= {"onnx/model.onnx": b"graph", "onnx/model.onnx_data": b"data"}
-    model = fetch("org/tiny", weights=("onnx", "safetensors"), note=notes.append)
+    model = fetch("org/tiny", weights=("onnx",), note=notes.append)
     assert {"onnx/model.onnx", "onnx/model.onnx_data", "tokenizer.json"} <= set(model.files)
     assert "model.safetensors" not in model.files
     assert find("org/tiny") is None

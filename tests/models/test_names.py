@@ -1,6 +1,5 @@
 """Encoder names: what each form means, and that none of them ever means another model."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -55,7 +54,7 @@ def put(name: str, place: str, commit: str = "a" * 40, weights: str = "safetenso
     ("name", "place"),
     [
         ("builtin:minilm", Place("builtin:minilm", "numpy")),
-        ("onnx:builtin:minilm", Place("onnx:builtin:minilm", "onnx")),
+        ("torch:builtin:minilm", Place("torch:builtin:minilm", "torch")),
         ("org/name", Place("org/name", "numpy", repository="org/name")),
         ("torch:org/name", Place("torch:org/name", "torch", repository="org/name")),
         ("org/na.me_1", Place("org/na.me_1", "numpy", repository="org/na.me_1")),
@@ -173,12 +172,10 @@ def test_a_hub_model_in_the_store_is_opened_without_a_network() -> None:
     assert not available("org/other")
 
 
-def test_onnx_takes_a_graph_before_weights() -> None:
+def test_onnx_takes_a_graph_and_numpy_takes_weights() -> None:
     put("org/name", "org--name@1")
     place = place_of("onnx:org/name")
-    there = in_store(place)
-    assert there is not None
-    assert there.origin.weights == "safetensors"
+    assert in_store(place) is None
     put("org/name", "org--name@1+onnx", weights="onnx")
     there = in_store(place)
     assert there is not None
@@ -186,6 +183,12 @@ def test_onnx_takes_a_graph_before_weights() -> None:
     there = in_store(replace(place, back_end="numpy"))
     assert there is not None
     assert there.origin.weights == "safetensors"
+
+
+def test_the_builtin_model_has_no_onnx_file_and_says_where_one_is() -> None:
+    with pytest.raises(ModelError, match="onnx:sentence-transformers/all-MiniLM-L6-v2"):
+        open_encoder("onnx:builtin:minilm")
+    assert not available("onnx:builtin:minilm")
 
 
 @pytest.mark.parametrize("name", ["builtin:minilm", "org/name"])
@@ -263,11 +266,7 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("back_end", "package"), [("onnx", "onnxruntime"), ("torch", "sentence_transformers")]
-)
-def test_all_back_ends_give_the_same_vectors(back_end: str, package: str, folder: Path) -> None:
-    if importlib.util.find_spec(package) is None:
-        pytest.skip(f"needs {package}, which is not installed")
-    vectors = open_encoder(f"{back_end}:{folder}").embed(TEXTS)
+def test_torch_gives_the_vectors_of_numpy(folder: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="needs the extra torch")
+    vectors = open_encoder(f"torch:{folder}").embed(TEXTS)
     np.testing.assert_allclose(vectors, open_encoder(str(folder)).embed(TEXTS), atol=1e-5)

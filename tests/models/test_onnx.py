@@ -1,7 +1,8 @@
-"""The ONNX back end: graphs made from weights beside the NumPy back end, and files made by hand."""
+"""The ONNX back end: files exported by torch beside the NumPy back end, and files made by hand."""
 
 import json
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -43,49 +44,72 @@ Plain = Callable[[Path, str], list[Any]]
 Floats = NDArray[np.float32]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert(tmp_path_factory.mktemp("tiny"), layers=3)
-
-
-@pytest.fixture(scope="module")
-def encoder(folder: Path) -> FolderEncoder:
-    return load(folder, "tiny")
-
-
 def furthest(got: Any, expected: Any) -> float:
     assert got.shape == expected.shape
     return float(np.abs(got - expected).max(initial=0))
 
 
-def as_numpy_has_it(folder: Path) -> FolderEncoder:
-    """The encoder of the folder, after all that it gives was held against the NumPy back end."""
-    ours, expected = load(folder, "onnx"), bert.load(folder, "numpy")
-    assert furthest(ours.embed(TEXTS), expected.embed(TEXTS)) < CLOSE
-    assert ours.lengths(TEXTS).tolist() == expected.lengths(TEXTS).tolist()
-    for layer in range(expected.layers + 1):
-        for limit in (None, 5, expected.longest):
-            one = ours.tokens(TEXTS, layer=layer, limit=limit)
-            other = expected.tokens(TEXTS, layer=layer, limit=limit)
-            for got, same in zip(one, other, strict=True):
-                assert furthest(got.vectors, same.vectors) < CLOSE
-                assert got.ids.tolist() == same.ids.tolist()
-                assert got.spans.tolist() == same.spans.tolist()
-                assert got.cut == same.cut
-                assert (got.embedding is None) == (same.embedding is None)
-    return ours
+# Files as they are exported from torch, which is what optimum does, too.
+
+
+def exported(folder: Path) -> Path:
+    """The folder of a BERT, with the ONNX file that torch makes in place of its weights."""
+    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    transformers = pytest.importorskip("transformers", reason="needs the extra torch")
+
+    class Inner(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = transformers.AutoModel.from_pretrained(
+                folder, attn_implementation="eager", local_files_only=True
+            )
+
+        def forward(self, ids: Any, mask: Any, types: Any) -> Any:
+            return self.model(ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+
+    inputs, output = ["input_ids", "attention_mask", "token_type_ids"], "last_hidden_state"
+    example = torch.ones(2, 7, dtype=torch.long)
+    (folder / "onnx").mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            Inner().eval(),
+            (example, example, torch.zeros_like(example)),
+            folder / "onnx" / "model.onnx",
+            input_names=inputs,
+            output_names=[output],
+            dynamic_axes={name: {0: "texts", 1: "tokens"} for name in [*inputs, output]},
+            opset_version=17,
+            dynamo=False,
+        )
+    (folder / "model.safetensors").unlink()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT in safetensors."""
+    return tiny_bert(tmp_path_factory.mktemp("plain"), layers=3)
+
+
+@pytest.fixture(scope="module")
+def encoder(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> FolderEncoder:
+    """The same, exported."""
+    return load(exported(copied(plain, tmp_path_factory.mktemp("onnx") / "tiny")), "tiny")
+
+
+def copied(folder: Path, place: Path) -> Path:
+    return Path(shutil.copytree(folder, place))
 
 
 @pytest.mark.parametrize("text", TEXTS[:5])
-def test_every_layer_is_that_of_a_plain_bert(
-    folder: Path, encoder: FolderEncoder, plain_bert: Plain, text: str
+def test_the_last_layer_is_that_of_a_plain_bert(
+    plain: Path, encoder: FolderEncoder, plain_bert: Plain, text: str
 ) -> None:
-    expected = plain_bert(folder, text)
-    assert encoder.layers == len(expected) - 1 == 3
-    for layer, states in enumerate(expected):
-        (read,) = encoder.tokens([text], layer=layer)
-        assert furthest(read.vectors, states) < CLOSE
-        assert read.vectors.dtype == np.float32
+    (read,) = encoder.tokens([text])
+    assert furthest(read.vectors, plain_bert(plain, text)[-1]) < CLOSE
+    assert read.vectors.dtype == np.float32
+    assert encoder.layers == 3
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
@@ -93,47 +117,28 @@ def test_every_layer_is_that_of_a_plain_bert(
 def test_vectors_are_those_of_the_numpy_back_end(
     tmp_path: Path, pooling: Any, normalize: bool
 ) -> None:
-    as_numpy_has_it(tiny_bert(tmp_path, pooling=pooling, normalize=normalize))
-
-
-@pytest.mark.parametrize("activation", ["gelu_new", "gelu_pytorch_tanh", "relu"])
-def test_other_activations_are_those_of_the_numpy_back_end(tmp_path: Path, activation: str) -> None:
-    folder = tiny_bert(tmp_path)
-    changed(folder / "config.json", hidden_act=activation)
-    as_numpy_has_it(folder)
-
-
-def test_positions_of_roberta_are_counted_from_the_padding_token(tmp_path: Path) -> None:
-    folder = tiny_bert(tmp_path, normalize=False)
-    plain = load(folder, "bert").embed(["red tin"])
-    changed(folder / "config.json", model_type="roberta", pad_token_id=1)
-    roberta = as_numpy_has_it(folder)
-    assert furthest(roberta.embed(["red tin"]), plain) > 0.01
-
-
-def test_weights_of_half_precision_are_read(tmp_path: Path) -> None:
-    folder = tiny_bert(tmp_path)
-    tensors = safetensors.load_file(folder / "model.safetensors")
-    halves = {name: tensor.astype(np.float16) for name, tensor in tensors.items()}
-    safetensors.save_file(halves, folder / "model.safetensors")
-    as_numpy_has_it(folder)
-
-
-def test_the_builtin_model_is_that_of_the_numpy_back_end(minilm: Path) -> None:
-    ours, expected = load(minilm, "onnx"), bert.load(minilm, "numpy")
+    plain = tiny_bert(tmp_path / "plain", pooling=pooling, normalize=normalize)
+    expected = bert.load(plain, "numpy")
+    ours = load(exported(copied(plain, tmp_path / "onnx")), "onnx")
     assert furthest(ours.embed(TEXTS), expected.embed(TEXTS)) < CLOSE
-    for layer in (2, 6):
-        one, other = (encoder.tokens(TEXTS[2:5], layer=layer) for encoder in (ours, expected))
-        for got, same in zip(one, other, strict=True):
+    assert ours.lengths(TEXTS).tolist() == expected.lengths(TEXTS).tolist()
+    for limit in (None, 5, expected.longest):
+        both = (one.tokens(TEXTS, limit=limit) for one in (ours, expected))
+        for got, same in zip(*both, strict=True):
             assert furthest(got.vectors, same.vectors) < CLOSE
+            assert got.ids.tolist() == same.ids.tolist()
+            assert got.spans.tolist() == same.spans.tolist()
+            assert got.cut == same.cut
+            assert (got.embedding is None) == (same.embedding is None)
 
 
-def test_the_builtin_model_is_that_of_sentence_transformers(minilm: Path) -> None:
+def test_the_builtin_model_is_that_of_sentence_transformers(minilm: Path, tmp_path: Path) -> None:
     theirs = pytest.importorskip("sentence_transformers", reason="needs the extra torch")
     model = theirs.SentenceTransformer(str(minilm), device="cpu", local_files_only=True).float()
     texts = [text.replace("\ud800", "\ufffd") for text in TEXTS]
     expected = model.encode(texts, show_progress_bar=False)
-    assert furthest(load(minilm, "minilm").embed(TEXTS), expected) < CLOSE
+    ours = load(exported(copied(minilm, tmp_path / "minilm")), "minilm")
+    assert furthest(ours.embed(TEXTS), expected) < CLOSE
 
 
 def test_a_vector_does_not_depend_on_what_is_read_with_it(encoder: FolderEncoder) -> None:
@@ -146,12 +151,6 @@ def test_a_vector_does_not_depend_on_what_is_read_with_it(encoder: FolderEncoder
         assert furthest(together, alone) < 1e-6
 
 
-def test_no_texts_have_no_vectors(encoder: FolderEncoder) -> None:
-    assert encoder.embed([]).shape == (0, 32)
-    assert encoder.tokens([]) == []
-    assert encoder.lengths([]).shape == (0,)
-
-
 def test_tokens_give_the_embedding_where_they_are_what_it_is_made_of(
     encoder: FolderEncoder,
 ) -> None:
@@ -161,46 +160,11 @@ def test_tokens_give_the_embedding_where_they_are_what_it_is_made_of(
         assert furthest(text.embedding, vector) < 1e-6
 
 
-@pytest.mark.parametrize("layer", [-1, 4])
-def test_a_layer_that_is_not_there_is_refused(encoder: FolderEncoder, layer: int) -> None:
-    with pytest.raises(ModelError, match=f"tiny has layers 0 to 3, none is {layer}"):
-        encoder.tokens(["tin"], layer=layer)
-
-
-def test_a_limit_below_three_is_refused(encoder: FolderEncoder) -> None:
-    with pytest.raises(ModelError, match="at least 3 tokens, got 2"):
-        encoder.tokens(["tin"], limit=2)
-
-
 def test_it_may_be_used_from_several_threads(encoder: FolderEncoder) -> None:
     expected = encoder.embed(TEXTS)
     with ThreadPoolExecutor(4) as pool:
         for vectors in pool.map(encoder.embed, [TEXTS] * 8):
             assert furthest(vectors, expected) < 1e-6
-
-
-def test_it_says_what_it_is(encoder: FolderEncoder) -> None:
-    assert encoder.name == "tiny"
-    assert encoder.about == "tiny: 32 dimensions, mean of up to 32 tokens, ONNX float32"
-    assert (encoder.dimensions, encoder.max_tokens, encoder.longest) == (32, 32, 64)
-
-
-def test_the_fingerprint_is_of_model_and_back_end(folder: Path, tmp_path: Path) -> None:
-    ours = load(folder, "tiny").fingerprint
-    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
-    assert load(copy, "copy").fingerprint == ours
-    assert bert.load(folder, "tiny").fingerprint != ours
-    other = tiny_bert(tmp_path / "other", layers=3, seed=1)
-    assert load(other, "tiny").fingerprint != ours
-
-
-def test_weights_that_are_not_numbers_are_refused(tmp_path: Path) -> None:
-    folder = tiny_bert(tmp_path)
-    tensors = safetensors.load_file(folder / "model.safetensors")
-    tensors["encoder.layer.1.output.dense.bias"][3] = np.nan
-    safetensors.save_file(tensors, folder / "model.safetensors")
-    with pytest.raises(ModelError, match=r"layer\.1\.output\.dense\.bias.*1 of 32 that are NaN"):
-        load(folder, "tiny")
 
 
 # Files: a table of word vectors is the whole model, so what it must give is known.
@@ -345,11 +309,47 @@ def test_a_graph_that_gives_up_is_a_failure(tmp_path: Path) -> None:
         encoder.embed(["1932 the keeper"])
 
 
-def test_a_model_without_a_graph_must_be_of_the_bert_family(tmp_path: Path) -> None:
-    folder = with_file(tmp_path)
-    (folder / "model.onnx").unlink()
-    with pytest.raises(ModelError, match=r"expected bert, roberta, .*, got 'deberta-v2'"):
+def test_a_model_without_a_graph_is_refused_with_the_command_that_makes_one(
+    tmp_path: Path,
+) -> None:
+    folder = tiny_bert(tmp_path / "my model")
+    with pytest.raises(ModelError) as caught:
         load(folder, "file")
+    assert str(caught.value).splitlines() == [
+        f"{folder} holds neither model.onnx nor onnx/model.onnx. To make one: pip install "
+        f"optimum-onnx, then optimum-cli export onnx --model '{folder}' "
+        f"--task feature-extraction '{folder}/onnx'",
+        "Without onnx: before its name, the model is computed by NumPy",
+    ]
+
+
+def test_no_texts_have_no_vectors(tmp_path: Path) -> None:
+    encoder = load(with_file(tmp_path), "file")
+    assert encoder.embed([]).shape == (0, 4)
+    assert encoder.tokens([]) == []
+    assert encoder.lengths([]).shape == (0,)
+
+
+def test_a_limit_below_three_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="at least 3 tokens, got 2"):
+        load(with_file(tmp_path), "file").tokens(["tin"], limit=2)
+
+
+def test_it_says_what_it_is(tmp_path: Path) -> None:
+    encoder = load(with_file(tmp_path), "file")
+    assert encoder.name == "file"
+    assert encoder.about == "file: 4 dimensions, mean of up to 32 tokens, ONNX float32"
+    assert (encoder.dimensions, encoder.max_tokens, encoder.longest) == (4, 32, 64)
+
+
+def test_the_fingerprint_is_of_the_graph_and_of_the_weights_beside_it(tmp_path: Path) -> None:
+    folder = with_file(tmp_path / "one", "onnx/model.onnx")
+    ours = load(folder, "file").fingerprint
+    assert load(copied(folder, tmp_path / "copy"), "copy").fingerprint == ours
+    (folder / "onnx" / "model.onnx_data").write_bytes(b"weights")
+    assert load(folder, "file").fingerprint != ours
+    other = with_file(tmp_path / "other", "onnx/model.onnx", values=table() + 1)
+    assert load(other, "file").fingerprint != ours
 
 
 def test_batches_are_small_and_of_much_the_same_length() -> None:

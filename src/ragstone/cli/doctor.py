@@ -11,7 +11,7 @@ EXTRAS = {
     "bedrock": ("botocore",),
     "litellm": ("litellm",),
     "local": ("huggingface-hub", "safetensors", "threadpoolctl", "tokenizers"),
-    "onnx": ("huggingface-hub", "onnx", "onnxruntime", "safetensors", "tokenizers"),
+    "onnx": ("huggingface-hub", "onnxruntime", "tokenizers"),
     "pandas": ("pandas", "pyarrow"),
     "prices": ("genai-prices",),
     "pydantic-ai": ("pydantic-ai-slim",),

@@ -26,7 +26,7 @@ def models(
     name: Annotated[
         str | None,
         typer.Argument(help="builtin:minilm, or org/name of the hub; onnx:org/name for its ONNX "
-                       "graph."),
+                       "file."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:  # fmt: skip
@@ -100,8 +100,6 @@ def _verify(name: str | None, json: bool) -> None:
 
     there = stored()
     found = [one for one in there if name in (None, one.origin.name, one.origin.pulled_as)]
-    if not found and name is not None:
-        found = [one for one in there if f"onnx:{one.origin.name}" == name]
     if not found and name is not None:
         raise ModelError(f"{name} is not stored here. To fetch it: ragstone models pull {name}")
     results = [(one, damage(one)) for one in found]

@@ -68,7 +68,7 @@ def open_cross_encoder(
         [numpy:|onnx:|torch:]WHERE      WHERE is a folder, or org/name[@revision] of the hub
 
     Without a back end it is ``numpy``, which knows BERT, RoBERTa, XLM-RoBERTa and DistilBERT;
-    ``onnx`` reads these too, and any ``model.onnx``; ``torch`` whatever transformers loads.
+    ``onnx`` reads any ``model.onnx``; ``torch`` whatever transformers loads.
 
     Args:
         name: In the form above.

@@ -1,9 +1,9 @@
-"""Cross-encoders of the BERT family: the hidden states of NumPy or onnxruntime, and a head on top.
+"""Cross-encoders of the BERT family in NumPy: the hidden states, and a head on top.
 
 The head reads the state of the first token alone: two linear layers, tanh or ReLU between them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import accumulate, pairwise
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.errors import Fault
 
@@ -30,10 +29,7 @@ from .bert_weights import (
 from .cross_encoder_folder import TOKENIZER, CrossEncoderFolder, refused
 from .encoder import Vectors
 from .folder import is_count
-from .onnx_graph import bert_graph, inputs_of
-from .onnx_session import even_batches, open_graph
 from .pairs import Pair, TokenizedPair, lengths_of
-from .side_by_side import side_by_side
 
 HEADS = {
     "bert": ("bert.pooler.dense", "classifier"),
@@ -44,9 +40,6 @@ HEADS = {
 """The two layers of the head, as the weights call them."""
 
 TYPES = "embeddings.token_type_embeddings.weight"
-
-FirstStates = Callable[[Sequence[TokenizedPair]], Vectors]
-"""The states of the first token of each pair, shape (pairs, hidden)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +67,9 @@ class BertPairs:
     max_tokens: int
     folder: CrossEncoderFolder
     head: Head
-    first_states: FirstStates
+    weights: Weights
+    sizes: Sizes
+    second_type: Vectors | None
 
     def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
         """The tokens of each pair."""
@@ -82,20 +77,31 @@ class BertPairs:
 
     def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
         """Shape (pairs, labels)."""
-        return self.head.logits(self.first_states(pairs))
+        lengths = lengths_of(pairs)
+        space = Workspace(self.sizes, max(BATCH_TOKENS, lengths.max(initial=0)))
+        first = np.empty((len(pairs), self.sizes.hidden), np.float32)
+        for batch in batches(lengths):
+            some = [pairs[number] for number in batch]
+            ends = [0, *accumulate(len(pair.ids) for pair in some)]
+            texts = [pair.ids for pair in some]
+            weights = self.weights
+            if self.second_type is not None:
+                weights = replace(weights, words=_words(weights, some, self.second_type))
+                texts = [np.arange(*rows, dtype=np.int32) for rows in pairwise(ends)]
+            states = hidden_states(weights, self.sizes, texts, self.sizes.layers, space)
+            first[batch] = states[ends[:-1]]
+        return self.head.logits(first)
 
 
-def load(path: Path, *, onnx: bool = False) -> BertPairs:
+def load(path: Path) -> BertPairs:
     """The cross-encoder in a folder.
 
     Args:
         path: As sentence-transformers or transformers writes it.
-        onnx: Compute the states with onnxruntime, from a graph made from the weights.
 
     Raises:
         ModelError: Every fault of the folder.
-        MissingDependency: ``tokenizers``, ``safetensors`` or, if asked for, ``onnxruntime`` or
-            ``onnx`` is not installed.
+        MissingDependency: ``tokenizers`` or ``safetensors`` is not installed.
     """
     folder = CrossEncoderFolder.read(path, _faults)
     sizes = sizes_of(folder.config)
@@ -107,33 +113,16 @@ def load(path: Path, *, onnx: bool = False) -> BertPairs:
     weights = read_weights(path, path, sizes)
     head, second_type = _read_head(folder, sizes)
     return BertPairs(
-        about="ONNX float32" if onnx else "NumPy float32",
-        fingerprint=folder.fingerprint([path / FILE], "onnx" if onnx else "numpy", "float32"),
+        about="NumPy float32",
+        fingerprint=folder.fingerprint([path / FILE], "numpy", "float32"),
         labels=folder.named(len(head.outer.bias)),
         max_tokens=folder.max_tokens,
         folder=folder,
         head=head,
-        first_states=(_by_onnx if onnx else _by_numpy)(weights, sizes, second_type),
+        weights=weights,
+        sizes=sizes,
+        second_type=second_type,
     )
-
-
-def _by_numpy(weights: Weights, sizes: Sizes, second_type: Vectors | None) -> FirstStates:
-    def first_states(pairs: Sequence[TokenizedPair]) -> Vectors:
-        lengths = lengths_of(pairs)
-        space = Workspace(sizes, max(BATCH_TOKENS, lengths.max(initial=0)))
-        found = np.empty((len(pairs), sizes.hidden), np.float32)
-        for batch in batches(lengths):
-            some = [pairs[number] for number in batch]
-            ends = [0, *accumulate(len(pair.ids) for pair in some)]
-            texts = [pair.ids for pair in some]
-            own = weights
-            if second_type is not None:
-                own = replace(weights, words=_words(weights, some, second_type))
-                texts = [np.arange(*rows, dtype=np.int32) for rows in pairwise(ends)]
-            found[batch] = hidden_states(own, sizes, texts, sizes.layers, space)[ends[:-1]]
-        return found
-
-    return first_states
 
 
 def _words(weights: Weights, pairs: Sequence[TokenizedPair], second_type: Vectors) -> Vectors:
@@ -141,25 +130,6 @@ def _words(weights: Weights, pairs: Sequence[TokenizedPair], second_type: Vector
     words: Vectors = weights.words[np.concatenate([pair.ids for pair in pairs])].astype(np.float32)
     words[np.concatenate([pair.types for pair in pairs]) == 1] += second_type
     return words
-
-
-def _by_onnx(weights: Weights, sizes: Sizes, second_type: Vectors | None) -> FirstStates:
-    session = open_graph(bert_graph(weights, sizes, sizes.layers, second_type=second_type))
-
-    def first_states(pairs: Sequence[TokenizedPair]) -> Vectors:
-        found = np.empty((len(pairs), sizes.hidden), np.float32)
-
-        def compute(batch: NDArray[np.intp]) -> None:
-            some = [pairs[number] for number in batch]
-            types = None if second_type is None else [pair.types for pair in some]
-            inputs = inputs_of([pair.ids for pair in some], sizes.padding, types)
-            found[batch] = session.run(inputs, "states")[:, 0]
-
-        for _ in side_by_side(compute, even_batches(lengths_of(pairs))):
-            pass
-        return found
-
-    return first_states
 
 
 def _faults(path: Path, config: Mapping[str, Any]) -> Iterator[Fault]:

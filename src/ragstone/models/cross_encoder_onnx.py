@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from . import cross_encoder_bert, onnx_file
+from . import onnx_file
 from .cross_encoder_folder import CrossEncoderFolder
 from .encoder import Vectors
 from .onnx_file import OnnxFile
@@ -46,24 +46,19 @@ class OnnxPairs:
         return found
 
 
-def load(path: Path) -> OnnxPairs | cross_encoder_bert.BertPairs:
-    """The cross-encoder in a folder.
-
-    Computes ``model.onnx`` or ``onnx/model.onnx`` where there is one; without one, a graph made
-    from the weights of a model of the BERT family.
+def load(path: Path) -> OnnxPairs:
+    """The cross-encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
 
     Args:
         path: As sentence-transformers or transformers writes it.
 
     Raises:
-        ModelError: Every fault of the folder, or what is not understood of its graph.
-        MissingDependency: ``onnxruntime``, ``onnx``, ``tokenizers`` or ``safetensors`` is not
-            installed.
+        ModelError: There is no such file, every fault of the folder, or what is not understood of
+            its graph.
+        MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
     """
-    graph = onnx_file.find(path)
-    if graph is None:
-        return cross_encoder_bert.load(path, onnx=True)
     folder = CrossEncoderFolder.read(path)
+    graph = onnx_file.find(path, "text-classification")
     padding = folder.config.get("pad_token_id")
     file = OnnxFile(graph, LOGITS, padding if isinstance(padding, int) else 0)
     return OnnxPairs(

@@ -25,6 +25,7 @@ WEIGHTS = {
     "safetensors": re.compile(rf"{MODULE}model\.safetensors"),
     "onnx": re.compile(r"onnx/model\.onnx(_data)?"),
 }
+READER = {"safetensors": "numpy", "onnx": "onnx"}
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -202,7 +203,8 @@ def _kind(found: Listing, kinds: Sequence[str]) -> str:
     words = f"{found.repository} has no weights as {' or '.join(kinds)}"
     if any(path.endswith(".safetensors.index.json") for path in paths):
         words += " in one file"
-    others = [f"{kind}:{found.repository}" for kind in (*there, "torch")]
+    others = [f"{READER[kind]}:{found.repository}" for kind in there]
+    others.append(f"torch:{found.repository}")
     raise ModelError(f"{words}. Another back end may read it: {', '.join(others)}")
 
 

@@ -17,22 +17,22 @@ from typing import Literal
 from ragstone.errors import MissingDependency, ModelError, UnknownName
 
 from . import api, store
-from .builtin import BUILTIN, fetch_builtin
+from .builtin import BUILTIN, REPOSITORY, fetch_builtin
 from .cache import CachedEncoder
 from .encoder import Encoder
 from .fetch import fetch, instead, to_stderr
 from .kept_vectors import embeddings_file
+from .onnx_file import PLACES
 from .store import Note, Stored
 
 BackEnd = Literal["numpy", "onnx", "torch"]
 NEEDS: dict[BackEnd, tuple[str, tuple[str, ...]]] = {
     "numpy": ("local", ("safetensors", "threadpoolctl", "tokenizers")),
-    "onnx": ("onnx", ("onnx", "onnxruntime", "safetensors", "tokenizers")),
+    "onnx": ("onnx", ("onnxruntime", "tokenizers")),
     "torch": ("torch", ("sentence_transformers", "torch")),
 }
 HUB_NAME = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
 FORMS = (BUILTIN, "FOLDER", "org/name", "openai:MODEL", "http://HOST/v1#MODEL")
-GRAPHS = ("model.onnx", "onnx/model.onnx")
 SHOWN = 80
 
 _opened: dict[tuple[object, Path], tuple[object, CachedEncoder]] = {}
@@ -133,9 +133,15 @@ def place_of(name: str) -> Place:
 
     Raises:
         UnknownName: The name has none of the forms.
-        ModelError: It looks like a folder, and there is none, or none that can be looked for.
+        ModelError: It looks like a folder, and there is none, or none that can be looked for; or it
+            is the builtin model as an ONNX file, which it does not have.
     """
     back_end, where = _split(name)
+    if where == BUILTIN and back_end == "onnx":
+        raise ModelError(
+            f"{BUILTIN} has no ONNX file. Name it without onnx:, or take the file of the same "
+            f"model from the hub: onnx:{REPOSITORY}"
+        )
     if where == BUILTIN:
         return Place(name, back_end)
     try:
@@ -208,8 +214,8 @@ def _split(name: str) -> tuple[BackEnd, str]:
 
 
 def _weights(place: Place) -> tuple[str, ...]:
-    """What the back end reads: onnx makes a graph of the weights where there is none."""
-    return ("onnx", "safetensors") if place.back_end == "onnx" else ("safetensors",)
+    """What the back end reads."""
+    return ("onnx",) if place.back_end == "onnx" else ("safetensors",)
 
 
 def _of_torch_alone(place: Place) -> bool:
@@ -225,7 +231,7 @@ def _in_hub_cache(repository: str) -> bool:
 
 
 def _readable(place: Place, folder: Path) -> None:
-    graph = any((folder / path).is_file() for path in GRAPHS)
+    graph = any((folder / path).is_file() for path in PLACES)
     weights = any(file.suffix == ".safetensors" for file in _files(folder))
     if place.back_end == "numpy" and graph and not weights:
         raise ModelError(f"{folder} holds an ONNX graph and no safetensors: name it onnx:{folder}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from ragstone.errors import ModelError, ModelFailure
 
 from .encoder import Vectors
-from .onnx_session import open_file
+from .onnx_session import Session
 from .padding import inside, padded
 
 PLACES = ("model.onnx", "onnx/model.onnx")
@@ -19,10 +20,26 @@ IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
 Ids = NDArray[np.int32]
 
 
-def find(folder: Path) -> Path | None:
-    """The ONNX file of a model, None where there is none."""
+def find(folder: Path, task: str = "feature-extraction") -> Path:
+    """The ONNX file of a model.
+
+    Args:
+        folder: Where it lies, or the folder ``onnx`` of it.
+        task: What the model is for, as optimum calls it.
+
+    Raises:
+        ModelError: There is none.
+    """
     paths = (folder / place for place in PLACES)
-    return next((path for path in paths if path.is_file()), None)
+    found = next((path for path in paths if path.is_file()), None)
+    if found is None:
+        model, made = quote(str(folder)), quote(str(folder / "onnx"))
+        raise ModelError(
+            f"{folder} holds neither {' nor '.join(PLACES)}. To make one: pip install "
+            f"optimum-onnx, then optimum-cli export onnx --model {model} --task {task} {made}\n"
+            "Without onnx: before its name, the model is computed by NumPy"
+        )
+    return found
 
 
 def files(graph: Path) -> list[Path]:
@@ -53,7 +70,7 @@ class OnnxFile:
             ModelError: It takes or gives something else, or not numbers.
             MissingDependency: ``onnxruntime`` is not installed.
         """
-        self._session = open_file(path)
+        self._session = Session(path)
         self._padding = padding
         _check_inputs(path, self._session.inputs)
         known = [name for name in wanted if name in self._session.outputs]

@@ -15,38 +15,36 @@ from numpy.typing import NDArray
 from ragstone.errors import MissingDependency, ModelError, ModelFailure
 
 from .encoder import Vectors
-from .onnx_graph import Graph
 
 BATCH_TOKENS = 512
-"""Quickest on two cores; from 256 to 1,024 it makes a tenth."""
+"""Fastest on two cores; anything from 256 to 1,024 is within a tenth of it."""
 
 MUCH_SHORTER = 0.6
 FATAL_ONLY = 4
 
 
 class Session:
-    """A graph ready to be run, from any thread."""
+    """An ONNX file ready to be run, from any thread, with all of onnxruntime's optimisations."""
 
-    def __init__(
-        self,
-        model: bytes | str,
-        options: Any,
-        name: str,
-        tensors: Mapping[str, NDArray[Any]] | None = None,
-    ) -> None:
-        """Keeps the tensors, for onnxruntime reads them where they lie.
+    def __init__(self, path: Path) -> None:
+        """Opens it.
 
         Raises:
-            ModelError: onnxruntime does not understand the graph.
+            ModelError: onnxruntime does not understand the file.
+            MissingDependency: ``onnxruntime`` is not installed.
         """
-        self._name = name
-        self._tensors = tensors
+        onnxruntime = _onnxruntime()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = FATAL_ONLY
+        self._name = path.name
         try:
-            self._session = _onnxruntime().InferenceSession(
-                model, options, providers=["CPUExecutionProvider"]
+            self._session = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
             )
         except _raised() as error:
-            raise ModelError(f"onnxruntime cannot read {name}: {_said(error)}") from error
+            raise ModelError(f"onnxruntime cannot read {path.name}: {_said(error)}") from error
         self.inputs = {one.name: (one.type, one.shape) for one in self._session.get_inputs()}
         self.outputs = [one.name for one in self._session.get_outputs()]
 
@@ -63,29 +61,6 @@ class Session:
         return np.asarray(values, np.float32)
 
 
-def open_file(path: Path) -> Session:
-    """The session of a file, with all of onnxruntime's optimisations.
-
-    Raises:
-        ModelError: onnxruntime cannot read it.
-        MissingDependency: ``onnxruntime`` is not installed.
-    """
-    return Session(str(path), _options("ORT_ENABLE_ALL"), path.name)
-
-
-def open_graph(graph: Graph) -> Session:
-    """The session of a graph of ours, computed as it is drawn.
-
-    Raises:
-        MissingDependency: ``onnxruntime`` is not installed.
-    """
-    options = _options("ORT_ENABLE_BASIC")
-    value = _onnxruntime().OrtValue.ortvalue_from_numpy
-    values = [value(tensor) for tensor in graph.tensors.values()]
-    options.add_external_initializers(list(graph.tensors), values)
-    return Session(graph.model, options, "the graph made from the weights", graph.tensors)
-
-
 def even_batches(lengths: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
     """Batches for this back end, which pads: few tokens, in texts of much the same length.
 
@@ -99,16 +74,6 @@ def even_batches(lengths: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
         if full or end == order.size or lengths[order[end]] < MUCH_SHORTER * longest:
             yield order[start:end]
             start = end
-
-
-def _options(optimisations: str) -> Any:
-    onnxruntime = _onnxruntime()
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, optimisations)
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = FATAL_ONLY
-    return options
 
 
 def _onnxruntime() -> Any:
