@@ -1,5 +1,6 @@
 """The plugin, in a pytest of its own."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -74,12 +75,12 @@ def test_undefined_example(ragstone):
     assert "4 failed, 3 passed, 1 skipped" in printed
     broken = printed[printed.index("_ test_broken _") : printed.index("_ test_open _")]
     assert "FAIL: 1 broken" in broken
-    assert "BROKEN  exact_match >= 0.95" in broken
+    assert re.search(r"exact_match >= 0.95 +broken", broken)
     assert "Is it 30?" in broken
     assert "Traceback" not in broken
     opened = printed[printed.index("_ test_open _") : printed.index("_ test_bad_example _")]
     assert "CANNOT TELL" in opened
-    assert "needs " in opened
+    assert " needs" in opened
     bad = printed[printed.index("_ test_bad_example _") :]
     assert "claim contradicted: The pier is 20 metres long." in bad
     assert "undefined everywhere (no_reference)" in bad

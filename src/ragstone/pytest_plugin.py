@@ -88,12 +88,12 @@ class Ragstone:
             max_missing=max_missing,
         )
         if result.decision != "pass":
-            from ragstone.inert import seen
             from ragstone.report.failing import failing
-            from ragstone.report.gate_text import gate_text
+            from ragstone.report.pages.gate import gate_page
+            from ragstone.report.render.terminal import as_text
 
-            examples = failing(opened, result, limit=worst)
-            said = seen(gate_text(str(opened.path), result, examples))
+            page = gate_page(opened, result, failing(opened, result, limit=worst))
+            said = f"{page.said}\n{as_text(page)}"
             if result.decision == "cannot_tell" and cannot_tell == "skip":
                 pytest.skip(said)
             pytest.fail(said, pytrace=False)

@@ -16,7 +16,7 @@ from ragstone.decisions.calibrating.calibrate import Calibration
 from ragstone.decisions.calibrating.random_draw import not_random
 from ragstone.decisions.gating.gate import gate
 from ragstone.report.calibration_page import calibration_page
-from ragstone.report.gate_words import advice
+from ragstone.report.pages.gate import advice
 from ragstone.run import Run
 from ragstone.stats.correcting.anytime import anytime_mean
 

@@ -10,6 +10,8 @@ import pytest
 from rich.console import Console, RenderableType
 
 from ragstone.metrics import parse_metric
+from ragstone.report.page import Block, Page, Section
+from ragstone.report.render.terminal import Shown
 from ragstone.run.estimate import Estimate
 
 
@@ -51,6 +53,17 @@ def make_estimate(metric: str, value: float | None = None, **known: Any) -> Esti
 
 
 @pytest.fixture
+def page_of() -> Callable[..., Page]:
+    """A page of these blocks, under no heading."""
+
+    def made(*blocks: Block, **known: Any) -> Page:
+        facts: dict[str, Any] = {"name": "test", "title": "runs/a"} | known
+        return Page(sections=tuple(Section((block,)) for block in blocks), **facts)
+
+    return made
+
+
+@pytest.fixture
 def estimate() -> Callable[..., Estimate]:
     return make_estimate
 
@@ -64,9 +77,9 @@ def made_run() -> Callable[..., HandMadeRun]:
 def text() -> Callable[..., str]:
     """What is printed at a width, without colours."""
 
-    def printed(shown: RenderableType, width: int = 120) -> str:
+    def printed(shown: RenderableType | Page, width: int = 120) -> str:
         console = Console(file=StringIO(), width=width, highlight=False, color_system=None)
-        console.print(shown)
+        console.print(Shown(shown) if isinstance(shown, Page) else shown)
         assert isinstance(console.file, StringIO)
         return console.file.getvalue()
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ragstone.report import notebook_html, page, picture
+from ragstone.report import notebook_html, picture, run_page
 from ragstone.report.distribution import Distribution, distributions
 from ragstone.report.slices import SliceTable
 from ragstone.run.estimate import Estimate
@@ -36,7 +36,7 @@ def test_page_says_what_who_and_where(
                  flags={"empty_retrieval": 2}, group={"system": system})
         for system in ("a", "b")
     )  # fmt: skip
-    printed = text(page(made_run(ones, MANIFEST)))
+    printed = text(run_page(made_run(ones, MANIFEST)))
     assert "answers.jsonl  249 rows · 83 questions · 2 systems" in printed
     assert "string evidence, to be calibrated" in printed
     assert "reference ids" not in printed, "a judge that filled nothing did not judge"
@@ -56,7 +56,7 @@ def test_all_systems_together_stand_below_the_systems(
         estimate("precision", 0.25, group={"system": "a"}),
         estimate("precision", 0.5, group={"system": "b"}),
     )
-    printed = text(page(made_run(ones, MANIFEST)))
+    printed = text(run_page(made_run(ones, MANIFEST)))
     places = [printed.index(value) for value in ("0.250", "0.500", "0.375")]
     assert places == sorted(places)
     assert "all" in printed[places[1] : places[2]]
@@ -69,13 +69,13 @@ def test_what_is_missing_is_explained_once_in_the_small_print(
     ones = tuple(
         estimate(name, n_missing=4, reasons=reasons) for name in ("helpfulness", "on_topic")
     )
-    printed = text(page(made_run(ones, MANIFEST)))
+    printed = text(run_page(made_run(ones, MANIFEST)))
     assert printed.count("missing (quality needs an LLM judge)") == 2
     assert printed.count("quality needs an LLM judge of a later version, or people's labels") == 1
 
 
 def test_a_run_without_estimates_has_a_page(made_run: Callable[..., Any], text: Print) -> None:
-    assert "No metric" in text(page(made_run((), MANIFEST)))
+    assert "No metric" in text(run_page(made_run((), MANIFEST)))
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])

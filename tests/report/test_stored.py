@@ -179,7 +179,7 @@ def test_nothing_else_can_be_exported(run: Run) -> None:
 
 
 def test_a_page_is_read_back_from_the_folder(run: Run, text: Callable[..., str]) -> None:
-    from ragstone.report import page
+    from ragstone.report import run_page
 
     assert isinstance(run.path, Path)
-    assert text(page(Run.open(run.path))) == text(page(run))
+    assert text(run_page(Run.open(run.path))) == text(run_page(run))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .column_names import column_names
-from .output import print_json, print_notes
+from .output import print_page
 from .rating_scales import RatingScales, scale_ends
 from .results import MetricsFrom, load_own, names_of
 
@@ -106,12 +106,10 @@ def gate(
     Exit status: 0 pass, 1 fail, 2 bad input, 3 cannot tell, 4 too much missing.
     """
     from ragstone.decisions.gating.gate import gate as decided
-    from ragstone.report import show
     from ragstone.report.failing import failing
-    from ragstone.report.gate_markdown import gate_markdown
-    from ragstone.report.gate_page import gate_page
-    from ragstone.report.gate_record import gate_record
-    from ragstone.report.junit import junit as junit_xml
+    from ragstone.report.pages.gate import gate_page
+    from ragstone.report.render.junit import as_junit
+    from ragstone.report.render.markdown import as_markdown
     from ragstone.run import Run
 
     load_own(metrics_from or ())
@@ -132,17 +130,16 @@ def gate(
         assume_random=assume_random,
         anytime=anytime,
     )
-    examples = failing(opened, result, limit=limit)
+    page = gate_page(opened, result, failing(opened, result, limit=limit))
     if junit is not None:
-        _write(junit, junit_xml(str(run), result, examples))
-    summary = gate_markdown(str(run), result, examples)
+        _write(junit, as_junit(page))
+    summary = as_markdown(page)
     if markdown is not None:
         _write(markdown, summary.encode())
     if step := os.environ.get(STEP_SUMMARY):
         with Path(step).open("a", encoding="utf-8") as file:
             file.write(summary + "\n")
-    print_json(gate_record(result, examples)) if json else show(gate_page(opened, result, examples))
-    print_notes(result.notes)
+    print_page(page, json=json)
     raise typer.Exit(result.exit_status)
 
 

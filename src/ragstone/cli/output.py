@@ -3,10 +3,25 @@
 import json
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragstone.inert import json_text, seen
+
+if TYPE_CHECKING:
+    from ragstone.report.page import Page
+
+
+def print_page(page: "Page", *, json: bool) -> None:
+    """The page, or its record as JSON; what is to be known beside it on standard error."""
+    if json:
+        print_json(page.record())
+    else:
+        from ragstone.report import show
+
+        show(page)
+    print_notes(page.notes)
 
 
 def print_json(value: object) -> None:

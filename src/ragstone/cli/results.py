@@ -105,9 +105,9 @@ def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
             }
         )
     else:
-        from ragstone.report import page, show
+        from ragstone.report import run_page, show
 
-        show(page(run))
+        show(run_page(run))
     print_notes(notes)
     raise typer.Exit(run.exit_status)
 

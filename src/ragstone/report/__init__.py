@@ -1,6 +1,6 @@
 """The report room: how a run is shown to people, in a terminal, a notebook, a picture, a table.
 
-page            what `ragstone evaluate` prints: who judged, every estimate, the small print
+run_page        what `ragstone evaluate` prints: who judged, every estimate, the small print
 summary         what `ragstone show RUN` prints: the worst examples of each metric
 example_page    what `ragstone show RUN EXAMPLE` prints
 worst           the worst examples of each metric, as plain data
@@ -25,8 +25,8 @@ from .export import as_bytes, export_table, write_table
 from .forecast_page import forecast_page
 from .graphrag import graphrag_table
 from .notebook import notebook_html
-from .page import Reported, page
 from .picture import picture
+from .run_page import Reported, run_page
 from .stored import Stored
 from .worst import summary, worst
 
@@ -42,8 +42,8 @@ __all__ = [
     "forecast_page",
     "graphrag_table",
     "notebook_html",
-    "page",
     "picture",
+    "run_page",
     "show",
     "summary",
     "terminal",

@@ -14,7 +14,7 @@ from ragstone.stats.interval import Interval
 
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import coloured, counted, drawn, ends, number, percent
-from .grid import Cell, Column, Grid, Roomiest, Row, cell, folded
+from .render.grid import Cell, Column, Grid, Roomiest, Row, cell, folded
 
 STRIPS = (31, 21, 11, 0)
 OVERVIEW_STRIPS = (25, 15, 0)

@@ -21,7 +21,7 @@ from .figures import (
     percent,
     scale_of,
 )
-from .grid import Cell, Column, Grid, Roomiest, Row, cell, folded
+from .render.grid import Cell, Column, Grid, Roomiest, Row, cell, folded
 
 if TYPE_CHECKING:
     from ragstone.decisions import Calibration

@@ -23,8 +23,8 @@ from ragstone.metrics import (
 
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import ARROWS
-from .grid import Column, Grid, Row, cell
 from .groups import FAMILIES
+from .render.grid import Column, Grid, Row, cell
 
 Entry = dict[str, Any]
 BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}

@@ -12,8 +12,8 @@ from ragstone.decisions.comparing.ranking import Ranked
 
 from .facts import DIM, HEAD, Facts
 from .figures import METHODS, counted, ends, number, percent
-from .grid import Column, Grid, Row, cell, folded
 from .pair_table import METRIC_WIDTH, VERDICTS, Layout, PairTable, by_metric, needed
+from .render.grid import Column, Grid, Row, cell, folded
 
 TESTS = {
     "mcnemar_exact": ("McNemar's exact test", "rates, one pair a cluster"),

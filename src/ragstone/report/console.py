@@ -10,6 +10,9 @@ from rich.segment import Segment
 
 from ragstone.inert import seen
 
+from .page import Page
+from .render.terminal import Shown
+
 PIPE_WIDTH = 120
 
 
@@ -42,6 +45,6 @@ def terminal(stream: TextIO | None = None) -> Console:
     return Terminal(file=stream, width=width, highlight=False, emoji=False, markup=False)
 
 
-def show(shown: RenderableType, stream: TextIO | None = None) -> None:
+def show(shown: RenderableType | Page, stream: TextIO | None = None) -> None:
     """Print it; where it is wider than the console, lines run over and lose nothing."""
-    terminal(stream).print(shown, crop=False)
+    terminal(stream).print(Shown(shown) if isinstance(shown, Page) else shown, crop=False)

@@ -10,8 +10,8 @@ from ragstone.run.estimate import Estimate
 
 from .facts import DIM, HEAD
 from .figures import percent
-from .grid import Cell, Column, Grid, Row, cell, folded, roomiest
 from .groups import SYSTEM, by_metric
+from .render.grid import Cell, Column, Grid, Row, cell, folded, roomiest
 from .table import MISSING, SYSTEM_WIDTH, UNDEFINED
 
 TITLES = {"answer_outcome": "Outcomes", "factual_accuracy": "Grades"}

@@ -10,7 +10,7 @@ from rich.text import Text
 from .calls import calls
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import number, plain_reason
-from .grid import Column, Grid, cell, folded
+from .render.grid import Column, Grid, cell, folded
 from .table import METRIC_WIDTH, MISSING, UNDEFINED
 
 VERDICTS = {

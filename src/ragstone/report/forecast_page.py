@@ -8,7 +8,7 @@ from rich.text import Text
 
 from .calls import cost
 from .facts import DIM, HEAD, Paragraph
-from .grid import Cell, Column, Grid, cell
+from .render.grid import Cell, Column, Grid, cell
 
 
 class Expected(Protocol):

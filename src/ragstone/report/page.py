@@ -1,139 +1,415 @@
-"""Page: what a run found, on one page: who judged, every estimate, the small print."""
+"""Page: what is shown, as data: sections of sentences, facts, tables with typed cells, charts.
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Protocol
+A page is built once from a typed result, and every renderer in ``render`` shows it in its way: a
+terminal draws an interval as ``├─●─┤``, HTML as SVG, Markdown writes it in figures, JSON gives
+the result's own record. Cells are facts; how they look is the renderer's.
+"""
 
-from rich.console import Group, RenderableType
-from rich.text import Text
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, Literal
 
-from ragstone.run.estimate import Estimate
+Tone = Literal["", "good", "bad", "caution", "undefined", "missing", "equal", "quiet", "name"]
+"""What words are, so that a renderer can colour them; ``name`` is an id."""
 
-from .calls import took
-from .distribution import distributions
-from .facts import DIM, HEAD, Facts
-from .figures import METHODS, counted, in_percent, known_suites, plain_reason
-from .groups import Groups, by_metric
-from .slices import SliceTable
-from .table import EstimateTable
+Outcome = Literal["undefined", "missing", "unknown"]
+"""Why there is no value: the definition gives none, a judge owes it, or it cannot be told."""
+
+Record = Mapping[str, Any] | Sequence[Any]
 
 
-class Reported(Protocol):
-    """What a page needs of a run."""
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A few words of one tone."""
+
+    text: str
+    tone: Tone = ""
+    strong: bool = False
+
+
+Words = str | Said | Sequence[str | Said]
+
+
+def strong(text: str, tone: Tone = "") -> Said:
+    """Words that stand out."""
+    return Said(text, tone, strong=True)
+
+
+def quiet(text: str) -> Said:
+    """Words that stand back."""
+    return Said(text, "quiet")
+
+
+def parts(words: Words) -> tuple[Said, ...]:
+    """The words one by one."""
+    several = [words] if isinstance(words, str | Said) else words
+    return tuple(Said(one) if isinstance(one, str) else one for one in several)
+
+
+def plain(words: Words) -> str:
+    """The words without their tones."""
+    return "".join(one.text for one in parts(words))
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place on a scale: the bar to clear, zero, the margin's ends, what chance gives."""
+
+    at: float
+    what: Literal["bar", "zero", "margin", "chance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What an interval is drawn on."""
+
+    low: float
+    high: float
+    marks: tuple[Mark, ...] = ()
 
     @property
-    def path(self) -> Path | None: ...
+    def drawable(self) -> bool:
+        """Whether it has two ends."""
+        return isfinite(self.high - self.low) and self.high > self.low
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a row is about; ``better`` is the direction of a metric, ``about`` says more."""
+
+    text: str
+    better: Literal["+", "-", "0", ""] = ""
+    about: str = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number; a dash where there is none. ``n`` is how many rows it rests on."""
+
+    value: float | None
+    places: int = 3
+    percent: bool = False
+    sign: Literal["", "+", "±"] = ""
+    unit: str = ""
+    n: int | None = None
+    tone: Tone = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many; of a tone only where there are any."""
+
+    value: int | None
+    tone: Tone = ""
+    note: str = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many of so many."""
+
+    count: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class P:
+    """A p-value; nothing where there is none."""
+
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value with its interval, drawn where the scale has ends.
+
+    ``word`` reads the value in words, ``core`` is the interval that equivalence is read from.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    scale: Scale | None = None
+    core: tuple[float, float] | None = None
+    percent: bool = False
+    signed: bool = False
+    tone: Tone = ""
+    word: str = ""
+    strong: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a bar; ``level`` from 0, the best, picks its look."""
+
+    size: float
+    level: int
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Parts beside each other, out of ``whole``."""
+
+    parts: tuple[Part, ...]
+    whole: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided: its code for programs, its word for people."""
+
+    code: str
+    word: str
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why there is no value. Undefined, missing and not known are three things; none is zero."""
+
+    outcome: Outcome
+    words: str = ""
+
+
+Cell = Name | Number | Count | Share | P | Interval | Bar | Verdict | Why | Said | str | None
+"""What stands in a table. Words are themselves; None belongs to the ``Why`` before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line of an outline behind its mark, with what stands below it."""
+
+    words: Words
+    inner: tuple["Item", ...] = ()
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        head: What is in it.
+        level: Of the intervals in it.
+        drop: Where there is no room the columns with the lowest are left out first; 0 never.
+        key: Names that several rows share are said once.
+        several: Left out where all rows have the same name.
+        peer: Where there is no room it may stand in a further table below.
+    """
+
+    head: str = ""
+    level: float | None = None
+    drop: int = 0
+    key: bool = False
+    several: bool = False
+    peer: bool = False
+    fill: int | None = None
+    """The level of bars' parts that this column counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        cells: One a column.
+        below: What the figures do not say by themselves.
+        why: A sentence on how it came out, for those who show no table.
+        detail: What is folded away behind it.
+    """
+
+    cells: tuple[Cell, ...]
+    below: tuple[Words, ...] = ()
+    why: str = ""
+    detail: tuple[Item, ...] = ()
+
     @property
-    def manifest(self) -> Mapping[str, Any]: ...
+    def names(self) -> list[str]:
+        """What the row is about."""
+        return [one.text for one in self.cells if isinstance(one, Name)]
+
     @property
-    def estimate_list(self) -> Sequence[Estimate]: ...
+    def verdict(self) -> Verdict | None:
+        """What was decided about it."""
+        return next((one for one in self.cells if isinstance(one, Verdict)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows under a title of their own."""
+
+    rows: tuple[Row, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows; ``details`` is what the rows' details are called."""
+
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+    details: str = ""
+
     @property
-    def signature(self) -> str: ...
+    def rows(self) -> list[Row]:
+        """All rows in order."""
+        return [row for group in self.groups for row in group.rows]
 
 
-def page(run: Reported) -> RenderableType:
-    """Header, a table for the systems, one for each field, distributions, small print."""
-    groups = Groups(run.estimate_list)
-    suites = tuple(run.manifest.get("suites", ()))
-    parts: list[RenderableType] = [header(run, groups)]
-    if groups.whole:
-        parts.append(EstimateTable(groups.whole_and_all, suites))
-        parts += distributions(groups.whole)
-    else:
-        parts.append(Text("No metric was asked for that this data allows."))
-    for field in groups.fields:
-        parts.append(SliceTable(field, groups.sliced(field), suites))
-    parts.append(footer(run, groups))
-    return Group(*_spaced(parts))
+def table(columns: Sequence[Column], rows: Sequence[Row], title: str = "") -> Table:
+    """A table of one group."""
+    return Table(tuple(columns), (Group(tuple(rows), title),))
 
 
-def header(run: Reported, groups: Groups) -> RenderableType:
-    """What was evaluated, who judged, where it lies and how to look on."""
-    manifest = run.manifest
-    data = manifest.get("data", {})
-    counts = [counted(data.get("examples", 0), "row")]
-    if "questions" in data:
-        counts.append(counted(data["questions"], "question"))
-    if groups.systems:
-        one = len(groups.systems) == 1
-        counts.append(f"system {groups.systems[0]}" if one else f"{len(groups.systems)} systems")
-    what = Text.assemble((str(data.get("source", "")), HEAD), f"  {' · '.join(counts)}")
-    rows: list[tuple[str, Text]] = [("evaluated", what)]
-    for judge in manifest.get("judges", ()):
-        kinds = ", ".join(judge["kinds"])
-        if kinds:
-            said = Text.assemble((str(judge["name"]), HEAD), f"  {judge['about']}")
-            rows.append(("judged by", said.append(f"  ({kinds})", DIM)))
-    if manifest.get("calls"):
-        rows.append(("asked", Text(took(manifest["calls"]))))
-    if run.path is not None:
-        look = (f"  look on: ragstone show {run.path}", DIM)
-        rows.append(("run", Text.assemble((str(run.path), HEAD), look)))
-    return Facts(rows)
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """The verdict of the page: its word, how it came about, what to do next."""
+
+    word: str
+    tone: Tone
+    lines: tuple[str, ...]
 
 
-def footer(run: Reported, groups: Groups) -> RenderableType:
-    """How the intervals were made, what was flagged, and the signature."""
-    rows: list[tuple[str, Text]] = []
-    used = dict.fromkeys(one.method for one in groups.whole_and_all if one.method)
-    for method in used:
-        word, about = METHODS.get(method, (method, ""))
-        rows.append(("intervals", Text.assemble((word, HEAD), f"  {about}")))
-    rows += [("reading", Text(line)) for line in _reading(run, groups)]
-    needs = {
-        plain_reason(reason).split(": ")[-1]: None
-        for one in run.estimate_list
-        for reason in one.reasons
-        if " needs " in reason
-    }
-    rows += [("missing", Text(need)) for need in needs]
-    flags = _flagged(groups)
-    if flags:
-        told = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
-        rows.append(("flags", Text(f"{told}  (their scores stand on a convention)")))
-    data = run.manifest.get("data", {})
-    broken = data.get("label_violations") or {}
-    if broken:
-        told = " · ".join(f"{name} {count:,}" for name, count in broken.items())
-        rows.append(("labels", Text(f"{told}  (rules that labels of people break)")))
-    if data.get("rejected"):
-        rows.append(("rejected", Text(f"{counted(data['rejected'], 'row')} could not be read")))
-    rows.append(("signature", Text(run.signature)))
-    return Facts([(name, _dimmed(shown)) for name, shown in rows])
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """Sentences, each a paragraph."""
+
+    lines: tuple[Words, ...]
 
 
-def _reading(run: Reported, groups: Groups) -> list[str]:
-    suites = run.manifest.get("suites", ())
-    lines = ["↑ more is better, ↓ less is better, · neither"]
-    if in_percent(suites):
-        lines[0] += "; values in percent"
-    for suite in known_suites(suites):
-        if suite.conventions:
-            lines.append(f"{suite.name}: {suite.conventions}")
-        if suite.bands:
-            told = ", ".join(f"{word} from {least:g}" for least, word in suite.bands[:-1])
-            lines.append(f"{suite.name}: {told}, else {suite.bands[-1][1]}; 1 - value where ↓")
-    if any(one.n_missing and one.value is not None for one in groups.whole):
-        lines.append("worst–best: what the mean could be if the missing scores were known")
-    return lines
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A name and what is to be said; ``needs`` is the head of a column that it explains."""
+
+    name: str
+    words: Words
+    needs: str = ""
 
 
-def _dimmed(shown: Text) -> Text:
-    shown.stylize_before(DIM)
-    return shown
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with what is to be said; ``small`` print explains the page."""
+
+    rows: tuple[Fact, ...]
+    small: bool = False
 
 
-def _flagged(groups: Groups) -> dict[str, int]:
-    """How many rows a flag stands at, in the metric that has it most."""
-    most: Counter[str] = Counter()
-    for ones in by_metric(groups.whole).values():
-        flags = Counter[str]()
-        for one in ones:
-            flags.update(one.flags)
-        most |= flags
-    return dict(sorted(most.items()))
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Lines with lines below them."""
+
+    items: tuple[Item, ...]
 
 
-def _spaced(parts: Iterable[RenderableType]) -> list[RenderableType]:
-    return [line for part in parts for line in (part, Text())]
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Rows to which a judge gave about the same probability, and how often people said yes."""
+
+    said: float
+    seen: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """What a judge said against what people said; on the diagonal it can be taken at its word."""
+
+    bins: tuple[Bin, ...]
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How many an early stage takes away."""
+
+    name: str
+    size: float
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """From a whole down, each step beginning where the last ended."""
+
+    whole: float
+    steps: tuple[Step, ...]
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value at a time, with its interval."""
+
+    at: float
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values over time, with the value one compares with."""
+
+    points: tuple[Point, ...]
+    scale: Scale
+    title: str
+    base: float | None = None
+    events: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Intervals below each other on one scale."""
+
+    rows: tuple[tuple[str, Interval], ...]
+    title: str
+
+
+Chart = Reliability | Waterfall | Series | Forest
+Block = Banner | Sentences | Facts | Table | Outline | Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks under a heading, or under none."""
+
+    blocks: tuple[Block, ...]
+    title: Words = ""
+
+
+def section(*blocks: Block, title: Words = "") -> Section:
+    """Blocks under a heading, or under none."""
+    return Section(blocks, title)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All that is shown.
+
+    Attributes:
+        name: Of the command, such as ``gate``.
+        title: What it is about.
+        sections: From top to bottom.
+        said: The page in a sentence.
+        notes: What to know beside the page; a command says them on standard error.
+        record: Gives what ``--json`` prints.
+    """
+
+    name: str
+    title: str
+    sections: tuple[Section, ...]
+    said: str = ""
+    notes: tuple[str, ...] = ()
+    record: Callable[[], Record] = field(default=dict)
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables in order."""
+        return [block for one in self.sections for block in one.blocks if isinstance(block, Table)]

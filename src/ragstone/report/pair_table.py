@@ -11,7 +11,7 @@ from ragstone.decisions.comparing.compared import Comparison
 
 from .facts import DIM, HEAD
 from .figures import ARROWS, counted, drawn, ends, number, p_word, percent, signed
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .render.grid import Cell, Column, Grid, Row, cell, folded
 
 VERDICTS = {
     "better": ("better", "bold green"),

@@ -12,7 +12,7 @@ from ragstone.stats import wilson
 
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import coloured, counted, drawn, ends, number, percent, signed
-from .grid import Cell, Column, Grid, Roomiest, Row, cell, folded
+from .render.grid import Cell, Column, Grid, Roomiest, Row, cell, folded
 
 STRIPS = (41, 31, 21)
 """Widths of the strips; the first with which a table fits is used."""

@@ -10,7 +10,7 @@ from ragstone.decisions.sampling.draw import Sample
 from ragstone.decisions.sampling.label_sheet import Sheet
 
 from .facts import DIM, HEAD, Facts, Paragraph
-from .grid import Cell, Column, Grid, Row, cell, folded
+from .render.grid import Cell, Column, Grid, Row, cell, folded
 
 BAR, NAME_WIDTH = 24, 44
 SHOWN_STRATA = 30

@@ -10,8 +10,8 @@ from ragstone.run.estimate import Estimate
 
 from .facts import DIM, HEAD
 from .figures import ARROWS, in_percent, number
-from .grid import Cell, Column, Grid, Row, cell, folded
 from .groups import SYSTEM, by_family, by_metric
+from .render.grid import Cell, Column, Grid, Row, cell, folded
 from .table import METRIC_WIDTH, MISSING, SYSTEM_WIDTH, UNDEFINED, spread
 
 SHOWN_VALUES = 24

@@ -7,7 +7,7 @@ import polars as pl
 
 from ragstone.run import Entry
 
-from .page import Reported
+from .run_page import Reported
 
 
 class Readable(Protocol):

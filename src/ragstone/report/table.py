@@ -22,8 +22,8 @@ from .figures import (
     strip,
     why_no_value,
 )
-from .grid import Cell, Column, Grid, Row, cell, folded, roomiest
 from .groups import SYSTEM, by_family, by_metric
+from .render.grid import Cell, Column, Grid, Row, cell, folded, roomiest
 
 UNDEFINED, MISSING = "yellow", "red"
 METRIC_WIDTH, SYSTEM_WIDTH = 28, 22

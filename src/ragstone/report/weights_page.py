@@ -7,7 +7,7 @@ from ragstone.decisions.weighing.weights import EQUAL, Fit, Weights
 
 from .facts import DIM, HEAD, Facts
 from .figures import coloured, counted, drawn, ends, number, percent
-from .grid import Cell, Column, Grid, Roomiest, Row, cell, folded
+from .render.grid import Cell, Column, Grid, Roomiest, Row, cell, folded
 
 BARS, STRIPS = (31, 21, 11, 0), (31, 21, 11, 0)
 """Widths of bars and strips; the first with which a table fits is used."""

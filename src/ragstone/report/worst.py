@@ -1,7 +1,7 @@
 """Worst: for each metric the examples it scores lowest, where to begin looking."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Group, RenderableType
@@ -10,8 +10,12 @@ from rich.text import Text
 from .facts import DIM, HEAD, Paragraph
 from .figures import ARROWS, number, scale_of
 from .groups import Groups, by_metric
-from .page import header
+from .page import Item, Said, strong
+from .run_page import header
 from .stored import Stored
+
+if TYPE_CHECKING:
+    from .failing import FailingExample
 
 SHOWN = 3
 QUESTION, ANSWER = 160, 240
@@ -70,6 +74,18 @@ def summary(run: Stored, *, metrics: Sequence[str] = (), limit: int = SHOWN) -> 
     if run.path is not None:
         parts.append(Text(f"One of them in full: ragstone show {run.path} EXAMPLE", DIM))
     return Group(*parts)
+
+
+def example_item(one: "FailingExample") -> Item:
+    """An example with its score, question, answer and what is held against it."""
+    return Item(
+        (strong(number(one.value)), "  ", Said(one.example_id, "name")),
+        (
+            Item(shortened(one.question, QUESTION), lead="Q"),
+            Item(shortened(one.answer, ANSWER), lead="A"),
+            *(Item(Said(reason, "caution"), lead="–") for reason in one.reasons),
+        ),
+    )
 
 
 def shortened(text: str | None, length: int) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from .facts import plain_line
+from ragstone.report.facts import plain_line
 
 LONG_WORD = re.compile(r"[^(,:]*[(,:]?")
 
@@ -65,6 +65,10 @@ class Grid:
         return sum(self.widths) + sum(column.gap for column in self.columns[1:])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self.lines(console)
+
+    def lines(self, console: Console) -> Iterator[Text]:
+        """The lines as they are printed."""
         widths = self.widths
         for row in self.rows:
             yield from self._lines(row, widths, console) if row else [Text()]

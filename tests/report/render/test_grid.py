@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ragstone.report.facts import Facts, Paragraph
-from ragstone.report.grid import Cell, Column, Grid, cell, folded
+from ragstone.report.render.grid import Cell, Column, Grid, cell, folded
 
 TWO = [Column(), Column("right")]
 

@@ -1,0 +1,1 @@
+"""Pages: one file a page, which builds what is shown from the typed result."""

@@ -1,0 +1,266 @@
+"""Gate page: the verdict first, then a line for each requirement and system, then what fails."""
+
+from collections import Counter
+from collections.abc import Iterator
+from math import ceil, log, log1p
+from typing import Any
+
+from ragstone.decisions.gating.gate import (
+    GRAVEST_FIRST,
+    NO_RANDOM_SAMPLE,
+    Decided,
+    Decision,
+    GateResult,
+)
+from ragstone.report.failing import Failing
+from ragstone.report.figures import counted, percent
+from ragstone.report.page import (
+    Banner,
+    Cell,
+    Column,
+    Count,
+    Fact,
+    Facts,
+    Group,
+    Interval,
+    Mark,
+    Name,
+    P,
+    Page,
+    Row,
+    Said,
+    Scale,
+    Table,
+    Tone,
+    Verdict,
+    quiet,
+    section,
+    strong,
+)
+from ragstone.report.run_page import Reported
+from ragstone.report.worst import example_item
+
+VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
+    "pass": ("PASS", "holds", "good"),
+    "fail": ("FAIL", "broken", "bad"),
+    "cannot_tell": ("CANNOT TELL", "open", "caution"),
+    "missing": ("MISSING", "missing", "missing"),
+}
+"""Of each decision the word of the gate, the word of a requirement, and the tone."""
+
+RARE = 0.01
+"""A bar as small as requirements on rare events have it."""
+
+EXACT = ("clopper_pearson", "cluster_clopper_pearson")
+"""The intervals that are made of exact tails."""
+
+TO_DRAW = (
+    "ragstone sample draws what to label; --assume-random decides by these labels all the same."
+)
+TO_FILL = (
+    "Where a model failed, the same evaluate command asks it again; where people judged, label the "
+    "rest."
+)
+
+
+def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
+    """What came of a gate.
+
+    Args:
+        run: The run that was decided on.
+        result: What came of it.
+        examples: The worst examples of what does not pass, as ``failing`` finds them.
+    """
+    word, _, tone = VERDICTS[result.decision]
+    lines = [f"{headline(result)}", advice(result)]
+    source = run.manifest.get("data", {}).get("source", "")
+    about = Fact("run", (strong(str(run.path)), quiet(f"  {source}")))
+    return Page(
+        name="gate",
+        title=str(run.path),
+        said=f"{word}: {lines[0]}",
+        sections=(
+            section(Banner(word, tone, tuple(filter(None, lines)))),
+            section(Facts((about,))),
+            section(_table(result, examples)),
+            section(Facts(tuple(_small_print(result)), small=True)),
+        ),
+        notes=result.notes,
+        record=lambda: _record(result, examples),
+    )
+
+
+def headline(result: GateResult) -> str:
+    """How many came out how, the gravest first, and of what: one sentence."""
+    counts = Counter(one.decision for one in result.requirements)
+    words = {one: word for one, (_, word, _) in VERDICTS.items()}
+    words |= {"pass": "hold"} if counts["pass"] > 1 else {}
+    told = ", ".join(f"{counts[one]} {words[one]}" for one in GRAVEST_FIRST if counts[one])
+    texts = len({one.text for one in result.requirements})
+    systems = len({one.group["system"] for one in result.requirements})
+    return f"{told} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
+
+
+def advice(result: GateResult) -> str:
+    """What to do next; nothing where it passes."""
+    refused = [one.reason for one in result.requirements
+               if one.reason.startswith(NO_RANDOM_SAMPLE)]  # fmt: skip
+    if refused and result.decision == "cannot_tell":
+        return f"{refused[0][0].upper()}{refused[0][1:]}. {TO_DRAW}"
+    match result.decision:
+        case "pass":
+            return ""
+        case "fail" if result.on == "point":
+            return "At least one value does not meet its bar: look at its worst examples."
+        case "fail":
+            return "At least one requirement is shown not to be met: look at its worst examples."
+        case "missing":
+            return f"{_what_is_missing(result)} {TO_FILL}"
+        case "cannot_tell":
+            return f"Too little data to say. {_most_needed(result)}"
+
+
+def _what_is_missing(result: GateResult) -> str:
+    """Whether missing scores could change what comes of it, or are only too many."""
+    if any(one.decision == "missing" and "could turn it" in one.reason
+           for one in result.requirements):  # fmt: skip
+        return "Scores are missing that could change this."
+    return f"More than {percent(result.max_missing)} of the scores of a requirement are missing."
+
+
+def _most_needed(result: GateResult) -> str:
+    """How much data would decide all that is open."""
+    open_ones = [one for one in result.requirements if one.decision == "cannot_tell"]
+    needed = [(one.n_needed, one.counted) for one in open_ones if one.n_needed is not None]
+    if not needed:
+        return "No number of examples is known to decide it."
+    most, of = max(needed)
+    some = "" if len(needed) == len(open_ones) else " what can be decided of"
+    return f"If the values stay, {most:,} {of} a system decide{some} it."
+
+
+def _is_gain(one: Decided) -> bool:
+    """Whether the value is how much better a system is than its baseline."""
+    return one.counted == "pairs"
+
+
+def _table(result: GateResult, examples: Failing) -> Table:
+    """A line for each requirement and system."""
+    ones = result.requirements
+    owing = any(one.n_missing for one in ones)
+    gains = dict.fromkeys(sorted(("gain" if _is_gain(one) else "value" for one in ones),
+                                 reverse=True))  # fmt: skip
+    columns = [
+        Column("requirement", key=True),
+        Column("system", several=True),
+        Column(),
+        Column(" or ".join(gains), level=ones[0].level),
+        Column("n"),
+        *([Column("missing")] if owing else []),
+        *([Column("p broken", drop=1)] if any(one.p_adjusted is not None for one in ones) else []),
+        *([Column("needs")] if any(one.n_needed or one.same for one in ones) else []),
+    ]
+    heads = {column.head for column in columns}
+    rows = [
+        Row(tuple(_cells(one, heads)), tuple(_below(one)), one.reason,
+            tuple(map(example_item, examples.get(place, ()))))
+        for place, one in enumerate(ones)
+    ]  # fmt: skip
+    return Table(tuple(columns), (Group(tuple(rows)),), "Worst examples")
+
+
+def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
+    _, word, tone = VERDICTS[one.decision]
+    yield Name(one.text, strong=True)
+    yield Name(one.group["system"])
+    yield Verdict(one.decision, word, tone)
+    yield Interval(one.value, one.low, one.high, _about_the_bar(one), signed=_is_gain(one),
+                   tone=tone)  # fmt: skip
+    yield Count(one.n)
+    if "missing" in heads:
+        yield Count(one.n_missing, "missing")
+    if "p broken" in heads:
+        yield P(one.p_adjusted)
+    if "needs" in heads:
+        of = "" if one.counted == "examples" else one.counted
+        needed = Count(one.n_needed, "caution", of) if one.n_needed else ""
+        yield Said("the same inputs", "quiet") if one.same else needed
+
+
+def _about_the_bar(one: Decided) -> Scale:
+    """The bar in the middle; the furthest end touches the edge, so each line has its own scale."""
+    shown = [value for value in (one.low, one.value, one.high) if value is not None]
+    reach = max((abs(value - one.bar) for value in shown), default=0.0) or 1.0
+    return Scale(one.bar - reach, one.bar + reach, (Mark(one.bar, "bar"),))
+
+
+def _below(one: Decided) -> Iterator[str]:
+    """What the figures do not show by themselves."""
+    if one.decision == "pass":
+        return
+    told = one.n_needed is not None or bool(one.notes)
+    if one.decision == "missing" or (one.decision == "cannot_tell" and not told):
+        yield one.reason
+    if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason is not None:
+        yield f"no number of {one.counted} is known to decide it: {one.n_needed_reason}"
+    yield from one.notes
+
+
+def _small_print(result: GateResult) -> Iterator[Fact]:
+    """What the words and columns mean."""
+    level = percent(1 - 2 * result.level)
+    tested = sum(one.p is not None for one in result.requirements)
+    if result.on == "point":
+        yield Fact("decided", "on the values alone; another sample could turn them")
+    else:
+        yield Fact("holds", f"the whole {level} interval clears the bar (one-sided level "
+                            f"{result.level:g}, not adjusted, for all must hold)")  # fmt: skip
+        if tested:
+            yield Fact("broken", f"the opposite is shown at one-sided {result.level:g}, by Holm "
+                                 f"over the {tested:,} requirements and systems")  # fmt: skip
+            yield Fact("p broken", "the chance of such scores if the bar were met, adjusted so: "
+                                   "small means broken", needs="p broken")  # fmt: skip
+        yield Fact("open", "neither; needs: so many examples of a system in all, if its value "
+                           "stays")  # fmt: skip
+        yield from _tails(result)
+    yield Fact("missing", f"more than {percent(result.max_missing)} of the scores, or few that "
+                          "could turn the decision at their worst or best")  # fmt: skip
+    if any(map(_is_gain, result.requirements)):
+        yield Fact("gain", "how much better than the baseline, whichever way the metric points; "
+                           "below 0 is worse")  # fmt: skip
+    if any(one.counted == "labels" for one in result.requirements):
+        yield Fact("n", "so many labels of people correct the estimate")
+
+
+def _tails(result: GateResult) -> Iterator[Fact]:
+    """How sure a decision is, each with the sort of quantity it is said of."""
+    exact = {one.method in EXACT for one in result.requirements if one.method}
+    if True in exact:
+        rows = ceil(log(result.level) / log1p(-RARE))
+        yield Fact(
+            "rates",
+            f"exact binomial tails, which err in at most {percent(result.level)} of cases; no "
+            f"event shows a rate below {RARE:g} from {rows:,} rows on",
+        )
+    if False in exact:
+        yield Fact(
+            "means",
+            "with differences and corrected estimates: by their intervals, right on average",
+        )
+
+
+def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
+    """The result, its worst examples with reasons."""
+    record = result.to_dict()
+    for place, one in enumerate(record["requirements"]):
+        one["worst"] = [
+            {
+                "example_id": example.example_id,
+                "value": example.value,
+                "question": example.question,
+                "answer": example.answer,
+                "reasons": list(example.reasons),
+            }
+            for example in examples.get(place, ())
+        ]
+    return record

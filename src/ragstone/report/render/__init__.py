@@ -1,0 +1,1 @@
+"""Renderers: one file for each way in which a page is shown."""

@@ -1,0 +1,79 @@
+"""Cells: what a cell says in letters, the same in every renderer."""
+
+from ragstone.report import page as pages
+from ragstone.report.figures import ends, number, p_word, percent
+from ragstone.report.page import Said
+
+OUTCOMES: dict[pages.Outcome, pages.Tone] = {
+    "undefined": "undefined",
+    "missing": "missing",
+    "unknown": "caution",
+}
+SHORT: dict[pages.Outcome, str] = {"undefined": "undef.", "missing": "missing", "unknown": "–"}
+
+
+def written(cell: pages.Cell) -> Said:
+    """A cell in words and figures.
+
+    >>> written(pages.Interval(0.656, 0.6, 0.72)).text
+    '0.656 (0.600 – 0.720)'
+    """
+    match cell:
+        case None:
+            return Said("")
+        case str():
+            return Said(cell)
+        case Said():
+            return cell
+        case pages.Name():
+            return Said(cell.text, strong=cell.strong)
+        case pages.Verdict():
+            return Said(cell.word, cell.tone, strong=True)
+        case pages.Count():
+            known = "–" if cell.value is None else f"{cell.value:,}"
+            text = f"{known} {cell.note}" if cell.note else known
+            tone: pages.Tone = cell.tone if cell.value or not cell.tone else "quiet"
+            return Said(text, tone, cell.strong)
+        case pages.Share():
+            return Said(
+                f"{cell.count:,} {percent(cell.count / cell.total, 0) if cell.total else '–':>5}"
+            )
+        case pages.P():
+            return Said(p_word(cell.value), "quiet")
+        case pages.Number():
+            return Said(_number(cell), cell.tone, cell.strong)
+        case pages.Interval():
+            value = value_of(cell)
+            if cell.low is None or cell.high is None:
+                return Said(value, strong=cell.strong)
+            return Said(f"{value} ({ends(cell.low, cell.high, percent=cell.percent)})")
+        case pages.Bar():
+            return Said(", ".join(f"{part.word} {part.size:,g}" for part in cell.parts))
+        case pages.Why():
+            return Said(cell.words or SHORT[cell.outcome], OUTCOMES[cell.outcome])
+
+
+def value_of(cell: pages.Interval) -> str:
+    """The value without its interval.
+
+    >>> value_of(pages.Interval(0.02, None, None, signed=True))
+    '+0.020'
+    """
+    return _number(pages.Number(cell.value, percent=cell.percent, sign="+" if cell.signed else ""))
+
+
+def _number(cell: pages.Number) -> str:
+    """A number with its sign and unit; a dash where there is none.
+
+    >>> _number(pages.Number(0.5, sign="±")), _number(pages.Number(1.234, 2, unit=" ×"))
+    ('±0.500', '1.23 ×')
+    """
+    if cell.value is None:
+        return "–"
+    if cell.places == 3:
+        figure = number(cell.value, percent=cell.percent)
+    else:
+        figure = f"{round(cell.value, cell.places) + 0.0:,.{cell.places}f}"
+    positive = cell.value > 0 and float(figure.replace(",", "")) != 0
+    sign = cell.sign if cell.sign == "±" or positive else ""
+    return f"{sign}{figure}{cell.unit}"

@@ -1,0 +1,134 @@
+"""Markdown: a page for a pull request, a build or a file beside the numbers."""
+
+from collections.abc import Iterator
+
+from ragstone.inert import html, markdown, on_one_line
+from ragstone.report import page as pages
+from ragstone.report.figures import ARROWS, percent
+from ragstone.report.page import parts, plain
+
+from .cells import written
+
+MARKS: dict[pages.Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
+"""What stands before a verdict of a tone."""
+
+MOST_DETAILS = 10
+"""Rows whose details are shown; JSON has them all."""
+
+RIGHT = (pages.Interval, pages.Number, pages.Count, pages.P, pages.Share)
+
+
+def as_markdown(page: pages.Page) -> str:
+    """The page, its details folded up, its small print small."""
+    lines = [line for one in page.sections for line in _section(one, page)]
+    lines += [f"- {markdown(note)}" for note in page.notes]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(section: pages.Section, page: pages.Page) -> Iterator[str]:
+    if plain(section.title):
+        yield from (f"## {_words(section.title)}", "")
+    for block in section.blocks:
+        if isinstance(block, pages.Banner):
+            yield from _banner(block, page)
+        elif isinstance(block, pages.Sentences):
+            yield from (line for words in block.lines for line in (_words(words), ""))
+        elif isinstance(block, pages.Facts):
+            yield from _small(block) if block.small else _facts(block)
+        elif isinstance(block, pages.Table):
+            yield from (line for group in block.groups for line in _table(block, group))
+            yield from _details(block)
+        elif isinstance(block, pages.Outline):
+            yield from (line for item in block.items for line in _item(item, 0))
+            yield ""
+
+
+def _banner(banner: pages.Banner, page: pages.Page) -> Iterator[str]:
+    mark = f"{MARKS[banner.tone]} " if banner.tone in MARKS else ""
+    yield f"## {mark}{markdown(banner.word)}: {markdown(page.title)}"
+    yield ""
+    first, *more = banner.lines
+    yield " ".join([f"**{markdown(first)}.**", *map(markdown, more)])
+    yield ""
+
+
+def _facts(facts: pages.Facts) -> Iterator[str]:
+    yield from ("| | |", "|---|---|")
+    for one in facts.rows:
+        yield f"| {markdown(one.name)} | {_words(one.words)} |"
+    yield ""
+
+
+def _small(facts: pages.Facts) -> Iterator[str]:
+    said = (f"{one.name[:1].upper()}{one.name[1:]}: {plain(one.words)}." for one in facts.rows)
+    yield f"<sub>{markdown(' '.join(said))}</sub>"
+    yield ""
+
+
+def _table(table: pages.Table, group: pages.Group) -> Iterator[str]:
+    """One table a group, so that its title can stand above it."""
+    shown = [at for at, column in enumerate(table.columns)]
+    if group.title:
+        yield from (f"**{markdown(group.title)}**", "")
+    yield f"| {' | '.join(_head(table.columns[at]) for at in shown)} |"
+    right = (any(isinstance(row.cells[at], RIGHT) for row in group.rows) for at in shown)
+    yield f"|{'|'.join('--:' if one else '---' for one in right)}|"
+    for row in group.rows:
+        yield f"| {' | '.join(_cell(row.cells[at]) for at in shown)} |"
+    yield ""
+    for row in group.rows:
+        yield from (f"- {markdown(' '.join(row.names))}: {_words(words)}" for words in row.below)
+    if any(row.below for row in group.rows):
+        yield ""
+
+
+def _head(column: pages.Column) -> str:
+    level = "" if column.level is None else f" ({percent(column.level)} interval)"
+    return markdown(column.head + level)
+
+
+def _cell(cell: pages.Cell) -> str:
+    if isinstance(cell, pages.Name):
+        return markdown(f"{cell.text} {ARROWS[cell.better] if cell.better else ''}".rstrip())
+    if isinstance(cell, pages.Verdict):
+        return f"{MARKS.get(cell.tone, '')} {markdown(cell.word)}".lstrip()
+    if isinstance(cell, pages.Interval) and cell.value is not None and cell.strong:
+        value, _, more = written(cell).text.partition(" ")
+        return " ".join(filter(None, [f"**{value}**", more, markdown(cell.word)]))
+    return html(written(cell).text) if isinstance(cell, RIGHT) else markdown(written(cell).text)
+
+
+def _details(table: pages.Table) -> Iterator[str]:
+    """What lies behind the rows, folded up; that of the worst verdict lies open and first."""
+    rows = [row for row in table.rows if row.detail]
+    rows.sort(key=lambda row: row.verdict is None or row.verdict.tone != "bad")
+    for row in rows[:MOST_DETAILS]:
+        tone = row.verdict.tone if row.verdict else ""
+        name, *more = (html(on_one_line(one)) for one in row.names)
+        about = ", ".join([f"<b>{name}</b>", *more])
+        title = f"{MARKS.get(tone, '')} {table.details} of {about}".lstrip()
+        opened = " open" if tone == "bad" else ""
+        yield f"<details{opened}><summary>{title}</summary>"
+        yield ""
+        yield from (line for item in row.detail for line in _item(item, 0))
+        yield from ("", "</details>", "")
+    if len(rows) > MOST_DETAILS:
+        yield from (f"And of {len(rows) - MOST_DETAILS} more, which `--json` has.", "")
+
+
+def _item(item: pages.Item, depth: int) -> Iterator[str]:
+    lead = f"{markdown(item.lead)}: " if item.lead.isalnum() else ""
+    yield f"{'  ' * depth}- {lead}{_words(item.words)}"
+    for one in item.inner:
+        yield from _item(one, depth + 1)
+
+
+def _words(words: pages.Words) -> str:
+    """Words in which only their own strength is Markdown."""
+    said = []
+    for one in parts(words):
+        text = markdown(one.text)
+        lead = " " if one.text[:1].isspace() else ""
+        tail = " " if one.text[-1:].isspace() and text else ""
+        said.append(f"{lead}{f'**{text}**' if one.strong and text else text}{tail}")
+    return " ".join("".join(said).split())

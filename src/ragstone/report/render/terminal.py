@@ -1,0 +1,480 @@
+"""Terminal: a page in letters, as wide as the console lets it be; nothing is ever cut off."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from itertools import groupby
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from ragstone.inert import seen
+from ragstone.report import page as pages
+from ragstone.report.facts import plain_line
+from ragstone.report.figures import ARROWS, ends, percent
+from ragstone.report.page import Row, Table, parts, plain
+
+from .cells import OUTCOMES, SHORT, value_of, written
+from .grid import Cell, Column, Grid, cell, folded
+from .strip import axis, coloured, strip
+
+DIM, HEAD = "bright_black", "bold"
+TONES: dict[pages.Tone, str] = {
+    "": "",
+    "good": "green",
+    "bad": "red",
+    "caution": "yellow",
+    "undefined": "yellow",
+    "missing": "magenta",
+    "equal": "bright_blue",
+    "quiet": DIM,
+    "name": "cyan",
+}
+FILLS = (("█", "green"), ("▓", "cyan"), ("▒", "yellow"), ("░", "red"), ("▁", "magenta"))
+"""How the parts of a bar look, the best first."""
+
+STRIPS = (31, 25, 21, 15, 11)
+"""Widths of what is drawn; the first with which a table fits is used."""
+
+NAME_WIDTH, HEAD_WIDTH = 30, 14
+WIDE_NAME = 72
+MOST_DETAILS = 6
+"""Rows whose details are shown; JSON has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What there is room for."""
+
+    strip: int
+    cut: int = 0
+    """Columns that may be left out up to this rank are."""
+
+    stacked: bool = False
+    """Names that several rows share stand on lines of their own."""
+
+    names: int = NAME_WIDTH
+    """Where names are folded."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page on a console."""
+
+    page: pages.Page
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        layouts = {id(one): layout(one, width) for one in self.page.tables}
+        heads = {head for one in self.page.tables for head in _heads(one, layouts[id(one)])}
+        first = True
+        for section in self.page.sections:
+            titled = bool(plain(section.title))
+            for block in section.blocks:
+                lines = list(self._block(block, console, width, layouts, heads))
+                if not lines:
+                    continue
+                if not first:
+                    yield Text()
+                first = False
+                if titled:
+                    yield _text(section.title, HEAD)
+                    titled = False
+                yield from lines
+
+    def _block(
+        self,
+        block: pages.Block,
+        console: Console,
+        width: int,
+        layouts: dict[int, Layout],
+        heads: set[str],
+    ) -> Iterator[Text]:
+        if isinstance(block, pages.Banner):
+            yield from _banner(block, console, width)
+        elif isinstance(block, pages.Sentences):
+            for words in block.lines:
+                yield from _wrapped(_text(words), console, width)
+        elif isinstance(block, pages.Facts):
+            told = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
+            drawn = [(one, layouts[id(one)]) for one in self.page.tables]
+            told += _legend(drawn) if block.small else []
+            yield from _facts(told, console, width, DIM if block.small else "")
+        elif isinstance(block, Table):
+            yield from _table(block, layouts[id(block)], console, width)
+            yield from _details(block, console, width)
+        elif isinstance(block, pages.Outline):
+            for item in block.items:
+                yield from _item(item, console, width, 2)
+
+
+def as_text(page: pages.Page, width: int = 100) -> str:
+    """The page as plain text, without colours."""
+    console = Console(file=StringIO(), width=width, highlight=False, emoji=False, markup=False,
+                      color_system=None)  # fmt: skip
+    console.print(Shown(page), crop=False)
+    assert isinstance(console.file, StringIO)
+    return seen(console.file.getvalue())
+
+
+def layout(table: Table, width: int) -> Layout:
+    """The roomiest layout in which a table fits, else the narrowest."""
+    every = layouts(table)
+    fitting = (one for one in every if grid(table, one).width <= width)
+    return next(fitting, every[-1])
+
+
+def layouts(table: Table) -> list[Layout]:
+    """From the roomiest to the narrowest: strips shrink, columns go, names get their own lines."""
+    cuts = [0, *sorted({one.drop for one in table.columns if one.drop})]
+    strips = STRIPS if any(_drawn(table, at) for at in range(len(table.columns))) else (0,)
+    stackable = any(one.key for one in table.columns)
+    found = [Layout(strip, names=WIDE_NAME) for strip in strips[:3]]
+    found += [Layout(strip, cut) for cut in (cuts[:2] if stackable else cuts) for strip in strips]
+    if stackable:
+        found += [Layout(strip, cut, stacked=True) for cut in cuts for strip in strips]
+    return [*found, Layout(0, cuts[-1], stackable)]
+
+
+def grid(table: Table, layout: Layout) -> Grid:
+    """A table in one layout."""
+    return _Drawing(table, layout).grid()
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    table: Table
+    layout: Layout
+
+    @property
+    def kept(self) -> list[int]:
+        """The columns that are there."""
+        return _kept(self.table, self.layout)
+
+    def grid(self) -> Grid:
+        columns = [column for at in self.kept for column in self.shape(at)]
+        lines: list[list[Cell]] = []
+        for group in self.table.groups:
+            lines += [[]] if lines else []
+            lines.append(self.head(group))
+            lines += self.rows(group.rows, len(columns))
+        return Grid(columns, lines)
+
+    def shape(self, at: int) -> list[Column]:
+        """The columns of the grid in which a column of the table stands."""
+        right = Column("right")
+        found = [row.cells[at] for row in self.table.rows]
+        if any(isinstance(one, pages.Interval) for one in found):
+            words = [Column(gap=1)] if self.worded(at) else []
+            return [right, *words, right, *([Column()] if self.strip(at) else [])]
+        if any(isinstance(one, pages.Name) for one in found):
+            arrows = any(isinstance(one, pages.Name) and one.better for one in found)
+            return [Column(), *([Column(gap=1)] if arrows else [])]
+        if any(isinstance(one, pages.Number) for one in found):
+            counted = any(isinstance(one, pages.Number) and one.n is not None for one in found)
+            return [right, *([Column("right", gap=1)] if counted else [])]
+        numeric = (pages.Count, pages.P, pages.Share)
+        return [right] if any(isinstance(one, numeric) for one in found) else [Column()]
+
+    def worded(self, at: int) -> bool:
+        cells = (row.cells[at] for row in self.table.rows)
+        return any(isinstance(one, pages.Interval) and one.word for one in cells)
+
+    def strip(self, at: int) -> int:
+        return self.layout.strip if _drawn(self.table, at) else 0
+
+    def head(self, group: pages.Group) -> list[Cell]:
+        cells: list[Cell] = []
+        for place, at in enumerate(self.kept):
+            column, shape = self.table.columns[at], self.shape(at)
+            title = group.title if place == 0 else ""
+            words = title or column.head
+            first = Text(_stacked(words) if column.peer else words, HEAD if title else DIM)
+            if column.fill is not None:
+                fill, style = FILLS[column.fill % len(FILLS)]
+                first = Text.assemble((f"{fill} ", style), first)
+            more = [cell() for _ in shape[1:]]
+            found = [row.cells[at] for row in group.rows]
+            intervals = [one for one in found if isinstance(one, pages.Interval)]
+            if len(shape) > 1 and any(isinstance(row.cells[at], pages.Interval)
+                                      for row in self.table.rows):  # fmt: skip
+                said = "interval" if column.level is None else f"{percent(column.level)} interval"
+                above = [cell(axis(
+                    [one.scale for one in intervals if one.scale is not None], self.strip(at),
+                    percent=any(one.percent for one in intervals),
+                    signed=any(one.signed for one in intervals),
+                ), DIM)] if self.strip(at) else []  # fmt: skip
+                more = [*([cell()] if self.worded(at) else []), cell(said, DIM), *above]
+            elif any(isinstance(one, pages.Number) for one in found):
+                more = [cell("n", DIM) for _ in shape[1:]]
+            cells += [Cell(first), *more]
+        return cells
+
+    def rows(self, rows: Sequence[Row], width: int) -> Iterator[list[Cell]]:
+        """The rows; the lines of a long name run down beside those that share it."""
+        for _, shared in groupby(rows, key=self.key):
+            run = list(shared)
+            name = self.key(run[0])
+            lines = [line for row in run for line in self.lines(row, width)]
+            if name is None:
+                yield from lines
+                continue
+            if self.layout.stacked:
+                yield [Cell(_named(name), span=width)]
+                for line in lines:
+                    first = line[0]
+                    yield [Cell(_indented(first.text), first.span), *line[1:]]
+                continue
+            arrow = len(self.shape(self.kept[0])) > 1
+            names = spread(folded(name.text, self.layout.names).split("\n"), len(lines))
+            for at, (words, line) in enumerate(zip(names, lines, strict=True)):
+                mark = ARROWS[name.better] if at == 0 and name.better else ""
+                style = HEAD if name.strong else ""
+                yield [cell(words, style), *([cell(mark, DIM)] if arrow else []), *line]
+
+    def key(self, row: Row) -> pages.Name | None:
+        """The name that several rows may share, where it is the first column."""
+        first = row.cells[0]
+        keyed = self.table.columns[0].key and isinstance(first, pages.Name)
+        return first if keyed and isinstance(first, pages.Name) else None
+
+    def lines(self, row: Row, width: int) -> Iterator[list[Cell]]:
+        """Its cells but for the shared name, then what stands below them."""
+        keyed = self.key(row) is not None and not self.layout.stacked
+        kept = [at for at in self.kept if not (at == 0 and keyed)]
+        cells: list[Cell] = []
+        for at in kept:
+            one = row.cells[at]
+            if one is None:
+                last = cells.pop()
+                cells.append(Cell(last.text, last.span + len(self.shape(at))))
+            else:
+                cells += self.cells(one, at)
+        yield cells
+        names = [at for at in kept if isinstance(row.cells[at], pages.Name)]
+        before = sum(len(self.shape(at)) for at in names)
+        width -= len(self.shape(0)) if keyed else 0
+        before = before if before < width else 0
+        tone = row.verdict.tone if row.verdict else ""
+        for words in row.below:
+            text = Text.assemble("↳ ", _text(words), style=TONES[tone])
+            yield [*(cell() for _ in range(before)), Cell(text, span=width - before)]
+
+    def cells(self, one: pages.Cell, at: int) -> list[Cell]:
+        """The cell in as many columns of the grid as its column has."""
+        wide = len(self.shape(at))
+        if isinstance(one, pages.Interval):
+            return self.interval(one, at)
+        if isinstance(one, pages.Why):
+            style = TONES[OUTCOMES[one.outcome]]
+            if one.words:
+                return [cell(one.words, style, span=wide)]
+            return [cell(SHORT[one.outcome], style), *(cell("0", DIM) for _ in range(wide - 1))]
+        if isinstance(one, pages.Name):
+            words = folded(one.text, self.layout.names)
+            arrow = [cell(ARROWS[one.better] if one.better else "", DIM)] if wide > 1 else []
+            return [cell(words, HEAD if one.strong else ""), *arrow]
+        if isinstance(one, pages.Number) and wide > 1:
+            return [Cell(_text(written(one))), cell("" if one.n is None else f"{one.n:,}", DIM)]
+        if isinstance(one, pages.Bar):
+            return [Cell(_bar(one, self.layout.strip))]
+        if isinstance(one, pages.Share) and self.layout.cut:
+            return [cell(f"{one.count:,}")]
+        return [Cell(_text(written(one))), *(cell() for _ in range(wide - 1))]
+
+    def interval(self, one: pages.Interval, at: int) -> list[Cell]:
+        words = [cell(one.word)] if self.worded(at) else []
+        found = [cell(value_of(one), HEAD if one.strong else ""), *words]
+        found.append(cell(ends(one.low, one.high, percent=one.percent)))
+        if self.strip(at):
+            tone = TONES[one.tone] or "cyan"
+            value = "bold bright_cyan" if not one.tone else f"{HEAD} {tone}"
+            found.append(Cell(coloured(strip(one, self.strip(at)), tone, value)))
+        return found
+
+
+def spread(lines: list[str], rows: int) -> list[str]:
+    """Lines dealt to rows, one each; the last row takes what is left over.
+
+    >>> spread(["a", "b", "c"], 2), spread(["a"], 2)
+    (['a', 'b\\nc'], ['a', ''])
+    """
+    dealt = [*lines[: rows - 1], "\n".join(lines[rows - 1 :])]
+    return dealt + [""] * (rows - len(dealt))
+
+
+def _kept(table: Table, layout: Layout) -> list[int]:
+    rows = table.rows
+    return [
+        at
+        for at, one in enumerate(table.columns)
+        if not (one.drop and one.drop <= layout.cut)
+        and not (layout.stacked and at == 0 and one.key)
+        and not (one.several and len({str(row.cells[at]) for row in rows}) < 2)
+        and not (layout.strip == 0 and any(isinstance(row.cells[at], pages.Bar) for row in rows))
+    ]
+
+
+def _heads(table: Table, layout: Layout) -> set[str]:
+    return {table.columns[at].head for at in _kept(table, layout)}
+
+
+def _drawn(table: Table, at: int) -> bool:
+    """Whether a column has anything that is drawn."""
+    return any(
+        isinstance(one, pages.Bar)
+        or (isinstance(one, pages.Interval) and one.scale is not None and one.scale.drawable)
+        for one in (row.cells[at] for row in table.rows)
+    )
+
+
+def _legend(drawn: Sequence[tuple[Table, Layout]]) -> list[pages.Fact]:
+    """What the strips on the page have on them, where that is more than an interval."""
+    letters, scales = set[str](), set[pages.Scale]()
+    for table, one in drawn:
+        for row in table.rows:
+            for at in _kept(table, one):
+                found = row.cells[at]
+                if isinstance(found, pages.Interval) and found.scale is not None and one.strip:
+                    letters |= set(strip(found, one.strip))
+                    scales.add(found.scale)
+    marks = {mark.what for scale in scales for mark in scale.marks}
+    told = ["┃ the bar"] if letters & set("┃◉") else []
+    told += ["┊ the margin"] if "┊" in letters and "margin" in marks else []
+    told += ["┊ what chance gives"] if "┊" in letters and "chance" in marks else []
+    if not told:
+        return []
+    own = ", each line on a scale of its own" if told[0].startswith("┃") else ""
+    return [pages.Fact("strip", f"{', '.join(told)}, ├─●─┤ interval and value{own}")]
+
+
+def _table(table: Table, layout: Layout, console: Console, width: int) -> Iterator[Text]:
+    """The table; columns that have no room stand in further tables below."""
+    peers = [at for at, one in enumerate(table.columns) if one.peer]
+    while True:
+        fitting = len(peers)
+        while fitting > 1 and grid(_with(table, peers[:fitting]), layout).width > width:
+            fitting -= 1
+        yield from grid(_with(table, peers[:fitting]), layout).lines(console)
+        peers = peers[fitting:]
+        if not peers:
+            return
+        yield Text()
+
+
+def _with(table: Table, peers: Sequence[int]) -> Table:
+    """The table with these of its peers alone."""
+    kept = [at for at, one in enumerate(table.columns) if not one.peer or at in peers]
+    if len(kept) == len(table.columns):
+        return table
+    groups = tuple(
+        pages.Group(
+            tuple(Row(tuple(row.cells[at] for at in kept), row.below) for row in group.rows),
+            group.title,
+        )
+        for group in table.groups
+    )
+    return Table(tuple(table.columns[at] for at in kept), groups, table.details)
+
+
+def _details(table: Table, console: Console, width: int) -> Iterator[Text]:
+    """What lies behind the gravest rows."""
+    rows = [row for row in table.rows if row.detail]
+    tones = {row.verdict.tone for row in rows if row.verdict}
+    for tone in ("bad", "caution", "missing"):
+        if tone in tones:
+            rows = [row for row in rows if row.verdict and row.verdict.tone == tone]
+            break
+    for row in rows[:MOST_DETAILS]:
+        yield Text()
+        name, *more = row.names
+        yield Text.assemble((f"{table.details}  ", DIM), (name, HEAD), (f"  {' '.join(more)}", DIM))
+        for item in row.detail:
+            yield from _item(item, console, width, 2)
+    if len(rows) > MOST_DETAILS:
+        yield Text()
+        yield Text(f"and of {len(rows) - MOST_DETAILS} more: --json has them", DIM)
+
+
+def _banner(banner: pages.Banner, console: Console, width: int) -> Iterator[Text]:
+    """The verdict beside a bar of its colour."""
+    style, word = TONES[banner.tone], banner.word
+    yield Text("█", style)
+    first = True
+    for at, said in enumerate(banner.lines):
+        wrapped = Text(said, HEAD if at == 0 else "").wrap(console, max(width - len(word) - 5, 20))
+        for line in wrapped:
+            line.rstrip()
+            lead = (word if first else "").ljust(len(word) + 2)
+            first = False
+            yield plain_line(Text.assemble(("█  ", style), (lead, f"bold {style}"), line))
+    yield Text("█", style)
+
+
+def _facts(facts: Sequence[pages.Fact], console: Console, width: int, style: str) -> Iterator[Text]:
+    """Names in a column of their own; an equal name is said once."""
+    indent = max((len(fact.name) for fact in facts), default=0) + 2
+    said = ""
+    for fact in facts:
+        lead = "" if fact.name == said else fact.name
+        said = fact.name
+        text = _text(fact.words)
+        text.stylize_before(style)
+        for line in text.wrap(console, max(width - indent, 20)):
+            line.rstrip()
+            yield plain_line(Text.assemble((lead.ljust(indent), DIM), line))
+            lead = ""
+
+
+def _item(item: pages.Item, console: Console, width: int, indent: int) -> Iterator[Text]:
+    lead = f"{item.lead}  " if item.lead else ""
+    text = Text.assemble(lead, _text(item.words))
+    yield from _wrapped(text, console, width, indent, len(lead) or 2)
+    for one in item.inner:
+        yield from _item(one, console, width, indent + 2)
+
+
+def _wrapped(
+    text: Text, console: Console, width: int, indent: int = 0, hang: int = 0
+) -> Iterator[Text]:
+    lead = " " * indent
+    for line in text.wrap(console, max(width - indent - hang, 20)):
+        line.rstrip()
+        yield plain_line(Text.assemble(lead, line))
+        lead = " " * (indent + hang)
+
+
+def _text(words: pages.Words, style: str = "") -> Text:
+    found = ((one.text, f"{HEAD if one.strong else ''} {TONES[one.tone]}".strip())
+             for one in parts(words))  # fmt: skip
+    return Text.assemble(*found, style=style)
+
+
+def _named(name: pages.Name) -> Text:
+    arrow = (f" {ARROWS[name.better]}", DIM) if name.better else ""
+    return Text.assemble((name.text, HEAD if name.strong else ""), arrow)
+
+
+def _indented(text: Text) -> Text:
+    return Text("\n").join(Text.assemble("  ", line) for line in text.split("\n"))
+
+
+def _stacked(value: str) -> str:
+    """A head over several short lines, none of them standing in."""
+    return "\n".join(line.strip() for line in folded(value, HEAD_WIDTH).split("\n"))
+
+
+def _bar(bar: pages.Bar, width: int) -> Text:
+    """A bar of ``width`` characters by share; the largest remainders are rounded up."""
+    drawn = Text()
+    if not bar.whole or not width:
+        return drawn
+    exact = [part.size / bar.whole * width for part in bar.parts]
+    lengths = [int(length) for length in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda at: lengths[at] - exact[at])
+    for at in by_remainder[: round(sum(exact)) - sum(lengths)]:
+        lengths[at] += 1
+    for length, part in zip(lengths, bar.parts, strict=True):
+        fill, style = FILLS[part.level % len(FILLS)]
+        drawn.append(fill * length, style)
+    return drawn

@@ -1,0 +1,64 @@
+import pytest
+
+from ragstone.report.page import (
+    Bar,
+    Cell,
+    Count,
+    Interval,
+    Name,
+    Number,
+    P,
+    Part,
+    Share,
+    Verdict,
+    Why,
+)
+from ragstone.report.render.cells import written
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "tone"),
+    [
+        (Number(2 / 3), "0.667", ""),
+        (Number(2 / 3, percent=True), "66.7", ""),
+        (Number(0.0), "0.000", ""),
+        (Number(None), "–", ""),
+        (Number(0.25, sign="+"), "+0.250", ""),
+        (Number(-0.25, sign="+"), "-0.250", ""),
+        (Number(0.0001, sign="+"), "0.000", ""),
+        (Number(0.05, 2, sign="±"), "±0.05", ""),
+        (Number(1.234, 2, unit=" ×"), "1.23 ×", ""),
+        (Number(12345.6), "12,346", ""),
+        (Count(1234), "1,234", ""),
+        (Count(1234, "missing"), "1,234", "missing"),
+        (Count(0, "missing"), "0", "quiet"),
+        (Count(None), "–", ""),
+        (Count(13, note="pairs"), "13 pairs", ""),
+        (Share(3, 4), "3  75 %", ""),
+        (Share(0, 0), "0     –", ""),
+        (P(0.0004), "<0.001", "quiet"),
+        (P(None), "", "quiet"),
+        (Verdict("pass", "holds", "good"), "holds", "good"),
+        (Why("undefined"), "undef.", "undefined"),
+        (Why("missing"), "missing", "missing"),
+        (Why("undefined", "no claims"), "no claims", "undefined"),
+        (Interval(0.5, 0.25, 0.75), "0.500 (0.250 – 0.750)", ""),
+        (Interval(0.5, None, None), "0.500", ""),
+        (Interval(None, None, None), "–", ""),
+        (Interval(0.5, 0.25, 0.75, percent=True), "50.0 (25.0 – 75.0)", ""),
+        (Interval(0.5, -0.25, 1, signed=True), "+0.500 (-0.250 – 1.000)", ""),
+        (Bar((Part(3, 0, "correct"), Part(0, 1, "wrong")), 3), "correct 3, wrong 0", ""),
+        (Name("hit", "+"), "hit", ""),
+        ("words", "words", ""),
+        (None, "", ""),
+    ],
+)  # fmt: skip
+def test_what_a_cell_says(cell: Cell, text: str, tone: str) -> None:
+    said = written(cell)
+    assert (said.text, said.tone) == (text, tone)
+
+
+def test_zero_undefined_and_missing_are_three_things() -> None:
+    said = [written(cell) for cell in (Number(0.0), Why("undefined"), Why("missing"))]
+    assert len({one.text for one in said}) == 3
+    assert len({one.tone for one in said}) == 3

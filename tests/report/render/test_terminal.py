@@ -1,0 +1,254 @@
+"""Small pages made by hand, as they stand on a terminal."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ragstone.report.page import (
+    Banner,
+    Bar,
+    Cell,
+    Column,
+    Count,
+    Fact,
+    Facts,
+    Group,
+    Interval,
+    Item,
+    Mark,
+    Name,
+    Number,
+    Outline,
+    P,
+    Page,
+    Part,
+    Row,
+    Scale,
+    Section,
+    Sentences,
+    Share,
+    Table,
+    Tone,
+    Verdict,
+    Why,
+    quiet,
+    strong,
+    table,
+)
+from ragstone.report.render.terminal import as_text
+
+PageOf = Callable[..., Page]
+SHARE = Scale(0, 1)
+FOUR = (Column("metric", key=True), Column("system", several=True), Column("value", level=0.95),
+        Column("n"))  # fmt: skip
+
+
+def lines(page: Page, width: int = 100) -> list[str]:
+    return as_text(page, width).splitlines()
+
+
+def row(system: str, value: float, metric: str = "hit", n: int = 9) -> Row:
+    interval = Interval(value, value - 0.25, value + 0.25, SHARE)
+    return Row((Name(metric, "+"), Name(system), interval, Count(n)))
+
+
+def test_a_table_has_a_line_a_row_and_its_axis_in_the_head(page_of: PageOf) -> None:
+    page = page_of(table(FOUR, [row("a", 0.5), row("b", 0.25)]))
+    assert lines(page, 57) == [
+        "metric    system  value  95 % interval  0         1  n",
+        "hit    ↑  a       0.500  0.250 – 0.750  ··├──●──┤··  9",
+        "          b       0.250  0.000 – 0.500  ├─●──┤·····  9",
+    ]
+
+
+def test_a_name_that_all_rows_share_is_not_said(page_of: PageOf) -> None:
+    page = page_of(table(FOUR, [row("a", 0.5), row("a", 0.5, "mrr")]))
+    assert "system" not in lines(page)[0]
+    assert lines(page)[1].startswith("hit    ↑  0.500  0.250 – 0.750  ")
+
+
+def test_where_it_is_narrow_shared_names_have_lines_of_their_own(page_of: PageOf) -> None:
+    page = page_of(table(FOUR, [row("a", 0.5), row("b", 0.25)]))
+    assert lines(page, 46) == [
+        "system  value  95 % interval  0         1  n",
+        "hit ↑",
+        "  a     0.500  0.250 – 0.750  ··├──●──┤··  9",
+        "  b     0.250  0.000 – 0.500  ├─●──┤·····  9",
+    ]
+    assert lines(page, 34)[2] == "  a     0.500  0.250 – 0.750  9"
+
+
+def test_what_may_go_goes_before_anything_else_does(page_of: PageOf) -> None:
+    columns = (Column("name"), Column("p", drop=1), Column("of note", drop=2), Column("n"))
+    one = Row((Name("a" * 20), P(0.25), "words " * 3, Count(7)))
+    assert lines(page_of(table(columns, [one])), 60)[0].split() == ["name", "p", "of", "note", "n"]
+    assert lines(page_of(table(columns, [one])), 45)[0].split() == ["name", "of", "note", "n"]
+    assert lines(page_of(table(columns, [one])), 30)[0].split() == ["name", "n"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_nothing_is_cut_off_and_nothing_sticks_out(width: int, page_of: PageOf) -> None:
+    metric = 'ragas_score(weights="faithfulness(no_claims=1.0):0.3 precision:0.2")'
+    rows = [row(name, 0.25, metric, 12_345) for name in ("local_search", "llm_with_context")]
+    page = page_of(table(FOUR, rows), Sentences(("word " * 60,)))
+    printed = lines(page, width)
+    assert max(map(len, printed)) <= width
+    together = "".join("".join(printed).split())
+    for word in ("local_search", "llm_with_context", "0.000–0.500"):
+        assert word in together
+    for piece in ("ragas_score(", 'weights="', "faithfulness(", "no_claims=1.0):", "0.3", "0.2"):
+        assert piece in together
+    assert together.count("12,345") == 2
+    assert together.count("word") == 60
+
+
+def test_the_lines_of_a_long_name_run_down_beside_its_rows(page_of: PageOf) -> None:
+    rows = [row("a", 0.5, "a_name_of_some_length(k=10, gain=2)"), row("b", 0.5, "a_name_of_some_"
+            "length(k=10, gain=2)")]  # fmt: skip
+    assert lines(page_of(table(FOUR, rows)), 120)[1].startswith(f"{rows[0].names[0]} ↑  a ")
+    printed = lines(page_of(table(FOUR, rows)), 80)
+    assert printed[1].startswith("a_name_of_some_length(k=10, ↑  a ")
+    assert printed[2].startswith("  gain=2)                      b ")
+
+
+def test_zero_undefined_and_missing_look_different(page_of: PageOf) -> None:
+    rows = [
+        Row((Name("zero"), Interval(0.0, 0.0, 0.25, SHARE), Count(8))),
+        Row((Name("undefined"), Why("undefined", "undefined (no_claims)"), Count(0))),
+        Row((Name("missing"), Why("missing", "missing (judge_failed)"), Count(0))),
+    ]
+    columns = (Column("metric"), Column("value"), Column("n"))
+    assert lines(page_of(table(columns, rows)), 60) == [
+        "metric     value       interval  0                   1  n",
+        "zero       0.000  0.000 – 0.250  ●────┤···············  8",
+        "undefined  undefined (no_claims)                        0",
+        "missing    missing (judge_failed)                       0",
+    ]
+
+
+def test_what_is_below_a_row_stands_behind_its_names(page_of: PageOf) -> None:
+    columns = (Column("requirement"), Column(), Column("n"))
+    one = Row((Name("hit >= 0.8"), Verdict("fail", "broken", "bad"), Count(9)), ("a note",))
+    assert lines(page_of(table(columns, [one]))) == [
+        "requirement          n",
+        "hit >= 0.8   broken  9",
+        "             ↳ a note",
+    ]
+
+
+def test_groups_stand_under_their_titles_in_the_same_columns(page_of: PageOf) -> None:
+    columns = (Column("metric"), Column("n"))
+    groups = (
+        Group((Row((Name("precision"), Count(1))),), "Retrieval"),
+        Group((Row((Name("hit"), Count(10))),), "Answer"),
+    )
+    assert lines(page_of(Table(columns, groups))) == [
+        "Retrieval   n",
+        "precision   1",
+        "",
+        "Answer      n",
+        "hit        10",
+    ]
+
+
+def test_columns_without_room_stand_in_a_further_table(page_of: PageOf) -> None:
+    columns = (Column("metric"), *(Column(f"slice{at}", peer=True) for at in range(4)))
+    figures: list[Cell] = [Number(0.5, n=2), Why("undefined"), Why("missing"), Number(0.25, n=1)]
+    assert lines(page_of(table(columns, [Row((Name("hit"), *figures))])), 33) == [
+        "metric  slice0 n  slice1  slice2",
+        "hit      0.500 2  undef.  missing",
+        "",
+        "metric  slice3 n",
+        "hit      0.250 1",
+    ]  # fmt: skip
+
+
+def test_a_bar_is_shared_out_by_largest_remainder(page_of: PageOf) -> None:
+    """Of 20 letters 2/3 and 1/3 are 13.3 and 6.7: 13 and 7."""
+    bar = Bar((Part(2, 0, "right"), Part(1, 1, "wrong")), 3)
+    columns = (Column("outcomes"), Column(), Column("right", fill=0), Column("wrong", fill=1))
+    page = page_of(table(columns, [Row((Name("all"), bar, Share(2, 3), Share(1, 3)))]))
+    head, line = lines(page, 60)
+    assert head.split() == ["outcomes", "█", "right", "▓", "wrong"]
+    drawn = line.split()[1]
+    assert (drawn.count("█"), drawn.count("▓")) == (
+        round(len(drawn) * 2 / 3),
+        round(len(drawn) / 3),
+    )
+    assert line.split()[2:] == ["2", "67", "%", "1", "33", "%"]
+
+
+def test_an_empty_table_is_its_head(page_of: PageOf) -> None:
+    assert lines(page_of(table((Column("metric"), Column("n")), []))) == ["metric  n"]
+
+
+def test_a_fact_about_a_column_is_told_only_where_it_is_drawn(page_of: PageOf) -> None:
+    columns = (Column("name"), Column("p", drop=1))
+    small = Facts((Fact("p", "what it is", needs="p"), Fact("name", "always")), small=True)
+    page = page_of(table(columns, [Row((Name("a" * 20), P(0.5)))]), small)
+    assert "p     what it is" in lines(page, 40)
+    assert "p     what it is" not in lines(page, 22)
+    assert "name  always" in lines(page, 22)
+
+
+def test_marks_are_explained_only_where_they_are_drawn(page_of: PageOf) -> None:
+    columns = (Column("name"), Column("value"))
+    bar = Scale(0, 1, (Mark(0.5, "bar"),))
+    page = page_of(
+        table(columns, [Row((Name("a"), Interval(0.25, 0, 0.4, bar)))]),
+        Facts((Fact("x", "y"),), small=True),
+    )
+    assert lines(page)[-1].startswith("strip  ┃ the bar, ├─●─┤ interval and value")
+    assert "strip" not in as_text(page, 30)
+
+
+def test_facts_say_a_repeated_name_once(page_of: PageOf) -> None:
+    facts = Facts((Fact("judged by", "a"), Fact("judged by", "b"), Fact("run", "c " * 12)))
+    assert lines(page_of(facts), 31) == [
+        "judged by  a",
+        "           b",
+        "run        c c c c c c c c c c",
+        "           c c",
+    ]
+
+
+def test_an_outline_stands_in_and_its_lines_hang(page_of: PageOf) -> None:
+    inner = (Item("one two three four five", lead="Q"),)
+    page = page_of(Outline((Item((strong("0.25"), "  q1"), inner),)))
+    assert lines(page, 28) == ["  0.25  q1", "    Q  one two three four", "       five"]
+
+
+def test_the_banner_says_verdict_and_advice_beside_its_bar(page_of: PageOf) -> None:
+    page = page_of(Banner("FAIL", "bad", ("1 broken", "Look at it.")))
+    assert lines(page) == ["█", "█  FAIL  1 broken", "█        Look at it.", "█"]
+
+
+def test_sections_have_headings_and_a_line_between_blocks() -> None:
+    blocks = (Sentences(("a",)), Sentences(("b", "c")))
+    page = Page("test", "run", (Section(blocks, "Title"), Section((Outline(()),), "Empty")))
+    assert lines(page) == ["Title", "a", "", "b", "c"]
+
+
+def test_data_cannot_steer_the_terminal(page_of: PageOf) -> None:
+    hostile = "a\x1b[31mred\x1b]0;t\x07\u202e[bold]b[/bold]"
+    blocks = (
+        Sentences((hostile,)),
+        Facts((Fact(hostile, quiet(hostile)),)),
+        table((Column(hostile),), [Row((Name(hostile),), (hostile,))]),
+        Outline((Item(hostile),)),
+    )
+    printed = as_text(page_of(*blocks), 160)
+    assert not {"\x1b", "\x07", "\u202e"} & set(printed)
+    assert printed.count("[bold]b[/bold]") == 7
+
+
+def test_only_the_gravest_rows_show_what_lies_behind_them(page_of: PageOf) -> None:
+    columns = (Column("requirement"), Column("system"), Column())
+    tones: tuple[tuple[str, Tone], ...] = (("open", "caution"), ("broken", "bad"))
+    rows = [
+        Row((Name("hit > 0"), Name(word), Verdict(word, word, tone)), detail=(Item(f"of {word}"),))
+        for word, tone in tones
+    ]
+    printed = as_text(page_of(Table(columns, (Group(tuple(rows)),), "Worst")))
+    assert "Worst  hit > 0  broken\n  of broken\n" in printed
+    assert "of open" not in printed
