@@ -24,7 +24,8 @@ from ragstone.examples import Context, Example, to_frame
 from ragstone.run.folder import Folder
 from ragstone.run.manifest import Tally, manifest
 from ragstone.run.models import Opened
-from ragstone.run.rescore import Earlier
+from ragstone.run.settings import Settings
+from ragstone.run.stored_blocks import FinishedJudge
 
 SHARES = ["faithfulness", "expected_faithfulness", "context_precision", "graded_relevance",
           "context_recall", "answer_coverage", "factual_accuracy", "token_f1", "rouge_l",
@@ -112,10 +113,9 @@ def _manifest(questions: int, metrics: Sequence[str]) -> dict[str, Any]:
     judged = ["response", "claims", "statements", "relevance", "support/claim", "citations",
               "support/statement", "agreement/claim", "agreement/statement", "lexical"]  # fmt: skip
     return manifest(
-        {"data": "1", "definitions": {}, "local": [], "nli": [], "citations": "",
-         "cluster": "question_id"},
+        Settings(data="1", definitions={}, local=[], nli=[], citations="", cluster="question_id"),
         Tally(said=Counter(dict.fromkeys(((ask, "local", "ok") for ask in judged), questions))),
-        [Earlier("local", "", frozenset(judged))],
+        [FinishedJudge("local", "", frozenset(judged))],
         Opened(),
         finished=True,
         metrics=list(metrics),

@@ -22,7 +22,8 @@ from ragstone.run import Run, evaluate
 from ragstone.run.folder import Folder
 from ragstone.run.manifest import Tally, manifest
 from ragstone.run.models import Opened
-from ragstone.run.rescore import Earlier
+from ragstone.run.settings import Settings
+from ragstone.run.stored_blocks import FinishedJudge
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 from ragstone.stats.comparing.effect_size import relative_change
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
@@ -90,11 +91,13 @@ def run_of(
     ]
     asks = ["response", "claims", "support/claim", "statements", "agreement/claim", "lexical"]
     content = manifest(
-        {"data": "1", "definitions": {}, "local": ["1"], "nli": [], "citations": ""}
-        | {"cluster": "question_id"}
-        | settings,
+        Settings.model_validate(
+            {"data": "1", "definitions": {}, "local": ["1"], "nli": [], "citations": ""}
+            | {"cluster": "question_id"}
+            | settings
+        ),
         Tally(said=Counter(dict.fromkeys(((ask, judge, "ok") for ask in asks), len(rows)))),
-        [Earlier(judge, "", frozenset(["claims"]))],
+        [FinishedJudge(judge, "", frozenset(["claims"]))],
         Opened(),
         finished=True,
         **{name: [] for name in ("added", "suites", "by")},

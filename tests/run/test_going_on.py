@@ -12,12 +12,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import ragstone
-from ragstone.run import Run, evaluate, evaluation
+from ragstone.run import Run, evaluate, streaming
 
 PROGRAM = """
 import sys, time
-from ragstone.run import evaluate, evaluation
-evaluation.BLOCK = 50
+from ragstone.run import evaluate, streaming
+streaming.BLOCK = 50
 evaluate(sys.argv[1], out=sys.argv[2], progress=lambda told: time.sleep(.15))
 """
 
@@ -77,7 +77,7 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
             if file.exists():
                 kept[name] = file.stat().st_mtime_ns
 
-    monkeypatch.setattr(evaluation, "BLOCK", 50)
+    monkeypatch.setattr(streaming, "BLOCK", 50)
     evaluate(data, out=out, progress=look)
     assert kept == stamps
     evaluate(data, out=tmp_path / "whole")
@@ -91,7 +91,7 @@ def test_blocks_of_any_size_give_the_same_run(
     data = tmp_path / "rows.jsonl"
     write_rows(data, 130)
     whole = evaluate(data)
-    monkeypatch.setattr(evaluation, "BLOCK", 7)
+    monkeypatch.setattr(streaming, "BLOCK", 7)
     cut = evaluate(data, out=tmp_path / "cut")
     assert_same(cut, whole)
     claims = Run.open(tmp_path / "cut").judgements("claims")

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -131,53 +131,37 @@ def evaluate(
         cache=cache,
         no_cache=no_cache,
     )
+    request: dict[str, Any] = {
+        "metrics": metrics,
+        "suites": suites,
+        "judge": tuple(judge or ()),
+        "by": tuple(by or ()),
+        "cluster": cluster,
+        "columns": columns,
+        "qrels": qrels,
+        "skip_bad": skip_bad,
+        "limit": limit,
+        "citations": citations or MARKERS,
+        "embedder": embedder,
+        "cross_encoder": cross_encoder,
+        "bertscore": bertscore,
+        "offline": offline,
+        "instructions": told,
+        "limits": limits,
+    }
     if dry_run:
         from ragstone.report import forecast_page, show
         from ragstone.run.forecast import forecast
 
-        expected = forecast(
-            data,
-            metrics=metrics,
-            suites=suites,
-            judge=tuple(judge or ()),
-            out=out,
-            columns=columns,
-            qrels=qrels,
-            skip_bad=skip_bad,
-            limit=limit,
-            citations=citations or MARKERS,
-            offline=offline,
-            instructions=told,
-            limits=limits,
-        )
+        expected = forecast(data, out=out, **request)
         print_notes(notes)
         print_json(expected.to_dict()) if json else show(forecast_page(expected))
         return
 
     def evaluated(folder: Path) -> "Run":
         with bar() as progress:
-            return run_evaluation(
-                data,
-                metrics=metrics,
-                suites=suites,
-                judge=tuple(judge or ()),
-                by=tuple(by or ()),
-                cluster=cluster,
-                out=folder,
-                columns=columns,
-                qrels=qrels,
-                skip_bad=skip_bad,
-                limit=limit,
-                citations=citations or MARKERS,
-                embedder=embedder,
-                cross_encoder=cross_encoder,
-                bertscore=bertscore,
-                offline=offline,
-                instructions=told,
-                limits=limits,
-                debug=_print_example if debug else None,
-                progress=None if debug else progress,
-            )
+            shown: dict[str, Any] = {"debug": _print_example} if debug else {"progress": progress}
+            return run_evaluation(data, out=folder, **request, **shown)
 
     run = evaluated(out) if out is not None else _in_free_folder(evaluated, RUNS / run_name(data))
     finish(run, notes, json=json)

@@ -15,8 +15,13 @@ from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.examples import Example
 from ragstone.metrics import Metric, parse_metric
 from ragstone.run import Run
-from ragstone.run.asked_again import QUESTION, AskedAgain, asked, asked_again
-from ragstone.run.remarks import COARSER
+from ragstone.run.remarks import INDEPENDENT
+from ragstone.run.repeated_questions import (
+    QUESTION,
+    RepeatedQuestions,
+    question_hashes,
+    repeated_questions,
+)
 from ragstone.stats import MeanEstimate, mean_interval
 
 NO_VALUE = "(none)"
@@ -39,7 +44,7 @@ class Scored:
 
     Args:
         run: A finished run.
-        cluster: The field whose equal values share their fate; by default the run's own.
+        cluster: Field whose rows are not independent; by default the run's own.
         by: Fields to slice by.
 
     Raises:
@@ -57,11 +62,11 @@ class Scored:
 
         The latter as the run remarked.
         """
-        asked = () if self._asked is None or self._asked.told is None else (self._asked.told,)
+        asked = () if self._asked is None or self._asked.note is None else (self._asked.note,)
         if self.cluster != self.run.manifest["cluster"]:
             return asked
         said = self.run.manifest.get("remarks", ())
-        return (*asked, *(one for one in said if one.startswith(COARSER)))
+        return (*asked, *(one for one in said if one.startswith(INDEPENDENT)))
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -99,12 +104,12 @@ class Scored:
         )
 
     @cached_property
-    def _asked(self) -> AskedAgain | None:
+    def _asked(self) -> RepeatedQuestions | None:
         """Which questions are the same under several ids, where these are the clusters."""
         if self.cluster != QUESTION:
             return None
         there = self.run.examples(["question_id", "question", "history"])
-        return asked_again(there["question_id"].alias("cluster"), asked(there))
+        return repeated_questions(there["question_id"].alias("cluster"), question_hashes(there))
 
     def without(self, examples: pl.Series) -> "Scored":
         """The same run, as if it had not these examples."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -16,6 +16,7 @@ from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_bes
 
 from .estimate import Estimate
 from .models import NO_MODELS, Opened
+from .settings import ChatSettings
 
 SEED = 20_240_601
 """Of every bootstrap, so that the same scores give the same interval."""
@@ -42,8 +43,8 @@ class Provenance:
     cluster: str
     opened: Opened = NO_MODELS
     """The models behind the similarities."""
-    llm: Mapping[str, Any] = field(default_factory=dict)
-    """What chat models were told, as the settings have it; nothing where none was asked."""
+    chat: ChatSettings | None = None
+    """What chat models were told; None where no judge is one."""
 
     def of(self, metric: Metric, estimate: str) -> str:
         """One printable line."""
@@ -54,13 +55,15 @@ class Provenance:
 
     def _told(self, metric: Metric) -> list[str]:
         """The prompts behind the metric, each with its version, and the plan."""
-        names = self.llm.get("judges", ())
-        asked = [ask for ask, who in self.judges.items() if any(name in who for name in names)]
+        if self.chat is None:
+            return []
+        models = self.chat.judges
+        asked = [ask for ask, who in self.judges.items() if any(name in who for name in models)]
         kinds = {ASKS[ask].kind for ask in asked if ask in metric.asks}
         tasks = sorted({PROMPT_OF.get(kind, kind) for kind in kinds})
-        versions = self.llm.get("prompts", {})
+        versions = self.chat.prompts
         told = [f"{task}@{versions[task]}" for task in tasks if task in versions]
-        return [f"prompts:{'+'.join(told)}", f"plan:{self.llm['plan']}"] if told else []
+        return [f"prompts:{'+'.join(told)}", f"plan:{self.chat.plan}"] if told else []
 
 
 def estimate_metric(

@@ -4,68 +4,31 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from ragstone.errors import DiskFull, InputError, room_for
-from ragstone.examples import Examples, fingerprint_files, read
-from ragstone.judges import MARKERS, Judge, LocalJudge, NliJudge, Panel, parse_judges
-from ragstone.judges.similarity import BertscoreOptions
-from ragstone.metrics import QUICK, Metric, needed_asks, wanted_topics
-from ragstone.models import Encoder
-from ragstone.models.cross_encoder import CrossEncoder
+from ragstone.examples import Examples
 
-from .asked import asked_for, own_definitions, several
 from .evaluation import Evaluation
 from .folder import Folder, write_lines
-from .label_files import LabelFiles
-from .limits import USUAL, Limits
-from .live import Debug
-from .llm import PLAIN, Instructions, Named, model_judges
-from .manifest import VERSION
-from .models import local_encoder, open_models
-from .progress import Report
-from .quick import candidates
+from .llm import able_to_ask
+from .request import Request, with_arguments_of
 from .run import Run
-from .survey import look_through
+from .spec import Prepared, RunSpec, prepare
 from .violations import ViolationList
 
 if TYPE_CHECKING:
     from .calls.asking import Asking
 
-BEGUN: ContextVar[list["Asking"] | None] = ContextVar("begun", default=None)
-"""Where ``aevaluate`` learns what to end when it is cancelled."""
-
 MOST_NOTED = 3
 """Faults and ids that the manifest quotes; the files have them all."""
 
 
-def evaluate(
-    data: Any,
-    *,
-    metrics: str | Metric | Sequence[str | Metric] = (),
-    suites: str | Sequence[str] = (),
-    judge: Named | Sequence[Named] = (),
-    by: str | Sequence[str] = (),
-    cluster: str = "question_id",
-    out: str | Path | None = None,
-    columns: Mapping[str, str] | None = None,
-    qrels: str | Path | None = None,
-    skip_bad: bool = False,
-    limit: int | None = None,
-    citations: str = MARKERS,
-    embedder: str | Encoder | None = None,
-    cross_encoder: str | CrossEncoder | None = None,
-    bertscore: str = "",
-    offline: bool = False,
-    instructions: Instructions = PLAIN,
-    limits: Limits = USUAL,
-    debug: Debug | None = None,
-    progress: Report | None = None,
-) -> Run:
+@with_arguments_of(Request)
+def evaluate(data: Any, **arguments: Any) -> Run:
     """Judge examples, score them, and keep everything in a run folder.
 
     Args:
@@ -80,9 +43,9 @@ def evaluate(
             that votes; also a model itself, or an async function that answers a ``ChatRequest``.
             None: the labels in the data, and ``local`` for the rest.
         by: Fields to group by; ``system`` always is one.
-        cluster: The field whose equal values share their fate in every interval.
-        out: The run folder. It goes on if it holds a run of the same data and
-            settings. None: a temporary folder.
+        cluster: Field whose rows are not independent where they have the same value.
+        out: The run folder. If it already holds a run with the same data and settings,
+            that run is resumed. None: a temporary folder.
         columns: Ragstone's field names to the data's.
         qrels: Judged ids for a TREC run.
         skip_bad: Leave bad records out and keep them beside the run.
@@ -109,145 +72,129 @@ def evaluate(
             holds something else; a model that was named and cannot be used.
         MissingDependency: A model that was named needs a package that is not there.
     """
-    if limit is not None and limit < 1:
-        raise InputError(f"limit must be 1 or more, not {limit}.")
-    fields = several(by)
-    options = BertscoreOptions.parse(bertscore)
-    asked = asked_for(metrics, suites, else_quick=True)
-    every = asked.metrics if QUICK not in asked.suites else [*asked.metrics, *candidates()]
-    by_model = model_judges(judge, instructions, wanted_topics(every), citations, offline=offline)
-    panel = parse_judges(by_model.names, citations, llm=by_model.judges, offline=offline)
-    examples = read(
-        data,
-        columns=columns or {},
-        skip_bad=skip_bad,
-        limit=limit,
-        qrels=None if qrels is None else Path(qrels),
-    )
-    label_files = LabelFiles(panel.label_files)
-    data_fingerprint = examples.fingerprint()
-    survey = look_through(examples, every) if by_model.judges else None
-    models = open_models(
-        needed_asks(asked.metrics),
-        frozenset[str]().union(*(judge.asks for judge in panel.judges)),
-        (text for example in examples for text in example.reference),
-        embedder=embedder,
-        cross_encoder=cross_encoder,
-        bertscore=options,
-        offline=offline,
-    )
-    aligner, strings = local_encoder(panel.judges, needed_asks(every), models.encoder)
-    opened = replace(models.opened, strings=strings)
-
-    def judges(llm: Mapping[str, Judge]) -> Panel:
-        return parse_judges(
-            by_model.names,
-            citations,
-            aligner,
-            models.encoder,
-            models.cross_encoder,
-            models.bertscore,
-            llm=llm,
-            offline=offline,
-        )
-
-    panel = judges(by_model.judges)
-    settings = {
-        "ragstone": VERSION,
-        "data": data_fingerprint,
-        "labels": [fingerprint_files([path]) for path in panel.label_files],
-        "metrics": [str(metric) for metric in asked.metrics],
-        "definitions": own_definitions(asked.metrics),
-        "suites": list(asked.suites),
-        "judges": [judge.name for judge in panel.judges],
-        "local": next((judge.parts for judge in panel.judges if isinstance(judge, LocalJudge)), []),
-        "nli": [
-            f"{judge.name}@{judge.model.fingerprint}"
-            for judge in panel.judges
-            if isinstance(judge, NliJudge)
-        ],
-        **by_model.settings(),
-        **opened.settings(),
-        "citations": citations,
-        "by": list(fields),
-        "cluster": cluster,
-        "columns": dict(columns or {}),
-        "limit": limit,
-        "skip_bad": skip_bad,
-    }
-    temporary = out is None
-    folder = Folder(Path(mkdtemp(prefix="ragstone-") if out is None else out))
-    existed = not temporary and folder.path.exists()
-    started = time.perf_counter()
-    with ExitStack() as closing:
-        closing.enter_context(room_for(folder.path))
-        closing.enter_context(folder.locked())
-        held = folder.prepare(settings)
-        notes: list[str] = []
-        if held.get("finished"):
-            damaged = [str(fault) for fault in folder.damage()]
-            if not held.get("unheard") and not damaged:
-                folder.drop_parts()
-                return Run(folder.path)
-            folder.begin_again()
-            notes += [f"made anew, for it was damaged: {fault}." for fault in damaged]
-        asking = None
-        try:
-            if survey is not None:
-                asking = closing.enter_context(by_model.asking(folder.path, limits, notes.append))
-                if (begun := BEGUN.get()) is not None:
-                    begun.append(asking)
-                by_model = by_model.asked_with(asking, needed_asks(every), survey.answers)
-                panel = judges(by_model.judges)
-            evaluation = Evaluation(
-                folder, settings, asked, panel.judges, fields, opened, asking, debug
-            )
-            evaluation.total = None if survey is None else survey.examples
-            if held.get("finished"):
-                notes += _left_out(evaluation.also_score(held))
-            else:
-                evaluation.begin()
-            broken = ViolationList(folder.path / "label_violations.jsonl")
-            stream = broken.watch(label_files.join(iter(examples)))
-            evaluation.judge(stream, lambda: _fraction(examples), progress)
-            ties = label_files.ties()
-            write_lines(folder.path / "rejected.jsonl", _rejected(examples))
-            write_lines(folder.path / "label_ties.jsonl", ties)
-            facts = {
-                "source": examples.source,
-                "format": examples.format,
-                "fingerprint": settings["data"],
-                "rejected": len(examples.rejected),
-                "rejected_for": [str(one.faults[0]) for one in examples.rejected[:MOST_NOTED]],
-                "label_violations": dict(broken.counts),
-                "label_ties": len(ties),
-                "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
-            }
-            notes += [*examples.notes, *label_files.notes]
-            notes += [*by_model.told_by_servers(), *by_model.idle(instructions, limits)]
-            evaluation.finish(facts, started, progress, notes)
-        except DiskFull:
-            raise
-        except InputError:
-            if not held and not (asking and asking.counts().heard):
-                folder.drop(keep_folder=existed)
-            raise
-    return Run(folder.path, temporary=temporary)
+    return _evaluated(Request(data, **arguments), Cancellation())
 
 
-async def aevaluate(data: Any, **given: Any) -> Run:
+@with_arguments_of(Request)
+async def aevaluate(data: Any, **arguments: Any) -> Run:
     """As ``evaluate``, with the same arguments, without holding up the event loop.
 
     Where it is cancelled, nothing more is asked of a model; the same call goes on.
     """
-    begun: list[Asking] = []
-    BEGUN.set(begun)
+    cancellation = Cancellation()
+    request = Request(data, **arguments)
     try:
-        return await asyncio.to_thread(evaluate, data, **given)
+        return await asyncio.to_thread(_evaluated, request, cancellation)
     except asyncio.CancelledError:
-        for asking in begun:
-            await asyncio.to_thread(asking.close)
+        await asyncio.to_thread(cancellation.cancel)
         raise
+
+
+class Cancellation:
+    """Ends what a run asks of models, from another thread."""
+
+    def __init__(self) -> None:
+        self._asking: Asking | None = None
+        self._cancelled = False
+
+    def watch(self, asking: "Asking") -> None:
+        """This is what is to be ended; at once, where the run was cancelled before it began."""
+        self._asking = asking
+        if self._cancelled:
+            asking.close()
+
+    def cancel(self) -> None:
+        """Ask nothing more."""
+        self._cancelled = True
+        if self._asking is not None:
+            self._asking.close()
+
+
+def _evaluated(request: Request, cancellation: Cancellation) -> Run:
+    """Find out whether the folder holds a run to be resumed, and carry the request out."""
+    prepared = prepare(request)
+    temporary = request.out is None
+    folder = Folder(Path(mkdtemp(prefix="ragstone-") if request.out is None else request.out))
+    existed = not temporary and folder.path.exists()
+    with room_for(folder.path), folder.locked():
+        held = folder.prepare(prepared.spec.settings.to_dict())
+        notes: list[str] = []
+        if held.get("finished"):
+            damaged = folder.damage()
+            if not held.get("unheard") and not damaged:
+                folder.drop_parts()
+                return Run(folder.path)
+            folder.begin_again()
+            notes = [f"made anew, for it was damaged: {fault}." for fault in damaged]
+        with ExitStack() as closing:
+            asking = None
+            try:
+                if prepared.survey is not None:
+                    asking = closing.enter_context(
+                        prepared.chat.asking(folder.path, request.limits, notes.append)
+                    )
+                    cancellation.watch(asking)
+                _carry_out(request, prepared, folder, held, asking, notes)
+            except DiskFull:
+                raise
+            except InputError:
+                # A mistake in the request leaves nothing behind; replies that were paid for stay.
+                if not held and not (asking and asking.counts().heard):
+                    folder.drop(keep_folder=existed)
+                raise
+    return Run(folder.path, temporary=temporary)
+
+
+def _carry_out(
+    request: Request,
+    prepared: Prepared,
+    folder: Folder,
+    held: Mapping[str, Any],
+    asking: "Asking | None",
+    notes: list[str],
+) -> None:
+    """Judge, score and estimate; the run is finished then."""
+    started = time.perf_counter()
+    spec, left_out = _asking_with(prepared, asking), list[str]()
+    if held.get("finished"):
+        spec, left_out = spec.also_scoring(held)
+    notes += _left_out(left_out)
+    evaluation = Evaluation(folder, spec, request.progress)
+    if not held.get("finished"):
+        evaluation.begin()
+    examples, label_files = prepared.examples, prepared.label_files
+    violations = ViolationList(folder.path / "label_violations.jsonl")
+    evaluation.judge(
+        violations.watch(label_files.join(iter(examples))),
+        lambda done: _fraction(prepared, done),
+        asking=asking,
+        debug=request.debug,
+    )
+    ties = label_files.ties()
+    write_lines(folder.path / "rejected.jsonl", _rejected(examples))
+    write_lines(folder.path / "label_ties.jsonl", ties)
+    data = {
+        "source": examples.source,
+        "format": examples.format,
+        "fingerprint": spec.settings.data,
+        "rejected": len(examples.rejected),
+        "rejected_for": [str(one.faults[0]) for one in examples.rejected[:MOST_NOTED]],
+        "label_violations": dict(violations.counts),
+        "label_ties": len(ties),
+        "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
+    }
+    notes += [*examples.notes, *label_files.notes]
+    chat = prepared.chat
+    notes += [*chat.told_by_servers(), *chat.idle(request.instructions, request.limits)]
+    evaluation.finish(data, started, notes)
+
+
+def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:
+    """The spec, whose judges that are chat models can ask."""
+    spec, survey = prepared.spec, prepared.survey
+    if asking is None or survey is None:
+        return spec
+    return replace(spec, judges=able_to_ask(spec.judges, asking, spec.asks, survey.answers))
 
 
 def _left_out(metrics: Sequence[str]) -> list[str]:
@@ -257,7 +204,11 @@ def _left_out(metrics: Sequence[str]) -> list[str]:
     return [f"ragstone score RUN scores these again, which were added later: {', '.join(metrics)}."]
 
 
-def _fraction(examples: Examples) -> float | None:
+def _fraction(prepared: Prepared, done: int) -> float | None:
+    """How much of the data has been judged; None where its size is not known."""
+    if prepared.survey is not None:
+        return done / max(prepared.survey.examples, 1)
+    examples = prepared.examples
     if not examples.size_bytes:
         return None
     return min(1.0, (examples.read_bytes or 0) / examples.size_bytes)

@@ -14,30 +14,27 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragstone.errors import InputError
-from ragstone.examples import Example, read
+from ragstone.examples import Example
 from ragstone.judgements import KINDS, Tables
-from ragstone.judges import MARKERS, parse_judges
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
 from ragstone.judges.llm.question import Item, Question, key
 from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.local.claims import claims, statements
 from ragstone.judges.names import LLM_ASKS
-from ragstone.metrics import QUICK, Metric, needed_asks, wanted_topics
 from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
 from ragstone.sqlite import UNREADABLE, open_to_read
 
-from .ahead import Ahead
-from .asked import asked_for
 from .calls.entries import FILE
 from .calls.prices import Price, cost, load_prices
 from .judging import judge_further
-from .limits import USUAL, Limits
-from .llm import PLAIN, Instructions, Named, model_judges
-from .quick import candidates
-from .survey import look_through
+from .limits import Limits
+from .llm import able_to_ask
+from .prefetch import Prefetch
+from .request import Request, with_arguments_of
+from .spec import prepare
+from .survey import Survey
 
 Result = TypeVar("Result")
 
@@ -106,57 +103,27 @@ class Forecast:
         }
 
 
-def forecast(
-    data: Any,
-    *,
-    metrics: str | Metric | Sequence[str | Metric] = (),
-    suites: str | Sequence[str] = (),
-    judge: Named | Sequence[Named] = (),
-    out: str | Path | None = None,
-    columns: Mapping[str, str] | None = None,
-    qrels: str | Path | None = None,
-    skip_bad: bool = False,
-    limit: int | None = None,
-    citations: str = MARKERS,
-    offline: bool = False,
-    instructions: Instructions = PLAIN,
-    limits: Limits = USUAL,
-) -> Forecast:
+@with_arguments_of(Request)
+def forecast(data: Any, **arguments: Any) -> Forecast:
     """What ``evaluate`` with the same arguments would ask of models. Nothing is sent.
 
     Raises:
         InputError: As ``evaluate``; and no judge is a model.
     """
-    asked = asked_for(metrics, suites, else_quick=True)
-    every = asked.metrics if QUICK not in asked.suites else [*asked.metrics, *candidates()]
-    by_model = model_judges(
-        judge, instructions, wanted_topics(every), citations, offline=offline, to_ask=False
-    )
-    if not by_model.judges:
-        raise InputError(
-            "Nothing would be asked of a model. Name one: --judge openai:MODEL, anthropic:MODEL, "
-            "gemini:MODEL or http://HOST/v1#MODEL."
-        )
-    examples = read(
-        data,
-        columns=columns or {},
-        skip_bad=skip_bad,
-        limit=limit,
-        qrels=None if qrels is None else Path(qrels),
-    )
-    examples.fingerprint()
-    survey = look_through(examples, every)
-    prices = load_prices(limits.prices)
-    asks = needed_asks(every)
-    with closing(_Known(None if out is None else Path(out) / FILE, limits)) as known:
-        counting = _Counting({one.name: prices.of(one.name) for one in by_model.models}, known)
-        by_model = by_model.asked_with(counting, asks, survey.answers)
-        panel = parse_judges(by_model.names, citations, llm=by_model.judges, offline=offline)
-        ahead = Ahead(panel.judges, asks, counting)
-        mine = [ask for ask in asks if ask in LLM_ASKS]
-        for begun in ahead.blocks(iter(examples), counting.see, lambda *_: None):
-            judge_further(begun.examples, Tables(begun.frame), begun.judges, mine)
-        notes = tuple(known.thoughts.told(one.name) for one in by_model.models)
+    request = Request(data, **arguments)
+    prepared = prepare(request, to_ask=False)
+    spec, chat = prepared.spec, prepared.chat
+    survey = prepared.survey or Survey(0)
+    prices = load_prices(request.limits.prices)
+    journal = None if request.out is None else Path(request.out) / FILE
+    with closing(_Known(journal, request.limits)) as known:
+        counting = _Counting({one.name: prices.of(one.name) for one in chat.models}, known)
+        judges = able_to_ask(spec.judges, counting, spec.asks, survey.answers)
+        prefetch = Prefetch(judges, spec.asks, counting)
+        mine = [ask for ask in spec.asks if ask in LLM_ASKS]
+        for block in prefetch.blocks(iter(prepared.examples), counting.see, lambda *_: None):
+            judge_further(block.examples, Tables(block.frame), block.judges, mine)
+        notes = tuple(known.thoughts.told(one.name) for one in chat.models)
     return Forecast(survey.examples, counting.tasks, notes)
 
 

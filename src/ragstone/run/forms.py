@@ -16,6 +16,7 @@ from ragstone.judges import LEDGER
 
 from .calls.entries import Totals
 from .models import Opened
+from .settings import Settings
 from .written import Count, File, Several
 
 
@@ -34,27 +35,6 @@ class Judge(BaseModel):
     name: str
     about: str
     kinds: Several[str]
-
-
-class ByModel(BaseModel):
-    """The judges by model."""
-
-    judges: dict[str, Several[str]]
-    prompts: dict[str, str]
-    plan: str
-    rubrics: str
-
-
-class Settings(BaseModel):
-    """What the run was asked for."""
-
-    data: str
-    definitions: dict[str, str]
-    local: Several[str]
-    nli: Several[str]
-    llm: ByModel | None = None
-    citations: str
-    cluster: str
 
 
 class Compared(BaseModel):

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ragstone.errors import InputError
 from ragstone.judgements import Topic
-from ragstone.judges import fingerprint
+from ragstone.judges import Judge, fingerprint
 from ragstone.models.chat import ChatModel
 
 from .limits import USUAL, Limits
+from .settings import ChatSettings
 
 if TYPE_CHECKING:
     from ragstone.judges.llm.asker import Asker
@@ -61,25 +62,23 @@ class ModelJudges:
     judges: "Mapping[str, LLMJudge]"
     pool: "Connections | None" = None
 
-    def settings(self) -> dict[str, Any]:
-        """What tells a run from one that was judged otherwise; nothing without models."""
+    def settings(self) -> ChatSettings | None:
+        """What tells a run from one that was judged otherwise; None without models."""
         if not self.judges:
-            return {}
+            return None
         first = next(iter(self.judges.values()))
-        return {
-            "llm": {
-                "judges": {
-                    name: [
-                        f"{model.identity}|window={model.window}|items={model.items}"
-                        for model in judge.models
-                    ]
-                    for name, judge in self.judges.items()
-                },
-                "plan": first.plan.name,
-                "prompts": first.prompts.versions(),
-                "rubrics": fingerprint(*_rubrics(first)),
-            }
-        }
+        return ChatSettings(
+            judges={
+                name: [
+                    f"{model.identity}|window={model.window}|items={model.items}"
+                    for model in judge.models
+                ]
+                for name, judge in self.judges.items()
+            },
+            plan=first.plan.name,
+            prompts=first.prompts.versions(),
+            rubrics=fingerprint(*_rubrics(first)),
+        )
 
     def asking(self, folder: Path, limits: Limits, note: Callable[[str], None]) -> "Asking":
         """What questions are put with; the journal lies in the folder.
@@ -120,16 +119,6 @@ class ModelJudges:
             raise
         return asking
 
-    def asked_with(
-        self, asker: "Asker", wanted: Sequence[str], answers: Mapping[str, Mapping[str, str]]
-    ) -> "ModelJudges":
-        """The same judges, able to ask."""
-        able: dict[str, LLMJudge] = {
-            name: replace(judge, asker=asker, wanted=frozenset(wanted), answers=answers)
-            for name, judge in self.judges.items()
-        }
-        return replace(self, judges=able)
-
     def told_by_servers(self) -> list[str]:
         """What servers did not take, so that it was left out."""
         return [
@@ -152,6 +141,30 @@ class ModelJudges:
     def models(self) -> list[ChatModel]:
         """Every model that may be asked."""
         return [model for judge in self.judges.values() for model in judge.models]
+
+
+def able_to_ask(
+    judges: Sequence[Judge],
+    asker: "Asker",
+    wanted: Sequence[str],
+    answers: Mapping[str, Mapping[str, str]],
+) -> tuple[Judge, ...]:
+    """The same judges, of whom the chat models can ask.
+
+    Args:
+        judges: In the order they are asked.
+        asker: What questions are put with.
+        wanted: The asks of the run; what nobody wants is not asked.
+        answers: The answers of every system, by question.
+    """
+    from ragstone.judges.llm.judge import LLMJudge
+
+    return tuple(
+        replace(judge, asker=asker, wanted=frozenset(wanted), answers=answers)
+        if isinstance(judge, LLMJudge)
+        else judge
+        for judge in judges
+    )
 
 
 def model_judges(

@@ -18,6 +18,7 @@ from ragstone.judges.names import LOCAL
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals
 from .models import Opened
+from .settings import Settings
 
 VERSION = version("ragstone")
 
@@ -126,7 +127,7 @@ class Tally:
 
 
 def manifest(
-    settings: Mapping[str, Any],
+    settings: Settings,
     tally: Tally,
     judges: Sequence[Judge],
     opened: Opened,
@@ -141,7 +142,7 @@ def manifest(
         "finished": finished,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "signature": _signature(settings, tally, opened),
-        "settings": dict(settings),
+        "settings": settings.to_dict(),
         "judges": [
             {"name": judge.name, "about": judge.about, "kinds": tally.kinds(judge)}
             for judge in judges
@@ -166,19 +167,19 @@ def calls_of(folder: Path) -> dict[str, Any] | None:
     return asdict(totals(journal)) if journal.is_file() else None
 
 
-def _signature(settings: Mapping[str, Any], tally: Tally, opened: Opened) -> str:
+def _signature(settings: Settings, tally: Tally, opened: Opened) -> str:
     """The run in one printable line."""
     judges = tally.judges()
-    parts = [f"data:{settings['data'][:12]}", f"judges:{'+'.join(judges) or 'none'}"]
-    if settings["local"] and any(name.startswith(LOCAL) for name in judges):
-        parts.append(f"local/2@{fingerprint(settings['local'])[:SHOWN]}")
-    parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings["nli"]]
+    parts = [f"data:{settings.data[:12]}", f"judges:{'+'.join(judges) or 'none'}"]
+    if settings.local and any(name.startswith(LOCAL) for name in judges):
+        parts.append(f"local/2@{fingerprint(settings.local)[:SHOWN]}")
+    parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings.nli]
     parts += opened.signature(ASKS)
-    if told := settings.get("llm"):
-        parts.append(f"models:{fingerprint(told['judges'])[:SHOWN]}")
-        parts.append(f"prompts:{fingerprint(told['prompts'], told['rubrics'])[:SHOWN]}")
-        parts.append(f"plan:{told['plan']}")
-    return "|".join([*parts, f"cluster:{settings['cluster']}", f"ragstone:{VERSION}"])
+    if (chat := settings.llm) is not None:
+        parts.append(f"models:{fingerprint(chat.judges)[:SHOWN]}")
+        parts.append(f"prompts:{fingerprint(chat.prompts, chat.rubrics)[:SHOWN]}")
+        parts.append(f"plan:{chat.plan}")
+    return "|".join([*parts, f"cluster:{settings.cluster}", f"ragstone:{VERSION}"])
 
 
 def _shares(counts: Mapping[str, int]) -> str:

@@ -8,16 +8,16 @@ from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination
 from ragstone.metrics.embedding import THRESHOLDS_OF
 from ragstone.models import BUILTIN
 
-from .coarser import Coarser
 from .estimate import Estimate
 from .manifest import Tally
 from .models import Opened
+from .wider_clusters import WiderClusters
 
 if TYPE_CHECKING:
     from .calls.counts import Counts
 
-COARSER = "Intervals take "
-"""How the remark on clusters that are too fine begins."""
+INDEPENDENT = "Intervals take "
+"""How the remark on clusters that are too narrow begins."""
 
 FEW = 10
 """Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""
@@ -94,15 +94,15 @@ def of_models(tally: Tally, judges: Sequence[str], counts: "Counts | None") -> I
         )
 
 
-def of_clusters(cluster: str, coarser: Coarser | None) -> Iterator[str]:
+def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
     """One line where what the intervals take as independent comes from fewer documents."""
-    if coarser is None:
+    if wider is None:
         return
     what = "questions" if cluster == "question_id" else "examples"
-    of = "" if coarser.clusters == coarser.of else f" of {coarser.of:,}"
+    of = "" if wider.clusters == wider.of else f" of {wider.of:,}"
     yield (
-        f"{COARSER}{what} as independent, but {coarser.clusters:,}{of} {what} come from "
-        f"{coarser.values:,} values of {coarser.field}: --cluster {coarser.field}."
+        f"{INDEPENDENT}{what} as independent, but {wider.clusters:,}{of} {what} come from "
+        f"{wider.values:,} values of {wider.field}: --cluster {wider.field}."
     )
 
 

@@ -2,16 +2,14 @@
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from ragstone.errors import InputError, MissingDependency, RunConflict, room_for
-from ragstone.examples import Example, from_frame
-from ragstone.judgements import ASKS, KINDS, Similarity, Tables
-from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet
+from ragstone.judgements import ASKS, Similarity
+from ragstone.judges import Judge
 from ragstone.judges.similarity import (
     BertscoreOptions,
     BertscoreSettings,
@@ -22,14 +20,18 @@ from ragstone.metrics import QUICK, Metric, needed_asks, parse_metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
-from .asked import Asked, asked_for, several
-from .evaluation import ROW, UNANSWERED, Evaluation
+from .evaluation import UNANSWERED, Evaluation
 from .folder import Folder
-from .judging import judge_further, resolve
+from .judging import judge_further
 from .manifest import Tally
 from .models import BERTSCORE_ASKS, Models, Opened, needs_encoder, open_models
 from .progress import Progress, Report
+from .requested import Requested, requested, several
 from .run import Run
+from .scoring import check_fields
+from .settings import Settings
+from .spec import RunSpec, grouped_by
+from .stored_blocks import finished_judges, stored_blocks
 from .written import collect
 
 MADE_HERE = ("scores.parquet", "estimates.json")
@@ -69,156 +71,168 @@ def rescore(
             BERTScore.
         MissingDependency: A model that was named needs a package that is not there.
     """
-    opened = Run.open(run)
-    asked = asked_for(metrics, suites, else_quick=False)
-    options = BertscoreOptions.parse(bertscore)
-    own = [parse_metric(name) for name in opened.manifest["metrics"]]
-    chosen = list({str(metric): metric for metric in [*own, *asked.metrics]}.values())
-    before = opened.manifest["settings"]
-    all_suites = dict.fromkeys([*opened.manifest["suites"], *asked.suites])
-    settled = Asked(tuple(chosen), tuple(name for name in all_suites if name != QUICK))
+    finished = Run.open(run)
+    wanted = requested(metrics, suites, else_quick=False)
+    fields = several(by)
+    models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline=offline)
+    own = [parse_metric(name) for name in finished.manifest["metrics"]]
+    chosen = list({str(metric): metric for metric in [*own, *wanted.metrics]}.values())
+    named = bool(wanted.metrics or wanted.suites or fields)
+    similarities = _similarities(finished, chosen, models, named=named)
     started = time.perf_counter()
-    folder = opened.folder
-    had = Opened.noted(opened.manifest)
-    put = {ask for ask, *_ in opened.manifest["judged"]}
-    unanswered = _unanswered(folder)
-    compared = [ask for ask in needed_asks(chosen) if ASKS[ask].kind == Similarity.name]
+    spec = _spec(finished, wanted, chosen, fields, similarities)
+    _rescored(finished, spec, similarities, started, progress)
+    about = wanted.metrics or [one for one in chosen if not one.asks.isdisjoint(similarities.asks)]
+    return Run(finished.path, asked=[str(metric) for metric in about])
 
-    def models_for(asks: Sequence[str]) -> tuple[Models, Opened]:
+
+@dataclass(frozen=True)
+class _OwnModels:
+    """Opens the models that similarities need: those that were named, else those of the run."""
+
+    run: Run
+    embedder: str | Encoder | None
+    cross_encoder: str | CrossEncoder | None
+    bertscore: str
+    offline: bool = field(kw_only=True)
+
+    def open(self, asks: Sequence[str], put: Collection[str]) -> tuple[Models, Opened]:
+        """The models, and those of the run together with them.
+
+        Args:
+            asks: What is to be computed.
+            put: What the run has asked.
+
+        Raises:
+            RunConflict: They are not the run's.
+        """
+        had = Opened.noted(self.run.manifest)
+        own = _own_encoder(had, asks, put) if self.embedder is None else self.embedder
         models = open_models(
             asks,
             put,
-            _references(folder),
-            embedder=_own_encoder(had, asks, put) if embedder is None else embedder,
-            cross_encoder=cross_encoder,
-            bertscore=options,
-            offline=offline,
+            _references(self.run.folder),
+            embedder=own,
+            cross_encoder=self.cross_encoder,
+            bertscore=BertscoreOptions.parse(self.bertscore),
+            offline=self.offline,
         )
-        return models, _together(folder.path, had, models.opened)
+        return models, _together(self.run.path, had, models.opened)
 
-    further = [ask for ask in compared if ask not in put or ask in unanswered]
-    if bertscore and BERTSCORE_ASKS.isdisjoint(further):
+
+@dataclass(frozen=True)
+class _Similarities:
+    """Similarities that are computed now.
+
+    Args:
+        asks: Those that the run lacks, and those for which a model did not answer.
+        judges: Who computes them.
+        models: Those of the run and those that join it.
+        left: How often a model did not answer that is not asked again, by ask.
+    """
+
+    asks: list[str]
+    judges: list[Judge]
+    models: Opened
+    left: Mapping[str, int]
+
+
+def _similarities(
+    run: Run, metrics: Sequence[Metric], models: _OwnModels, *, named: bool
+) -> _Similarities:
+    """What is to be computed, and by whom.
+
+    Args:
+        run: That is scored further.
+        metrics: Its own and the new ones.
+        models: Opened where anything is to be computed.
+        named: Whether metrics, suites or fields were asked for; if not, only what failed is done.
+    """
+    put = {ask for ask, *_ in run.manifest["judged"]}
+    unanswered = _unanswered(run.folder)
+    compared = [ask for ask in needed_asks(metrics) if ASKS[ask].kind == Similarity.name]
+    asks = [ask for ask in compared if ask not in put or ask in unanswered]
+    if models.bertscore and BERTSCORE_ASKS.isdisjoint(asks):
         raise InputError(
-            f"--bertscore {bertscore}: there is no BERTScore to compute here. Leave it out, or "
-            "evaluate the data anew, into another folder."
+            f"--bertscore {models.bertscore}: there is no BERTScore to compute here. Leave it out, "
+            "or evaluate the data anew, into another folder."
         )
-    named = bool(asked.metrics or asked.suites or several(by))
     try:
-        models, together = models_for(further)
+        opened, together = models.open(asks, put)
     except (InputError, MissingDependency):
-        without = [ask for ask in further if ask not in unanswered]
-        if not named or embedder is not None or bertscore or without == further:
+        # What failed is tried again unasked; without its model the rest of the request still goes.
+        without = [ask for ask in asks if ask not in unanswered]
+        if not named or models.embedder is not None or models.bertscore or without == asks:
             raise
-        further = without
-        models, together = models_for(further)
-    new = _comparing(models)
-    able = frozenset[str]().union(*(judge.asks for judge in new))
-    further = [ask for ask in further if ask in able or ask not in unanswered]
-    whole = not any(Path(fault.file).name in MADE_HERE for fault in folder.damage())
-    if not named and able.isdisjoint(further) and whole:
-        raise InputError(_nothing_to_do(models.lacking))
-    earlier = judges_of(opened.manifest)
-    judges: list[Judge] = list({(one.name, one.about): one for one in [*earlier, *new]}.values())
+        asks = without
+        opened, together = models.open(asks, put)
+    judges = _comparing(opened)
+    able = frozenset[str]().union(*(judge.asks for judge in judges))
+    asks = [ask for ask in asks if ask in able or ask not in unanswered]
+    whole = not any(Path(fault.file).name in MADE_HERE for fault in run.folder.damage())
+    if not named and able.isdisjoint(asks) and whole:
+        raise InputError(_nothing_to_do(opened.lacking))
+    left = {ask: count for ask, count in unanswered.items() if ask not in asks}
+    return _Similarities(asks, judges, together, left)
+
+
+def _spec(
+    run: Run,
+    wanted: Requested,
+    metrics: Sequence[Metric],
+    fields: Sequence[str],
+    similarities: _Similarities,
+) -> RunSpec:
+    """The finished run, with what is added to it."""
+    manifest = run.manifest
+    suites = dict.fromkeys([*manifest["suites"], *wanted.suites])
+    judges = [*finished_judges(manifest), *similarities.judges]
+    made_for = {*manifest["metrics"]} - {*manifest.get("added", ())}
+    return RunSpec(
+        Settings.of(manifest),
+        Requested(tuple(metrics), tuple(name for name in suites if name != QUICK)),
+        tuple({(one.name, one.about): one for one in judges}.values()),
+        grouped_by(*manifest["by"], *fields),
+        similarities.models,
+        tuple(metric for metric in metrics if str(metric) not in made_for),
+    )
+
+
+def _rescored(
+    run: Run,
+    spec: RunSpec,
+    similarities: _Similarities,
+    started: float,
+    progress: Report | None,
+) -> None:
+    """Score all blocks anew, in a folder beside; its files then take the place of the old ones."""
+    folder = run.folder
     fresh = Folder(folder.path / "rescored")
-    names_by = list(dict.fromkeys([*opened.manifest["by"], *several(by)]))
-    evaluation = Evaluation(fresh, before, settled, judges, names_by, together)
-    made_for = {*opened.manifest["metrics"]} - {*opened.manifest.get("added", ())}
-    evaluation.added = [str(metric) for metric in chosen if str(metric) not in made_for]
-    evaluation.tally.take(opened.manifest)
-    _forget(evaluation.tally, further)
-    evaluation.unanswered = sum(count for ask, count in unanswered.items() if ask not in further)
-    total = int(opened.manifest["data"]["examples"])
+    evaluation = Evaluation(fresh, spec, progress)
+    evaluation.tally.take(run.manifest)
+    _forget(evaluation.tally, similarities.asks)
+    evaluation.unanswered = sum(similarities.left.values())
+    total = int(run.manifest["data"]["examples"])
     with room_for(folder.path), folder.locked():
         try:
             fresh.drop()
             (fresh.path / "parts").mkdir(parents=True)
-            for number, (examples, tables, known) in enumerate(stored(folder, judges, further)):
-                evaluation.check_fields(examples)
-                judged = judge_further(examples, tables, [known, *new], further)
-                evaluation.keep_further(number, examples, judged)
+            blocks = stored_blocks(folder, spec.judges, similarities.asks)
+            for number, block in enumerate(blocks):
+                if number == 0:
+                    check_fields(spec, block.examples)
+                judges = [block.judge, *similarities.judges]
+                judged = judge_further(block.examples, block.tables, judges, similarities.asks)
+                evaluation.keep(number, block.examples, judged, anew=False)
                 if progress:
                     done = evaluation.tally.examples
                     progress(Progress("scoring", done, done / total))
-            evaluation.finish(opened.manifest["data"], started, progress)
+            evaluation.finish(run.manifest["data"], started)
             for name in ("ledger", Similarity.name):
-                fresh.add_other_asks(name, further, folder)
+                fresh.add_other_asks(name, similarities.asks, folder)
             folder.take_over(fresh)
         finally:
             fresh.drop()
-    about = asked.metrics or [one for one in chosen if not one.asks.isdisjoint(further)]
-    return Run(folder.path, asked=[str(metric) for metric in about])
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """A judge of the finished run, who is asked nothing more."""
-
-    name: str
-    about: str
-    asks: frozenset[str]
-
-    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        """Nothing."""
-        return Sheet(ask, self.name).filled()
-
-
-def judges_of(manifest: Mapping[str, Any]) -> list[Judge]:
-    """The judges of a finished run, in the order they were asked."""
-    return [
-        Earlier(
-            one["name"],
-            one["about"],
-            frozenset(name for name, ask in ASKS.items() if ask.kind in one["kinds"]),
-        )
-        for one in manifest["judges"]
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Says again what the finished run holds of a block, but for the failures."""
-
-    said: Mapping[str, Filled]
-    name: str = "known"
-    about: str = "the judgements of the run"
-
-    @property
-    def asks(self) -> frozenset[str]:
-        """What has been judged."""
-        return frozenset(self.said)
-
-    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        """The same as before, under the name of the judge who said it."""
-        return self.said[ask]
-
-
-def stored(
-    folder: Folder, judges: Sequence[Judge], further: Collection[str]
-) -> Iterator[tuple[list[Example], Tables, Known]]:
-    """A finished run's examples and judgements, block by block; what stays of further asks."""
-    blocks = folder.finished("examples").select(pl.col("block").unique().sort())
-    for number in collect(blocks, folder.table("examples"))["block"]:
-        here = pl.col("block") == number
-        frame = folder.read("examples", here).drop("block")
-        ids = frame.select(ROW, example_id="id")
-        ledger = folder.read("ledger", here).join(ids, on="example_id").select(*LEDGER)
-        tables = Tables(frame)
-        stays: dict[str, Filled] = {}
-        for ask in (name for name in ASKS if name in set(ledger["ask"])):
-            entries = ledger.filter(pl.col("ask") == ask)
-            said = _said(folder, ask, here)
-            if ask in further:
-                stays[ask] = Filled(said, entries.filter(pl.col("status") != "failed"))
-            else:
-                tables = resolve(tables, ask, entries, said, judges)
-        yield from_frame(frame), tables, Known(stays)
-
-
-def _said(folder: Folder, ask: str, here: pl.Expr) -> pl.DataFrame:
-    kind = ASKS[ask].kind
-    if not folder.has(kind):
-        return KINDS[kind].empty()
-    return folder.read(kind, here, pl.col("ask") == ask).select(*KINDS[kind].schema())
 
 
 def _references(folder: Folder) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ragstone.errors import InputError, MissingDependency, UnknownName
-from ragstone.judgements import KINDS
+from ragstone.judgements import KINDS, Tables
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import Entry, entries
 from .estimate import Estimate
 from .folder import MANIFEST, READY, Folder
+from .stored_blocks import finished_judges, stored_blocks
 from .written import collect
 
 if TYPE_CHECKING:
@@ -168,6 +169,11 @@ class Run:
         rows = self.folder.finished(kind)
         joined = ledger.join(rows, on=["block", "ask", "judge", "subject"], maintain_order="left")
         return collect(joined.select("example_id", *KINDS[kind].schema()), self.folder.table(kind))
+
+    def tables(self) -> Iterator[Tables]:
+        """What was judged, block by block, one judge's word for each unit, as metrics read it."""
+        judges = finished_judges(self.manifest)
+        return (block.tables for block in stored_blocks(self.folder, judges))
 
     def calls(self, example: str) -> list[Entry]:
         """The questions that were put to models about an example: prompt, replies, tokens, cost."""

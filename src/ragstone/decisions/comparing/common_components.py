@@ -7,7 +7,6 @@ import polars as pl
 
 from ragstone.decisions.scored import Scored
 from ragstone.metrics import Composite, score
-from ragstone.run.rescore import judges_of, stored
 
 from .sides import Bools, Floats, Side, Values
 
@@ -36,9 +35,8 @@ def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataF
     lacking = {name: one for name, one in components.items() if name not in kept}
     if not lacking:
         return kept
-    judges = judges_of(scored.run.manifest)
     blocks: dict[str, list[pl.DataFrame]] = {name: [] for name in lacking}
-    for _, tables, _ in stored(scored.run.folder, judges, ()):
+    for tables in scored.run.tables():
         found = score(tables, lacking.values())
         for name, one in lacking.items():
             blocks[name].append(found[str(one)].select("value", "status"))

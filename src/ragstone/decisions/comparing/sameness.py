@@ -14,7 +14,6 @@ from ragstone.judges import fingerprint
 from ragstone.metrics import Metric, needed_asks
 from ragstone.run.estimates import PROMPT_OF
 from ragstone.run.models import Opened
-from ragstone.run.written import collect
 
 from .sides import run_labels
 
@@ -103,8 +102,7 @@ def only_one_has(first: Scored, second: Scored) -> list[str]:
 def other_texts(first: Scored, second: Scored) -> list[str]:
     """A line where questions of the same id are not the same question."""
     texts = [
-        scored.run.folder.finished("examples")
-        .select("question_id", "question")
+        scored.run.examples(["question_id", "question"])
         .unique("question_id", keep="first")
         .drop_nulls()
         for scored in (first, second)
@@ -115,7 +113,7 @@ def other_texts(first: Scored, second: Scored) -> list[str]:
         .filter(pl.col("question") != pl.col("question_then"))
         .select(pl.len(), pl.col("question_id").min())
     )
-    count, name = collect(other, second.run.path).row(0)
+    count, name = other.row(0)
     if not count:
         return []
     return [f"{count:,} shared question ids have another question in {second.run.path}: {name}, …"]

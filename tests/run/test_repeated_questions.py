@@ -10,7 +10,7 @@ from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.gating.gate import gate
 from ragstone.decisions.scored import Scored
 from ragstone.run import Run, evaluate
-from ragstone.run.asked_again import asked_again
+from ragstone.run.repeated_questions import repeated_questions
 
 
 def rows(questions: int, ids: int, **more: Any) -> list[dict[str, Any]]:
@@ -82,19 +82,21 @@ def test_questions_behind_other_turns_are_other_questions() -> None:
 
 
 def test_an_id_without_a_text_is_a_question_of_its_own() -> None:
-    found = asked_again(pl.Series(["a", "b", "c", "d", "a"]), pl.Series([1, 1, None, 2, None]))
+    found = repeated_questions(
+        pl.Series(["a", "b", "c", "d", "a"]), pl.Series([1, 1, None, 2, None])
+    )
     assert found.clusters.to_list() == ["a", "a", "c", "d", "a"]
-    assert found.told is not None
+    assert found.note is not None
 
 
 def test_where_all_ask_the_same_ids_stay_and_it_is_told() -> None:
-    found = asked_again(pl.Series(["a", "b", "c"]), pl.Series([1, 1, 1]))
+    found = repeated_questions(pl.Series(["a", "b", "c"]), pl.Series([1, 1, 1]))
     assert found.clusters.to_list() == ["a", "b", "c"]
-    assert "All 3 question ids ask the same" in (found.told or "")
+    assert "All 3 question ids ask the same" in (found.note or "")
 
 
 def test_ids_that_ask_something_each_are_left_alone() -> None:
     ids = pl.Series(["a", "b", "a"])
-    found = asked_again(ids, pl.Series([1, 2, 1]))
+    found = repeated_questions(ids, pl.Series([1, 2, 1]))
     assert found.clusters.to_list() == ["a", "b", "a"]
-    assert found.told is None
+    assert found.note is None

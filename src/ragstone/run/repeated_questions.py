@@ -1,4 +1,4 @@
-"""Asked again: one question under several ids, whose answers share its fate.
+"""Repeated questions: one question under several ids, whose rows are not independent.
 
 Ids that a tool made anew for every row hide that rows ask the same. Intervals and tests that take
 such rows as independent are too sure: 200 rows of 20 questions tell as much as 20.
@@ -13,14 +13,14 @@ QUESTION = "question_id"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AskedAgain:
-    """The cluster of each row, and what is to be told of it; None where ids and texts agree."""
+class RepeatedQuestions:
+    """The cluster of each row, and a note on it; None where ids and texts agree."""
 
     clusters: pl.Series
-    told: str | None
+    note: str | None
 
 
-def asked_again(ids: pl.Series, texts: pl.Series) -> AskedAgain:
+def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
     """Rows whose question reads the same are one cluster, whatever their ids.
 
     The cluster of an id is the first id whose question has its text. Where all questions read
@@ -28,16 +28,16 @@ def asked_again(ids: pl.Series, texts: pl.Series) -> AskedAgain:
 
     Args:
         ids: Of each row's question, in any type.
-        texts: Of each row what is asked, earlier turns included, as ``asked`` has it; null
-            where it is not known, and then the id alone counts.
+        texts: Of each row what is asked, earlier turns included, as ``question_hashes`` has it;
+            null where it is not known, and then the id alone counts.
     """
     frame = pl.DataFrame({"id": ids, "text": texts})
     known = frame.drop_nulls("text").unique("id", keep="first", maintain_order=True)
     count, of = known["id"].n_unique(), known["text"].n_unique()
     if count == of:
-        return AskedAgain(ids, None)
+        return RepeatedQuestions(ids, None)
     if of == 1:
-        return AskedAgain(
+        return RepeatedQuestions(
             ids,
             f"All {count:,} question ids ask the same: taken as independent, which holds only if "
             "it is an instruction on something else each time.",
@@ -45,15 +45,15 @@ def asked_again(ids: pl.Series, texts: pl.Series) -> AskedAgain:
     first = known.select("id", first=pl.col("id").first().over("text"))
     joined = frame.join(first, on="id", how="left", maintain_order="left")
     clusters = joined.select(pl.coalesce("first", "id").alias(ids.name)).to_series()
-    return AskedAgain(
+    return RepeatedQuestions(
         clusters,
         f"{count:,} question ids ask {of:,} questions: rows that ask the same share a cluster "
         "(--cluster id takes every row as independent).",
     )
 
 
-def asked(examples: pl.DataFrame) -> pl.Series:
-    """What is asked in each row, by fingerprint, whatever its case and spaces.
+def question_hashes(examples: pl.DataFrame) -> pl.Series:
+    """What is asked in each row, hashed, whatever its case and spaces.
 
     Args:
         examples: With ``question`` and ``history``.

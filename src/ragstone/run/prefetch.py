@@ -1,4 +1,4 @@
-"""Ahead: blocks whose questions to models are put while earlier blocks are still being read.
+"""Prefetch: questions to models are put while earlier blocks are still being judged.
 
 Each example goes on as soon as its own replies are in, so no block holds up the next.
 """
@@ -25,7 +25,7 @@ BLOCK = 250
 """Examples of a block."""
 
 AHEAD = 2
-"""Blocks under way beside the one that is being read."""
+"""Blocks whose questions are out beside those of the block that is being judged."""
 
 TICK = 0.2
 """Seconds between two looks at how far it is."""
@@ -42,31 +42,35 @@ class Worker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A block whose questions are being put; ``heard`` are the places about which all was said."""
+class PrefetchedBlock:
+    """A block whose questions are being put.
+
+    Args:
+        examples: The block.
+        frame: The same as a table.
+        judges: Those of the run; chat models among them keep the replies to this block.
+        done: When all questions have come out.
+        answered: The places of the examples of which all questions have.
+    """
 
     examples: list[Example]
     frame: pl.DataFrame
     judges: tuple[Judge, ...]
     done: "Future[None]"
-    heard: set[int]
+    answered: set[int]
 
 
-@dataclass(slots=True)
-class Counted:
-    """Examples about which everything foreseen has been said."""
-
-    examples: int = 0
-
-
-class Ahead:
-    """Puts questions ahead of the blocks.
+class Prefetch:
+    """Puts the questions of blocks to models before their turn to be judged.
 
     Args:
         judges: In the order they are asked; some of them by model.
         asks: Of the run.
         asking: What questions are put with.
         first: The place of the first example in the data.
+
+    Attributes:
+        examples: How many have been answered, with those before the first.
     """
 
     def __init__(
@@ -80,15 +84,15 @@ class Ahead:
         self.asks = asks
         self.asking = asking
         self.turn = first
-        self.counted = Counted(first)
+        self.examples = first
         self.orders: dict[tuple[str, frozenset[str]], list[Stage]] = {}
 
     def blocks(
         self,
         examples: Iterator[Example],
         check: Callable[[list[Example]], None],
-        tick: Callable[[Begun, int], None],
-    ) -> Iterator[Begun]:
+        tick: Callable[[PrefetchedBlock, int], None],
+    ) -> Iterator[PrefetchedBlock]:
         """The blocks in order, each when its questions have been answered.
 
         Args:
@@ -96,23 +100,23 @@ class Ahead:
             check: Called with each block before anything is asked about it.
             tick: Called now and then with the block that is next, and the number of examples done.
         """
-        begun: deque[Begun] = deque()
+        queue: deque[PrefetchedBlock] = deque()
         source = blocks(examples, BLOCK)
         held = 0
         while True:
             while held <= AHEAD * BLOCK and (block := next(source, None)):
                 check(block)
-                begun.append(self._begin(block))
+                queue.append(self._begin(block))
                 held += len(block)
-            if not begun:
+            if not queue:
                 return
-            first = begun.popleft()
+            first = queue.popleft()
             while not self.asking.settled(first.done, TICK):
-                tick(first, self.counted.examples)
+                tick(first, self.examples)
             yield first
             held -= len(first.examples)
 
-    def _begin(self, examples: list[Example]) -> Begun:
+    def _begin(self, examples: list[Example]) -> PrefetchedBlock:
         frame = to_frame(examples)
         judges = tuple(
             judge.for_block() if isinstance(judge, LLMJudge) else judge for judge in self.judges
@@ -127,21 +131,21 @@ class Ahead:
                     open_asks[row].add(ask)
             asked.append((judge, open_asks))
         turn, self.turn = self.turn, self.turn + len(examples)
-        heard: set[int] = set()
-        done = self.asking.submit(self._put(examples, asked, turn, heard))
-        return Begun(examples, frame, judges, done, heard)
+        answered: set[int] = set()
+        done = self.asking.submit(self._put(examples, asked, turn, answered))
+        return PrefetchedBlock(examples, frame, judges, done, answered)
 
     async def _put(
         self,
         examples: Sequence[Example],
         asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
         turn: int,
-        heard: set[int],
+        answered: set[int],
     ) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 for place, example in enumerate(examples):
-                    group.create_task(self._put_one(example, place, asked, turn + place, heard))
+                    group.create_task(self._put_one(example, place, asked, turn + place, answered))
         except ExceptionGroup as errors:
             raise _first(errors) from None
 
@@ -151,14 +155,14 @@ class Ahead:
         place: int,
         asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
         turn: int,
-        heard: set[int],
+        answered: set[int],
     ) -> None:
         for judge, open_asks in asked:
             asks = open_asks[place]
             if asks:
                 await stream(judge, example, asks, self._order(judge, asks), turn)
-        heard.add(place)
-        self.counted.examples += 1
+        answered.add(place)
+        self.examples += 1
 
     def _order(self, judge: LLMJudge, asks: set[str]) -> list[Stage]:
         known = judge.name, frozenset(asks)

@@ -1,4 +1,4 @@
-"""Asked: which metrics and suites a run was asked for."""
+"""Requested: the metrics and suites that a run was asked for."""
 
 import inspect
 from collections.abc import Sequence
@@ -16,9 +16,11 @@ from ragstone.metrics import (
     register,
 )
 
+from .quick import candidates
+
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Requested:
     """The metrics that were asked for, each once, and the suites' names.
 
     ``quick`` among the suites adds what the data and the judges allow, which is
@@ -28,15 +30,21 @@ class Asked:
     metrics: tuple[Metric, ...]
     suites: tuple[str, ...]
 
+    @property
+    def scored(self) -> list[Metric]:
+        """All that is scored, with everything that ``quick`` may choose."""
+        quick = candidates() if QUICK in self.suites else []
+        return list({str(metric): metric for metric in [*self.metrics, *quick]}.values())
+
 
 def several(given: str | Sequence[str]) -> Sequence[str]:
     """One name stands for a list of one."""
     return [given] if isinstance(given, str) else given
 
 
-def asked_for(
+def requested(
     metrics: str | Metric | Sequence[str | Metric], suites: str | Sequence[str], *, else_quick: bool
-) -> Asked:
+) -> Requested:
     """Look the names up; a metric of a user's own is known by its name from here on.
 
     Raises:
@@ -58,7 +66,7 @@ def asked_for(
             raise UnknownName(
                 "suite", name, [QUICK, *SUITES], hint="ragstone metrics --suite lists them."
             )
-    return Asked(tuple({str(metric): metric for metric in chosen}.values()), names)
+    return Requested(tuple({str(metric): metric for metric in chosen}.values()), names)
 
 
 def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:

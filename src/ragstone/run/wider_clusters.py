@@ -1,4 +1,4 @@
-"""Coarser: fields, such as a document or a session, of which one value holds several questions.
+"""Wider clusters: fields, such as a document or session, whose values hold several questions.
 
 Questions about one document resemble each other. Intervals that take them as
 independent are then too narrow, and the run says so.
@@ -33,7 +33,7 @@ LEAST_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Coarser:
+class WiderClusters:
     """``clusters`` of all ``of`` clusters come from fewer ``values`` of a field."""
 
     field: str
@@ -75,7 +75,7 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
     return pl.concat([empty, *found])
 
 
-def coarsest(files: Iterable[Path], clusters: int) -> Coarser | None:
+def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | None:
     """The field that puts the clusters into the fewest groups; None where none does.
 
     Each cluster lies in one value of it, and some value holds several clusters.
@@ -89,7 +89,7 @@ def coarsest(files: Iterable[Path], clusters: int) -> Coarser | None:
     return min(fields, key=lambda one: one.values, default=None)
 
 
-def _nested(files: list[Path], clusters: int) -> Iterator[Coarser]:
+def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
     """One field at a time, to stay small."""
     if not files:
         return
@@ -101,4 +101,4 @@ def _nested(files: list[Path], clusters: int) -> Iterator[Coarser]:
         own = collect(of_field, place)
         there = own["cluster"].n_unique()
         if there == own.height and there >= LEAST_SHARE * clusters:
-            yield Coarser(name, there, own["value"].n_unique(), clusters)
+            yield WiderClusters(name, there, own["value"].n_unique(), clusters)

@@ -1,0 +1,163 @@
+"""Estimating: from the scores of all blocks to the reported numbers of a run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.metrics import QUICK, Metric
+from ragstone.parquet import read_parquet
+
+from .estimate import Estimate
+from .estimates import Provenance, by_column, estimate_metric
+from .folder import Folder
+from .forms import STATUS_CODES
+from .manifest import VERSION, Tally
+from .quick import Facts, candidates, choose
+from .remarks import of_clusters
+from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
+from .scoring import NO_VALUE, component_metrics
+from .spec import RunSpec
+from .wider_clusters import widest_clusters
+from .written import collect, reading
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """The reported numbers of a run.
+
+    Args:
+        metrics: Those that are reported: of ``quick`` what the data and the judges allow.
+        fields: What is grouped by: of the suites' fields those that the data have.
+        estimates: As ``estimates.json`` keeps them.
+        counts: How many examples, questions and systems there are.
+        remarks: What the intervals take as independent although it may not be.
+    """
+
+    metrics: list[Metric]
+    fields: list[str]
+    estimates: list[dict[str, Any]]
+    counts: dict[str, int]
+    remarks: list[str]
+
+
+def estimate_run(folder: Folder, spec: RunSpec, tally: Tally) -> Estimated:
+    """Estimate a run whose blocks are all scored.
+
+    Raises:
+        InputError: No metric of a quick run can be measured on this data.
+    """
+    facets = collect(folder.scan("facets"), folder.path)
+    fields = [
+        name
+        for name in spec.fields
+        if name in spec.by or (facets[by_column(name)] != NO_VALUE).any()
+    ]
+    metrics = _chosen(folder, spec, tally, facets)
+    of_ids = facets["cluster"].n_unique()
+    repeated = RepeatedQuestions(facets["cluster"], None)
+    if spec.cluster == QUESTION:
+        repeated = repeated_questions(facets["cluster"], facets["asked"])
+    facets = facets.with_columns(repeated.clusters.alias("cluster"))
+    wider = widest_clusters((part / "origins.parquet" for part in folder.parts()), of_ids)
+    return Estimated(
+        metrics,
+        fields,
+        [one.to_dict() for one in _estimates(folder, spec, tally, metrics, fields, facets)],
+        {
+            "examples": tally.examples,
+            "questions": facets["question"].n_unique(),
+            "systems": facets["system"].n_unique(),
+        },
+        [*([repeated.note] if repeated.note else []), *of_clusters(spec.cluster, wider)],
+    )
+
+
+def _estimates(
+    folder: Folder,
+    spec: RunSpec,
+    tally: Tally,
+    metrics: Sequence[Metric],
+    fields: Sequence[str],
+    facets: pl.DataFrame,
+) -> Iterator[Estimate]:
+    """One metric at a time, so that the scores of one alone are in memory."""
+    provenance = Provenance(
+        VERSION, spec.settings.data, tally.who(), spec.cluster, spec.models, spec.settings.llm
+    )
+    status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
+    for metric in metrics:
+        of_metric = folder.scan("scores").filter(pl.col("metric") == str(metric))
+        scores = collect(of_metric.select("value", "label", status, "reason"), folder.path)
+        components = {
+            str(one): facets.select(value=f"value {one}", status=f"status {one}")
+            for one in component_metrics([metric])
+        }
+        yield from estimate_metric(
+            metric, scores, facets, fields, provenance, level=LEVEL, components=components
+        )
+
+
+def _chosen(folder: Folder, spec: RunSpec, tally: Tally, facets: pl.DataFrame) -> list[Metric]:
+    """What was asked for, and what of the quick suite the data allows."""
+    if QUICK not in spec.requested.suites:
+        return list(spec.metrics)
+    counts = _counts_of_scores(folder)
+    facts = Facts(
+        retrieved=bool(facets["contexts"].sum()),
+        labelled=("relevance", "human", "ok") in tally.said,
+        by_ids=("relevance", "ids", "ok") in tally.said,
+        cited=counts.filter(pl.col("metric") == "citation_presence")["value"].sum() > 0,
+    )
+    asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
+    allowed = {str(metric) for metric in choose(candidates(), counts, facts)}
+    chosen = [metric for metric in spec.metrics if str(metric) in asked | allowed]
+    if not chosen:
+        raise InputError(_nothing_to_measure(folder, tally.examples))
+    return chosen
+
+
+def _counts_of_scores(folder: Folder) -> pl.DataFrame:
+    """How often each metric, status and reason came out, block by block to stay small."""
+    keys = ["metric", "status", "reason"]
+    columns = [*keys, "value"]
+    with reading(folder.path):
+        counted = [
+            read_parquet(part / "scores.parquet", columns=columns)
+            .group_by(keys)
+            .agg(pl.len(), pl.col("value").sum())
+            for part in folder.parts()
+        ]
+    return (
+        pl.concat(counted)
+        .group_by(keys)
+        .agg(pl.col("len").sum(), pl.col("value").sum())
+        .with_columns(pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8))
+    )
+
+
+def _nothing_to_measure(folder: Folder, examples: int) -> str:
+    """What the data has and what it lacks, and what would help."""
+    counts = folder.scan("examples").select(
+        answers=pl.col("answer").is_not_null().sum(),
+        contexts=(pl.col("contexts").list.len() > 0).sum(),
+        references=(pl.col("reference").list.len() > 0).sum(),
+        ids=pl.col("reference_contexts").is_not_null().sum(),
+    )
+    has = collect(counts, folder.path).to_dicts()[0]
+    words = {"answers": "an answer", "contexts": "contexts", "references": "a reference",
+             "ids": "judged context ids"}  # fmt: skip
+    counted = ", ".join(f"{has[name]:,} have {word}" for name, word in words.items())
+    if has["contexts"] and not has["answers"]:
+        hint = "Are these a TREC run's contexts? --qrels FILE names the judged ids."
+    elif has["references"] and not has["answers"]:
+        hint = "These are questions: add each system's answers."
+    elif has["ids"] and not has["contexts"]:
+        hint = "Judged ids are there, but no run: put a TREC run beside them, such as run.txt."
+    else:
+        hint = "ragstone metrics says what each metric needs."
+    return f"Nothing can be measured: of {examples:,} examples {counted}. {hint}"

@@ -1,0 +1,70 @@
+"""Request: the arguments of ``evaluate``, ``aevaluate`` and ``forecast``, listed once for all."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+from ragstone.errors import InputError
+from ragstone.judges import MARKERS
+from ragstone.metrics import Metric
+from ragstone.models import Encoder
+from ragstone.models.cross_encoder import CrossEncoder
+
+from .limits import USUAL, Limits
+from .live import Debug
+from .llm import PLAIN, Instructions, Named
+from .progress import Report
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a caller asks for, as given; ``evaluate`` says what each argument means.
+
+    Raises:
+        InputError: A limit below 1.
+    """
+
+    data: Any
+    _: KW_ONLY
+    metrics: str | Metric | Sequence[str | Metric] = ()
+    suites: str | Sequence[str] = ()
+    judge: Named | Sequence[Named] = ()
+    by: str | Sequence[str] = ()
+    cluster: str = "question_id"
+    out: str | Path | None = None
+    columns: Mapping[str, str] | None = None
+    qrels: str | Path | None = None
+    skip_bad: bool = False
+    limit: int | None = None
+    citations: str = MARKERS
+    embedder: str | Encoder | None = None
+    cross_encoder: str | CrossEncoder | None = None
+    bertscore: str = ""
+    offline: bool = False
+    instructions: Instructions = PLAIN
+    limits: Limits = USUAL
+    debug: Debug | None = None
+    progress: Report | None = None
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"limit must be 1 or more, not {self.limit}.")
+
+
+def with_arguments_of(
+    form: Callable[P, object],
+) -> Callable[[Callable[..., Result]], Callable[P, Result]]:
+    """Give a function the parameters of a form, for type checkers, editors and ``help``."""
+
+    def decorate(function: Callable[..., Result]) -> Callable[P, Result]:
+        shown = inspect.signature(function)
+        parameters = list(inspect.signature(form).parameters.values())
+        function.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return cast(Callable[P, Result], function)
+
+    return decorate

@@ -1,0 +1,127 @@
+"""Scoring: what is kept of a judged block: its judgements, its scores, and what groups them."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.examples import Example
+from ragstone.judgements import ASKS
+from ragstone.judges import LEDGER
+from ragstone.metrics import Composite, Metric, parse_metric, score
+
+from .estimates import by_column
+from .forms import STATUS_NAMES
+from .judging import JudgedBlock
+from .repeated_questions import question_hashes
+from .spec import RunSpec
+from .wider_clusters import FINE, origins
+
+ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
+NO_VALUE = "(none)"
+MOST_GROUPS = 200
+
+
+def block_tables(
+    spec: RunSpec, number: int, examples: Sequence[Example], judged: JudgedBlock
+) -> dict[str, pl.DataFrame]:
+    """All tables of a block, as the run folder keeps them."""
+    block = pl.lit(number, pl.UInt32).alias("block")
+    ids = judged.tables.examples.select(ROW, example_id="id")
+    ledger = judged.ledger.join(ids, on="row", how="left").select(
+        "example_id", *(name for name in LEDGER if name != "row"), block
+    )
+    by_kind: dict[str, list[pl.DataFrame]] = {}
+    for ask, rows in judged.rows.items():
+        if rows.height:
+            kept = rows.with_columns(block, ask=pl.lit(ask))
+            by_kind.setdefault(ASKS[ask].kind, []).append(kept)
+    return {
+        "examples": judged.tables.examples.with_columns(block),
+        **block_scores(spec, number, examples, judged),
+        "ledger": ledger,
+        **{kind: pl.concat(frames) for kind, frames in by_kind.items()},
+    }
+
+
+def block_scores(
+    spec: RunSpec, number: int, examples: Sequence[Example], judged: JudgedBlock
+) -> dict[str, pl.DataFrame]:
+    """The scores of a block; by what they are grouped and clustered; where clusters come from."""
+    components = component_metrics(spec.metrics)
+    scores = score(judged.tables, [*spec.metrics, *components])
+    keys = judged.tables.examples.select("question_id", "system", example_id="id")
+    status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
+    block = pl.lit(number, pl.UInt32).alias("block")
+    long = pl.concat(
+        pl.concat([keys, scores[str(metric)]], how="horizontal").select(
+            "example_id", "question_id", "system", pl.lit(str(metric)).alias("metric"),
+            "value", "label", status, "reason", block,
+        )
+        for metric in spec.metrics
+    )  # fmt: skip
+    of_components = {str(metric): scores[str(metric)] for metric in components}
+    texts = question_hashes(judged.tables.examples)
+    facets = _facets(spec, examples, texts, of_components)
+    tables = {"scores": long, "facets": facets}
+    if spec.cluster in FINE and (found := origins(examples, facets["cluster"])).height:
+        tables["origins"] = found
+    return tables
+
+
+def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
+    """The components whose means a composite combines, each once."""
+    names = dict.fromkeys(
+        name
+        for metric in metrics
+        if isinstance(metric, Composite) and metric.over_means
+        for name, _ in metric.terms
+    )
+    return [parse_metric(name) for name in names]
+
+
+def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
+    """Hold the fields that were asked for to the first block of the data.
+
+    Raises:
+        InputError: No example has one of them, or one has another value in nearly all.
+    """
+    for name in [*spec.by, spec.cluster]:
+        if all(example.facet(name) is None for example in block):
+            there = {key for one in block[:100] for key in (*one.slices, *one.meta, *one.labels)}
+            known = sorted(there - {"system", "question_id"})
+            raise InputError(
+                f"No example has a field {name!r} to group by. There are: "
+                f"{', '.join(['system', 'question_id', *known])}."
+            )
+    for name in ["system", *spec.by]:
+        values = {example.facet(name) for example in block}
+        if len(values) > MOST_GROUPS:
+            raise InputError(
+                f"{name}: {len(values)} values in the first {len(block)} examples are too "
+                f"many to group by. Choose a field with {MOST_GROUPS} at the most."
+            )
+
+
+def _facets(
+    spec: RunSpec,
+    examples: Sequence[Example],
+    texts: pl.Series,
+    components: Mapping[str, pl.DataFrame],
+) -> pl.DataFrame:
+    """What each example is grouped and clustered by, and the scores that means combine."""
+    fields = {field: [one.facet(field) or NO_VALUE for one in examples] for field in spec.fields}
+    return pl.DataFrame(
+        {
+            "system": [one.system for one in examples],
+            "question": [one.question_id for one in examples],
+            "asked": texts,
+            # An example without a value is a cluster of its own question, which no value can name.
+            "cluster": [one.facet(spec.cluster) or f"\0{one.question_id}" for one in examples],
+            "contexts": [len(one.contexts or ()) for one in examples],
+            **{by_column(field): values for field, values in fields.items()},
+            **{f"value {name}": score["value"] for name, score in components.items()},
+            **{f"status {name}": score["status"] for name, score in components.items()},
+        },
+        schema_overrides={"cluster": pl.String, "question": pl.String},
+    ).with_columns(pl.col("cluster", "question").hash(seed=0))

@@ -1,0 +1,62 @@
+"""Settings: what a run was asked for, as ``run.json`` keeps it and a resumed run compares it."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from .written import Several
+
+
+class ChatSettings(BaseModel):
+    """The judges that are chat models, and what they are told."""
+
+    judges: dict[str, Several[str]]
+    plan: str
+    prompts: dict[str, str]
+    rubrics: str
+
+
+class Settings(BaseModel):
+    """What the run was asked for, in the order in which ``run.json`` has it.
+
+    What stands there beside it, from a later version or by hand, is kept as it is. Fields with a
+    default are written and compared, and read by nothing else.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    ragstone: str = ""
+    data: str
+    """Fingerprint of the examples."""
+    labels: Any = ()
+    """Fingerprints of the label files."""
+    metrics: Any = ()
+    definitions: dict[str, str]
+    """Fingerprints of the user's own metrics."""
+    suites: Any = ()
+    judges: Any = ()
+    local: Several[str]
+    """The parts of the local judge."""
+    nli: Several[str]
+    """The models of its NLI judges, each as ``NAME@FINGERPRINT``."""
+    llm: ChatSettings | None = None
+    """Absent where no judge is a chat model."""
+    encoder: Any = None
+    bertscore: Any = None
+    cross_encoder: Any = None
+    citations: str
+    by: Any = ()
+    cluster: str
+    columns: Any = None
+    limit: Any = None
+    skip_bad: Any = None
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> Self:
+        """Those of a run, from what ``run.json`` says."""
+        return cls.model_validate(manifest["settings"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``run.json`` keeps them."""
+        return self.model_dump(exclude_unset=True)

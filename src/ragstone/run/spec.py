@@ -1,0 +1,252 @@
+"""Spec: what a run is going to do, settled before anything is judged or written.
+
+``evaluate``, ``forecast`` and a resumed run prepare it from a request, ``rescore`` from a finished
+run. The settings that ``run.json`` keeps are made here and nowhere else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ragstone.errors import InputError, UnknownName
+from ragstone.examples import Examples, fingerprint_files, read
+from ragstone.judgements import Similarity
+from ragstone.judges import Judge, LocalJudge, NliJudge, Panel, parse_judges
+from ragstone.judges.similarity import BertscoreOptions
+from ragstone.metrics import QUICK, SUITES, Metric, needed_asks, parse_metric, wanted_topics
+from ragstone.models import Encoder
+
+from .label_files import LabelFiles
+from .llm import ModelJudges, model_judges
+from .manifest import VERSION
+from .models import Models, Opened, local_encoder, open_models
+from .request import Request
+from .requested import Requested, own_definitions, requested, several
+from .settings import Settings
+from .survey import Survey, look_through
+
+CLOSED = Models()
+"""Nothing that compares texts is open."""
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """What a run is going to do.
+
+    Args:
+        settings: As the manifest keeps them; those of a finished run stay what they are.
+        requested: Metrics and suites.
+        judges: In the order they are asked.
+        by: Fields to group by that were asked for, beside the system.
+        models: The models of these judges.
+        added: Metrics that the run was not made for, each once.
+    """
+
+    settings: Settings
+    requested: Requested
+    judges: tuple[Judge, ...]
+    by: tuple[str, ...]
+    models: Opened
+    added: tuple[Metric, ...] = ()
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """All that is scored, in the order of the report."""
+        every = {str(metric): metric for metric in [*self.requested.scored, *self.added]}
+        return tuple(every.values())
+
+    @cached_property
+    def asks(self) -> list[str]:
+        """What has to be judged; what was added later is scored on what there is."""
+        return needed_asks(self.requested.scored)
+
+    @property
+    def cluster(self) -> str:
+        """The field whose rows are not independent of each other where they have the same value."""
+        return self.settings.cluster
+
+    @cached_property
+    def fields(self) -> list[str]:
+        """Fields to group by, with those of the suites, which not all data have."""
+        of_suites = [SUITES[name].by for name in self.requested.suites if name in SUITES]
+        return list(dict.fromkeys([*self.by, *(name for by in of_suites for name in by)]))
+
+    @property
+    def chat_judges(self) -> list[str]:
+        """The judges that are chat models."""
+        return [] if self.settings.llm is None else list(self.settings.llm.judges)
+
+    def also_scoring(self, held: Mapping[str, Any]) -> tuple["RunSpec", list[str]]:
+        """The same with what was added to the run later, on what is judged for its own metrics.
+
+        Args:
+            held: The manifest of the run so far.
+
+        Returns:
+            Also the metrics that cannot be scored here: of the user's own, or of similarities that
+            are not computed.
+        """
+        added: list[Metric] = []
+        left_out: list[str] = []
+        mine = {str(metric) for metric in self.metrics}
+        for name in (name for name in held["metrics"] if name not in mine):
+            try:
+                metric = parse_metric(name)
+            except UnknownName:
+                left_out.append(name)
+                continue
+            compared = {ask for ask in metric.asks if ask.startswith(f"{Similarity.name}/")}
+            if compared <= set(self.asks):
+                added.append(metric)
+            else:
+                left_out.append(name)
+        suites = [name for name in held["suites"] if name != QUICK]
+        together = dict.fromkeys([*self.requested.suites, *suites])
+        return replace(
+            self,
+            requested=replace(self.requested, suites=tuple(together)),
+            by=grouped_by(*self.by, *held["by"]),
+            added=tuple(added),
+        ), left_out
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that has not begun: its spec, its data, and the models that will be asked.
+
+    Args:
+        examples: Gone through once.
+        label_files: To be joined to them.
+        chat: The judges that are chat models.
+        survey: What that pass found; None where no server is going to be asked.
+    """
+
+    spec: RunSpec
+    examples: Examples
+    label_files: LabelFiles
+    chat: ModelJudges
+    survey: Survey | None
+
+
+def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
+    """Look everything up and open what is needed, so that what is wrong is said before all else.
+
+    Args:
+        request: What was asked for.
+        to_ask: False opens no encoder, and chat models without a key: nothing is going to be sent.
+
+    Raises:
+        DataError: Records that cannot be read, all of them.
+        InputError: As ``evaluate``; not ``to_ask`` and no judge is a chat model.
+    """
+    options = BertscoreOptions.parse(request.bertscore)
+    wanted = requested(request.metrics, request.suites, else_quick=True)
+    chat = model_judges(
+        request.judge,
+        request.instructions,
+        wanted_topics(wanted.scored),
+        request.citations,
+        offline=request.offline,
+        to_ask=to_ask,
+    )
+    if not to_ask and not chat.judges:
+        raise InputError(
+            "Nothing would be asked of a model. Name one: --judge openai:MODEL, anthropic:MODEL, "
+            "gemini:MODEL or http://HOST/v1#MODEL."
+        )
+    panel = _panel(request, chat)
+    examples = read(
+        request.data,
+        columns=request.columns or {},
+        skip_bad=request.skip_bad,
+        limit=request.limit,
+        qrels=None if request.qrels is None else Path(request.qrels),
+    )
+    label_files = LabelFiles(panel.label_files)
+    fingerprint = examples.fingerprint()
+    survey = look_through(examples, wanted.scored) if chat.judges else None
+    opened = Opened()
+    if to_ask:
+        # Which models are needed depends on what the judges can be asked; these then get them.
+        panel, opened = _with_models(request, wanted, chat, panel, examples, options)
+    settings = _settings(request, wanted, chat, panel, opened, fingerprint)
+    by = grouped_by(*several(request.by))
+    spec = RunSpec(settings, wanted, panel.judges, by, opened)
+    return Prepared(spec, examples, label_files, chat, survey)
+
+
+def grouped_by(*fields: str) -> tuple[str, ...]:
+    """The fields, each once; the system is always grouped by, and need not be named."""
+    return tuple(name for name in dict.fromkeys(fields) if name != "system")
+
+
+def _with_models(
+    request: Request,
+    wanted: Requested,
+    chat: ModelJudges,
+    panel: Panel,
+    examples: Examples,
+    options: BertscoreOptions,
+) -> tuple[Panel, Opened]:
+    models = open_models(
+        needed_asks(wanted.metrics),
+        frozenset[str]().union(*(judge.asks for judge in panel.judges)),
+        (text for example in examples for text in example.reference),
+        embedder=request.embedder,
+        cross_encoder=request.cross_encoder,
+        bertscore=options,
+        offline=request.offline,
+    )
+    aligner, strings = local_encoder(panel.judges, needed_asks(wanted.scored), models.encoder)
+    return _panel(request, chat, aligner, models), replace(models.opened, strings=strings)
+
+
+def _panel(
+    request: Request, chat: ModelJudges, aligner: Encoder | None = None, models: Models = CLOSED
+) -> Panel:
+    return parse_judges(
+        chat.names,
+        request.citations,
+        aligner,
+        models.encoder,
+        models.cross_encoder,
+        models.bertscore,
+        llm=chat.judges,
+        offline=request.offline,
+    )
+
+
+def _settings(
+    request: Request,
+    wanted: Requested,
+    chat: ModelJudges,
+    panel: Panel,
+    opened: Opened,
+    fingerprint: str,
+) -> Settings:
+    local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
+    nli = (judge for judge in panel.judges if isinstance(judge, NliJudge))
+    told = chat.settings()
+    return Settings.model_validate(
+        {
+            "ragstone": VERSION,
+            "data": fingerprint,
+            "labels": [fingerprint_files([path]) for path in panel.label_files],
+            "metrics": [str(metric) for metric in wanted.metrics],
+            "definitions": own_definitions(wanted.metrics),
+            "suites": list(wanted.suites),
+            "judges": [judge.name for judge in panel.judges],
+            "local": next(local, []),
+            "nli": [f"{judge.name}@{judge.model.fingerprint}" for judge in nli],
+            **({} if told is None else {"llm": told}),
+            **opened.settings(),
+            "citations": request.citations,
+            "by": list(several(request.by)),
+            "cluster": request.cluster,
+            "columns": dict(request.columns or {}),
+            "limit": request.limit,
+            "skip_bad": request.skip_bad,
+        }
+    )

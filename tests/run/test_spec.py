@@ -1,0 +1,111 @@
+"""What a run is going to do is asked for, settled and read in one way each."""
+
+import asyncio
+import inspect
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragstone
+from ragstone.models.chat import ChatRequest
+from ragstone.run.evaluate import Cancellation
+from ragstone.run.request import Request
+from ragstone.run.spec import prepare
+
+ROOMS_ABOVE = ("decisions", "report", "cli")
+
+
+def parameters(function: Any) -> list[tuple[str, Any]]:
+    return [(name, one.default) for name, one in inspect.signature(function).parameters.items()]
+
+
+def test_evaluate_aevaluate_and_forecast_take_the_same_arguments() -> None:
+    taken = parameters(ragstone.evaluate)
+    assert taken[0] == ("data", inspect.Parameter.empty)
+    assert dict(taken)["cluster"] == "question_id"
+    assert parameters(ragstone.aevaluate) == taken == parameters(ragstone.forecast)
+
+
+def test_evaluate_explains_every_argument() -> None:
+    explained = re.findall(r"^    (\w+): ", inspect.getdoc(ragstone.evaluate) or "", re.M)
+    names = [name for name, _ in parameters(ragstone.evaluate)]
+    assert [name for name in explained if name in names] == names
+
+
+def test_an_argument_that_is_not_known_is_refused() -> None:
+    with pytest.raises(TypeError, match="judges"):
+        ragstone.evaluate([], judges="local")  # type: ignore[call-arg]
+
+
+def test_a_spec_scores_what_was_asked_for_and_judges_what_that_needs() -> None:
+    rows = [{"question": "q", "answer": "a", "reference": "a"}]
+    asked = Request(rows, metrics=["exact_match", "faithfulness"], judge="rules", by=["system"])
+    spec = prepare(asked).spec
+    assert [str(metric) for metric in spec.metrics] == ["exact_match", "faithfulness"]
+    assert {"claims", "support/claim", "lexical"} <= set(spec.asks)
+    assert not {"relevance", "statements"} & set(spec.asks)
+    assert (spec.by, spec.cluster, spec.chat_judges) == ((), "question_id", [])
+    assert spec.settings.to_dict()["metrics"] == ["exact_match", "faithfulness"]
+
+
+class Closable:
+    """What questions would be put with."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize("first", ["cancel", "watch"])
+def test_a_run_that_is_cancelled_asks_nothing_whenever_that_was(first: str) -> None:
+    cancellation, asking = Cancellation(), Closable()
+    if first == "cancel":
+        cancellation.cancel()
+        cancellation.watch(asking)  # type: ignore[arg-type]
+    else:
+        cancellation.watch(asking)  # type: ignore[arg-type]
+        assert not asking.closed
+        cancellation.cancel()
+    assert asking.closed
+
+
+def test_a_run_cancelled_before_its_data_are_read_asks_no_model() -> None:
+    begun, go_on, asked = threading.Event(), threading.Event(), list[str]()
+
+    def slow() -> Any:
+        begun.set()
+        go_on.wait(10)
+        yield {"question": "q", "answer": "a", "contexts": ["c"]}
+
+    async def model(request: ChatRequest) -> str:
+        asked.append(request.name)
+        return ""
+
+    async def cancelled() -> None:
+        run = asyncio.create_task(ragstone.aevaluate(slow(), metrics="mrr", judge=model))
+        await asyncio.to_thread(begun.wait, 10)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        go_on.set()
+
+    asyncio.run(cancelled())  # which waits for the thread
+    assert not asked
+
+
+@pytest.mark.parametrize("room", ROOMS_ABOVE)
+def test_rooms_above_read_the_tables_of_a_run_through_run_alone(room: str) -> None:
+    folder = Path(ragstone.__file__).parent / room
+    past_run = re.compile(r"run\.folder|(read|scan)_parquet|import Folder")
+    found = [
+        f"{file.name}: {line.strip()}"
+        for file in sorted(folder.rglob("*.py"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if past_run.search(line)
+    ]
+    assert not found
