@@ -208,7 +208,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         data = write_examples(Path(scratch) / "examples.jsonl", peers.workload(given.examples, 10))
         ragstone.evaluate(
-            str(data), metrics=METRICS, judge=CallableChat(answer, "mock", version="1"),
+            str(data), metrics=METRICS, judge=CallableChat(answer, "mock", identity="1"),
             embedder=ScriptedEncoder(), out=Path(scratch) / "run",
             limits=ragstone.Limits(concurrency=1, cached=False),
         )  # fmt: skip

@@ -96,8 +96,10 @@ def test_python_snippets_run(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     """One after the other, as a reader would type them."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "snippet"}
-    for snippet in blocks(text_of(name), "python"):
-        exec(compile(snippet, name, "exec"), names)
+    for number, snippet in enumerate(blocks(text_of(name), "python")):
+        file = tmp_path / f"snippet_{number}.py"
+        file.write_text(snippet, encoding="utf-8")
+        exec(compile(snippet, str(file), "exec"), names)
     assert isinstance(names["run"], ragstone.Run)
 
 

@@ -279,6 +279,50 @@ def test_a_changed_definition_of_an_own_metric_is_another_run(tmp_path: Path) ->
         evaluate(rows(), metrics=made("rows[0]['token_f1'] / 2"), out=tmp_path / "run")
 
 
+def test_an_expression_that_calls_a_function_is_known_by_its_source(tmp_path: Path) -> None:
+    def made(factor: int) -> Metric:
+        path = tmp_path / "own.py"
+        path.write_text(
+            "import polars as pl\nfrom ragstone.judgements import References\n"
+            "from ragstone.metrics import metric\n\n\n"
+            "@metric(over=References)\n"
+            "def my_scaled():\n"
+            f"    scale = lambda values: values / {factor}\n"
+            "    return References.token_f1.map_batches(scale, return_dtype=pl.Float64).first()\n"
+        )
+        return load_metrics(path)[0]
+
+    evaluate(rows(), metrics=made(2), out=tmp_path / "run")
+    with pytest.raises(RunConflict, match="definitions"):
+        evaluate(rows(), metrics=made(4), out=tmp_path / "run")
+
+
+def scaled(factor: float, identity: str = "") -> Metric:
+    @metric(over=References, columns=("token_f1",), identity=identity)
+    def my_factor(rows: list[dict[str, Any]]) -> float:
+        return float(rows[0]["token_f1"]) * factor
+
+    return my_factor
+
+
+def test_a_metric_whose_source_does_not_show_all_of_it_needs_an_identity(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        evaluate(rows(), metrics=scaled(0.5), out=tmp_path / "run")
+    assert str(caught.value) == (
+        "scaled.<locals>.my_factor cannot be told from an earlier version of it: it uses factor of "
+        "the function around it. Give it an identity, and another one whenever it changes: "
+        'identity="1" for the metric my_factor'
+    )
+
+
+def test_a_metric_with_another_identity_is_another_run(tmp_path: Path) -> None:
+    first = evaluate(rows(), metrics=scaled(0.5, "half"), out=tmp_path / "run")
+    again = evaluate(rows(), metrics=scaled(0.5, "half"), out=tmp_path / "run")
+    assert again.manifest["settings"]["definitions"] == first.manifest["settings"]["definitions"]
+    with pytest.raises(RunConflict, match="definitions"):
+        evaluate(rows(), metrics=scaled(0.25, "quarter"), out=tmp_path / "run")
+
+
 def test_how_an_answer_cites_can_be_told() -> None:
     row = {"question": "Who?", "answer": "Smeaton <2>.", "contexts": ["a", "b"]}
     plain = evaluate([row], metrics="citation_presence")

@@ -95,6 +95,8 @@ class Metric:
     """The reason where a row's judgement is not there."""
     by_reference: ClassVar[bool] = False
     """Evaluated for each reference, of which the best counts."""
+    identity: ClassVar[str] = ""
+    """What the definition of a user's own metric is known by, in place of its rule and source."""
 
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls) and cls.__module__.startswith(__package__ + "."):

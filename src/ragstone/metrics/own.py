@@ -27,12 +27,12 @@ class FunctionMetric(Metric):
     """A metric whose rule is a plain function of an example's rows."""
 
     columns: ClassVar[tuple[str, ...]]
-    function: ClassVar[Callable[[Rows], float | None]]
+    made_by: ClassVar[Callable[[Rows], float | None]]
     undefined: ClassVar[str] = "function_gave_none"
 
     def rule(self) -> pl.Expr:
         """The function, called once per example."""
-        function = type(self).function
+        function = type(self).made_by
         name = self.name
 
         def call(rows: pl.Series) -> pl.Series:
@@ -56,6 +56,7 @@ def metric(
     range: Range = Range(0, 1),  # noqa: B008
     empty: float | Undefined = Undefined("no_rows"),  # noqa: B008
     family: str = "own",
+    identity: str = "",
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Make a metric of a function; the function's name is the metric's.
 
@@ -66,6 +67,10 @@ def metric(
         range: Where its values lie, and which end is better.
         empty: Its value for an example without rows.
         family: The section of the report it stands in.
+        identity: What its definition is known by in place of its source; to be
+            changed whenever its values do. Needed for a plain function, or for
+            an expression that calls one, whose source does not show all that it
+            does, such as one that uses variables of a function around it.
 
     Raises:
         InputError: A plain function without ``columns``, or an expression that
@@ -86,12 +91,14 @@ def metric(
             "over": over,
             "range": range,
             "empty": empty,
+            "identity": identity,
+            "made_by": staticmethod(function),
             "__doc__": function.__doc__ or "A user's own metric.",
             "__module__": function.__module__,
         }
         if takes_rows:
             bases: tuple[type, ...] = (FunctionMetric,)
-            namespace |= {"columns": names, "function": staticmethod(function)}
+            namespace["columns"] = names
         else:
             bases = (Metric,)
             namespace["rule"] = lambda self: function()  # noqa: ARG005

@@ -1,6 +1,5 @@
 """Requested: the metrics and suites that a run was asked for."""
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,12 +8,15 @@ from ragstone.judges import fingerprint
 from ragstone.metrics import (
     QUICK,
     SUITES,
-    FunctionMetric,
     Metric,
     metric_types,
     parse_metric,
     register,
 )
+from ragstone.source import source
+
+CALLS_PYTHON = "python_udf("
+"""What Polars writes for a Python function in an expression, whatever the function."""
 
 from .quick import candidates
 
@@ -70,7 +72,12 @@ def requested(
 
 
 def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:
-    """A fingerprint of each metric of a user's own, which its name alone does not tell."""
+    """A fingerprint of each metric of a user's own, which its name alone does not tell.
+
+    Raises:
+        InputError: A metric calls a function whose source does not tell what it does, and has no
+            identity.
+    """
     built_in = metric_types()
     return {
         str(metric): fingerprint(_definition(metric))
@@ -80,11 +87,12 @@ def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:
 
 
 def _definition(metric: Metric) -> object:
-    if isinstance(metric, FunctionMetric):
-        function = type(metric).function
-        try:
-            return inspect.getsource(function)
-        except OSError:
-            return function.__code__.co_code, function.__code__.co_consts
-    parts = metric.parts().items()
-    return [(name, str(part.rule), part.empty) for name, part in parts], str(metric.combine())
+    """Its identity; else its expressions, or the source of the function that these call."""
+    if metric.identity:
+        return metric.identity
+    parts = [(name, str(part.rule), part.empty) for name, part in metric.parts().items()]
+    combined = str(metric.combine())
+    if not any(CALLS_PYTHON in rule for rule in (combined, *(rule for _, rule, _ in parts))):
+        return parts, combined
+    made_by = getattr(type(metric), "made_by", type(metric))
+    return source(made_by, instead=f'identity="1" for the metric {metric.name}')

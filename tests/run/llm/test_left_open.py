@@ -10,7 +10,7 @@ import pytest
 
 import ragstone
 from ragstone.errors import InputError
-from ragstone.models.chat import ChatFailure, ChatRequest
+from ragstone.models.chat import CallableChat, ChatFailure, ChatRequest
 from ragstone.run import Limits
 from ragstone.testing import ScriptedEncoder, ScriptedModel, asked, reply_to
 
@@ -173,9 +173,10 @@ def test_a_cancelled_evaluation_asks_nothing_more(pier: Rows, tmp_path: Path) ->
         return ""
 
     async def cancelled() -> None:
+        judge = CallableChat(slow, identity="slow")
         run = asyncio.create_task(
             ragstone.aevaluate(
-                pier, metrics=["faithfulness", "mrr"], judge=slow, out=tmp_path / "run"
+                pier, metrics=["faithfulness", "mrr"], judge=judge, out=tmp_path / "run"
             )
         )
         while not asked:

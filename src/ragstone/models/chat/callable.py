@@ -3,14 +3,13 @@
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 from ragstone.errors import ModelError
+from ragstone.source import source
 
 from .failure import ChatFailure
-from .made_of import made_of
 from .model import ITEMS, ChatReply, ChatRequest
 
 Answer = ChatReply | str | Mapping[str, Any]
@@ -27,12 +26,14 @@ class CallableChat:
     Args:
         function: Asynchronous.
         name: As it stands in every row.
-        version: To be changed when the function gives other replies although its source and what it
-            was made with are the same: what it was called with before is then not answered from a
-            run's journal. Needed for replies to be used again in another process where the
-            function was made with something that cannot be written down, such as a connection.
+        identity: What its replies are known by in place of its source; to be changed whenever it
+            gives other replies. Needed where the source does not show all that the function does:
+            for one that uses variables of a function around it, a method, an object, a ``partial``.
         window: Tokens that question and reply may have together.
         items: Of one task that a question may be about, from 1 to 20.
+
+    Raises:
+        InputError: It needs an identity and has none.
     """
 
     kept = True
@@ -42,7 +43,7 @@ class CallableChat:
         function: Callable[[ChatRequest], Awaitable[Answer]],
         name: str = "callable",
         *,
-        version: str = "",
+        identity: str = "",
         window: int = 128_000,
         items: int = ITEMS,
     ) -> None:
@@ -51,10 +52,13 @@ class CallableChat:
         self.window = window
         self.items = items
         self.notes: tuple[str, ...] = ()
-        where, source = _source(function)
-        made = made_of(function, lasting=bool(version))
+        where = _where(function)
         self.about = f"{name}, a function: {where}"
-        self.identity = " ".join(filter(None, ("callable", name, where, source, made, version)))
+        if not identity:
+            instead = f'CallableChat(function, "{name}", identity="1")'
+            text = source(function, instead=instead)
+            identity = f"{where} {blake2b(text.encode(), digest_size=16).hexdigest()}"
+        self.identity = f"callable {name} {identity}"
 
     async def reply(self, request: ChatRequest) -> ChatReply:
         """Call the function once.
@@ -89,14 +93,7 @@ class CallableChat:
         raise ChatFailure("bad_reply", words)
 
 
-def _source(function: object) -> tuple[str, str]:
-    """Where a function is from, and the hash of its source; empty where that is not to be had."""
-    while isinstance(function, partial):
-        function = function.func
+def _where(function: object) -> str:
+    """Where a function is from."""
     known = function if hasattr(function, "__qualname__") else type(function)
-    where = f"{getattr(known, '__module__', '')}.{getattr(known, '__qualname__', '')}"
-    try:
-        text = inspect.getsource(known)  # type: ignore[arg-type]
-    except (OSError, TypeError):
-        return where, ""
-    return where, blake2b(text.encode(), digest_size=8).hexdigest()
+    return f"{getattr(known, '__module__', '')}.{getattr(known, '__qualname__', '')}"
