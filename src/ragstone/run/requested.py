@@ -5,20 +5,13 @@ from dataclasses import dataclass
 
 from ragstone.errors import UnknownName
 from ragstone.judges import fingerprint
-from ragstone.metrics import (
-    QUICK,
-    SUITES,
-    Metric,
-    metric_types,
-    parse_metric,
-    register,
-)
+from ragstone.metrics import QUICK, SUITES, Metric, metric_types, parse_metric, register
 from ragstone.source import source
+
+from .quick import candidates
 
 CALLS_PYTHON = "python_udf("
 """What Polars writes for a Python function in an expression, whatever the function."""
-
-from .quick import candidates
 
 
 @dataclass(frozen=True, slots=True)
