@@ -88,6 +88,25 @@ def test_doctor_says_what_is_installed(ragstone: Command) -> None:
     assert "polars" in printed.out
 
 
+def test_judges_of_a_kind_are_told_what_people_and_models_are(ragstone: Command) -> None:
+    outcome = ragstone("judges", "support")
+    assert "# Support: do the passages say so?" in outcome.out
+    assert "- `absent`: they do not settle it" in outcome.out
+    assert '- "The author thinks that X" does not support X.' in outcome.out
+    assert "`details`" not in outcome.out, "what only models are told"
+    assert "Filled by: human, local" in outcome.out
+    found = ragstone("judges", "quality", "--json").json
+    assert found["columns"]["helpful"]["label"] == "helpful"
+    assert found["columns"]["focus"]["values"]["0"] == "all is"
+    assert found["filled_by"] == ["human", "LLM"]
+
+
+def test_judges_of_an_unknown_kind_ends_with_2(ragstone: Command) -> None:
+    outcome = ragstone("judges", "suport")
+    assert outcome.status == 2
+    assert "Did you mean support?" in outcome.err
+
+
 @pytest.mark.parametrize("command", ["metrics", "formats", "judges"])
 def test_lists_are_json_too(command: str, ragstone: Command) -> None:
     assert isinstance(ragstone(command, "--json").json, list)

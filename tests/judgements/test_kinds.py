@@ -13,9 +13,7 @@ from ragstone.judgements import (
     Agreement,
     Column,
     Kind,
-    Response,
     Similarity,
-    Support,
 )
 
 
@@ -40,23 +38,27 @@ def test_a_kind_says_what_was_judged_then_its_own_then_why_and_by_whom() -> None
         }
         assert list(Tone.schema()) == ["subject", "friendly", "words", "reason", "judge"]
         assert (Tone.empty().height, Tone.empty().schema) == (0, Tone.schema())
-        assert Tone.guideline == (__doc__ or "none").strip()
     finally:
         KINDS.pop("tone", None)
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        (Response, RESPONSE_TYPES),
-        (Support, SUPPORT_VERDICTS),
-        (Agreement, CLAIM_VERDICTS),
-        (Agreement, STATEMENT_VERDICTS),
-    ],
-)
-def test_a_guideline_says_what_each_verdict_means(kind: type[Kind], words: tuple[str, ...]) -> None:
-    written = {"partial": "part"} if kind is Agreement else {}
-    assert [one for one in words if f"*{written.get(one, one)}*" not in kind.guideline] == []
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_a_verdict_says_of_each_of_its_words_what_it_means(kind: type[Kind]) -> None:
+    for name in kind.having("verdict"):
+        column = kind.columns[name]
+        if isinstance(column.dtype, pl.Enum):
+            assert list(column.values) == column.dtype.categories.to_list()
+            assert all(column.values.values())
+        else:
+            assert (column.dtype, bool(column.doc)) == (pl.Boolean, True)
+
+
+def test_the_words_of_a_verdict_are_those_of_the_contract() -> None:
+    assert RESPONSE_TYPES == ("answer", "partial", "abstain", "refuse", "clarify")
+    assert SUPPORT_VERDICTS == ("supported", "contradicted", "absent")
+    assert CLAIM_VERDICTS == ("matches", "contradicts", "extra")
+    assert STATEMENT_VERDICTS == ("full", "partial", "missing", "contradicted")
+    assert list(Agreement.columns["verdict"].values) == [*CLAIM_VERDICTS, *STATEMENT_VERDICTS]
 
 
 def test_a_table_of_similarities_has_a_place_for_each_that_is_asked_for() -> None:

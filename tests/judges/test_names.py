@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone.errors import InputError, UnknownName
-from ragstone.judgements import ASKS
+from ragstone.judgements import ASKS, answered_by
 from ragstone.judges import JUDGES, LocalJudge, parse_judges, who_fills
-from ragstone.judges.llm.tasks import TASKS
-from ragstone.judges.names import LLM_ASKS, panel_models
+from ragstone.judges.llm.tasks import all_tasks
+from ragstone.judges.names import panel_models
 from ragstone.testing import ScriptedEncoder
 
 
@@ -60,7 +60,7 @@ def test_a_judge_that_was_opened_has_the_place_of_its_name() -> None:
 
 
 def test_what_models_can_be_asked_is_told_without_loading_them() -> None:
-    assert {ask for task in TASKS.values() for ask in task.asks} == LLM_ASKS
+    assert {ask for task in all_tasks().values() for ask in task.asks} == answered_by("model")
 
 
 def test_an_encoder_and_a_cross_encoder_judge_beside_those_named() -> None:

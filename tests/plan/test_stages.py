@@ -1,7 +1,7 @@
 """Stages: what is asked together, and what waits for what."""
 
 from ragstone.judges.llm.rounds import ISOLATED, LEAN, Plan
-from ragstone.judges.llm.tasks import TASKS
+from ragstone.judges.llm.tasks import all_tasks
 from ragstone.plan import stages
 
 ASKS = (
@@ -21,7 +21,7 @@ ASKS = (
 def order(asks: tuple[str, ...], plan: Plan) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
     return [
         (tuple(task.name for task in stage.tasks), stage.after)
-        for stage in stages(asks, plan, TASKS)
+        for stage in stages(asks, plan, all_tasks())
     ]
 
 

@@ -1,24 +1,40 @@
-"""``ragstone judges``: who can judge, and what they fill."""
+"""``ragstone judges``: who can judge, what they fill, and the guideline of a kind."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .output import print_json
+
+if TYPE_CHECKING:
+    from ragstone.judgements import Kind
 
 CROSS_ENCODER = "a cross-encoder of your choice, docs/judges.md"
 CHAT = "a chat model of your choice, docs/judge-models.md; commas between several make a panel"
 
 
 def judges(
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND]", help="A kind of judgement: its guideline and its labels."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the judges: their names, the judgements they fill, what they say of themselves."""
+    """List the judges and the judgements that they fill, or show how one kind is judged."""
     from rich.text import Text
 
+    from ragstone.judgements import told_people
     from ragstone.report import facts, show
 
+    if kind is not None:
+        found = _kind_named(kind)
+        if json:
+            print_json(_record(found))
+        else:
+            show(Text(told_people(found).rstrip()))
+            show(Text(f"\nFilled by: {', '.join(_fillers(found))}", "bright_black"))
+        return
     known = _known()
     if json:
         print_json(known)
@@ -27,16 +43,55 @@ def judges(
         show(Text(one["name"], "bold"))
         show(facts.Paragraph(Text(one["about"]), 2))
         show(facts.Paragraph(Text(f"fills {', '.join(one['kinds'])}", "bright_black"), 2, 6))
+    show(Text("\nragstone judges KIND shows how a kind is judged, such as support."))
+
+
+def _kind_named(name: str) -> "type[Kind]":
+    from ragstone.errors import UnknownName
+    from ragstone.judgements import KINDS
+
+    if name not in KINDS:
+        raise UnknownName("kind", name, KINDS, hint=f"Kinds are: {', '.join(KINDS)}.")
+    return KINDS[name]
+
+
+def _record(kind: "type[Kind]") -> dict[str, Any]:
+    from ragstone.judgements import filled, guideline_of
+
+    guideline = guideline_of(kind)
+    return {
+        "kind": kind.name,
+        "question": guideline.title,
+        "definition": filled(guideline.definition, kind),
+        "for_models": filled(guideline.for_models, kind),
+        "for_people": filled(guideline.for_people, kind),
+        "hard_cases": guideline.hard_cases.splitlines(),
+        "columns": {
+            name: {
+                "says": column.doc,
+                "values": {str(value): means for value, means in column.values.items()},
+                "label": column.label or None,
+            }
+            for name, column in kind.columns.items()
+        },
+        "filled_by": _fillers(kind),
+    }
+
+
+def _fillers(kind: "type[Kind]") -> list[str]:
+    from ragstone.judges import who_fills
+
+    return list(dict.fromkeys(who for ask in kind.asks for who in who_fills(ask.name)))
 
 
 def _known() -> list[dict[str, Any]]:
+    from ragstone.judgements import answered_by
     from ragstone.judges import JUDGES, NliJudge
-    from ragstone.judges.names import LLM_ASKS
     from ragstone.models.chat.names import FORMS
 
     every = [(one.name, one.about, one.asks) for one in JUDGES]
     every.append(("nli:NAME", CROSS_ENCODER, NliJudge.asks))
-    every += [(form, CHAT, LLM_ASKS) for form in FORMS]
+    every += [(form, CHAT, answered_by("model")) for form in FORMS]
     return [{"name": name, "about": about, "kinds": _kinds(asks)} for name, about, asks in every]
 
 

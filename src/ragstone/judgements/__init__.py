@@ -1,8 +1,9 @@
 """The judgement room: kinds, the asks they are filled by, and the views metrics see."""
 
-from .ask import ASKS, Ask
+from .ask import ASKS, Ask, Filler
 from .column import Column
-from .kind import KINDS, Kind, kind_of
+from .guideline import Guideline, filled, guideline_of, meaning, told_people
+from .kind import KINDS, Kind, answered_by, kind_of
 from .requirements import REQUIREMENTS, Requirement
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
 from .topic import Topic
@@ -71,7 +72,9 @@ __all__ = [
     "Critique",
     "Evidence",
     "Fact",
+    "Filler",
     "Grounding",
+    "Guideline",
     "Judged",
     "Kind",
     "KnownContexts",
@@ -97,7 +100,12 @@ __all__ = [
     "Topic",
     "View",
     "Votes",
+    "answered_by",
+    "filled",
+    "guideline_of",
     "kind_of",
+    "meaning",
     "same_outcome",
+    "told_people",
     "weight",
 ]

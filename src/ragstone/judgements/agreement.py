@@ -1,20 +1,25 @@
-"""Agreement: do the answer and the reference say the same?
-
-A claim of the answer *matches* if the reference says so too, *contradicts* if
-it says otherwise, and is *extra* if it is silent. A statement of the reference
-is in the answer in *full*, in *part*, *missing*, or *contradicted*. The wording
-does not matter, the facts do.
-"""
+"""Agreement: do the answer and the reference say the same?"""
 
 import polars as pl
 
-from .ask import Ask
+from .ask import Ask, Filler
 from .column import Column
 from .kind import Kind
 from .views import ClaimsAgainstReferences, Statements
 
-CLAIM_VERDICTS = ("matches", "contradicts", "extra")
-STATEMENT_VERDICTS = ("full", "partial", "missing", "contradicted")
+BY: tuple[Filler, ...] = ("local", "people", "model")
+OF_CLAIM = {
+    "matches": "the reference says so too.",
+    "contradicts": "it says otherwise.",
+    "extra": "it is silent about it, or says only a part of it.",
+}
+OF_STATEMENT = {
+    "full": "the other side says all of it, or it follows from it.",
+    "partial": "it says a part, or says it more vaguely, and nothing against it.",
+    "missing": "it is silent about it, or says that it does not know, be it true or false.",
+    "contradicted": "it says otherwise.",
+}
+CLAIM_VERDICTS, STATEMENT_VERDICTS = tuple(OF_CLAIM), tuple(OF_STATEMENT)
 
 
 class Agreement(Kind):
@@ -22,8 +27,22 @@ class Agreement(Kind):
 
     name = "agreement"
     asks = (
-        Ask("claim", ClaimsAgainstReferences, ("answer", "reference"), ("claims",)),
-        Ask("statement", Statements, ("answer", "reference"), ("statements",)),
+        Ask(
+            "claim",
+            ClaimsAgainstReferences,
+            ("answer", "reference"),
+            ("claims",),
+            BY,
+            values=CLAIM_VERDICTS,
+        ),
+        Ask(
+            "statement",
+            Statements,
+            ("answer", "reference"),
+            ("statements",),
+            BY,
+            values=STATEMENT_VERDICTS,
+        ),
     )
     tokens = 40
 
@@ -34,9 +53,11 @@ class Agreement(Kind):
     reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
     index = Column(pl.UInt32, "position among its kind, from 0", role="unit")
     verdict = Column(
-        pl.Enum(CLAIM_VERDICTS + STATEMENT_VERDICTS),
+        None,
         "what the other side says",
         role="verdict",
+        values=OF_CLAIM | OF_STATEMENT,
+        positive=("matches", "full"),
         label="agreement",
         fact="agreement",
     )

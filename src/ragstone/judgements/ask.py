@@ -4,17 +4,26 @@ An ask is a kind, or a part of one that stands for itself: support is asked of c
 and of gold evidence, each for its own sake. A kind lists its asks.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from .view import View
 
-ENCODER = "an encoder, which comes with pip install 'ragstone[local]' or is named by --embedder"
-CROSS_ENCODER = "a cross-encoder, named with --cross-encoder"
-LLM = "an LLM judge, such as --judge openai:MODEL"
-PEOPLE_OR_LLM = "people's labels, or an LLM judge such as --judge openai:MODEL"
-COUNTING = "counting, which needs nobody's opinion"
-PEOPLE_OR_RULE = "the local judge, people's labels, or an LLM judge such as --judge openai:MODEL"
+Filler = Literal["local", "people", "model", "encoder", "cross_encoder", "counting"]
+"""Who can answer an ask: the local judge, people, a chat model; or what computes it."""
+
+WORDS: Mapping[tuple[Filler, ...], str] = {
+    ("local", "people", "model"): "the local judge, people's labels, or an LLM judge such as "
+    "--judge openai:MODEL",
+    ("people", "model"): "people's labels, or an LLM judge such as --judge openai:MODEL",
+    ("model",): "an LLM judge, such as --judge openai:MODEL",
+    ("people",): "people's labels",
+    ("encoder",): "an encoder, which comes with pip install 'ragstone[local]' or is named by "
+    "--embedder",
+    ("cross_encoder",): "a cross-encoder, named with --cross-encoder",
+    ("counting",): "counting, which needs nobody's opinion",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +36,10 @@ class Ask:
             they enter none by themselves.
         requires: What an example must have, see ``REQUIREMENTS``.
         after: The asks whose rows it is about.
-        filled_by: Who could answer it, for a user.
+        by: Who can answer it.
         beside: What of the system's output a judge may read although it is not required.
         columns: The columns of the kind that it fills; empty: all of them.
+        values: The verdicts that it can have; empty: all of the kind.
         kind: The kind's name, which the kind enters itself.
     """
 
@@ -37,10 +47,16 @@ class Ask:
     over: type[View] | None = None
     requires: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    filled_by: str = PEOPLE_OR_RULE
+    by: tuple[Filler, ...] = ("people", "model")
     beside: tuple[Literal["contexts", "rivals"], ...] = ()
     columns: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     kind: str = ""
+
+    @property
+    def filled_by(self) -> str:
+        """Who can answer it, for a user."""
+        return WORDS[self.by]
 
     @property
     def name(self) -> str:

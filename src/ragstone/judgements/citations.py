@@ -6,7 +6,7 @@ that id. A marker that no context answers to is fabricated.
 
 import polars as pl
 
-from .ask import COUNTING, Ask
+from .ask import Ask
 from .column import Column
 from .kind import Kind
 
@@ -15,7 +15,7 @@ class Citation(Kind):
     """One row per citation marker of the answer."""
 
     name = "citations"
-    asks = (Ask(requires=("answer",), filled_by=COUNTING, beside=("contexts",)),)
+    asks = (Ask(requires=("answer",), by=("counting",), beside=("contexts",)),)
     made = True
     repeats = True
 

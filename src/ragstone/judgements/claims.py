@@ -1,10 +1,4 @@
-"""Claims: what does the answer assert?
-
-A claim is an atomic assertion of the answer that can be understood, and be
-true or false, by itself: pronouns are replaced by what they stand for, and a
-sentence that says two things gives two claims. Greetings, questions, offers of
-help and the remark that something is not known are not claims.
-"""
+"""Claims: what does the answer assert?"""
 
 import polars as pl
 
@@ -17,7 +11,14 @@ class Claim(Kind):
     """One row per claim of the answer."""
 
     name = "claims"
-    asks = (Ask(requires=("answer",), after=("response",), beside=("contexts",)),)
+    asks = (
+        Ask(
+            requires=("answer",),
+            after=("response",),
+            by=("local", "people", "model"),
+            beside=("contexts",),
+        ),
+    )
     made = True
 
     index = Column(pl.UInt32, "position among the answer's claims, from 0", role="unit")

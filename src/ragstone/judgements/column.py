@@ -1,5 +1,6 @@
 """Column: a typed column of a table of judgements, and what it says."""
 
+from collections.abc import Mapping, Sequence
 from typing import Literal, overload
 
 import polars as pl
@@ -28,29 +29,45 @@ class Column:
     """A typed column of a table; read on the class, it is the Polars expression of that column.
 
     Args:
-        dtype: Its type.
-        doc: What it says, in a few words.
+        dtype: Its type; None where ``values`` are its words.
+        doc: What it says, in a few words; of a truth value, when it is true.
         role: See ``Role``.
+        values: What it may be, the strongest first, and when: words, or the whole numbers of a
+            scale. A number in [0, 1] whose values are the steps 0 to n is stored as step / n.
+        positive: The values that count as yes where there are more than two.
         label: The name that people know it by, in label files and on sheets; empty where nobody
             labels it.
+        reply: Its name in a model's reply; empty where that is its own.
+        counts: Of a count in a model's reply: the names of the entries that are counted.
+        only_with: A text of the example without which it says nothing: null, or 0 of a count.
         of: Of a number that is a probability: the column that it is the probability of.
         fact: Its name in the views of units; empty where that is its own.
     """
 
     def __init__(
         self,
-        dtype: pl.DataType | type[pl.DataType],
+        dtype: pl.DataType | type[pl.DataType] | None,
         doc: str = "",
         *,
         role: Role = "about",
+        values: Mapping[str, str] | Mapping[int, str] | None = None,
+        positive: Sequence[str] = (),
         label: str = "",
+        reply: str = "",
+        counts: Sequence[str] = (),
+        only_with: str = "",
         of: str = "",
         fact: str = "",
     ) -> None:
-        self.dtype = dtype
+        self.values: Mapping[str, str] | Mapping[int, str] = values or {}
+        self.dtype = pl.Enum([str(value) for value in self.values]) if dtype is None else dtype
         self.doc = doc
         self.role = role
+        self.positive = tuple(positive)
         self.label = label
+        self.reply = reply
+        self.counts = tuple(counts)
+        self.only_with = only_with
         self.of = of
         self.fact = fact
 

@@ -1,13 +1,10 @@
-"""Critique: does the answer show one stated aspect, yes or no?
-
-Asked several times, each a vote.
-"""
+"""Critique: does the answer show one stated aspect, yes or no?"""
 
 from collections.abc import Collection
 
 import polars as pl
 
-from .ask import LLM, Ask
+from .ask import Ask
 from .column import Column
 from .kind import Kind
 from .view import Fact, Said, View
@@ -17,7 +14,7 @@ class Critique(Kind):
     """One row per answer, aspect and vote."""
 
     name = "critique"
-    asks = (Ask(requires=("answer",), filled_by=LLM),)
+    asks = (Ask(requires=("answer",), by=("model",)),)
     tokens = 50
 
     aspect = Column(pl.String, "what is asked", role="topic")

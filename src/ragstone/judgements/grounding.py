@@ -1,11 +1,4 @@
-"""Grounding: an answer judged as a whole against its contexts.
-
-*Support present*: some claim is supported. *Unsupported claim present*: some
-claim is absent from the contexts or contradicted by them. *Contradicted claim
-present*: they say otherwise. *Source cited*: it names a source. *Fabricated
-source*: it names one that was not retrieved. A contradicted claim is also an
-unsupported one; a fabricated source is also a cited one.
-"""
+"""Grounding: an answer judged as a whole against its contexts."""
 
 import polars as pl
 
@@ -19,12 +12,14 @@ class Grounding(Kind):
     """One row per answer."""
 
     name = "grounding"
+    derived = True
     asks = (
         Ask(
             "support",
             Answers,
             ("answer",),
             ("support/claim",),
+            ("local", "people", "model"),
             columns=(
                 "support_present",
                 "unsupported_claim_present",
@@ -36,6 +31,7 @@ class Grounding(Kind):
             Answers,
             ("answer",),
             ("citations",),
+            ("local", "people", "model"),
             columns=("source_cited", "fabricated_source"),
         ),
     )

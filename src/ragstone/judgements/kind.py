@@ -1,12 +1,11 @@
-"""Kind: a table of judgements of one sort, with the guideline its judges follow."""
+"""Kind: a table of judgements of one sort, and all that is said of it."""
 
-import sys
 from dataclasses import replace
 from typing import ClassVar
 
 import polars as pl
 
-from .ask import ASKS, Ask, enter
+from .ask import ASKS, Ask, Filler, enter
 from .column import SAID, Column, Role
 from .view import ABOUT, About
 
@@ -17,8 +16,8 @@ class Kind:
     """A judgement kind: one row per unit, who judged it, and what was said.
 
     Every table also carries ``subject`` (the fingerprint of what was judged),
-    ``judge`` and, where the kind has them, ``reason``. The module that defines
-    a kind begins with its guideline, which people and models read alike.
+    ``judge`` and, where the kind has them, ``reason``. What people and models
+    are told alike stands in the kind's guideline, see ``guideline_of``.
     """
 
     name: ClassVar[str]
@@ -27,8 +26,19 @@ class Kind:
     """What judges are asked: the kind as a whole, or its parts."""
     about: ClassVar[About] = "answer"
     """What of an example its rows are about; where they enter a view, what that is about."""
+    shows: ClassVar[tuple[str, ...]] = ()
+    """The texts of an example that are shown to whoever judges, by a task that follows from the
+    kind alone: of ``question``, ``contexts``, ``answer``, ``sentences`` (the answer with its
+    sentences numbered), ``reference`` and ``policy``."""
+    decides: ClassVar[str] = ""
+    """The column that a model's verdict fills; empty: the first verdict or grade."""
+    item: ClassVar[str] = ""
+    """What an item about an answer is called where a model is asked; empty: by the kind's name."""
     made: ClassVar[bool] = False
     """Whether its rows are made, such as claims, and not judged: one judge makes them for all."""
+    derived: ClassVar[bool] = False
+    """Whether its rows follow by a rule from those that its asks are about, where people did not
+    say them."""
     tokens: ClassVar[int] = 0
     """What a model writes for one row, in tokens, as far as it can be told beforehand."""
     repeats: ClassVar[bool] = False
@@ -36,16 +46,16 @@ class Kind:
     columns: ClassVar[dict[str, Column]]
     key: ClassVar[tuple[str, ...] | None]
     """Columns that tell the rows about a subject apart; None where rows may be the same."""
-    guideline: ClassVar[str]
-
     judge = Column(pl.String, "who said so")
     reason = Column(pl.String, "why, in one sentence", role="words")
 
     def __init_subclass__(cls) -> None:
         own = {key: value for key, value in vars(cls).items() if isinstance(value, Column)}
         cls.columns = {**own, "reason": vars(Kind)["reason"], "judge": vars(Kind)["judge"]}
+        decides = cls.having("verdict", "grade")
+        cls.decides = cls.decides or next(iter(decides), "")
+        cls.item = cls.item or f"{cls.name}_1"
         cls.key = None if cls.repeats else tuple(cls.having("unit", "topic", "vote"))
-        cls.guideline = (sys.modules[cls.__module__].__doc__ or "").strip()
         KINDS[cls.name] = cls
         cls.asks = tuple(replace(ask, kind=cls.name) for ask in cls.asks)
         enter(cls.asks)
@@ -80,6 +90,16 @@ class Kind:
     def labels(cls) -> dict[str, str]:
         """The columns that people label, with the names they know them by."""
         return {name: column.label for name, column in cls.columns.items() if column.label}
+
+
+def answered_by(filler: Filler) -> frozenset[str]:
+    """The asks that a sort of judge can be put; not those that follow from others by a rule."""
+    return frozenset(
+        ask.name
+        for kind in KINDS.values()
+        for ask in kind.asks
+        if filler in ask.by and not kind.derived
+    )
 
 
 def kind_of(ask: str) -> type[Kind]:

@@ -5,7 +5,7 @@ Facts of counting, the same for every judge.
 
 import polars as pl
 
-from .ask import COUNTING, Ask
+from .ask import Ask
 from .column import Column
 from .kind import Kind
 from .views import References
@@ -15,7 +15,7 @@ class Lexical(Kind):
     """One row per answer and reference."""
 
     name = "lexical"
-    asks = (Ask(over=References, requires=("answer", "reference"), filled_by=COUNTING),)
+    asks = (Ask(over=References, requires=("answer", "reference"), by=("counting",)),)
 
     reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
     exact_match = Column(pl.Float64, "1 if equal after SQuAD normalisation, else 0", role="number")

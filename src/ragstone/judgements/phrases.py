@@ -5,7 +5,7 @@ The naive way to find an abstention, kept because published reports count so.
 
 import polars as pl
 
-from .ask import COUNTING, Ask
+from .ask import Ask
 from .column import Column
 from .kind import Kind
 from .views import Answers
@@ -15,7 +15,7 @@ class Phrases(Kind):
     """One row per answer."""
 
     name = "phrases"
-    asks = (Ask(over=Answers, requires=("answer",), filled_by=COUNTING),)
+    asks = (Ask(over=Answers, requires=("answer",), by=("counting",)),)
 
     phrases_8 = Column(pl.Boolean, "one of the eight phrases occurs", role="verdict")
     phrases_12 = Column(pl.Boolean, "one of the twelve phrases occurs", role="verdict")

@@ -1,18 +1,20 @@
-"""Preference: which of two answers to the same question is better?
-
-Judged in both orders, so that a liking for the first place shows.
-"""
+"""Preference: which of two answers to the same question is better?"""
 
 from collections.abc import Collection
 
 import polars as pl
 
-from .ask import LLM, Ask
+from .ask import Ask
 from .column import Column
 from .kind import Kind
 from .view import Fact, Said, View
 
-PREFERENCES = ("win", "loss", "tie")
+VERDICTS = {
+    "win": "this answer is better.",
+    "loss": "the other is.",
+    "tie": "neither is better in a way that would matter to the asker.",
+}
+PREFERENCES = tuple(VERDICTS)
 
 
 class Preference(Kind):
@@ -20,12 +22,12 @@ class Preference(Kind):
 
     name = "preference"
     about = "pair"
-    asks = (Ask(requires=("answer",), filled_by=LLM, beside=("rivals",)),)
+    asks = (Ask(requires=("answer",), by=("model",), beside=("rivals",)),)
     tokens = 70
 
     rival = Column(pl.String, "the system compared with", role="topic")
     order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second", role="vote")
-    verdict = Column(pl.Enum(PREFERENCES), "for this answer", role="verdict", label="preference")
+    verdict = Column(None, "for this answer", role="verdict", values=VERDICTS, label="preference")
 
 
 class Preferences(View):

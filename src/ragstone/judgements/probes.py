@@ -1,14 +1,10 @@
-"""Probes: which question would this answer be the answer to?
-
-Questions written from the answer alone. If they resemble the question that was
-asked, the answer was to the point. *Noncommittal*: the answer evades.
-"""
+"""Probes: which question would this answer be the answer to?"""
 
 from collections.abc import Collection
 
 import polars as pl
 
-from .ask import LLM, Ask
+from .ask import Ask
 from .column import Column
 from .kind import Kind
 from .view import Fact, Said, View
@@ -18,13 +14,18 @@ class Probe(Kind):
     """One row per question generated from the answer."""
 
     name = "probes"
-    asks = (Ask(requires=("answer",), filled_by=LLM),)
+    asks = (Ask(requires=("answer",), by=("model",)),)
     made = True
     tokens = 90
 
     index = Column(pl.UInt32, "position, from 0", role="unit")
     text = Column(pl.String, "the generated question", role="words")
-    noncommittal = Column(pl.Boolean, "the answer evades the question", role="verdict")
+    noncommittal = Column(
+        pl.Boolean,
+        "ANSWER as a whole gives nothing: it evades, declines, asks back or only says that it does "
+        "not know",
+        role="verdict",
+    )
 
 
 class Probes(View):

@@ -1,14 +1,10 @@
-"""Rating: an answer scored on one stated criterion, the reasoning first.
-
-The criterion's rubric says what each point of its scale means, and what it is worth,
-from 0 to 1.
-"""
+"""Rating: an answer scored on one stated criterion, the reasoning first."""
 
 from collections.abc import Collection
 
 import polars as pl
 
-from .ask import LLM, Ask
+from .ask import Ask
 from .column import Column
 from .kind import Kind
 from .view import Fact, Said, View
@@ -18,7 +14,7 @@ class Rating(Kind):
     """One row per answer and criterion."""
 
     name = "rating"
-    asks = (Ask(requires=("answer",), filled_by=LLM, beside=("contexts",)),)
+    asks = (Ask(requires=("answer",), by=("model",), beside=("contexts",)),)
     tokens = 130
 
     criterion = Column(pl.String, "what is rated", role="topic")

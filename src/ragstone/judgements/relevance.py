@@ -1,10 +1,4 @@
-"""Relevance: does a context help to answer the question?
-
-Judged from the question and the context alone, never from an answer. Grade 0:
-it does not help. 1: it is about the topic. 2: it holds part of an answer. 3: it
-is *sufficient*: the question can be answered from it. *Misleading*: whoever
-trusts it will answer wrongly. *Relevant* is grade 1 or more.
-"""
+"""Relevance: does a context help to answer the question?"""
 
 import polars as pl
 
@@ -18,7 +12,7 @@ class Relevance(Kind):
     """One row per retrieved context."""
 
     name = "relevance"
-    asks = (Ask(over=Contexts, requires=("contexts",)),)
+    asks = (Ask(over=Contexts, requires=("contexts",), by=("local", "people", "model")),)
     tokens = 50
 
     rank = Column(pl.UInt32, "its rank in the list that was judged", role="unit")
@@ -26,6 +20,12 @@ class Relevance(Kind):
         pl.Int32,
         "0 to 3; any whole number where known from graded ids",
         role="grade",
+        values={
+            0: "it does not help.",
+            1: "it is about the topic, but holds no part of an answer.",
+            2: "it holds part of an answer, or evidence for one.",
+            3: "it is sufficient: the whole question can be answered from it alone.",
+        },
         label="grade",
     )
     probability = Column(
@@ -37,7 +37,11 @@ class Relevance(Kind):
     relevant = Column(pl.Boolean, "grade 1 or more", role="verdict", label="topically_relevant")
     sufficient = Column(pl.Boolean, "grade 3", role="verdict", label="evidence_sufficient")
     misleading = Column(
-        pl.Boolean, "it leads to a wrong answer", role="verdict", label="misleading"
+        pl.Boolean,
+        "whoever trusts it will answer wrongly: a wrong or outdated fact, or one about a person, "
+        "place or time that is easily mistaken",
+        role="verdict",
+        label="misleading",
     )
     sentences = Column(pl.UInt32, "how many sentences it has")
     relevant_sentences = Column(pl.List(pl.UInt32), "which of them help, from 0", role="evidence")

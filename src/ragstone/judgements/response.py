@@ -1,27 +1,31 @@
-"""Response: what kind of reply is this?
-
-*answer*: it answers the question, rightly or wrongly. *partial*: it answers a
-part and says what it cannot answer. *abstain*: it says that it does not know
-or that the contexts do not tell. *refuse*: it declines to help. *clarify*: it
-asks back. A hedged answer that still names something is an answer.
-"""
-
-import polars as pl
+"""Response: what kind of reply is this?"""
 
 from .ask import Ask
 from .column import Column
 from .kind import Kind
 from .views import Answers
 
-RESPONSE_TYPES = ("answer", "partial", "abstain", "refuse", "clarify")
-
 
 class Response(Kind):
     """One row per answer."""
 
     name = "response"
-    asks = (Ask(over=Answers, requires=("answer",)),)
+    asks = (Ask(over=Answers, requires=("answer",), by=("local", "people", "model")),)
 
     response_type = Column(
-        pl.Enum(RESPONSE_TYPES), "what kind of reply it is", role="verdict", label="response_type"
+        None,
+        "what kind of reply it is",
+        role="verdict",
+        values={
+            "answer": "it answers, rightly or wrongly; a hedge that names something is an answer.",
+            "partial": "it answers one part and says that it cannot answer another.",
+            "abstain": "it only says that it does not know, or that the sources do not tell.",
+            "refuse": "it declines to help.",
+            "clarify": "it asks back.",
+        },
+        positive=("abstain",),
+        label="response_type",
     )
+
+
+RESPONSE_TYPES = tuple(map(str, Response.columns["response_type"].values))

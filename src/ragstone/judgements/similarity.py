@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from .ask import CROSS_ENCODER, ENCODER, Ask
+from .ask import Ask
 from .column import Column
 from .kind import Kind
 from .probes import Probes
@@ -22,42 +22,48 @@ class Measure(NamedTuple):
     Args:
         over: The view that it enters.
         fact: Its name there.
+        doc: What it says there.
         requires: As an ask has it.
     """
 
     over: type[View]
     fact: str
+    doc: str
     requires: tuple[str, ...]
 
 
+_QUESTION, _REFERENCE = "cosine with the question", "best cosine with a reference"
+_ASKED, _TOLD = ("question", "contexts"), ("reference", "contexts")
+_WRITTEN = ("answer", "answer_text", "contexts")
+_WINDOW = "the same, of its best window"
 _COSINES = {
-    "question_context": Measure(Contexts, "question_similarity", ("question", "contexts")),
-    "question_context_windows": Measure(
-        Contexts, "question_similarity_windows", ("question", "contexts")
-    ),
-    "reference_context": Measure(Contexts, "reference_similarity", ("reference", "contexts")),
-    "reference_context_windows": Measure(
-        Contexts, "reference_similarity_windows", ("reference", "contexts")
-    ),
+    "question_context": Measure(Contexts, "question_similarity", _QUESTION, _ASKED),
+    "question_context_windows": Measure(Contexts, "question_similarity_windows", _WINDOW, _ASKED),
+    "reference_context": Measure(Contexts, "reference_similarity", _REFERENCE, _TOLD),
+    "reference_context_windows": Measure(Contexts, "reference_similarity_windows", _WINDOW, _TOLD),
     "sentence_context": Measure(
-        AnswerSentences, "similarity", ("answer", "answer_text", "contexts")
+        AnswerSentences, "similarity", "best cosine with a context", _WRITTEN
     ),
     "sentence_context_windows": Measure(
-        AnswerSentences, "similarity_windows", ("answer", "answer_text", "contexts")
+        AnswerSentences, "similarity_windows", "best cosine with a window of a context", _WRITTEN
     ),
-    "answer_reference": Measure(References, "similarity", ("answer", "reference")),
-    "question_answer": Measure(Answers, "question_similarity", ("question", "answer")),
-    "question_probe": Measure(Probes, "similarity", ("question", "answer")),
+    "answer_reference": Measure(
+        References, "similarity", "cosine with the answer", ("answer", "reference")
+    ),
+    "question_answer": Measure(Answers, "question_similarity", _QUESTION, ("question", "answer")),
+    "question_probe": Measure(Probes, "similarity", _QUESTION, ("question", "answer")),
 }
 """Of embeddings. ``windows``: a context that is longer than the model reads is read in windows,
 of which the best counts."""
 
 _BERTSCORES = {
-    name: Measure(References, name, ("answer", "reference"))
+    name: Measure(References, name, "greedy matching of tokens", ("answer", "reference"))
     for name in ("bertscore_precision", "bertscore_recall", "bertscore_f1")
 }
 _CROSS_ENCODED = {
-    "answer_reference_cross_encoder": Measure(References, "cross_encoder", ("answer", "reference"))
+    "answer_reference_cross_encoder": Measure(
+        References, "cross_encoder", "a cross-encoder's score", ("answer", "reference")
+    )
 }
 _MEASURES = {**_COSINES, **_BERTSCORES, **_CROSS_ENCODED}
 
@@ -74,7 +80,7 @@ class Similarity(Kind):
             None,
             measure.requires,
             measure.over.made_by,
-            CROSS_ENCODER if name in _CROSS_ENCODED else ENCODER,
+            ("cross_encoder",) if name in _CROSS_ENCODED else ("encoder",),
         )
         for name, measure in _MEASURES.items()
     )
@@ -90,5 +96,6 @@ for _name, _measure in _MEASURES.items():
         f"{Similarity.name}/{_name}",
         Similarity.columns["value"],
         _measure.fact,
+        _measure.doc,
         on=dict.fromkeys(_measure.over.keys, "index"),
     )

@@ -1,8 +1,4 @@
-"""Statements: what does a good answer have to say?
-
-A statement is an atomic requirement of the reference answer, self-contained
-like a claim. Statements are made once per question and serve every system.
-"""
+"""Statements: what does a good answer have to say?"""
 
 import polars as pl
 
@@ -15,7 +11,7 @@ class Statement(Kind):
     """One row per statement of a reference answer."""
 
     name = "statements"
-    asks = (Ask(requires=("reference",)),)
+    asks = (Ask(requires=("reference",), by=("local", "people", "model")),)
     made = True
 
     reference = Column(pl.UInt32, "which of the references, from 0", role="unit")

@@ -1,18 +1,13 @@
-"""Support: do the retrieved contexts back up a proposition?
-
-A proposition is *supported* if a careful reader would accept it from the
-contexts alone, *contradicted* if they say otherwise, and *absent* if they do
-not settle it. What the reader knows from elsewhere does not count.
-"""
+"""Support: do the retrieved contexts back up a proposition?"""
 
 import polars as pl
 
-from .ask import Ask
+from .ask import Ask, Filler
 from .column import Column
 from .kind import Kind
 from .views import Claims, Evidence, Statements
 
-SUPPORT_VERDICTS = ("supported", "contradicted", "absent")
+BY: tuple[Filler, ...] = ("local", "people", "model")
 PROPOSITIONS = ("claim", "statement", "evidence")
 
 
@@ -21,9 +16,9 @@ class Support(Kind):
 
     name = "support"
     asks = (
-        Ask("claim", Claims, ("answer", "answer_text", "contexts"), ("claims",)),
-        Ask("statement", Statements, ("reference", "contexts"), ("statements",)),
-        Ask("evidence", Evidence, ("evidence", "contexts")),
+        Ask("claim", Claims, ("answer", "answer_text", "contexts"), ("claims",), BY),
+        Ask("statement", Statements, ("reference", "contexts"), ("statements",), BY),
+        Ask("evidence", Evidence, ("evidence", "contexts"), (), BY),
     )
     tokens = 65
 
@@ -32,9 +27,15 @@ class Support(Kind):
     reference = Column(pl.UInt32, "the reference of a statement, else 0", role="unit")
     index = Column(pl.UInt32, "position among its kind, from 0", role="unit")
     verdict = Column(
-        pl.Enum(SUPPORT_VERDICTS),
+        None,
         "what the contexts say",
         role="verdict",
+        values={
+            "supported": "a careful reader would accept the whole of it from the passages alone.",
+            "contradicted": "the passages say otherwise about at least a part of it.",
+            "absent": "they do not settle it, however true you know it to be.",
+        },
+        positive=("supported",),
         label="support",
         fact="support",
     )
@@ -52,3 +53,6 @@ class Support(Kind):
     evidence_unknown = Column(
         pl.UInt32, "ids a model named that were not shown, and that were dropped", role="count"
     )
+
+
+SUPPORT_VERDICTS = tuple(map(str, Support.columns["verdict"].values))

@@ -118,13 +118,21 @@ class View(metaclass=_Columns):
         return frozenset(asks)
 
     @classmethod
-    def take(cls, ask: str, column: Column, name: str, on: Mapping[str, str] | None = None) -> None:
+    def take(
+        cls,
+        ask: str,
+        column: Column,
+        name: str,
+        doc: str = "",
+        on: Mapping[str, str] | None = None,
+    ) -> None:
         """Give the view a column of an ask's rows.
 
         Args:
             ask: The ask.
             column: The column there.
             name: Its name here.
+            doc: What it says here; empty: what it says there.
             on: See ``Joined``; None where the columns of the units have the same names there.
 
         Raises:
@@ -135,7 +143,7 @@ class View(metaclass=_Columns):
                 f"{cls.__name__} has a column {name!r} already, so {ask} cannot give it another. "
                 "Name it otherwise: Column(..., fact=NAME)."
             )
-        cls.columns[name] = Fact(column.dtype, column.doc, needs=(ask,))
+        cls.columns[name] = Fact(column.dtype, doc or column.doc, needs=(ask,))
         cls.taken[name] = Joined(ask, column.name, on or {key: key for key in cls.keys})
 
     @classmethod

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples.streams import on_disk
+from ragstone.judgements import answered_by
 from ragstone.models import Encoder
 from ragstone.models.chat.names import FORMS, is_chat, nearest
 from ragstone.models.cross_encoder import CrossEncoder
@@ -32,19 +33,6 @@ NLI = "nli"
 LLM = "LLM"
 
 NONE: Mapping[str, Judge] = MappingProxyType({})
-
-LLM_ASKS = LocalJudge.asks | {"quality", "probes", "rating", "critique", "preference"}
-"""What a chat model can be asked."""
-
-
-FILLERS = {
-    **{judge.name: judge.asks for judge in JUDGES},
-    "nli": NliJudge.asks,
-    "encoder": SimilarityJudge.asks,
-    LLM: LLM_ASKS,
-    "cross-encoder": CrossEncoderJudge.asks,
-}
-"""What each judge can be asked, those that a model is behind under the model's sort."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,4 +156,11 @@ def _unknown(name: str) -> UnknownName:
 
 def who_fills(ask: str) -> list[str]:
     """The judges that can be asked this."""
-    return [name for name, asks in FILLERS.items() if ask in asks]
+    fillers = {
+        **{judge.name: judge.asks for judge in JUDGES},
+        NLI: NliJudge.asks,
+        "encoder": SimilarityJudge.asks,
+        LLM: answered_by("model"),
+        "cross-encoder": CrossEncoderJudge.asks,
+    }
+    return [name for name, asks in fillers.items() if ask in asks]

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragstone.examples import Example
-from ragstone.judgements import KINDS, Tables
+from ragstone.judgements import KINDS, Tables, answered_by
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
 from ragstone.judges.llm.question import Item, Question, key
 from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.local.claims import claims, statements
-from ragstone.judges.names import LLM_ASKS
 from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
 from ragstone.sqlite import UNREADABLE, open_to_read
@@ -120,7 +119,7 @@ def forecast(data: Any, **arguments: Any) -> Forecast:
         counting = _Counting({one.name: prices.of(one.name) for one in chat.models}, known)
         judges = able_to_ask(spec.judges, counting, spec.asks, survey.answers)
         prefetch = Prefetch(judges, spec.asks, counting)
-        mine = [ask for ask in spec.asks if ask in LLM_ASKS]
+        mine = [ask for ask in spec.asks if ask in answered_by("model")]
         for block in prefetch.blocks(iter(prepared.examples), counting.see, lambda *_: None):
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
         notes = tuple(known.thoughts.told(one.name) for one in chat.models)

@@ -222,7 +222,7 @@ def model_judges(
     from ragstone.judges.llm.rating import RatingTask
     from ragstone.judges.llm.rounds import plan_named
     from ragstone.judges.llm.rubrics import check_topics, load_rubrics
-    from ragstone.judges.llm.tasks import TASKS
+    from ragstone.judges.llm.tasks import all_tasks
 
     prompts = load_prompts(instructions.prompts, instructions.language)
     rubrics = load_rubrics(instructions.rubrics)
@@ -233,7 +233,7 @@ def model_judges(
             models,
             prompts=prompts,
             plan=plan,
-            tasks={**TASKS, "claims": ClaimsTask(citations), "rating": RatingTask(rubrics)},
+            tasks={**all_tasks(), "claims": ClaimsTask(citations), "rating": RatingTask(rubrics)},
             topics=tuple(topics),
         )
         for name, models in found.items()

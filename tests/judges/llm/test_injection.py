@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 
 from ragstone.examples import Context, Example, Turn
-from ragstone.judgements import Topic
+from ragstone.judgements import Quality, Topic
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.agreement import AgreementTask
 from ragstone.judges.llm.blocks import listing
 from ragstone.judges.llm.boundary import unescaped
 from ragstone.judges.llm.claims import ClaimsTask
 from ragstone.judges.llm.critique import CritiqueTask
+from ragstone.judges.llm.kind_task import KindTask
 from ragstone.judges.llm.preference import PreferenceTask
 from ragstone.judges.llm.probes import ProbesTask
-from ragstone.judges.llm.prompts import SYSTEM, TASKS, Prompts
-from ragstone.judges.llm.quality import QualityTask
+from ragstone.judges.llm.prompts import SYSTEM, Prompts, asked_kinds
 from ragstone.judges.llm.question import SCHEMA, Item, Question
 from ragstone.judges.llm.rating import RatingTask
 from ragstone.judges.llm.reading import read_items
@@ -39,14 +39,14 @@ from ragstone.testing import reply_to
 
 CASES = json.loads((Path(__file__).parent / "injections.json").read_text("utf-8"))
 TEXTS = {case["name"]: case["text"] * case.get("times", 1) for case in CASES}
-PROMPTS = Prompts(dict.fromkeys((SYSTEM, *TASKS), "Judge the texts."))
+PROMPTS = Prompts(dict.fromkeys((SYSTEM, *asked_kinds()), "Judge the texts."))
 TASKS_ASKED: tuple[Task, ...] = (
     SupportTask(),
     RelevanceTask(),
     ClaimsTask(),
     StatementsTask(),
     AgreementTask(),
-    QualityTask(),
+    KindTask(Quality),
     ProbesTask(),
     RatingTask(),
     CritiqueTask(),

@@ -1,5 +1,6 @@
 """The prompts of the package, and those a user puts in their place."""
 
+import json
 import re
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from ragstone.judgements import (
 from ragstone.judges.llm.agreement import ClaimAgreement, StatementAgreement
 from ragstone.judges.llm.blocks import listing
 from ragstone.judges.llm.claims import AnswerClaims
-from ragstone.judges.llm.prompts import TASKS, load_prompts
+from ragstone.judges.llm.prompts import asked_kinds, load_prompts
 from ragstone.judges.llm.question import SCHEMA, Item, Piece, Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import PassageRelevance
@@ -22,6 +23,7 @@ from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.llm.support import PropositionSupport
 
 OWN = load_prompts()
+HARD_CASES = json.loads(Path(__file__).with_name("hard_cases.json").read_text("utf-8"))
 CORE = ("claims", "statements", "relevance", "support", "agreement")
 SORTS: dict[str, tuple[type[Item], ...]] = {
     "claims": (AnswerClaims,),
@@ -41,7 +43,7 @@ LONGEST = 2_200
 
 
 def test_every_task_has_a_prompt() -> None:
-    assert set(OWN.texts) == {"system", *TASKS}
+    assert set(OWN.texts) == {"system", *asked_kinds()}
     assert all(text.strip() for text in OWN.texts.values())
 
 
@@ -86,6 +88,20 @@ def test_prompt_has_four_to_ten_hard_cases(task: str) -> None:
     assert 4 <= len(re.findall(r"^- ", cases, re.MULTILINE)) <= 10
 
 
+@pytest.mark.parametrize(("task", "cases"), HARD_CASES.items())
+def test_no_hard_case_of_the_first_prompts_is_lost(task: str, cases: list[str]) -> None:
+    """As they stood when prompts were files of their own, before people were told them too."""
+    told = OWN.instructions(task).splitlines()
+    assert [case for case in cases if case not in told] == []
+
+
+def test_a_file_may_leave_the_meaning_of_values_to_the_kind(tmp_path: Path) -> None:
+    text = "# Support: is it so?\n\nBe strict.\n\n## For models\n\n{verdict}\n"
+    (tmp_path / "support.md").write_text(text, encoding="utf-8")
+    told = load_prompts(tmp_path).instructions("support")
+    assert told.startswith("# Task support: is it so?\n\nBe strict.\n\n- `supported`: a careful")
+
+
 def test_file_of_a_folder_stands_in_for_a_prompt(tmp_path: Path) -> None:
     (tmp_path / "support.md").write_text("Be strict.", encoding="utf-8")
     (tmp_path / "notes.txt").write_text("no prompt", encoding="utf-8")
@@ -125,12 +141,14 @@ def test_every_fault_of_a_folder_is_said(tmp_path: Path) -> None:
     (tmp_path / "suport.md").write_text("Be strict.", encoding="utf-8")
     (tmp_path / "claims.md").write_text(" \n", encoding="utf-8")
     (tmp_path / "quality.md").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "rating.md").write_text("Use {scale}.", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         load_prompts(tmp_path)
     for fault in (
         "suport.md is the prompt of no task",
         "claims.md is empty",
         "quality.md is not UTF-8",
+        "rating.md names 'scale', which no kind has",
     ):
         assert fault in str(caught.value)
 

@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from ragstone.examples import Example, Turn, to_frame
-from ragstone.judgements import KINDS, VALUE, Tables, same_outcome
+from ragstone.judgements import KINDS, VALUE, Quality, Tables, same_outcome
 from ragstone.judges import Sheet
+from ragstone.judges.llm.kind_task import KindItem, KindTask, item_of
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.quality import QualityTask, QualityVerdict
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.task import Matter, Row, Told
@@ -20,10 +20,11 @@ from ragstone.metrics import parse_metric, score
 
 PROMPTS = Prompts({"system": "Judge.", "quality": "Look at it."})
 ROOM = 100_000
-TASK = QualityTask()
+TASK = KindTask(Quality)
+ITEM = item_of(Quality)
 FINE = {
     "reason": "Fine.",
-    "parts": [{"part": "who", "answered": True}],
+    "counted": ["answered"],
     "directness": 4,
     "focus": 4,
     "consistency": 4,
@@ -42,27 +43,18 @@ SAID = [
 ]
 
 
-def read(details: list[str], verdict: str = "yes") -> QualityVerdict | str:
+def read(details: list[str], verdict: str = "yes") -> KindItem | str:
     """What is read from a reply, or what is wrong with it."""
     entry = {"id": "q01", "reason": "Fine.", "verdict": verdict, "details": details}
-    reading = read_items(json.dumps({"items": [entry]}), {"q01": QualityVerdict})
+    reading = read_items(json.dumps({"items": [entry]}), {"q01": ITEM})
     found = reading.items.get("q01", reading.faults.get("q01"))
-    assert isinstance(found, QualityVerdict | str)
+    assert isinstance(found, KindItem | str)
     return found
 
 
 def test_details_of_a_reply_say_parts_steps_and_labels() -> None:
     found = read([*SAID, "open: the year: 1859"])
-    assert found == QualityVerdict.model_validate(
-        FINE
-        | {
-            "focus": 3,
-            "parts": [
-                {"part": "who", "answered": True},
-                {"part": "the year: 1859", "answered": False},
-            ],
-        }
-    )
+    assert found == ITEM.model_validate(FINE | {"focus": 3, "counted": ["answered", "open"]})
 
 
 @pytest.mark.parametrize(
@@ -87,13 +79,13 @@ def matter(**fields: Any) -> Matter:
     return Matter(Example("1", "q", "s", **({"question": "Who?", "answer": "She."} | fields)))
 
 
-def parts(asked: int, answered: int) -> list[dict[str, Any]]:
-    return [{"part": f"part {n}", "answered": n < answered} for n in range(asked)]
+def parts(asked: int, answered: int) -> list[str]:
+    return ["answered" if n < answered else "open" for n in range(asked)]
 
 
 def told(**changed: Any) -> Told:
     said = json.dumps(FINE | changed)
-    return Told({"q01": [QualityVerdict.model_validate_json(said)]})
+    return Told({"q01": [ITEM.model_validate_json(said)]})
 
 
 def row(given: Matter, said: Told) -> Row:
@@ -125,7 +117,7 @@ def test_an_example_without_an_answer_is_not_asked_about() -> None:
 
 
 def test_a_reply_fills_every_column_of_the_kind() -> None:
-    found = row(matter(), told(parts=parts(3, 2), directness=1, focus=3, incomplete=True))
+    found = row(matter(), told(counted=parts(3, 2), directness=1, focus=3, incomplete=True))
     assert found == {
         "parts": 3,
         "parts_answered": 2,
@@ -143,7 +135,7 @@ def test_a_reply_fills_every_column_of_the_kind() -> None:
 
 
 def test_without_a_question_there_are_no_parts_and_no_topic() -> None:
-    found = row(matter(question=None), told(parts=parts(2, 2)))
+    found = row(matter(question=None), told(counted=parts(2, 2)))
     assert (found["parts"], found["parts_answered"], found["response_on_topic"]) == (0, 0, None)
     assert "QUESTION" not in text(matter(question=None))
 
@@ -188,12 +180,12 @@ def scored(metric: str, given: Matter, said: Told) -> float:
 
 
 AS_IN_THE_PROMPT = {
-    "anchor.01": told(parts=parts(1, 1), directness=4, focus=4),
-    "anchor.02": told(parts=parts(1, 1), directness=4, focus=3),
-    "anchor.03": told(parts=parts(1, 0), directness=1, focus=1),
-    "anchor.08": told(parts=parts(6, 1)),
-    "anchor.09": told(parts=parts(6, 4)),
-    "anchor.10": told(parts=parts(6, 6)),
+    "anchor.01": told(counted=parts(1, 1), directness=4, focus=4),
+    "anchor.02": told(counted=parts(1, 1), directness=4, focus=3),
+    "anchor.03": told(counted=parts(1, 0), directness=1, focus=1),
+    "anchor.08": told(counted=parts(6, 1)),
+    "anchor.09": told(counted=parts(6, 4)),
+    "anchor.10": told(counted=parts(6, 6)),
 }
 """The verdicts that the prompt gives for these answers."""
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from ragstone.examples import Example
-from ragstone.judgements import KINDS, Topic, kind_of
+from ragstone.judgements import KINDS, Topic, answered_by, kind_of
 from ragstone.judges.judge import (
     Block,
     Filled,
@@ -28,10 +28,7 @@ from .prompts import Prompts
 from .question import Item, Piece, Question
 from .rounds import ISOLATED, ORIGINS, Plan, merged
 from .task import Matter, Row, Task, Told
-from .tasks import TASKS
-
-ASKED = frozenset(ask for task in TASKS.values() for ask in task.asks)
-"""What a model can be asked."""
+from .tasks import all_tasks
 
 Result = TypeVar("Result")
 
@@ -69,8 +66,8 @@ class LLMJudge:
     prompts: Prompts
     asker: Asker | None = None
     plan: Plan = ISOLATED
-    tasks: Mapping[str, Task] = field(default_factory=lambda: TASKS)
-    wanted: frozenset[str] = ASKED
+    tasks: Mapping[str, Task] = field(default_factory=all_tasks)
+    wanted: frozenset[str] = field(default_factory=lambda: answered_by("model"))
     topics: tuple[Topic, ...] = ()
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     heard: dict[tuple[str, str], Heard] = field(default_factory=dict, repr=False, compare=False)
@@ -90,7 +87,7 @@ class LLMJudge:
     @property
     def asks(self) -> frozenset[str]:
         """What a model can be asked."""
-        return ASKED
+        return frozenset(ask for task in self.tasks.values() for ask in task.asks)
 
     def task_of(self, ask: str) -> Task:
         """The task whose reply fills the ask."""

@@ -1,4 +1,7 @@
-"""Prompts: what a model is told to do, one file a task, known by the hash of its text."""
+"""Prompts: what a model is told to do, one for each task, known by the hash of its text.
+
+A prompt is made of the guideline of its kind: what people are told too, and what only models are.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,21 +10,10 @@ from importlib import resources
 from pathlib import Path
 
 from ragstone.errors import InputError
+from ragstone.judgements import KINDS, Column, Guideline, Kind, filled, guideline_of, meaning
 
 SYSTEM = "system"
-TASKS = (
-    "claims",
-    "statements",
-    "relevance",
-    "support",
-    "agreement",
-    "quality",
-    "probes",
-    "rating",
-    "critique",
-    "preference",
-)
-"""Each a file ``TASK.md``; ``system.md`` stands before them all."""
+"""``system.md`` stands before every prompt."""
 
 
 @dataclass(frozen=True)
@@ -52,23 +44,64 @@ class Prompts:
 
     def versions(self) -> dict[str, str]:
         """The version of every text, and of the language where one is set."""
-        versions = {name: self.version(name) for name in (SYSTEM, *TASKS)}
+        versions = {name: self.version(name) for name in self.texts}
         return versions | ({"language": self.language} if self.language else {})
 
 
 def load_prompts(folder: Path | None = None, language: str | None = None) -> Prompts:
-    """The prompts of the package; a file ``TASK.md`` of the folder stands in for one of them.
+    """The prompts of all kinds; a file ``KIND.md`` of the folder stands in for a guideline.
 
     Raises:
-        InputError: The folder is not there, or holds a file that is no prompt's, is empty or is
-            not UTF-8; says all of them.
+        InputError: The folder is not there, or holds a file that is no prompt's, is empty, is
+            not UTF-8 or names a column that there is not; says all of them.
     """
-    own = resources.files("ragstone.judges.llm") / "prompts"
-    texts = {name: (own / f"{name}.md").read_text(encoding="utf-8") for name in (SYSTEM, *TASKS)}
-    return Prompts(texts | _replaced(folder), language)
+    system = resources.files("ragstone.judges.llm") / f"{SYSTEM}.md"
+    texts = {SYSTEM: system.read_text(encoding="utf-8")}
+    texts |= {name: prompt(KINDS[name], guideline_of(KINDS[name])) for name in asked_kinds()}
+    return Prompts(texts | _replaced(folder, list(texts)), language)
 
 
-def _replaced(folder: Path | None) -> dict[str, str]:
+def asked_kinds() -> list[str]:
+    """The kinds that a model has a prompt for."""
+    return [name for name, kind in KINDS.items() if kind.shows or guideline_of(kind).for_models]
+
+
+def prompt(kind: type[Kind], guideline: Guideline) -> str:
+    """What a model is told of a kind."""
+    if not guideline.title:
+        return filled(guideline.definition, kind)
+    parts = [
+        f"# Task {kind.name}: {guideline.title.partition(': ')[2] or guideline.title}",
+        guideline.definition,
+        guideline.for_models or _form(kind),
+        f"Hard cases\n{guideline.hard_cases}" if guideline.hard_cases else "",
+    ]
+    return filled("\n\n".join(filter(None, parts)), kind) + "\n"
+
+
+def _form(kind: type[Kind]) -> str:
+    """How a reply is to be written, where the guideline does not say it."""
+    column = kind.columns[kind.decides]
+    lines = [f"`verdict`:\n{meaning(kind, column.name)}" if column.values else
+             f"`verdict`: `yes` if {column.doc}; else `no`."]  # fmt: skip
+    others = [one for one in kind.columns.values() if one is not column and _is_written(one)]
+    if others:
+        lines.append(f"`details`, as `{others[0].reply or others[0].name}: …`:")
+        lines += [f"- `{one.reply or one.name}`: {_meant(kind, one)}" for one in others]
+    return "\n".join(lines)
+
+
+def _is_written(column: Column) -> bool:
+    return column.role in ("verdict", "grade", "number") and bool(column.values or column.label)
+
+
+def _meant(kind: type[Kind], column: Column) -> str:
+    if column.values:
+        return ", ".join(f"{value} {means}" for value, means in column.values.items())
+    return f"yes if {meaning(kind, column.name)}, else no"
+
+
+def _replaced(folder: Path | None, known: list[str]) -> dict[str, str]:
     if folder is None:
         return {}
     if not folder.is_dir():
@@ -76,19 +109,25 @@ def _replaced(folder: Path | None) -> dict[str, str]:
     texts: dict[str, str] = {}
     faults: list[str] = []
     for file in sorted(folder.glob("*.md")):
-        if file.stem not in (SYSTEM, *TASKS):
+        if file.stem not in known:
             faults.append(f"{file.name} is the prompt of no task")
             continue
         try:
-            texts[file.stem] = file.read_text(encoding="utf-8")
+            text = file.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             faults.append(f"{file.name} is not UTF-8")
             continue
-        if not texts[file.stem].strip():
+        if not text.strip():
             faults.append(f"{file.name} is empty")
+            continue
+        try:
+            kind = KINDS.get(file.stem)
+            texts[file.stem] = text if kind is None else prompt(kind, Guideline.read(text))
+        except KeyError as error:
+            faults.append(f"{file.name} names {error}, which no kind has")
     if not texts and not faults:
         faults.append("it holds no prompt")
     if faults:
-        known = ", ".join(f"{name}.md" for name in (SYSTEM, *TASKS))
-        raise InputError(f"--prompts {folder}: {'; '.join(faults)}. Prompts are: {known}.")
+        names = ", ".join(f"{name}.md" for name in known)
+        raise InputError(f"--prompts {folder}: {'; '.join(faults)}. Prompts are: {names}.")
     return texts

@@ -40,6 +40,8 @@ def _blocks(example: Example, text: str) -> tuple[str, ...]:
     if text == "question":
         turns = (turns_block(example.history),) if example.history else ()
         return (*turns, block("QUESTION", example.question or ""))
+    if text == "policy":
+        return (block("POLICY", example.policy or ""),)
     if text == "answer":
         return (block("ANSWER", example.answer or ""),)
     if text == "reference":

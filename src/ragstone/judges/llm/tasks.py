@@ -1,29 +1,38 @@
 """Tasks: all that a model can be asked to do, each behind what it is about."""
 
+from ragstone.judgements import KINDS
+
 from .agreement import AgreementTask
 from .claims import ClaimsTask
 from .critique import CritiqueTask
+from .kind_task import KindTask
 from .preference import PreferenceTask
 from .probes import ProbesTask
-from .quality import QualityTask
 from .rating import RatingTask
 from .relevance import RelevanceTask
 from .statements import StatementsTask
 from .support import SupportTask
 from .task import Task
 
-_ALL: tuple[Task, ...] = (
+OWN: tuple[Task, ...] = (
     ClaimsTask(),
     StatementsTask(),
     RelevanceTask(),
     SupportTask(),
     AgreementTask(),
-    QualityTask(),
     ProbesTask(),
     RatingTask(),
     CritiqueTask(),
     PreferenceTask(),
 )
+"""Those whose replies are read or merged in a way of their own."""
 
-TASKS: dict[str, Task] = {task.name: task for task in _ALL}
-"""By name, which is that of the prompt too."""
+
+def all_tasks() -> dict[str, Task]:
+    """Every task by its name, which is that of its kind: of other kinds what follows from them."""
+    own = {task.name: task for task in OWN}
+    return {
+        name: own.get(name) or KindTask(kind)
+        for name, kind in KINDS.items()
+        if name in own or kind.shows
+    }

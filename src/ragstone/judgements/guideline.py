@@ -1,0 +1,132 @@
+"""Guideline: what people and models are told alike of a kind, and what only one of them is told.
+
+It stands in a Markdown file of the kind's name beside its module:
+
+    # Support: do the passages say so?
+
+    What is judged, and how.
+
+    ## For models
+    How a reply is to be written.
+
+    ## For people
+    What only who labels has to know.
+
+    ## Hard cases
+    - One a line.
+
+``{verdict}`` stands for the values of that column and what they mean, ``{claim.verdict}`` for those
+of a part of the kind, ``{response.response_type}`` for those of another kind. Without a file the
+documentation of the module is the guideline.
+"""
+
+import re
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from .kind import KINDS, Kind
+
+FOR_MODELS, FOR_PEOPLE, HARD_CASES = "For models", "For people", "Hard cases"
+_SECTION = re.compile(rf"^## ({FOR_MODELS}|{FOR_PEOPLE}|{HARD_CASES})[^\S\n]*$", re.MULTILINE)
+_PLACE = re.compile(r"\{(?:(\w+)\.)?(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Guideline:
+    """The texts of a guideline; each may be empty but for the title.
+
+    Args:
+        title: The question that is answered of each unit.
+        definition: What is judged, and how.
+        for_models: How a reply is to be written.
+        for_people: What only who labels has to know.
+        hard_cases: One a line.
+    """
+
+    title: str
+    definition: str = ""
+    for_models: str = ""
+    for_people: str = ""
+    hard_cases: str = ""
+
+    @classmethod
+    def read(cls, text: str) -> "Guideline":
+        """The parts of a text; all of it is the definition where it has no title."""
+        if not text.startswith("# "):
+            return cls("", text.strip())
+        head, *sections = _SECTION.split(text)
+        title, _, definition = head[2:].partition("\n")
+        found = dict(zip(sections[::2], sections[1::2], strict=True))
+        return cls(
+            title.strip(),
+            definition.strip(),
+            *(found.get(name, "").strip() for name in (FOR_MODELS, FOR_PEOPLE, HARD_CASES)),
+        )
+
+
+def guideline_of(kind: type[Kind]) -> Guideline:
+    """The guideline of a kind."""
+    module = sys.modules[kind.__module__]
+    if module.__file__ is not None:
+        file = Path(module.__file__).with_name(f"{kind.name}.md")
+        if file.is_file():
+            return Guideline.read(file.read_text(encoding="utf-8"))
+    return Guideline.read(f"# {(module.__doc__ or kind.name).strip()}")
+
+
+def filled(text: str, kind: type[Kind]) -> str:
+    """A text of a guideline, with the meaning of values in the places that are kept for them.
+
+    Raises:
+        KeyError: A place for what no kind has.
+    """
+    return _PLACE.sub(lambda place: meaning(kind, place[2], place[1] or ""), text)
+
+
+def told_people(kind: type[Kind], columns: Collection[str] = ()) -> str:
+    """The guideline as people read it, in Markdown: without what only models are told.
+
+    Args:
+        kind: The kind.
+        columns: Those of its columns that are asked for; empty: all that people label.
+    """
+    guideline = guideline_of(kind)
+    asked = [name for name in kind.labels() if name in (columns or kind.labels())]
+    parts = [
+        f"# {guideline.title}",
+        guideline.definition,
+        *(f"`{kind.columns[name].label}`{_in_words(kind, name)}" for name in asked),
+        guideline.for_people,
+        f"## {HARD_CASES}\n\n{guideline.hard_cases}" if guideline.hard_cases else "",
+    ]
+    return filled("\n\n".join(filter(None, parts)), kind) + "\n"
+
+
+def _in_words(kind: type[Kind], name: str) -> str:
+    if kind.columns[name].values:
+        return f":\n{meaning(kind, name)}"
+    return f": yes if {meaning(kind, name)}; else no."
+
+
+def meaning(kind: type[Kind], name: str, of: str = "") -> str:
+    """What a column says: one line for each value, or when it is true.
+
+    Args:
+        kind: The kind.
+        name: The column.
+        of: A part of the kind that has its own values, or another kind.
+    """
+    parts = {ask.part: ask.values for ask in kind.asks}
+    if of and of not in parts:
+        kind = KINDS[of]
+    column = kind.columns[name]
+    if not column.values:
+        return column.doc
+    if column.role == "number":
+        return ", ".join(f"{value} {means}" for value, means in column.values.items())
+    shown = (parts.get(of) if of else None) or tuple(map(str, column.values))
+    meanings = {str(value): means for value, means in column.values.items()}
+    words = column.role != "grade"
+    return "\n".join(f"- {f'`{one}`' if words else one}: {meanings[one]}" for one in shown)

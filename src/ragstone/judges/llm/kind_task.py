@@ -1,0 +1,280 @@
+"""Kind task: what is asked of a model about a kind, where that follows from the kind alone.
+
+The verdict of an entry fills the column that decides; whatever else a model gives stands in the
+details, ``focus: 3``, under the names of the columns.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+import polars as pl
+from pydantic import create_model
+
+from ragstone.judgements import Column, Kind
+from ragstone.judges.judge import Proposition
+
+from .blocks import contexts_block, listing
+from .parts import balanced, groups, numbered, said, why_lacking
+from .prompts import Prompts
+from .question import NO_DETAILS, Entry, Item, Piece
+from .scale import WHOLE
+from .sees import facts_of, has, shown, told_first
+from .task import Matter, Row, Told
+
+YES_NO = {"yes": True, "no": False}
+_DETAIL = re.compile(r"\W*([A-Za-z_]+)\W*[\s:=]\s*(.+)", re.DOTALL)
+
+
+class KindItem(Item):
+    """What a model says of one unit; each kind has a sort of its own."""
+
+    kind: ClassVar[type[Kind]]
+
+    reason: str
+    counted: list[str]
+
+    @classmethod
+    def verdicts(cls) -> tuple[str, ...]:
+        """The values of the column that decides."""
+        return tuple(_words(cls.kind.columns[cls.kind.decides]))
+
+    @classmethod
+    def of(cls, entry: Entry) -> dict[str, Any]:
+        """What is said twice, and not the same, is not said."""
+        columns = _given(cls.kind)
+        counts = {name for column in cls.kind.columns.values() for name in column.counts}
+        counted: list[str] = []
+        found: dict[str, Any] = {}
+        for detail in entry.details or ():
+            read = _DETAIL.fullmatch(detail)
+            name, value = (read[1].lower(), read[2].strip()) if read else ("", detail)
+            if name in counts:
+                counted.append(name)
+            elif name in columns and name != cls.decides:
+                meant = _meant(columns[name], value)
+                found[name] = meant if found.get(name, meant) == meant else None
+        found[cls.decides] = _meant(columns[cls.decides], str(entry.verdict))
+        return {"reason": entry.reason, "counted": counted, **found}
+
+
+def item_of(kind: type[Kind]) -> type[KindItem]:
+    """The sort of item in which a model answers for a kind."""
+    if kind not in _ITEMS:
+        _ITEMS[kind] = _made(kind)
+    return _ITEMS[kind]
+
+
+_ITEMS: dict[type[Kind], type[KindItem]] = {}
+
+
+def _made(kind: type[Kind]) -> type[KindItem]:
+    fields: dict[str, Any] = {name: (_type(column), ...) for name, column in _given(kind).items()}
+    sort = create_model(f"{kind.__name__}Item", __base__=KindItem, **fields)
+    sort.kind = kind
+    sort.decides = _name(kind.columns[kind.decides])
+    others = {name: column for name, column in _given(kind).items() if name != sort.decides}
+    counts = dict.fromkeys(name for column in kind.columns.values() for name in column.counts)
+    sort.shown = (
+        *(f"{name}: one part" for name in counts),
+        *(f"{name}: {next(iter(_words(column)))}" for name, column in others.items()),
+    )
+    return sort
+
+
+@dataclass(frozen=True)
+class KindTask:
+    """Shows the texts that the kind names, and asks about each unit once.
+
+    An answer is never split. Where the contexts do not fit, each part of them is asked about, and
+    of several verdicts the strongest counts: the one that the kind names first.
+    """
+
+    kind: type[Kind]
+
+    @property
+    def name(self) -> str:
+        """The kind's."""
+        return self.kind.name
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """All of the kind's."""
+        return tuple(ask.name for ask in self.kind.asks)
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        """The kinds that its units are made by."""
+        return tuple(dict.fromkeys(made for ask in self.kind.asks for made in ask.after))
+
+    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+        """One; more where there are many units, or contexts that do not fit."""
+        example = matter.example
+        instructions = told_first(prompts, self.name)
+        blocks = shown(example, *self.kind.shows)
+        sort = item_of(self.kind)
+
+        def piece(contexts: str | None, texts: Mapping[str, str], ids: Collection[str]) -> Piece:
+            wanted = {name: text for name, text in texts.items() if name in ids}
+            listed = [listing(self._title, wanted)] if self._title else []
+            return Piece(
+                self.name,
+                instructions,
+                (*blocks, *listed),
+                dict.fromkeys(wanted, sort),
+                lambda missing: piece(contexts, texts, missing),
+                contexts,
+                texts={name: text for name, text in wanted.items() if text},
+                details=() if sort.shown else NO_DETAILS,
+            )
+
+        return [
+            piece(contexts, texts, ids)
+            for contexts, texts in self._shown(matter, room)
+            for ids in balanced(list(texts))
+        ]
+
+    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+        """One for each unit."""
+        return [
+            unit | self._judged(names, matter, told)
+            for unit, names in self._units(ask, matter, told.room)
+        ]
+
+    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+        """The texts that are shown, and what the asks are about."""
+        texts = ["answer" if text == "sentences" else text for text in self.kind.shows]
+        yield from facts_of(matter.example, *texts)
+        for origin in self._origins(asks):
+            yield origin, list(matter.propositions.get(origin, ()))
+
+    @property
+    def _title(self) -> str:
+        """Above the units, where these are texts of their own."""
+        return "PROPOSITIONS" if self.kind.about == "proposition" else ""
+
+    def _origins(self, asks: Collection[str]) -> list[str]:
+        return [
+            ask.over.unit
+            for ask in self.kind.asks
+            if ask.name in asks and ask.over is not None and self.kind.about == "proposition"
+        ]
+
+    def _propositions(self, matter: Matter) -> dict[str, str]:
+        """The texts of all that are asked about by their ids; equal ones are asked about once."""
+        every = chain.from_iterable(
+            matter.propositions.get(origin, ()) for origin in self._origins(self.asks)
+        )
+        return numbered("p", sorted({proposition.text for proposition in every}))
+
+    def _shown(self, matter: Matter, room: int) -> Iterator[tuple[str | None, Mapping[str, str]]]:
+        """What each question shows of the contexts, and the units it is about, by id."""
+        about = self.kind.about
+        parts = groups(matter.example, room) if self._reads_contexts else []
+        if about == "context":
+            for part in parts:
+                yield contexts_block(part), {passage.id: passage.text for passage in part}
+            return
+        if about == "proposition":
+            units = self._propositions(matter)
+        else:
+            units = {} if matter.example.answer is None else {self.kind.item: ""}
+        if not parts:
+            yield None, units
+        for part in parts:
+            yield contexts_block(part), units
+
+    @property
+    def _reads_contexts(self) -> bool:
+        return self.kind.about == "context" or "contexts" in self.kind.shows
+
+    def _units(self, ask: str, matter: Matter, room: int) -> Iterator[tuple[Row, Sequence[str]]]:
+        """The columns that tell each unit apart, and the ids under which it was asked about."""
+        if self.kind.about == "context":
+            ranks: dict[int, list[str]] = {}
+            for passage in chain.from_iterable(groups(matter.example, room)):
+                ranks.setdefault(passage.rank, []).append(passage.id)
+            yield from (({"rank": rank}, names) for rank, names in ranks.items())
+        elif self.kind.about == "proposition":
+            names = {text: name for name, text in self._propositions(matter).items()}
+            for origin in self._origins([ask]):
+                for one in matter.propositions.get(origin, ()):
+                    yield _unit(self.kind, origin, one), [names[one.text]]
+        elif matter.example.answer is not None:
+            yield {}, [self.kind.item]
+
+    def _judged(self, names: Sequence[str], matter: Matter, told: Told) -> Row:
+        """What was said with the strongest verdict; nothing where a part that is lacking could
+        have a stronger one."""
+        sort = item_of(self.kind)
+        order = list(_words(self.kind.columns[self.kind.decides]).values())
+        ranked = sorted(
+            (item for name in names for item in said(told, name, sort)),
+            key=lambda item: order.index(getattr(item, sort.decides)),
+        )
+        lacking = [name for name in names if name in told.lacking or not told.items.get(name)]
+        if not ranked or (lacking and getattr(ranked[0], sort.decides) != order[0]):
+            return {"reason": why_lacking(told, next(iter(lacking), None))}
+        return _row(self.kind, ranked[0], matter)
+
+
+def _given(kind: type[Kind]) -> dict[str, Column]:
+    """The columns that a model fills, by their names in a reply."""
+    return {
+        _name(column): column
+        for column in kind.columns.values()
+        if column.role in ("verdict", "grade", "number") and _words(column)
+    }
+
+
+def _name(column: Column) -> str:
+    return column.reply or column.name
+
+
+def _words(column: Column) -> dict[str, str | int | bool]:
+    """What may be written in a reply, the strongest first, and what it stands for."""
+    if column.values:
+        values = cast(Sequence[str | int], list(column.values))
+        ranked = sorted(values, reverse=True) if column.role == "grade" else values
+        return {str(value): value for value in ranked}
+    return dict(YES_NO) if column.dtype == pl.Boolean else {}
+
+
+def _type(column: Column) -> Any:
+    """What a value may be, and nothing that only equals it."""
+    words = tuple(_words(column).values())
+    if column.dtype == pl.Boolean:
+        return bool
+    return Literal[words] if isinstance(words[0], str) else Annotated[Literal[words], WHOLE]
+
+
+def _meant(column: Column, said: str) -> Any:
+    words = _words(column)
+    said = said.strip(" .\"'`").lower()
+    return words.get(said, said)
+
+
+def _row(kind: type[Kind], item: KindItem, matter: Matter) -> Row:
+    row: Row = {"reason": item.reason}
+    for column in kind.columns.values():
+        lacks = bool(column.only_with) and not has(matter.example, column.only_with)
+        if column.counts:
+            row[column.name] = 0 if lacks else sum(one in column.counts for one in item.counted)
+        elif _name(column) in type(item).model_fields and column.name != "reason":
+            value = getattr(item, _name(column))
+            if column.role == "number":
+                value = value / max(map(int, column.values))
+            row[column.name] = None if lacks else value
+    return row
+
+
+def _unit(kind: type[Kind], origin: str, one: Proposition) -> Row:
+    every = {
+        "origin": origin,
+        "author": one.author,
+        "reference": one.reference,
+        "index": one.index,
+    }
+    return {name: value for name, value in every.items() if name in kind.columns}
