@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.models.chat import ChatRequest
+from ragstone.models.chat import CallableChat, ChatRequest
 from ragstone.run.evaluate import Cancellation
 from ragstone.run.request import Request
 from ragstone.run.spec import prepare
@@ -87,7 +87,8 @@ def test_a_run_cancelled_before_its_data_are_read_asks_no_model() -> None:
         return ""
 
     async def cancelled() -> None:
-        run = asyncio.create_task(ragstone.aevaluate(slow(), metrics="mrr", judge=model))
+        judge = CallableChat(model, "model", identity="1")
+        run = asyncio.create_task(ragstone.aevaluate(slow(), metrics="mrr", judge=judge))
         await asyncio.to_thread(begun.wait, 10)
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
