@@ -50,4 +50,4 @@ def test_a_run_shows_its_table_in_a_notebook_whatever_was_imported_first(tmp_pat
     )
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == 'True <div style="overflow-x:aut\n'
+    assert done.stdout == 'True <div class="ragstone"><sty\n'

@@ -23,6 +23,7 @@ class HandMadeRun:
     manifest: dict[str, Any] = field(default_factory=dict)
     path: Path | None = Path("runs/cornwall")
     signature: str = "ragstone 0.1.0 · judge local/1 · data 4f1c22"
+    exit_status: int = 0
 
 
 def make_estimate(metric: str, value: float | None = None, **known: Any) -> Estimate:

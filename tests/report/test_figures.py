@@ -3,7 +3,7 @@ from typing import get_args
 
 import pytest
 
-from ragstone.metrics import Range, metric_types
+from ragstone.metrics import metric_types
 from ragstone.report.figures import (
     METHODS,
     band,
@@ -17,7 +17,6 @@ from ragstone.report.figures import (
     plain_reason,
     scale_of,
     signed,
-    strip,
     why_no_value,
 )
 from ragstone.run.estimate import Estimate
@@ -47,39 +46,6 @@ def test_numbers_have_three_decimals_and_percentages_one(
 def test_no_interval_is_a_dash() -> None:
     assert ends(None, None) == "–"
     assert ends(0.25, 0.5) == "0.250 – 0.500"
-
-
-@pytest.mark.parametrize(
-    ("value", "low", "high", "drawn"),
-    [
-        (0.5, 0.25, 0.75, "··├─●─┤··"),
-        (0.0, 0.0, 0.25, "●─┤······"),
-        (1.0, 0.5, 1.0, "····├───●"),
-        (0.5, None, None, "····●····"),
-        (0.5, 0.49, 0.51, "····●····"),
-    ],
-)
-def test_strip_draws_the_interval_on_the_range(
-    value: float, low: float | None, high: float | None, drawn: str, estimate: Make
-) -> None:
-    one = estimate("faithfulness", value, low=low, high=high)
-    assert strip(one, Range(0, 1), 9) == drawn
-
-
-def test_strip_of_a_cosine_has_zero_in_the_middle(estimate: Make) -> None:
-    assert strip(estimate("faithfulness", 0.0), Range(-1, 1), 5) == "··●··"
-
-
-def test_strip_of_an_unbounded_metric_is_empty(estimate: Make) -> None:
-    assert strip(estimate("faithfulness", 0.5), Range(0, float("inf")), 9) == ""
-    assert strip(estimate("faithfulness", 0.5), None, 9) == ""
-
-
-def test_strip_is_never_wider_than_asked(estimate: Make) -> None:
-    for value in (0.0, 0.01, 0.333, 0.99, 1.0):
-        for width in (1, 2, 9, 21):
-            one = estimate("faithfulness", value, low=0.0, high=1.0)
-            assert len(strip(one, Range(0, 1), width)) == width
 
 
 def test_what_lies_beyond_the_scale_is_drawn_at_its_end() -> None:

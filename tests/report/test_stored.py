@@ -16,8 +16,8 @@ from ragstone.report import (
     example_page,
     export_table,
     graphrag_table,
-    summary,
     worst,
+    worst_page,
 )
 from ragstone.run import Run, evaluate
 
@@ -87,7 +87,7 @@ def test_a_metric_without_a_better_end_has_no_worst_unless_named(run: Run) -> No
 
 
 def test_summary_shows_question_and_answer(run: Run, text: Callable[..., str]) -> None:
-    printed = text(summary(run))
+    printed = text(worst_page(run))
     assert "Q  How long is the pier?" in printed
     assert "A  The pier is 500 metres long" in printed
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import print_json, print_notes
+from .output import print_notes, print_page
 
 if TYPE_CHECKING:
     from ragstone.metrics import Metric
@@ -89,26 +89,9 @@ def names_of(metrics: Sequence[str] | None) -> list[str]:
 
 def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
     """Print the run, its notes on standard error, and end with its exit status."""
-    notes = [*notes, *_notes(run)]
-    if json:
-        notes += _said_of_themselves(run)
-        print_json(
-            {
-                "run": str(run.path),
-                "signature": run.signature,
-                "estimates": [estimate.to_dict() for estimate in run.estimate_list],
-                "exit_status": run.exit_status,
-                "data": run.manifest["data"],
-                "judges": run.manifest["judges"],
-                "calls": run.manifest.get("calls"),
-                "warnings": notes,
-            }
-        )
-    else:
-        from ragstone.report import run_page, show
+    from ragstone.report.pages.run import run_page
 
-        show(run_page(run))
-    print_notes(notes)
+    print_page(run_page(run, [*notes, *_notes(run)]), json=json)
     raise typer.Exit(run.exit_status)
 
 
@@ -138,15 +121,6 @@ def _notes(run: "Run") -> Iterator[str]:
     yield from of_sizes(run.estimate_list, run.manifest["cluster"])
     for metric, (count, possible) in run.too_much_missing.items():
         yield f"{metric}: {count:,} of {possible:,} scores are missing."
-
-
-def _said_of_themselves(run: "Run") -> list[str]:
-    """What judges without a person behind them say of themselves; the page has it anyway."""
-    return [
-        f"judged by {judge['name']}: {judge['about']}."
-        for judge in run.manifest["judges"]
-        if judge["name"] == "local" and judge["kinds"]
-    ]
 
 
 def _rows(count: int) -> str:

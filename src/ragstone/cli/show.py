@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .output import print_json
+from .output import print_json, print_page
 
 
 def show(
@@ -47,19 +47,7 @@ def show(
         if name not in scored:
             raise UnknownName("metric of this run", text, scored, hint=f"It has {_some(scored)}.")
         chosen.append(name)
-    if json:
-        print_json(
-            {
-                "run": str(run),
-                "signature": opened.signature,
-                "data": opened.manifest["data"],
-                "judges": opened.manifest["judges"],
-                "estimates": [one.to_dict() for one in opened.estimate_list],
-                "worst": report.worst(opened, metrics=chosen, limit=limit),
-            }
-        )
-    else:
-        report.show(report.summary(opened, metrics=chosen, limit=limit))
+    print_page(report.worst_page(opened, metrics=chosen, limit=limit), json=json)
 
 
 def _some(names: list[str], shown: int = 8) -> str:

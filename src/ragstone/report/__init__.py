@@ -1,7 +1,7 @@
 """The report room: how a run is shown to people, in a terminal, a notebook, a picture, a table.
 
 run_page        what `ragstone evaluate` prints: who judged, every estimate, the small print
-summary         what `ragstone show RUN` prints: the worst examples of each metric
+worst_page      what `ragstone show RUN` prints: the worst examples of each metric
 example_page    what `ragstone show RUN EXAMPLE` prints
 worst           the worst examples of each metric, as plain data
 dossier         all that is known of one example, as plain data
@@ -12,7 +12,7 @@ export_table    scores, estimates, judgements or examples as one table
 graphrag_table  the columns of a GraphRAG report, in percent
 as_bytes        a table as CSV, JSONL or Parquet; write_table into a file
 …_page          what `ragstone compare`, `gate`, `agreement`, … print (a module each)
-notebook_html   estimates as a table for a notebook
+notebook_html   the page of a run for a notebook
 picture         the page as SVG
 show, terminal  print any of it, also into a pipe
 """
@@ -24,11 +24,11 @@ from .example_page import example_page
 from .export import as_bytes, export_table, write_table
 from .forecast_page import forecast_page
 from .graphrag import graphrag_table
-from .notebook import notebook_html
+from .pages.run import notebook_html, run_page
+from .pages.worst import worst_page
 from .picture import picture
-from .run_page import Reported, run_page
-from .stored import Stored
-from .worst import summary, worst
+from .stored import Reported, Stored
+from .worst import worst
 
 __all__ = [
     "Reported",
@@ -45,8 +45,8 @@ __all__ = [
     "picture",
     "run_page",
     "show",
-    "summary",
     "terminal",
     "worst",
+    "worst_page",
     "write_table",
 ]

@@ -11,14 +11,14 @@ from .calls import calls
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import number, plain_reason
 from .render.grid import Column, Grid, cell, folded
-from .table import METRIC_WIDTH, MISSING, UNDEFINED
 
 VERDICTS = {
     "supported": "green", "matches": "green", "full": "green",
     "absent": "yellow", "extra": "bright_black", "partial": "yellow", "missing": "yellow",
     "contradicted": "red", "contradicts": "red",
 }  # fmt: skip
-NOTE_WIDTH = 60
+NOTE_WIDTH, METRIC_WIDTH = 60, 28
+UNDEFINED, MISSING = "yellow", "red"
 
 Record = Mapping[str, Any]
 

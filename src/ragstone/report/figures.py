@@ -1,7 +1,6 @@
 """Figures: how a value, an interval, a count and a reason are written, an interval drawn."""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 
 from rich.text import Text
 
@@ -138,14 +137,6 @@ def coloured(letters: Sequence[str], style: str = "cyan") -> Text:
         elif letter == "●":
             text.stylize("bold bright_cyan" if style == "cyan" else style, at, at + 1)
     return text
-
-
-def strip(estimate: Estimate, scale: Range | None, width: int) -> str:
-    """The interval of an estimate on its metric's range; nothing where that has no ends."""
-    if estimate.value is None or scale is None or not isfinite(scale.high - scale.low):
-        return ""
-    ends_of_scale = {"start": scale.low, "end": scale.high}
-    return "".join(drawn(estimate.value, estimate.low, estimate.high, **ends_of_scale, width=width))
 
 
 def scale_of(metric: str) -> Range | None:

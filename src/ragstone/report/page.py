@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
-Tone = Literal["", "good", "bad", "caution", "undefined", "missing", "equal", "quiet", "name"]
-"""What words are, so that a renderer can colour them; ``name`` is an id."""
+Tone = Literal[
+    "", "good", "bad", "caution", "undefined", "missing", "equal", "quiet", "name", "text"
+]
+"""What words are, so that a renderer can colour them; ``name`` is an id, ``text`` is under
+judgement and not ours."""
 
 Outcome = Literal["undefined", "missing", "unknown"]
 """Why there is no value: the definition gives none, a judge owes it, or it cannot be told."""
@@ -72,6 +75,11 @@ class Scale:
     def drawable(self) -> bool:
         """Whether it has two ends."""
         return isfinite(self.high - self.low) and self.high > self.low
+
+    @property
+    def about_bar(self) -> bool:
+        """Whether it is there to show on which side of a bar something lies."""
+        return {mark.what for mark in self.marks} == {"bar"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from io import StringIO
 from rich.terminal_theme import TerminalTheme
 
 from .console import Terminal
-from .run_page import Reported, run_page
+from .pages.run import run_page
+from .render.terminal import Shown
+from .stored import Reported
 
 THEME = TerminalTheme(
     (22, 27, 34),
@@ -47,5 +49,5 @@ def picture(run: Reported, *, width: int = 116, title: str = "ragstone evaluate"
     """The page of a run as SVG, ``width`` characters wide."""
     console = Terminal(record=True, file=StringIO(), width=width, highlight=False, emoji=False,
                        markup=False, force_terminal=True, color_system="truecolor")  # fmt: skip
-    console.print(run_page(run), crop=False)
+    console.print(Shown(run_page(run)), crop=False)
     return console.export_svg(title=title, theme=THEME, code_format=SVG, unique_id="ragstone")

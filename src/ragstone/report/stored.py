@@ -1,13 +1,28 @@
-"""Stored: what the pages about single examples need of a run."""
+"""Stored: what pages need of a run."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
 
 import polars as pl
 
 from ragstone.run import Entry
+from ragstone.run.estimate import Estimate
 
-from .run_page import Reported
+
+class Reported(Protocol):
+    """What a page needs of a run."""
+
+    @property
+    def path(self) -> Path | None: ...
+    @property
+    def manifest(self) -> Mapping[str, Any]: ...
+    @property
+    def estimate_list(self) -> Sequence[Estimate]: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def exit_status(self) -> int: ...
 
 
 class Readable(Protocol):

@@ -4,14 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from rich.console import Group, RenderableType
-from rich.text import Text
 
-from .facts import DIM, HEAD, Paragraph
-from .figures import ARROWS, number, scale_of
-from .groups import Groups, by_metric
+from .figures import number, scale_of
 from .page import Item, Said, strong
-from .run_page import header
 from .stored import Stored
 
 if TYPE_CHECKING:
@@ -49,40 +44,13 @@ def worst(
     return found
 
 
-def summary(run: Stored, *, metrics: Sequence[str] = (), limit: int = SHOWN) -> RenderableType:
-    """The header of the run, then the worst examples of each metric with question and answer."""
-    parts: list[RenderableType] = [header(run, Groups(run.estimate_list)), Text()]
-    arrows = {name: ARROWS[ones[0].better] for name, ones in by_metric(run.estimate_list).items()}
-    for name, rows in worst(run, metrics=metrics, limit=limit).items():
-        parts.append(Text.assemble((name, HEAD), (f" {arrows[name]}", DIM)))
-        if not rows:
-            parts.append(Paragraph(Text("no example could be better", DIM), 2))
-        for row in rows:
-            label = f" {row['label']}" if row["label"] else ""
-            parts.append(
-                Paragraph(
-                    Text.assemble(
-                        (number(row["value"]), HEAD), label, "  ", (row["example_id"], "cyan"),
-                        (f"  {row['system']}", DIM),
-                    ),
-                    2,
-                )
-            )  # fmt: skip
-            parts.append(Paragraph(Text(f"Q  {shortened(row['question'], QUESTION)}"), 4, 3))
-            parts.append(Paragraph(Text(f"A  {shortened(row['answer'], ANSWER)}"), 4, 3))
-        parts.append(Text())
-    if run.path is not None:
-        parts.append(Text(f"One of them in full: ragstone show {run.path} EXAMPLE", DIM))
-    return Group(*parts)
-
-
 def example_item(one: "FailingExample") -> Item:
     """An example with its score, question, answer and what is held against it."""
     return Item(
         (strong(number(one.value)), "  ", Said(one.example_id, "name")),
         (
-            Item(shortened(one.question, QUESTION), lead="Q"),
-            Item(shortened(one.answer, ANSWER), lead="A"),
+            Item(Said(shortened(one.question, QUESTION), "text"), lead="Q"),
+            Item(Said(shortened(one.answer, ANSWER), "text"), lead="A"),
             *(Item(Said(reason, "caution"), lead="–") for reason in one.reasons),
         ),
     )

@@ -199,9 +199,9 @@ class Run:
             raise MissingDependency("A pandas table", "pandas") from error
 
     def notebook(self) -> str:
-        """The estimates as an HTML table, which is how a notebook shows the run."""
+        """The page of the run as HTML, which is how a notebook shows it."""
         # By name: a room above draws it, and nothing of this room rests on that one.
-        html: str = import_module("ragstone.report.notebook").notebook_html(self.estimate_list)
+        html: str = import_module("ragstone.report").notebook_html(self)
         return html
 
     _repr_html_ = notebook

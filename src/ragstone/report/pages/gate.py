@@ -37,7 +37,7 @@ from ragstone.report.page import (
     section,
     strong,
 )
-from ragstone.report.run_page import Reported
+from ragstone.report.stored import Reported
 from ragstone.report.worst import example_item
 
 VERDICTS: dict[Decision, tuple[str, str, Tone]] = {

@@ -67,9 +67,10 @@ def axis(
     shared = set(scales)
     if not shared or not width:
         return ""
-    bars = {mark.what for scale in shared for mark in scale.marks} == {"bar"}
-    if len(shared) > 1 or bars:
-        return "bar".center(width).rstrip() if bars else ""
+    if all(scale.about_bar for scale in shared):
+        return "bar".center(width).rstrip()
+    if len(shared) > 1:
+        return ""
     scale = shared.pop()
     if not scale.drawable:
         return ""

@@ -29,15 +29,16 @@ TONES: dict[pages.Tone, str] = {
     "equal": "bright_blue",
     "quiet": DIM,
     "name": "cyan",
+    "text": "",
 }
-FILLS = (("█", "green"), ("▓", "cyan"), ("▒", "yellow"), ("░", "red"), ("▁", "magenta"))
-"""How the parts of a bar look, the best first."""
+FILLS = (("█", "green"), ("▓", "cyan"), ("▒", "yellow"), ("░", "red"), ("▁", "magenta"), ("·", DIM))
+"""How the parts of a bar look, the best first, and last what is neither good nor bad."""
 
 STRIPS = (31, 25, 21, 15, 11)
 """Widths of what is drawn; the first with which a table fits is used."""
 
-NAME_WIDTH, HEAD_WIDTH = 30, 14
-WIDE_NAME = 72
+NAME_WIDTH, HEAD_WIDTH = 30, 12
+WIDE_NAME, SHORT_HEAD = 72, 7
 MOST_DETAILS = 6
 """Rows whose details are shown; JSON has them all."""
 
@@ -126,14 +127,25 @@ def layout(table: Table, width: int) -> Layout:
 
 def layouts(table: Table) -> list[Layout]:
     """From the roomiest to the narrowest: strips shrink, columns go, names get their own lines."""
-    cuts = [0, *sorted({one.drop for one in table.columns if one.drop})]
+    shares = any(isinstance(one, pages.Share) for row in table.rows for one in row.cells)
+    cuts = sorted({0, *(one.drop for one in table.columns), *([1] if shares else [])})
     strips = STRIPS if any(_drawn(table, at) for at in range(len(table.columns))) else (0,)
-    stackable = any(one.key for one in table.columns)
+    stackable = _stackable(table)
     found = [Layout(strip, names=WIDE_NAME) for strip in strips[:3]]
-    found += [Layout(strip, cut) for cut in (cuts[:2] if stackable else cuts) for strip in strips]
+    for cut in cuts[:2] if stackable else cuts:
+        found += [Layout(strip, cut) for strip in strips]
+        found += [Layout(0, cut)] if shares else []
     if stackable:
         found += [Layout(strip, cut, stacked=True) for cut in cuts for strip in strips]
     return [*found, Layout(0, cuts[-1], stackable)]
+
+
+def _stackable(table: Table) -> bool:
+    """Whether rows have a name of their own beside the one that several share."""
+    if not table.columns[0].key:
+        return False
+    kept = _kept(table, Layout(0))
+    return any(isinstance(row.cells[at], pages.Name) for row in table.rows for at in kept[1:])
 
 
 def grid(table: Table, layout: Layout) -> Grid:
@@ -192,7 +204,7 @@ class _Drawing:
             first = Text(_stacked(words) if column.peer else words, HEAD if title else DIM)
             if column.fill is not None:
                 fill, style = FILLS[column.fill % len(FILLS)]
-                first = Text.assemble((f"{fill} ", style), first)
+                first = Text.assemble((f"{fill} ", style), (folded(words, SHORT_HEAD), DIM))
             more = [cell() for _ in shape[1:]]
             found = [row.cells[at] for row in group.rows]
             intervals = [one for one in found if isinstance(one, pages.Interval)]

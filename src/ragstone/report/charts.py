@@ -1,0 +1,296 @@
+"""Charts: intervals, bars, forests, reliability, waterfalls and time series, as SVG text.
+
+Places across are in percent, heights in pixels, so that a chart is as wide as what it stands in.
+Looks are classes alone, which ``STYLE`` of ``render.html`` draws, light, dark and on paper; no
+``style`` attribute, no script. Each chart has a title that says its numbers; what only decorates
+is hidden from those who hear the page.
+"""
+
+from collections.abc import Iterable
+
+from ragstone.inert import html
+
+from .figures import ends, number
+from .page import (
+    Bar,
+    Chart,
+    Forest,
+    Interval,
+    Mark,
+    Reliability,
+    Scale,
+    Series,
+    Waterfall,
+)
+
+LINE = 18
+"""The height of an interval."""
+
+STEP = 34
+"""Of a name with what is drawn below it."""
+
+SQUARE, PAD = 300, 34
+"""The side of a reliability diagram, and the room for its axes."""
+
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def chart(one: Chart) -> str:
+    """A chart of its own."""
+    match one:
+        case Reliability():
+            return reliability(one)
+        case Waterfall():
+            return waterfall(one)
+        case Series():
+            return series(one)
+        case Forest():
+            return forest(one)
+
+
+def strip(one: Interval, height: int = LINE) -> str:
+    """A value and its interval on a shared scale; nothing where the scale has no ends.
+
+    The thin line is the interval, the thick one that from which equivalence is read, the grey
+    band the margin.
+    """
+    if one.scale is None or not one.scale.drawable:
+        return ""
+    return _svg(_drawn(one, one.scale, height, 0.0), height, f"iv {one.tone}", _told(one))
+
+
+def axis(scale: Scale, *, percent: bool = False, signed: bool = False) -> str:
+    """The ends of a scale and what is marked on it, for the head of a column; of a bar its word."""
+    if not scale.drawable:
+        return ""
+    if scale.about_bar:
+        place = _share(scale.marks[0].at, scale)
+        return _svg(_text(f"{_figure(place)}%", 12, "bar", "middle"), 16, "axis")
+    ticks = [scale.low, scale.high]
+    ticks += [mark.at for mark in scale.marks if mark.what in ("zero", "chance")]
+    body = ""
+    for at in sorted(ticks):
+        place = _share(at, scale)
+        anchor = "start" if place < 3 else "end" if place > 97 else "middle"
+        value = at * 100 if percent else at
+        word = f"{value:+g}" if signed and value else f"{value:g}"
+        body += _text(f"{_figure(place)}%", 12, word, anchor)
+    return _svg(body, 16, "axis")
+
+
+def bar(one: Bar, height: int = 14) -> str:
+    """Parts beside each other; one of nothing is a line, so that it is not forgotten."""
+    if one.whole <= 0:
+        return ""
+    at, body = 0.0, ""
+    for part in one.parts:
+        wide = part.size / one.whole * 100
+        shape = f'x="{_figure(at)}%" y="0" height="{height}" class="l{part.level}"'
+        body += f'<rect {shape} width="{_figure(wide)}%"/>' if wide > 0 else ""
+        at += wide
+        if wide > 0 and at < 99.9:
+            body += _line(at, at, 0, height, "gap")
+    said = ", ".join(f"{part.word} {part.size:,g}".strip() for part in one.parts)
+    return _svg(body, height, "stack", said)
+
+
+def forest(one: Forest) -> str:
+    """Intervals below each other on one scale, each under its name."""
+    step, body = STEP, ""
+    scales = [interval.scale for _, interval in one.rows if interval.scale is not None]
+    for place, (name, interval) in enumerate(one.rows):
+        top = place * step
+        body += _text("0", top + 12, name, "start", "name")
+        body += _text("100%", top + 12, number(interval.value) if interval.value is not None
+                      else "–", "end")  # fmt: skip
+        if interval.scale is not None and interval.scale.drawable:
+            tone = f' class="iv {interval.tone}"' if interval.tone else ' class="iv"'
+            body += f"<g{tone}>{_drawn(interval, interval.scale, LINE, top + 16)}</g>"
+    height = len(one.rows) * step
+    for scale in scales[:1]:
+        for end, anchor in ((scale.low, "start"), (scale.high, "end")):
+            at = f"{_figure(_share(end, scale))}%"
+            body += _text(at, height + 12, f"{end:g}", anchor)
+        height += LINE
+    told = "; ".join(f"{name} {_told(interval)}" for name, interval in one.rows)
+    return _svg(body, height, "forest", f"{one.title}: {told}")
+
+
+def reliability(one: Reliability) -> str:
+    """What a judge said against what people said, with the interval of what people said."""
+    side = SQUARE - PAD - 10
+
+    def across(share: float) -> float:
+        return PAD + share * side
+
+    def up(share: float) -> float:
+        return 10 + (1 - share) * side
+
+    body = _box(PAD, 10, side, side, "frame")
+    for at in QUARTERS:
+        body += _straight(across(at), across(at), 10, 10 + side, "grid")
+        body += _straight(PAD, PAD + side, up(at), up(at), "grid")
+        body += _text(_figure(across(at)), SQUARE - 8, f"{at:g}", "middle")
+        body += _text(str(PAD - 6), up(at) + 4, f"{at:g}", "end")
+    body += _straight(across(0), across(1), up(0), up(1), "ref")
+    most = max((found.n for found in one.bins), default=1) or 1
+    for found in one.bins:
+        body += _straight(across(found.said), across(found.said), up(found.low), up(found.high),
+                          "bar")  # fmt: skip
+        size = 2.5 + 4.5 * (found.n / most) ** 0.5
+        body += (
+            f'<circle class="dot" cx="{_figure(across(found.said))}" cy="{_figure(up(found.seen))}"'
+            f' r="{_figure(size)}"/>'
+        )
+    told = "; ".join(
+        f"said {number(found.said)}, seen {number(found.seen)} "
+        f"({ends(found.low, found.high)}), n {found.n:,}"
+        for found in one.bins
+    )
+    title = html(f"{one.title}: {told}")
+    return (
+        f'<svg class="chart reliability" viewBox="0 0 {SQUARE} {SQUARE}" role="img">'
+        f"<title>{title}</title>{body}</svg>"
+    )
+
+
+def waterfall(one: Waterfall, step: int = STEP) -> str:
+    """From a whole down, each bar under its name: it begins where the last ended."""
+    left, body = one.whole, ""
+    scale = Scale(0, one.whole or 1)
+    for place, taken in enumerate(one.steps):
+        top = place * step
+        start, end = _share(left - taken.size, scale), _share(left, scale)
+        body += _text("0", top + 12, taken.name, "start", "name")
+        body += _text("100%", top + 12, f"{taken.size:,g}", "end")
+        body += _line(0, 100, top + 24, top + 24, "rail")
+        shape = f'x="{_figure(start)}%" width="{_figure(end - start)}%" y="{top + 18}" height="12"'
+        body += f'<rect class="step {taken.tone}" {shape}/>' if end > start else ""
+        last = place == len(one.steps) - 1
+        body += "" if last else _line(start, start, top + 30, top + step + 18, "drop")
+        left -= taken.size
+    told = ", ".join(f"{taken.name} {taken.size:,g}" for taken in one.steps)
+    said = f"{one.title}: of {one.whole:,g} {told}; {left:,g} are left"
+    return _svg(body, len(one.steps) * step, "waterfall", said)
+
+
+def series(one: Series, height: int = 150) -> str:
+    """Values over time with a band of intervals, the value one compares with, and events."""
+    if not one.points:
+        return ""
+    time = Scale(min(point.at for point in one.points), max(point.at for point in one.points))
+    time = time if time.drawable else Scale(time.low - 0.5, time.low + 0.5)
+
+    def down(value: float) -> float:
+        return (100 - _share(value, one.scale)) / 100 * (height - 4) + 2
+
+    def places(values: Iterable[tuple[float, float]]) -> str:
+        return " ".join(f"{_figure(_share(at, time))},{_figure(down(v))}" for at, v in values)
+
+    upper = places((point.at, point.high) for point in one.points)
+    lower = places((point.at, point.low) for point in reversed(one.points))
+    middle = places((point.at, point.value) for point in one.points)
+    body = "".join(_line(0, 100, down(end), down(end), "grid")
+                   for end in (one.scale.low, one.scale.high))  # fmt: skip
+    body += (
+        f'<svg x="0" y="0" width="100%" height="{height}" viewBox="0 0 100 {height}" '
+        f'preserveAspectRatio="none"><polygon class="area" points="{upper} {lower}"/>'
+        f'<polyline class="line" points="{middle}"/></svg>'
+    )
+    if one.base is not None:
+        body += _line(0, 100, down(one.base), down(one.base), "ref")
+    for at, word in one.events:
+        place = _share(at, time)
+        anchor = "end" if place > 80 else "start"
+        body += _line(place, place, 0, height, "event")
+        body += _text(f"{_figure(place)}%", 10, word, anchor, "name")
+    for end, off in ((one.scale.low, -4), (one.scale.high, 10)):
+        body += _text("100%", down(end) + off, f"{end:g}", "end")
+    first, last = one.points[0], one.points[-1]
+    told = f"{one.title}: {number(first.value)} at first, {number(last.value)} at last"
+    return _svg(body, height, "series", f"{told} ({ends(last.low, last.high)})")
+
+
+def _drawn(one: Interval, scale: Scale, height: int, top: float) -> str:
+    middle = top + height / 2
+    body = ""
+    margin = sorted(mark.at for mark in scale.marks if mark.what == "margin")
+    if len(margin) == 2:
+        left, right = (_share(end, scale) for end in margin)
+        shape = f'x="{_figure(left)}%" width="{_figure(right - left)}%"'
+        body += f'<rect class="band" {shape} y="{_figure(top)}" height="{height}"/>'
+    body += _line(0, 100, middle, middle, "rail")
+    for mark in scale.marks:
+        body += _marked(mark, scale, height, top)
+    if one.low is not None and one.high is not None:
+        body += _line(_share(one.low, scale), _share(one.high, scale), middle, middle, "bar")
+    if one.core is not None:
+        low, high = (_share(end, scale) for end in one.core)
+        body += _line(low, high, middle, middle, "core")
+    if one.value is not None:
+        place = _figure(_share(one.value, scale))
+        body += f'<circle class="dot" cx="{place}%" cy="{_figure(middle)}" r="4"/>'
+    return body
+
+
+def _marked(mark: Mark, scale: Scale, height: int, top: float) -> str:
+    if mark.what == "margin" or not scale.low <= mark.at <= scale.high:
+        return ""
+    look = "limit" if mark.what == "bar" else "ref"
+    place = _share(mark.at, scale)
+    return _line(place, place, top, top + height, look)
+
+
+def _told(one: Interval) -> str:
+    """The numbers of an interval, for those who do not see it."""
+    if one.value is None:
+        return "no value"
+    value = number(one.value, percent=one.percent)
+    if one.low is None or one.high is None:
+        return f"{value}, no interval"
+    return f"{value}, interval {ends(one.low, one.high, percent=one.percent)}"
+
+
+def _svg(body: str, height: float, looks: str, title: str = "") -> str:
+    said = f"<title>{html(title)}</title>" if title else ""
+    role = 'role="img"' if title else 'aria-hidden="true"'
+    looks = " ".join(f"chart {looks}".split())
+    return f'<svg class="{looks}" width="100%" height="{_figure(height)}" {role}>{said}{body}</svg>'
+
+
+def _line(left: float, right: float, top: float, bottom: float, look: str) -> str:
+    """A line between places in percent and heights in pixels."""
+    return (
+        f'<line class="{look}" x1="{_figure(left)}%" x2="{_figure(right)}%" '
+        f'y1="{_figure(top)}" y2="{_figure(bottom)}"/>'
+    )
+
+
+def _straight(left: float, right: float, top: float, bottom: float, look: str) -> str:
+    return (
+        f'<line class="{look}" x1="{_figure(left)}" x2="{_figure(right)}" '
+        f'y1="{_figure(top)}" y2="{_figure(bottom)}"/>'
+    )
+
+
+def _box(left: float, top: float, width: float, height: float, look: str) -> str:
+    return f'<rect class="{look}" x="{left}" y="{top}" width="{width}" height="{height}"/>'
+
+
+def _text(left: str, top: float, word: str, anchor: str, look: str = "tick") -> str:
+    place = f'x="{left}" y="{_figure(top)}" text-anchor="{anchor}"'
+    return f'<text class="{look}" {place}>{html(word)}</text>'
+
+
+def _share(value: float, scale: Scale) -> float:
+    """Where a value lies on a scale, in percent; what lies beyond it at its end."""
+    return min(100.0, max(0.0, (value - scale.low) / (scale.high - scale.low) * 100))
+
+
+def _figure(value: float) -> str:
+    """Two decimals at most.
+
+    >>> _figure(33.333333), _figure(5.0)
+    ('33.33', '5')
+    """
+    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,335 @@
+"""Run page: who judged, every estimate, the small print; what ``ragstone evaluate`` prints."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from ragstone.report.calls import took
+from ragstone.report.figures import (
+    METHODS,
+    band,
+    counted,
+    ends,
+    in_percent,
+    known_suites,
+    method_word,
+    plain_reason,
+    scale_of,
+    why_no_value,
+)
+from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
+from ragstone.report.page import (
+    Bar,
+    Block,
+    Cell,
+    Column,
+    Count,
+    Fact,
+    Facts,
+    Group,
+    Interval,
+    Name,
+    Number,
+    Page,
+    Part,
+    Row,
+    Said,
+    Scale,
+    Section,
+    Sentences,
+    Share,
+    Table,
+    Why,
+    Words,
+    quiet,
+    section,
+    strong,
+    table,
+)
+from ragstone.report.render.html import as_html
+from ragstone.report.stored import Reported
+from ragstone.run.estimate import Estimate
+
+SHOWN_VALUES = 24
+"""Of a field with more values the most frequent are shown."""
+
+WORDS = {
+    "answer_outcome": ("Outcomes", ("correct", "partial", "wrong", "dont_know"), (0, 2, 3, 5)),
+    "factual_accuracy": ("Grades", ("A", "B", "C", "D", "E"), (0, 1, 2, 3, 4)),
+}
+"""Of a metric whose scores have words: its title, the words best first, how good each is."""
+
+
+def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
+    """Header, a table for the systems, one for each field, distributions, small print.
+
+    Args:
+        run: The run.
+        notes: What is to be known beside it.
+    """
+    groups = Groups(run.estimate_list)
+    suites = tuple(run.manifest.get("suites", ()))
+    sections = [section(header(run, groups))]
+    if groups.whole:
+        sections.append(section(estimate_table(groups.whole_and_all, suites)))
+        sections += [section(one) for one in distributions(groups.whole)]
+    else:
+        sections.append(section(Sentences(("No metric was asked for that this data allows.",))))
+    for field in groups.fields:
+        sections.append(slices(field, groups.sliced(field), suites))
+    small = Facts(tuple(_small_print(run, groups)), small=True)
+    return Page(
+        "run", str(run.path or ""), (*sections, section(small)), notes=tuple(notes),
+        record=lambda: _record(run, notes),
+    )  # fmt: skip
+
+
+def notebook_html(run: Reported) -> str:
+    """The page of a run as a notebook shows it."""
+    return as_html(run_page(run))
+
+
+def header(run: Reported, groups: Groups) -> Facts:
+    """What was evaluated, who judged, where it lies and how to look on."""
+    data = run.manifest.get("data", {})
+    counts = [counted(data.get("examples", 0), "row")]
+    if "questions" in data:
+        counts.append(counted(data["questions"], "question"))
+    if groups.systems:
+        one = len(groups.systems) == 1
+        counts.append(f"system {groups.systems[0]}" if one else f"{len(groups.systems)} systems")
+    what = (strong(str(data.get("source", ""))), f"  {' · '.join(counts)}")
+    rows = [Fact("evaluated", what)]
+    for judge in run.manifest.get("judges", ()):
+        if kinds := ", ".join(judge["kinds"]):
+            said = (strong(str(judge["name"])), f"  {judge['about']}", quiet(f"  ({kinds})"))
+            rows.append(Fact("judged by", said))
+    if run.manifest.get("calls"):
+        rows.append(Fact("asked", took(run.manifest["calls"])))
+    if run.path is not None:
+        look = quiet(f"  look on: ragstone show {run.path}")
+        rows.append(Fact("run", (strong(str(run.path)), look)))
+    return Facts(tuple(rows))
+
+
+def estimate_table(estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Table:
+    """Estimates by family, a row for each metric and system."""
+    percent = in_percent(suites)
+    columns = (
+        Column("metric", key=True),
+        Column("system", several=True),
+        Column("value %" if percent else "value", level=estimates[0].level),
+        Column("n"),
+        Column("undef."),
+        Column("missing"),
+        Column("method", drop=1),
+    )
+    groups = []
+    for title, family in by_family(estimates).items():
+        rows = [row for ones in by_metric(family).values() for row in _rows(ones, suites)]
+        groups.append(Group(tuple(rows), title))
+    return Table(columns, tuple(groups))
+
+
+def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
+    """A row for each system; one for all where none has a value, for the same reasons."""
+    merged = _merged(ones)
+    for one in [merged] if merged else ones:
+        named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
+        system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else named
+        cells: tuple[Cell, ...] = (
+            Name(one.metric, one.better),
+            Name(system),
+            _value(one, suites),
+            Count(one.n),
+            Count(one.n_undefined, "undefined"),
+            Count(one.n_missing, "missing"),
+            Said(method_word(one.method), "quiet"),
+        )
+        yield Row(cells, tuple(_below(one, percent=in_percent(suites))))
+
+
+def _value(one: Estimate, suites: Sequence[str]) -> Cell:
+    if one.value is None:
+        return Why("missing" if one.n_missing else "undefined", why_no_value(one))
+    found = scale_of(one.metric)
+    bounded = found is not None and isfinite(found.high - found.low)
+    scale = Scale(found.low, found.high) if found is not None and bounded else None
+    return Interval(one.value, one.low, one.high, scale, percent=in_percent(suites),
+                    word=band(one, suites))  # fmt: skip
+
+
+def _below(one: Estimate, *, percent: bool) -> Iterator[Words]:
+    """What the mean could be if the missing scores were known."""
+    if one.n_missing and one.value is not None and one.worst is not None and one.best is not None:
+        low, high = sorted((one.worst, one.best))
+        yield Said(f"{ends(low, high, percent=percent)} worst–best", "missing")
+
+
+def _merged(ones: Sequence[Estimate]) -> Estimate | None:
+    if len(ones) < 2 or any(one.value is not None for one in ones):
+        return None
+    if len({tuple(sorted(one.reasons)) for one in ones}) > 1:
+        return None
+    systems = [one for one in ones if SYSTEM in one.group] or ones
+    reasons = Counter[str]()
+    for one in systems:
+        reasons.update(one.reasons)
+    return replace(
+        ones[0],
+        reasons=dict(reasons),
+        n_undefined=sum(one.n_undefined for one in systems),
+        n_missing=sum(one.n_missing for one in systems),
+    )
+
+
+def distributions(estimates: Sequence[Estimate]) -> list[Table]:
+    """How often each word was given, a table for each metric that gives words."""
+    found = [ones for ones in by_metric(estimates).values() if any(one.labels for one in ones)]
+    order = list(WORDS)
+    found.sort(key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order))
+    return [_distribution(ones) for ones in found]
+
+
+def _bare(ones: Sequence[Estimate]) -> str:
+    """The metric without its parameters."""
+    return ones[0].metric.split("(")[0]
+
+
+def _distribution(ones: Sequence[Estimate]) -> Table:
+    title, known, levels = WORDS.get(_bare(ones), (_bare(ones), (), ()))
+    others = sorted({word for one in ones for word in one.labels} - set(known))
+    words = [*known, *others]
+    level = [*levels, *(at % 5 for at in range(len(others)))]
+    columns = [Column(), Column()]
+    columns += [Column(_spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
+    columns += [Column("n"), Column("undef."), Column("missing")]
+    rows = []
+    for one in ones:
+        counts = [one.labels.get(word, 0) for word in words]
+        parts = tuple(Part(count, at, _spoken(word))
+                      for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
+        rows.append(
+            Row((
+                Name(one.group.get(SYSTEM, "all") if len(ones) > 1 else "all"),
+                Bar(parts, sum(counts)),
+                *(Share(count, one.n) for count in counts),
+                Count(one.n),
+                Count(one.n_undefined, "undefined"),
+                Count(one.n_missing, "missing"),
+            ))
+        )  # fmt: skip
+    return table(columns, rows, title)
+
+
+def _spoken(word: str) -> str:
+    return "don't know" if word == "dont_know" else word
+
+
+def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Section:
+    """One row a metric and system, one column a value of the field: the mean and its n.
+
+    Metrics without any value are left out; the whole says why they have none.
+    """
+    size: dict[str, int] = {}
+    for one in estimates:
+        value = one.group[field]
+        size[value] = max(size.get(value, 0), one.total)
+    values = list(size)
+    if len(values) > SHOWN_VALUES:
+        values = sorted(size, key=lambda value: -size[value])[:SHOWN_VALUES]
+    columns = [Column(key=True), Column("system", several=True)]
+    columns += [Column(value, peer=True) for value in values]
+    rows = []
+    ordered = [one for ones in by_family(estimates).values() for one in ones]
+    for metric, ones in by_metric(ordered).items():
+        if all(one.value is None for one in ones):
+            continue
+        found = {(one.group.get(SYSTEM, ""), one.group[field]): one for one in ones}
+        for system in dict.fromkeys(system for system, _ in found):
+            figures = [_mean(found.get((system, value)), suites) for value in values]
+            rows.append(Row((Name(metric, ones[0].better), Name(system), *figures)))
+    blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
+    if len(size) > len(values):
+        rarer = f"and {len(size) - len(values):,} rarer values of {field}, with --json"
+        blocks.append(Sentences((quiet(rarer),)))
+    return Section(tuple(blocks))
+
+
+def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
+    if one is None or not one.total:
+        return Number(None)
+    if one.value is None:
+        return Why("missing" if one.n_missing else "undefined")
+    return Number(one.value, percent=in_percent(suites), n=one.n)
+
+
+def _small_print(run: Reported, groups: Groups) -> Iterator[Fact]:
+    """How the intervals were made, what was flagged, and the signature."""
+    for method in dict.fromkeys(one.method for one in groups.whole_and_all if one.method):
+        word, about = METHODS.get(method, (method, ""))
+        yield Fact("intervals", (strong(word), f"  {about}"))
+    yield from (Fact("reading", line) for line in _reading(run, groups))
+    needs = {
+        plain_reason(reason).split(": ")[-1]: None
+        for one in run.estimate_list
+        for reason in one.reasons
+        if " needs " in reason
+    }
+    yield from (Fact("missing", need) for need in needs)
+    if flags := _flagged(groups):
+        told = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
+        yield Fact("flags", f"{told}  (their scores stand on a convention)")
+    data = run.manifest.get("data", {})
+    if broken := data.get("label_violations"):
+        told = " · ".join(f"{name} {count:,}" for name, count in broken.items())
+        yield Fact("labels", f"{told}  (rules that labels of people break)")
+    if data.get("rejected"):
+        yield Fact("rejected", f"{counted(data['rejected'], 'row')} could not be read")
+    yield Fact("signature", run.signature)
+
+
+def _reading(run: Reported, groups: Groups) -> Iterator[str]:
+    suites = run.manifest.get("suites", ())
+    shown = "; values in percent" if in_percent(suites) else ""
+    yield f"↑ more is better, ↓ less is better, · neither{shown}"
+    for suite in known_suites(suites):
+        if suite.conventions:
+            yield f"{suite.name}: {suite.conventions}"
+        if suite.bands:
+            told = ", ".join(f"{word} from {least:g}" for least, word in suite.bands[:-1])
+            yield f"{suite.name}: {told}, else {suite.bands[-1][1]}; 1 - value where ↓"
+    if any(one.n_missing and one.value is not None for one in groups.whole):
+        yield "worst–best: what the mean could be if the missing scores were known"
+
+
+def _flagged(groups: Groups) -> dict[str, int]:
+    """How many rows a flag stands at, in the metric that has it most."""
+    most: Counter[str] = Counter()
+    for ones in by_metric(groups.whole).values():
+        flags = Counter[str]()
+        for one in ones:
+            flags.update(one.flags)
+        most |= flags
+    return dict(sorted(most.items()))
+
+
+def _record(run: Reported, notes: Sequence[str]) -> dict[str, Any]:
+    """What ``--json`` prints; judges without a person behind them say so here too."""
+    said = [
+        f"judged by {judge['name']}: {judge['about']}."
+        for judge in run.manifest["judges"]
+        if judge["name"] == "local" and judge["kinds"]
+    ]
+    return {
+        "run": str(run.path),
+        "signature": run.signature,
+        "estimates": [estimate.to_dict() for estimate in run.estimate_list],
+        "exit_status": run.exit_status,
+        "data": run.manifest["data"],
+        "judges": run.manifest["judges"],
+        "calls": run.manifest.get("calls"),
+        "warnings": [*notes, *said],
+    }

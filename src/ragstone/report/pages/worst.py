@@ -1,0 +1,54 @@
+"""Worst page: the worst examples of each metric; what ``ragstone show RUN`` prints."""
+
+from collections.abc import Sequence
+
+from ragstone.report.figures import ARROWS, number
+from ragstone.report.groups import Groups, by_metric
+from ragstone.report.page import (
+    Item,
+    Outline,
+    Page,
+    Said,
+    Section,
+    Sentences,
+    quiet,
+    section,
+    strong,
+)
+from ragstone.report.stored import Stored
+from ragstone.report.worst import ANSWER, QUESTION, SHOWN, shortened, worst
+
+from .run import header
+
+
+def worst_page(run: Stored, *, metrics: Sequence[str] = (), limit: int = SHOWN) -> Page:
+    """The header of the run, then the worst examples of each metric with question and answer."""
+    found = worst(run, metrics=metrics, limit=limit)
+    arrows = {name: ARROWS[ones[0].better] for name, ones in by_metric(run.estimate_list).items()}
+    sections = [section(header(run, Groups(run.estimate_list)))]
+    for name, rows in found.items():
+        items = tuple(
+            Item(
+                (strong(number(row["value"])), f" {row['label']}" if row["label"] else "", "  ",
+                 Said(row["example_id"], "name"), quiet(f"  {row['system']}")),
+                (Item(Said(shortened(row["question"], QUESTION), "text"), lead="Q"),
+                 Item(Said(shortened(row["answer"], ANSWER), "text"), lead="A")),
+            )
+            for row in rows
+        )  # fmt: skip
+        items = items or (Item(quiet("no example could be better")),)
+        sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrows[name]}"))))
+    if run.path is not None:
+        more = f"One of them in full: ragstone show {run.path} EXAMPLE"
+        sections.append(section(Sentences((quiet(more),))))
+    return Page(
+        "show", str(run.path or ""), tuple(sections),
+        record=lambda: {
+            "run": str(run.path),
+            "signature": run.signature,
+            "data": run.manifest["data"],
+            "judges": run.manifest["judges"],
+            "estimates": [one.to_dict() for one in run.estimate_list],
+            "worst": found,
+        },
+    )  # fmt: skip

@@ -1,0 +1,196 @@
+"""HTML: a page for a notebook or a file, with its own small stylesheet and nothing else."""
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from ragstone import inert
+from ragstone.report import charts
+from ragstone.report import page as pages
+from ragstone.report.figures import ARROWS, ends, percent
+from ragstone.report.page import parts, plain
+
+from .cells import value_of, written
+
+STYLE = files(__package__).joinpath("ragstone.css").read_text("utf-8")
+"""Of the app, the report file and the notebook; all of it below one class."""
+
+NUMERIC = (pages.Interval, pages.Number, pages.Count, pages.P, pages.Share)
+
+
+def as_html(page: pages.Page) -> str:
+    """The page as a fragment that a notebook shows; its stylesheet stands once, at its head."""
+    body = "".join(_section(section) for section in page.sections)
+    notes = "".join(f"<p>{inert.html(note)}</p>" for note in page.notes)
+    return f'<div class="ragstone"><style>{STYLE}</style>{body}{notes}</div>'
+
+
+def as_document(page: pages.Page) -> str:
+    """The page as a file of its own, which loads nothing from anywhere."""
+    title = inert.html(f"Ragstone: {page.name} {page.title}")
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width">'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'\"></head>"
+        f"<body>{as_html(page)}</body></html>"
+    )
+
+
+def _section(section: pages.Section) -> str:
+    blocks = "".join(_block(block) for block in section.blocks)
+    title = f"<h2>{_words(section.title)}</h2>" if plain(section.title) and blocks else ""
+    return f"<section>{title}{blocks}</section>" if blocks else ""
+
+
+def _block(block: pages.Block) -> str:
+    match block:
+        case pages.Banner():
+            first, *more = block.lines
+            said = "".join(f"<p>{inert.html(line)}</p>" for line in more)
+            word = f"<strong>{inert.html(block.word)}</strong>"
+            return f'<div class="banner {block.tone}"><p>{word} {inert.html(first)}</p>{said}</div>'
+        case pages.Sentences():
+            return "".join(f"<p>{_words(words)}</p>" for words in block.lines)
+        case pages.Facts():
+            return _facts(block)
+        case pages.Table():
+            return _table(block) + "".join(_details(block))
+        case pages.Outline():
+            return _outline(block.items)
+        case _:
+            return charts.chart(block)
+
+
+def _facts(facts: pages.Facts) -> str:
+    rows, said = "", ""
+    for fact in facts.rows:
+        name = "" if fact.name == said else fact.name
+        said = fact.name
+        rows += f"<dt>{inert.html(name)}</dt><dd>{_words(fact.words)}</dd>"
+    return _tag("dl", rows, "small" if facts.small else "") if rows else ""
+
+
+def _outline(items: Sequence[pages.Item]) -> str:
+    """Text under judgement may have blank lines and a direction of its own."""
+    lines = ""
+    for item in items:
+        words = f'<div dir="auto">{_words(item.words)}{_outline(item.inner)}</div>'
+        lead = f'<span class="lead">{inert.html(item.lead)}</span>' if item.lead else ""
+        lines += _tag("li", lead + words, "led" if item.lead else "")
+    return f"<ul>{lines}</ul>" if lines else ""
+
+
+def _table(table: pages.Table) -> str:
+    rows = table.rows
+    shown = [
+        at
+        for at, column in enumerate(table.columns)
+        if not (column.several and len({str(row.cells[at]) for row in rows}) < 2)
+    ]
+    body = ""
+    for group in table.groups:
+        body += f"<tr>{''.join(_head(table, group, at, at == shown[0]) for at in shown)}</tr>"
+        last = ""
+        for row in group.rows:
+            names = row.names
+            said = names[0] if names and table.columns[0].key else ""
+            body += _row(table, row, shown, again=bool(said) and said == last)
+            last = said
+    return f"<table>{body}</table>"
+
+
+def _head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
+    column = table.columns[at]
+    cells = [row.cells[at] for row in table.rows]
+    title = group.title if first else ""
+    looks = "title" if title else "n" if any(isinstance(one, NUMERIC) for one in cells) else ""
+    key = f'<i class="key l{column.fill}"></i>' if column.fill is not None else ""
+    head = _tag("th", key + inert.html(title or column.head), looks)
+    intervals = [one for one in cells if isinstance(one, pages.Interval)]
+    if intervals:
+        level = "" if column.level is None else f"{percent(column.level)} "
+        head += f'<th class="n">{level}interval</th>'
+        here = [row.cells[at] for row in group.rows]
+        scales = {one.scale for one in here if isinstance(one, pages.Interval) and one.scale}
+        ticks = ""
+        if len(scales) == 1 or (scales and all(one.about_bar for one in scales)):
+            options = {"percent": intervals[0].percent, "signed": intervals[0].signed}
+            ticks = charts.axis(scales.pop(), **options)
+        head += f'<th class="draw">{ticks}</th>'
+    return head
+
+
+def _row(table: pages.Table, row: pages.Row, shown: Sequence[int], *, again: bool) -> str:
+    cells: list[tuple[int, str, str]] = []
+    """Columns that it spans, its class, what is in it."""
+    for at in shown:
+        one = row.cells[at]
+        wide = 3 if any(isinstance(other.cells[at], pages.Interval) for other in table.rows) else 1
+        if one is None and cells:
+            span, looks, inside = cells[-1]
+            cells[-1] = (span + wide, looks, inside)
+        elif isinstance(one, pages.Interval):
+            cells += _interval(one)
+        elif at == shown[0] and again:
+            cells.append((wide, "again", ""))
+        else:
+            cells.append((wide, *_cell(one)))
+    drawn = "".join(_tag("td", inside, looks, span) for span, looks, inside in cells)
+    rest = sum(span for span, _, _ in cells) - 1
+    below = "".join(
+        _tag("tr", _tag("td", "", "below") + _tag("td", _words(words), "below", rest))
+        for words in row.below
+    )
+    return f"<tr>{drawn}</tr>{below}"
+
+
+def _interval(one: pages.Interval) -> list[tuple[int, str, str]]:
+    value = inert.html(value_of(one))
+    word = f' <span class="quiet">{inert.html(one.word)}</span>' if one.word else ""
+    return [
+        (1, "n", f"<b>{value}</b>{word}" if one.strong else f"{value}{word}"),
+        (1, "n ci", ends(one.low, one.high, percent=one.percent)),
+        (1, "draw", charts.strip(one)),
+    ]
+
+
+def _cell(one: pages.Cell) -> tuple[str, str]:
+    """The class of a cell, and what is in it."""
+    if isinstance(one, pages.Bar):
+        return "draw", charts.bar(one)
+    if isinstance(one, pages.Name):
+        about = f' title="{inert.html(one.about)}"' if one.about else ""
+        arrow = f' <span class="quiet">{ARROWS[one.better]}</span>' if one.better else ""
+        text = f"<bdi{about}>{inert.html(one.text)}</bdi>"
+        return "", f"<b>{text}</b>{arrow}" if one.strong else f"{text}{arrow}"
+    inside = _words(written(one))
+    if isinstance(one, pages.Number) and one.n is not None:
+        inside += f' <span class="quiet">{one.n:,}</span>'
+    return "n" if isinstance(one, NUMERIC) else "", inside
+
+
+def _details(table: pages.Table) -> Iterator[str]:
+    """What lies behind the rows, folded up; that of the worst verdict lies open."""
+    for row in table.rows:
+        if row.detail:
+            tone = row.verdict.tone if row.verdict else ""
+            name, *more = (inert.html(one) for one in row.names)
+            title = f"{inert.html(table.details)} {' '.join([f'<b>{name}</b>', *more])}"
+            yield f"<details{' open' if tone == 'bad' else ''}><summary>{title.lstrip()}</summary>"
+            yield f"{_outline(row.detail)}</details>"
+
+
+def _words(words: pages.Words) -> str:
+    said = ""
+    for one in parts(words):
+        text = inert.html(one.text).replace("\n", "<br>")
+        text = f"<b>{text}</b>" if one.strong else text
+        said += f'<span class="{one.tone}">{text}</span>' if one.tone else text
+    return said
+
+
+def _tag(name: str, inside: str, looks: str = "", span: int = 1) -> str:
+    """An element, of a class and over several columns where it has any."""
+    across = f' colspan="{span}"' if span > 1 else ""
+    of_class = f' class="{looks}"' if looks else ""
+    return f"<{name}{across}{of_class}>{inside}</{name}>"

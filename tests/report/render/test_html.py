@@ -1,0 +1,184 @@
+"""Small pages made by hand, as HTML."""
+
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+from ragstone.report import notebook_html
+from ragstone.report.page import (
+    Banner,
+    Bar,
+    Column,
+    Count,
+    Fact,
+    Facts,
+    Group,
+    Interval,
+    Item,
+    Name,
+    Outline,
+    P,
+    Page,
+    Part,
+    Row,
+    Said,
+    Scale,
+    Section,
+    Sentences,
+    Step,
+    Table,
+    Verdict,
+    Waterfall,
+    Why,
+    table,
+)
+from ragstone.report.render.html import as_document, as_html
+
+PageOf = Callable[..., Page]
+VOID = {"meta", "br"}
+HOSTILE = "<script>alert(1)</script>\" onload='x' \x1b[31m @all"
+
+
+class Reader(HTMLParser):
+    """What is in a page, and that what opens closes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.words: list[str] = []
+        self.rows: list[list[str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag not in VOID and tag not in ("line", "rect", "circle", "polyline", "polygon"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("line", "rect", "circle", "polyline", "polygon"):
+            return
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" in self.open or "title" in self.open:
+            return
+        self.words.append(data)
+        if "tr" in self.open:
+            self.rows[-1][-1] += data
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    assert not reader.open
+    return reader
+
+
+def test_a_table_has_a_cell_a_fact(page_of: PageOf) -> None:
+    columns = (Column("metric", key=True), Column("system", several=True),
+               Column("value", level=0.95), Column("n"), Column("p"))  # fmt: skip
+    name = Name("hit", "+")
+    rows = [
+        Row((name, Name("a"), Interval(0.5, 0.25, 0.75, Scale(0, 1)), Count(8), P(0.5))),
+        Row((name, Name("b"), Why("undefined", "no claims"), Count(0), P(None)), ("a note",)),
+    ]
+    assert read(as_html(page_of(table(columns, rows)))).rows == [
+        ["metric", "system", "value", "95 % interval", "01", "n", "p"],
+        ["hit ↑", "a", "0.500", "0.250 – 0.750", "", "8", "0.500"],
+        ["", "b", "no claims", "0", ""],
+        ["", "a note"],
+    ]
+
+
+def test_a_name_that_all_rows_share_is_not_said(page_of: PageOf) -> None:
+    columns = (Column("metric"), Column("system", several=True))
+    page = page_of(table(columns, [Row((Name("hit"), Name("a"))), Row((Name("mrr"), Name("a")))]))
+    assert read(as_html(page)).rows == [["metric"], ["hit"], ["mrr"]]
+
+
+def test_zero_undefined_and_missing_look_different(page_of: PageOf) -> None:
+    cells = (Interval(0.0, None, None), Why("undefined", "undefined"), Why("missing", "missing"))
+    page = page_of(table((Column("value"),), [Row((cell,)) for cell in cells]))
+    html = as_html(page)
+    assert "<b>0.000</b>" in html
+    assert '<span class="undefined">undefined</span>' in html
+    assert '<span class="missing">missing</span>' in html
+
+
+def test_nothing_in_the_data_is_html(page_of: PageOf) -> None:
+    columns = (Column(HOSTILE), Column(HOSTILE, fill=1), Column(HOSTILE), Column(HOSTILE))
+    cells = (Name(HOSTILE, about=HOSTILE), Bar((Part(1, 0, HOSTILE),), 1),
+             Verdict(HOSTILE, HOSTILE, "bad"),
+             Interval(0.5, 0, 1, Scale(0, 1), word=HOSTILE))  # fmt: skip
+    page = page_of(
+        Banner(HOSTILE, "bad", (HOSTILE, HOSTILE)),
+        Facts((Fact(HOSTILE, HOSTILE),)),
+        Table(columns, (Group((Row(cells, (HOSTILE,), detail=(Item(HOSTILE, lead=HOSTILE),)),),
+                              HOSTILE),), HOSTILE),
+        Outline((Item(Said(HOSTILE, "text"), (Item(HOSTILE),)),)),
+        Sentences((HOSTILE,)),
+        Waterfall(1, (Step(HOSTILE, 1),), HOSTILE),
+        title=HOSTILE, name=HOSTILE, notes=(HOSTILE,),
+    )  # fmt: skip
+    reader = read(as_document(page))
+    assert "script" not in reader.tags
+    assert not {"onload", "style", "href", "src"} & reader.attributes
+    assert "\x1b" not in as_document(page)
+    assert "@all" not in as_document(page)
+
+
+def test_the_stylesheet_stands_once_and_nothing_is_loaded(page_of: PageOf) -> None:
+    html = as_html(page_of(Sentences(("a",)), Sentences(("b",))))
+    assert html.count("<style>") == 1
+    for outside in ("http", "<script", "<link", "url(", "@import", "style="):
+        assert outside not in html
+    rules = html[html.index("<style>") : html.index("</style>")]
+    for line in rules.splitlines():
+        if line.startswith("."):
+            assert line.startswith((".ragstone", ".vscode-")), "no rule leaves its page"
+
+
+def test_a_document_forbids_itself_to_load_anything(page_of: PageOf) -> None:
+    html = as_document(page_of(Sentences(("a",)), title="runs/a"))
+    assert "default-src 'none'" in html
+    assert html.startswith("<!doctype html>")
+    assert "<title>Ragstone: test runs/a</title>" in html
+
+
+def test_equal_names_of_facts_are_said_once_and_small_print_is_small(page_of: PageOf) -> None:
+    facts = (Fact("judged by", "a"), Fact("judged by", "b"))
+    assert '<dl class="small"><dt>judged by</dt><dd>a</dd><dt></dt><dd>b</dd></dl>' in as_html(
+        page_of(Facts(facts, small=True))
+    )
+
+
+def test_details_of_what_is_broken_lie_open(page_of: PageOf) -> None:
+    row = Row((Name("hit > 1"), Verdict("fail", "broken", "bad")), detail=(Item("q1", lead="Q"),))
+    html = as_html(page_of(Table((Column(), Column()), (Group((row,)),), "Worst")))
+    assert "<details open><summary>Worst <b>hit &gt; 1</b></summary>" in html
+
+
+def test_a_section_without_blocks_has_no_heading() -> None:
+    page = Page("t", "", (Section((), "Empty"), Section((Sentences(("a",)),), "Full")))
+    assert "Empty" not in as_html(page)
+    assert "<h2>Full</h2><p>a</p>" in as_html(page)
+
+
+def test_a_run_in_a_notebook_shows_its_page(
+    estimate: Callable[..., Any], made_run: Callable[..., Any]
+) -> None:
+    html = notebook_html(
+        made_run((
+            estimate("precision", 0.5, low=0.25, high=0.75, method="t", group={"system": "<b>"}),
+            estimate("helpfulness", n_missing=4, reasons={"needs <someone>": 4}),
+        ))
+    )  # fmt: skip
+    rows = read(html).rows
+    assert ["precision ↑", "0.500", "0.250 – 0.750", "", "83", "0", "0", "t"] in rows
+    assert "missing (needs &lt;someone&gt;)" not in html, "over systems, which have none"
