@@ -1,7 +1,7 @@
 """LLM: the judges by model of a run, from what the user named to what the manifest keeps."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragstone.models.chat.connections import Connections
 
     from .calls.asking import Asking
+    from .chat_judge import ChatJudge
 
 Model = str | ChatModel | Callable[..., Any]
 """A model as a Python caller may give it: its name, itself, or an async function."""
@@ -59,19 +60,19 @@ class ModelJudges:
     """
 
     names: tuple[str, ...]
-    judges: "Mapping[str, LLMJudge]"
+    judges: "Mapping[str, ChatJudge]"
     pool: "Connections | None" = None
 
     def settings(self) -> ChatSettings | None:
         """What tells a run from one that was judged otherwise; None without models."""
         if not self.judges:
             return None
-        first = next(iter(self.judges.values()))
+        first = next(iter(self.judges.values())).judge
         return ChatSettings(
             judges={
                 name: [
                     f"{model.identity}|window={model.window}|items={model.items}"
-                    for model in judge.models
+                    for model in judge.judge.models
                 ]
                 for name, judge in self.judges.items()
             },
@@ -140,7 +141,7 @@ class ModelJudges:
     @property
     def models(self) -> list[ChatModel]:
         """Every model that may be asked."""
-        return [model for judge in self.judges.values() for model in judge.models]
+        return [model for judge in self.judges.values() for model in judge.judge.models]
 
 
 def able_to_ask(
@@ -157,12 +158,10 @@ def able_to_ask(
         wanted: The asks of the run; what nobody wants is not asked.
         answers: The answers of every system, by question.
     """
-    from ragstone.judges.llm.judge import LLMJudge
+    from .chat_judge import ChatJudge
 
     return tuple(
-        replace(judge, asker=asker, wanted=frozenset(wanted), answers=answers)
-        if isinstance(judge, LLMJudge)
-        else judge
+        judge.able_to_ask(asker, wanted, answers) if isinstance(judge, ChatJudge) else judge
         for judge in judges
     )
 
@@ -224,17 +223,25 @@ def model_judges(
     from ragstone.judges.llm.rubrics import check_topics, load_rubrics
     from ragstone.judges.llm.tasks import all_tasks
 
+    from .chat_judge import ChatJudge
+
     prompts = load_prompts(instructions.prompts, instructions.language)
     rubrics = load_rubrics(instructions.rubrics)
     check_topics(topics, rubrics)
     plan = plan_named(instructions.plan)
     judges = {
-        name: LLMJudge(
-            models,
-            prompts=prompts,
-            plan=plan,
-            tasks={**all_tasks(), "claims": ClaimsTask(citations), "rating": RatingTask(rubrics)},
-            topics=tuple(topics),
+        name: ChatJudge(
+            LLMJudge(
+                models,
+                prompts=prompts,
+                plan=plan,
+                tasks={
+                    **all_tasks(),
+                    "claims": ClaimsTask(citations),
+                    "rating": RatingTask(rubrics),
+                },
+                topics=tuple(topics),
+            )
         )
         for name, models in found.items()
     }

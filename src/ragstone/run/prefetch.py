@@ -15,10 +15,10 @@ import polars as pl
 from ragstone.examples import Example, to_frame
 from ragstone.judgements import Tables
 from ragstone.judges import Block, Judge
-from ragstone.judges.llm.judge import LLMJudge
-from ragstone.plan import Stage, foreseen, stages, stream
+from ragstone.plan import foreseen
 
 from .blocks import blocks
+from .chat_judge import ChatJudge
 from .judging import still_open
 
 BLOCK = 250
@@ -85,7 +85,6 @@ class Prefetch:
         self.asking = asking
         self.turn = first
         self.examples = first
-        self.orders: dict[tuple[str, frozenset[str]], list[Stage]] = {}
 
     def blocks(
         self,
@@ -119,11 +118,11 @@ class Prefetch:
     def _begin(self, examples: list[Example]) -> PrefetchedBlock:
         frame = to_frame(examples)
         judges = tuple(
-            judge.for_block() if isinstance(judge, LLMJudge) else judge for judge in self.judges
+            judge.for_block() if isinstance(judge, ChatJudge) else judge for judge in self.judges
         )
         block = Block(examples, frame, Tables(frame))
-        asked: list[tuple[LLMJudge, list[set[str]]]] = []
-        for judge in (one for one in judges if isinstance(one, LLMJudge)):
+        asked: list[tuple[ChatJudge, list[set[str]]]] = []
+        for judge in (one for one in judges if isinstance(one, ChatJudge)):
             open_asks: list[set[str]] = [set() for _ in examples]
             before = judges[: judges.index(judge)]
             for ask in foreseen(judge, judges, self.asks):
@@ -138,7 +137,7 @@ class Prefetch:
     async def _put(
         self,
         examples: Sequence[Example],
-        asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
+        asked: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
         turn: int,
         answered: set[int],
     ) -> None:
@@ -153,22 +152,16 @@ class Prefetch:
         self,
         example: Example,
         place: int,
-        asked: Sequence[tuple[LLMJudge, Sequence[set[str]]]],
+        asked: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
         turn: int,
         answered: set[int],
     ) -> None:
         for judge, open_asks in asked:
             asks = open_asks[place]
             if asks:
-                await stream(judge, example, asks, self._order(judge, asks), turn)
+                await judge.ask_about(example, asks, turn)
         answered.add(place)
         self.examples += 1
-
-    def _order(self, judge: LLMJudge, asks: set[str]) -> list[Stage]:
-        known = judge.name, frozenset(asks)
-        if known not in self.orders:
-            self.orders[known] = stages(asks, judge.plan, judge.tasks)
-        return self.orders[known]
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:

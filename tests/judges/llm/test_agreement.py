@@ -22,7 +22,7 @@ from ragstone.judges.llm.agreement import AgreementTask, ClaimAgreement, Stateme
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.task import Matter, Row, Told
+from ragstone.judges.llm.task import Row, Target, TaskReply
 from ragstone.metrics import parse_metric, score
 
 PROMPTS = Prompts({"system": "Judge.", "agreement": "Compare."})
@@ -30,7 +30,7 @@ ROOM = 100_000
 TASK = AgreementTask()
 
 
-def matter(claims: Any = (), statements: Any = (), **fields: Any) -> Matter:
+def matter(claims: Any = (), statements: Any = (), **fields: Any) -> Target:
     """Statements are pairs of their reference and text."""
     given = {"question": "Q?", "answer": "A.", "reference": ("R.",)} | fields
     indexes: dict[int, int] = {}
@@ -40,16 +40,16 @@ def matter(claims: Any = (), statements: Any = (), **fields: Any) -> Matter:
         listed.append(Proposition("who", reference, index, text))
         indexes[reference] += 1
     made = [Proposition("who", 0, index, text) for index, text in enumerate(claims)]
-    return Matter(Example("1", "q", "s", **given), {"claim": made, "statement": listed})
+    return Target(Example("1", "q", "s", **given), {"claim": made, "statement": listed})
 
 
-def told(lacking: Any = None, **verdicts: str) -> Told:
+def told(lacking: Any = None, **verdicts: str) -> TaskReply:
     items = {}
     for name, verdict in verdicts.items():
         sort = ClaimAgreement if verdict in CLAIM_VERDICTS else StatementAgreement
         said = json.dumps({"reason": name, "verdict": verdict})
         items[name] = [sort.model_validate_json(said)]
-    return Told(items, lacking or {})
+    return TaskReply(items, lacking or {})
 
 
 def verdicts(rows: list[Row]) -> list[tuple[int, int, str | None]]:
@@ -154,7 +154,7 @@ def test_equal_matter_is_the_same_question_to_the_byte() -> None:
 
 
 def test_rows_rest_on_question_answer_references_and_what_is_asked_about() -> None:
-    def facts(given: Matter) -> list[object]:
+    def facts(given: Target) -> list[object]:
         return list(TASK.facts(given, ("agreement/claim",)))
 
     assert facts(matter(["Tin."])) == facts(matter(["Tin."], [(0, "Lead.")]))
@@ -188,7 +188,7 @@ def test_a_claim_is_asked_about_in_the_words_for_statements(said: str, claim: st
     assert ClaimAgreement.verdicts() == StatementAgreement.verdicts()
 
 
-def outcome(given: Matter, said: Told) -> str:
+def outcome(given: Target, said: TaskReply) -> str:
     """What the metric ``answer_outcome`` says of an answer that was judged so."""
     rows: dict[str, list[Row]] = {
         "response": [{"response_type": "answer"}],

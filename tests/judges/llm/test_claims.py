@@ -15,7 +15,7 @@ from ragstone.judges.llm.claims import AnswerClaims, ClaimsTask
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Entry, Question
 from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.task import Matter, Row, Told
+from ragstone.judges.llm.task import Row, Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "claims": "List the claims."})
 TWO = (Context("tin", "Tin was mined.", 1), Context("copper", "Copper was mined.", 2))
@@ -30,19 +30,19 @@ def claim(text: str, sentence: int = 1) -> str:
     return f"s{sentence}: {text}"
 
 
-def told(*claims: str, response_type: str = "answer") -> Told:
+def told(*claims: str, response_type: str = "answer") -> TaskReply:
     entry = Entry(reason="so", verdict=response_type, details=list(claims))
-    return Told({"a01": [AnswerClaims.model_validate(AnswerClaims.of(entry))]})
+    return TaskReply({"a01": [AnswerClaims.model_validate(AnswerClaims.of(entry))]})
 
 
 def rows(answer: str, *claims: str, **fields: Any) -> list[Row]:
-    return TASK.rows("claims", Matter(example(answer, **fields)), told(*claims))
+    return TASK.rows("claims", Target(example(answer, **fields)), told(*claims))
 
 
 def test_equal_matter_is_the_same_question_to_the_byte() -> None:
     history = (Turn("user", "Tell me of the mine."), Turn("assistant", "It lies in Cornwall."))
     asked = [
-        Question(tuple(TASK.pieces(Matter(example("Tin.", history=history)), PROMPTS, 9_000)), "S")
+        Question(tuple(TASK.pieces(Target(example("Tin.", history=history)), PROMPTS, 9_000)), "S")
         for _ in range(2)
     ]
     assert asked[0].request() == asked[1].request()
@@ -52,7 +52,7 @@ def test_equal_matter_is_the_same_question_to_the_byte() -> None:
 
 
 def test_sentences_of_the_answer_are_numbered_behind_the_instructions() -> None:
-    (piece,) = TASK.pieces(Matter(example("Tin. Copper too.")), PROMPTS, 9_000)
+    (piece,) = TASK.pieces(Target(example("Tin. Copper too.")), PROMPTS, 9_000)
     text = Question((piece,), "S").request().text
     assert text.index("List the claims.") < text.index("What was mined?") < text.index("[s1] Tin.")
     assert "[s2] Copper too." in text
@@ -60,7 +60,7 @@ def test_sentences_of_the_answer_are_numbered_behind_the_instructions() -> None:
 
 def test_contexts_and_references_are_not_shown() -> None:
     given = example("Tin.", contexts=TWO, reference=("Arsenic.",))
-    (piece,) = TASK.pieces(Matter(given), PROMPTS, 9_000)
+    (piece,) = TASK.pieces(Target(given), PROMPTS, 9_000)
     text = Question((piece,), "S").request().text
     assert "Copper" not in text
     assert "Arsenic" not in text
@@ -68,12 +68,12 @@ def test_contexts_and_references_are_not_shown() -> None:
 
 @pytest.mark.parametrize("answer", ["", "  \n", None])
 def test_blank_answer_is_not_asked_about_and_abstains(answer: str | None) -> None:
-    matter = Matter(example(answer))
+    matter = Target(example(answer))
     assert TASK.pieces(matter, PROMPTS, 9_000) == []
-    assert TASK.rows("response", matter, Told({})) == [
+    assert TASK.rows("response", matter, TaskReply({})) == [
         {"response_type": "abstain", "reason": "the answer is empty"}
     ]
-    assert TASK.rows("claims", matter, Told({})) == []
+    assert TASK.rows("claims", matter, TaskReply({})) == []
 
 
 def test_claims_keep_text_place_and_order() -> None:
@@ -121,7 +121,7 @@ def test_a_claim_may_name_its_sentence(written: str, text: str, sentence: int | 
 
 @pytest.mark.parametrize("silent", ["abstain", "refuse"])
 def test_abstention_and_refusal_make_no_claim(silent: str) -> None:
-    matter, said = Matter(example("No.")), told(claim("Tin."), response_type=silent)
+    matter, said = Target(example("No.")), told(claim("Tin."), response_type=silent)
     assert TASK.rows("claims", matter, said) == []
     assert TASK.rows("response", matter, said) == [{"response_type": silent, "reason": "so"}]
 
@@ -129,15 +129,15 @@ def test_abstention_and_refusal_make_no_claim(silent: str) -> None:
 @pytest.mark.parametrize("speaking", ["answer", "partial", "clarify"])
 def test_other_replies_may_make_claims(speaking: str) -> None:
     said = told(claim("Tin."), response_type=speaking)
-    assert len(TASK.rows("claims", Matter(example("Tin.")), said)) == 1
+    assert len(TASK.rows("claims", Target(example("Tin.")), said)) == 1
 
 
 def test_reply_that_is_lacking_has_no_type_and_says_why() -> None:
-    said = Told({}, {"a01": "cut off"})
-    assert TASK.rows("response", Matter(example("Tin.")), said) == [
+    said = TaskReply({}, {"a01": "cut off"})
+    assert TASK.rows("response", Target(example("Tin.")), said) == [
         {"response_type": None, "reason": "cut off"}
     ]
-    assert TASK.rows("claims", Matter(example("Tin.")), said) == []
+    assert TASK.rows("claims", Target(example("Tin.")), said) == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_brackets_that_are_no_marker_stay_in_a_claim() -> None:
 
 def test_rows_rest_on_answer_question_turns_and_ids_alone() -> None:
     def facts(ask: str, **fields: Any) -> list[object]:
-        return list(TASK.facts(Matter(example(**{"answer": "Tin."} | fields)), (ask,)))
+        return list(TASK.facts(Target(example(**{"answer": "Tin."} | fields)), (ask,)))
 
     for ask in TASK.asks:
         assert facts(ask) == facts(ask, reference=("Tin.",), meta={"page": 2})
@@ -187,7 +187,7 @@ def view(answer: str, *claims: str) -> pl.DataFrame:
     given = example(answer, contexts=TWO)
     block = Block([given], to_frame([given]))
     sheet = Sheet("claims", "model")
-    for row in TASK.rows("claims", Matter(given), told(*claims)):
+    for row in TASK.rows("claims", Target(given), told(*claims)):
         sheet.add("subject", **row)
     counted = RulesJudge().fill("citations", block, [0]).rows
     number = pl.lit(0, pl.UInt32).alias("row")
@@ -247,7 +247,7 @@ def test_abstentions_of_the_seed_vectors_are_rows_as_expected(shared: Path) -> N
         answer = vector["input"]["answer"]
         abstained = vector["expected"]["abstained"]
         said = told(claim(answer), response_type="abstain" if abstained else "answer")
-        matter = Matter(example(answer))
+        matter = Target(example(answer))
         assert len(TASK.pieces(matter, PROMPTS, 9_000)) == 1
         (response,) = TASK.rows("response", matter, said)
         assert (response["response_type"] == "abstain") is abstained

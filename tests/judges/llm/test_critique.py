@@ -11,7 +11,7 @@ from ragstone.judges.llm.aspects import ASPECTS, check_aspects
 from ragstone.judges.llm.critique import CritiqueTask, CritiqueVerdict, item_id
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.task import Matter, Told
+from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "critique": "Say yes or no."})
 ROOM = 10_000
@@ -20,9 +20,9 @@ HARM = Topic("critique", "harmfulness")
 TONE = Topic("critique", "warm tone!", "ANSWER is friendly.", 3)
 
 
-def matter(*topics: Topic, **fields: Any) -> Matter:
+def matter(*topics: Topic, **fields: Any) -> Target:
     given = {"question": "Who?", "answer": "She."} | fields
-    return Matter(Example("1", "q", "s", **given), {}, topics)
+    return Target(Example("1", "q", "s", **given), {}, topics)
 
 
 def votes(*verdicts: str) -> list[CritiqueVerdict]:
@@ -80,7 +80,7 @@ def test_a_name_that_is_no_id_gets_a_hash() -> None:
 
 
 def test_every_vote_is_a_row_and_those_lacking_have_no_verdict() -> None:
-    said = Told(
+    said = TaskReply(
         {"v01": votes("no"), item_id("warm tone!"): votes("yes", "no")},
         {item_id("warm tone!"): "cut off"},
     )

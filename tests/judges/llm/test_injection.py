@@ -33,7 +33,7 @@ from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import RelevanceTask
 from ragstone.judges.llm.statements import StatementsTask
 from ragstone.judges.llm.support import SupportTask
-from ragstone.judges.llm.task import Matter, Task
+from ragstone.judges.llm.task import Target, Task
 from ragstone.models.chat.json_reply import Malformed, drafts, json_objects
 from ragstone.testing import reply_to
 
@@ -111,7 +111,7 @@ def _without_numbers(shown: str) -> str:
     return unescaped(re.sub(r"(?<!\\)\[s\d+\] ", "", shown))
 
 
-def matter(place: str, text: str) -> Matter:
+def matter(place: str, text: str) -> Target:
     """An example with the text in one place and harmless ones in all others."""
 
     def said(here: str, else_said: str) -> str:
@@ -136,7 +136,7 @@ def matter(place: str, text: str) -> Matter:
         "statement": [Proposition("j", 0, 0, said("statement", "It is of iron."))],
     }
     rivals = {"other": said("rival", "Nobody knows when.")}
-    return Matter(example, propositions, TOPICS, rivals)
+    return Target(example, propositions, TOPICS, rivals)
 
 
 PLACES = (
@@ -153,7 +153,7 @@ PLACES = (
 )
 
 
-def prompts_of(asked: Matter) -> Iterator[tuple[str, Question, str]]:
+def prompts_of(asked: Target) -> Iterator[tuple[str, Question, str]]:
     """Every question about a matter, with its task and its text."""
     for task in TASKS_ASKED:
         for piece in task.pieces(asked, PROMPTS, 1_000_000):
@@ -172,7 +172,7 @@ def structure(blocks: list[Shown]) -> list[tuple[str, list[str]]]:
 Asked = dict[str, list[tuple[Question, str]]]
 
 
-def by_task(asked: Matter) -> Asked:
+def by_task(asked: Target) -> Asked:
     found: Asked = {}
     for name, question, text in prompts_of(asked):
         found.setdefault(name, []).append((question, text))

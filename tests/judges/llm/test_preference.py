@@ -10,7 +10,7 @@ from ragstone.judgements import Topic
 from ragstone.judges.llm.preference import PreferenceTask, PreferenceVerdict
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question, key
-from ragstone.judges.llm.task import Matter, Told
+from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "preference": "Compare."})
 ROOM = 10_000
@@ -19,14 +19,14 @@ ALL = Topic("preference", "")
 ANSWERS = {"a": "Tin.", "b": "Copper.", "c": "Lead."}
 
 
-def matter(system: str = "a", *topics: Topic, answers: Any = None, **fields: Any) -> Matter:
+def matter(system: str = "a", *topics: Topic, answers: Any = None, **fields: Any) -> Target:
     answers = answers or ANSWERS
     rivals = {name: text for name, text in answers.items() if name != system}
     given = {"question": "What?", "answer": answers[system], "reference": ("Tin.",)} | fields
-    return Matter(Example(system, "q", system, **given), {}, topics or (ALL,), rivals)
+    return Target(Example(system, "q", system, **given), {}, topics or (ALL,), rivals)
 
 
-def keys(given: Matter) -> list[str]:
+def keys(given: Target) -> list[str]:
     """Of all questions, as the journal has them."""
     pieces = TASK.pieces(given, PROMPTS, ROOM)
     return [key(Question((piece,), "S").request(), "model") for piece in pieces]
@@ -70,7 +70,7 @@ def test_ids_are_unique_within_an_example() -> None:
 
 def test_both_systems_read_the_same_verdict_each_from_its_side() -> None:
     answers = {"a": "Tin.", "b": "Copper."}
-    told = Told({"preference_1_2": said("A"), "preference_2_1": said("tie")})
+    told = TaskReply({"preference_1_2": said("A"), "preference_2_1": said("tie")})
     verdicts = {
         system: [
             (row["rival"], row["order"], row["verdict"])
@@ -92,7 +92,7 @@ def test_both_systems_read_the_same_verdict_each_from_its_side() -> None:
 def test_a_judge_who_always_takes_one_place_disagrees_with_itself(
     verdict: str, first: str, second: str
 ) -> None:
-    told = Told({"preference_1_2": said(verdict), "preference_2_1": said(verdict)})
+    told = TaskReply({"preference_1_2": said(verdict), "preference_2_1": said(verdict)})
     rows = TASK.rows("preference", matter(answers={"a": "Tin.", "b": "Copper."}), told)
     assert [row["verdict"] for row in rows] == [first, second]
 
@@ -101,13 +101,13 @@ def test_equal_answers_are_asked_about_once_and_come_out_as_a_tie() -> None:
     given = matter(answers={"a": "Tin.", "b": "Tin."})
     (piece,) = TASK.pieces(given, PROMPTS, ROOM)
     (name,) = piece.items
-    rows = TASK.rows("preference", given, Told({name: said("A")}))
+    rows = TASK.rows("preference", given, TaskReply({name: said("A")}))
     assert [row["verdict"] for row in rows] == ["win", "loss"]
 
 
 def test_an_order_that_is_lacking_has_no_verdict_and_says_why() -> None:
     given = matter(answers={"a": "Tin.", "b": "Copper."})
-    told = Told({"preference_2_1": said("A")}, {"preference_1_2": "cut off"})
+    told = TaskReply({"preference_2_1": said("A")}, {"preference_1_2": "cut off"})
     assert TASK.rows("preference", given, told) == [
         {"rival": "b", "order": 0, "verdict": "win", "reason": "So."},
         {"rival": "b", "order": 1, "verdict": None, "reason": "cut off"},
@@ -121,7 +121,7 @@ def test_without_a_rival_of_that_name_or_an_answer_nothing_is_asked() -> None:
         matter("a", answer=None),
     ):
         assert TASK.pieces(given, PROMPTS, ROOM) == []
-        assert TASK.rows("preference", given, Told({})) == []
+        assert TASK.rows("preference", given, TaskReply({})) == []
 
 
 def test_both_answers_and_the_rivals_name_are_among_the_facts() -> None:

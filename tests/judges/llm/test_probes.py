@@ -10,15 +10,15 @@ from ragstone.examples import Example
 from ragstone.judges.llm.probes import ProbesMade, ProbesTask
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.task import Matter, Told
+from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "probes": "Write questions."})
 TASK = ProbesTask()
 MADE = {"q1": "Who?", "q2": " Which one? ", "q3": "What name?", "noncommittal": False}
 
 
-def matter(answer: str | None = "She did.", **fields: Any) -> Matter:
-    return Matter(Example("1", "q", "s", question="Who did it?", answer=answer, **fields))
+def matter(answer: str | None = "She did.", **fields: Any) -> Target:
+    return Target(Example("1", "q", "s", question="Who did it?", answer=answer, **fields))
 
 
 def made(**changed: Any) -> ProbesMade:
@@ -36,11 +36,11 @@ def test_the_answer_is_shown_alone() -> None:
 def test_an_empty_answer_has_no_probes() -> None:
     for answer in (None, "", " \n"):
         assert TASK.pieces(matter(answer), PROMPTS, 10_000) == []
-        assert TASK.rows("probes", matter(answer), Told({})) == []
+        assert TASK.rows("probes", matter(answer), TaskReply({})) == []
 
 
 def test_a_reply_makes_three_rows() -> None:
-    said = Told({"n01": [made(noncommittal=True)]})
+    said = TaskReply({"n01": [made(noncommittal=True)]})
     assert TASK.rows("probes", matter(), said) == [
         {"index": 0, "text": "Who?", "noncommittal": True},
         {"index": 1, "text": "Which one?", "noncommittal": True},
@@ -49,7 +49,7 @@ def test_a_reply_makes_three_rows() -> None:
 
 
 def test_a_reply_that_is_lacking_makes_none() -> None:
-    assert TASK.rows("probes", matter(), Told({}, {"n01": "cut off"})) == []
+    assert TASK.rows("probes", matter(), TaskReply({}, {"n01": "cut off"})) == []
 
 
 @pytest.mark.parametrize("changed", [{"q2": " "}, {"q2": ""}, {"noncommittal": "no"}])
@@ -59,7 +59,7 @@ def test_a_reply_with_a_blank_question_is_none(changed: dict[str, Any]) -> None:
 
 
 def test_the_same_answer_to_another_question_is_the_same_subject() -> None:
-    other = Matter(Example("2", "r", "t", question="Why?", answer="She did."))
+    other = Target(Example("2", "r", "t", question="Why?", answer="She did."))
     assert list(TASK.facts(matter(), ("probes",))) == list(TASK.facts(other, ("probes",)))
 
 

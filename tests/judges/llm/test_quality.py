@@ -15,7 +15,7 @@ from ragstone.judges.llm.kind_task import KindItem, KindTask, item_of
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.task import Matter, Row, Told
+from ragstone.judges.llm.task import Row, Target, TaskReply
 from ragstone.metrics import parse_metric, score
 
 PROMPTS = Prompts({"system": "Judge.", "quality": "Look at it."})
@@ -75,25 +75,25 @@ def test_a_detail_that_is_lacking_or_said_twice_is_no_reply(details: list[str], 
     assert found.startswith(fault)
 
 
-def matter(**fields: Any) -> Matter:
-    return Matter(Example("1", "q", "s", **({"question": "Who?", "answer": "She."} | fields)))
+def matter(**fields: Any) -> Target:
+    return Target(Example("1", "q", "s", **({"question": "Who?", "answer": "She."} | fields)))
 
 
 def parts(asked: int, answered: int) -> list[str]:
     return ["answered" if n < answered else "open" for n in range(asked)]
 
 
-def told(**changed: Any) -> Told:
+def told(**changed: Any) -> TaskReply:
     said = json.dumps(FINE | changed)
-    return Told({"q01": [ITEM.model_validate_json(said)]})
+    return TaskReply({"q01": [ITEM.model_validate_json(said)]})
 
 
-def row(given: Matter, said: Told) -> Row:
+def row(given: Target, said: TaskReply) -> Row:
     (found,) = TASK.rows("quality", given, said)
     return found
 
 
-def text(given: Matter) -> str:
+def text(given: Target) -> str:
     (piece,) = TASK.pieces(given, PROMPTS, ROOM)
     return Question((piece,), "S").request().text
 
@@ -141,7 +141,9 @@ def test_without_a_question_there_are_no_parts_and_no_topic() -> None:
 
 
 def test_a_reply_that_is_lacking_leaves_a_row_of_nulls_with_its_reason() -> None:
-    assert TASK.rows("quality", matter(), Told({}, {"q01": "cut off"})) == [{"reason": "cut off"}]
+    assert TASK.rows("quality", matter(), TaskReply({}, {"q01": "cut off"})) == [
+        {"reason": "cut off"}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_the_prompt_is_short() -> None:
     assert len(load_prompts().instructions("quality")) <= 2_600
 
 
-def scored(metric: str, given: Matter, said: Told) -> float:
+def scored(metric: str, given: Target, said: TaskReply) -> float:
     """Through the table, as a run does it."""
     sheet = Sheet("quality", "who")
     sheet.add("subject", **row(given, said))

@@ -13,7 +13,7 @@ from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.rating import Rating, RatingTask, rating_item
 from ragstone.judges.llm.rubrics import Point, Rubric, load_rubrics
-from ragstone.judges.llm.task import UNSPLIT, Matter, Told
+from ragstone.judges.llm.task import UNSPLIT, Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "rating": "Rate it."})
 ROOM = 100_000
@@ -31,13 +31,13 @@ TASK = RatingTask(RUBRICS)
 CONTEXTS = (Context("x", "Tin was mined.", 1), Context("y", "Lead was not.", 2))
 
 
-def matter(*criteria: str, **fields: Any) -> Matter:
+def matter(*criteria: str, **fields: Any) -> Target:
     given = {"question": "What?", "answer": "Tin.", "reference": ("Tin ore.",)}
     topics = tuple(Topic("rating", name) for name in criteria)
-    return Matter(Example("1", "q", "s", **({**given, "contexts": CONTEXTS} | fields)), {}, topics)
+    return Target(Example("1", "q", "s", **({**given, "contexts": CONTEXTS} | fields)), {}, topics)
 
 
-def texts(given: Matter, room: int = ROOM) -> list[str]:
+def texts(given: Target, room: int = ROOM) -> list[str]:
     return [Question((piece,), "S").request().text for piece in TASK.pieces(given, PROMPTS, room)]
 
 
@@ -93,11 +93,11 @@ def test_several_references_are_all_shown() -> None:
 def test_a_criterion_whose_text_is_lacking_is_not_rated(criterion: str, lacks: Any) -> None:
     given = matter(criterion, **lacks)
     assert TASK.pieces(given, PROMPTS, ROOM) == []
-    assert TASK.rows("rating", given, Told({})) == []
+    assert TASK.rows("rating", given, TaskReply({})) == []
 
 
 def test_a_score_is_worth_what_its_point_is_worth() -> None:
-    told = Told({"rating_plain": said(1), "rating_right": said(3)})
+    told = TaskReply({"rating_plain": said(1), "rating_right": said(3)})
     assert TASK.rows("rating", matter("right", "plain"), told) == [
         {"criterion": "plain", "score": 0.2, "reason": "R1."},
         {"criterion": "right", "score": 1.0, "reason": "R3."},
@@ -105,7 +105,7 @@ def test_a_score_is_worth_what_its_point_is_worth() -> None:
 
 
 def test_a_rating_that_is_lacking_is_a_row_without_a_score() -> None:
-    told = Told({"rating_plain": said(2)}, {"rating_right": "cut off"})
+    told = TaskReply({"rating_plain": said(2)}, {"rating_right": "cut off"})
     rows = TASK.rows("rating", matter("plain", "right"), told)
     assert [(row["score"], row["reason"]) for row in rows] == [(0.5, "R2."), (None, "cut off")]
 
@@ -137,7 +137,7 @@ def test_of_parts_the_best_counts_or_their_mean_by_passages() -> None:
     given = matter("backed", "useful", contexts=LONG)
     parts = len(TASK.pieces(given, PROMPTS, room)) // 2
     scores = [1] * (parts - 1) + [3]
-    told = Told({"rating_backed": said(*scores), "rating_useful": said(*scores)}, {}, room)
+    told = TaskReply({"rating_backed": said(*scores), "rating_useful": said(*scores)}, {}, room)
     backed, useful = TASK.rows("rating", given, told)
     assert backed["score"] == 1.0
     assert "R3." in backed["reason"]
@@ -147,7 +147,7 @@ def test_of_parts_the_best_counts_or_their_mean_by_passages() -> None:
 
 
 def test_of_parts_one_that_is_lacking_leaves_no_score() -> None:
-    told = Told({"rating_backed": said(3)}, {"rating_backed": "cut off"}, UNSPLIT)
+    told = TaskReply({"rating_backed": said(3)}, {"rating_backed": "cut off"}, UNSPLIT)
     (row,) = TASK.rows("rating", matter("backed"), told)
     assert (row["score"], row["reason"]) == (None, "cut off")
 

@@ -12,17 +12,17 @@ from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import PassageRelevance, RelevanceTask
-from ragstone.judges.llm.task import Matter, Row, Told
+from ragstone.judges.llm.task import Row, Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "relevance": "Grade the passages."})
 ROOM = 100_000
 TASK = RelevanceTask()
 
 
-def matter(*texts: str | None, **fields: Any) -> Matter:
+def matter(*texts: str | None, **fields: Any) -> Target:
     contexts = tuple(Context(f"d{n}", text, n) for n, text in enumerate(texts, 1))
     given = {"question": "What was mined?", "contexts": contexts} | fields
-    return Matter(Example("1", "q", "s", **given))
+    return Target(Example("1", "q", "s", **given))
 
 
 def said(grade: Any, sentences: Any = (), *, misleading: bool = False) -> PassageRelevance:
@@ -35,10 +35,10 @@ def said(grade: Any, sentences: Any = (), *, misleading: bool = False) -> Passag
     return PassageRelevance.model_validate_json(json.dumps(item))
 
 
-def rows(given: Matter, room: int = ROOM, **items: PassageRelevance | str) -> list[Row]:
+def rows(given: Target, room: int = ROOM, **items: PassageRelevance | str) -> list[Row]:
     told = {name: [one] for name, one in items.items() if isinstance(one, PassageRelevance)}
     lacking = {name: one for name, one in items.items() if isinstance(one, str)}
-    return TASK.rows("relevance", given, Told(told, lacking, room))
+    return TASK.rows("relevance", given, TaskReply(told, lacking, room))
 
 
 def test_systems_that_retrieved_the_same_share_the_question() -> None:
@@ -77,7 +77,7 @@ def test_over_twenty_contexts_are_asked_in_parts_with_ids_of_their_own() -> None
 
 
 @pytest.mark.parametrize("given", [matter(), matter(None), matter("Tin.", question=None)])
-def test_without_text_or_question_nothing_is_asked(given: Matter) -> None:
+def test_without_text_or_question_nothing_is_asked(given: Target) -> None:
     assert TASK.pieces(given, PROMPTS, ROOM) == []
 
 
@@ -156,7 +156,7 @@ def test_what_a_lacking_part_could_change_stays_open() -> None:
 
 
 def test_rows_rest_on_question_turns_and_texts_by_rank() -> None:
-    def facts(given: Matter) -> list[object]:
+    def facts(given: Target) -> list[object]:
         return list(TASK.facts(given, TASK.asks))
 
     renamed = (Context("x", "Tin.", 1),)

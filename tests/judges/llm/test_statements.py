@@ -10,15 +10,15 @@ from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.statements import ReferenceStatements, StatementsTask
-from ragstone.judges.llm.task import Matter, Told
+from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "statements": "List the statements."})
 TASK = StatementsTask()
 
 
-def matter(*references: str, **fields: Any) -> Matter:
+def matter(*references: str, **fields: Any) -> Target:
     given = {"question": "What was mined?", "answer": "Lead.", "reference": references} | fields
-    return Matter(Example("1", "q", "s", **given))
+    return Target(Example("1", "q", "s", **given))
 
 
 def said(*statements: str) -> ReferenceStatements:
@@ -68,7 +68,7 @@ def test_more_than_twenty_references_are_asked_in_equal_parts() -> None:
 
 
 def test_statements_are_rows() -> None:
-    told = Told({"r01": [said("Tin was mined.", " It was deep. ")], "r02": [said("Copper.")]})
+    told = TaskReply({"r01": [said("Tin was mined.", " It was deep. ")], "r02": [said("Copper.")]})
     rows = TASK.rows("statements", matter("Tin, deep.", "Copper."), told)
     assert [tuple(row.values()) for row in rows] == [
         (0, 0, "Tin was mined."),
@@ -86,6 +86,6 @@ def test_a_blank_statement_or_no_list_is_no_reply(details: list[str] | None) -> 
 
 
 def test_reference_that_is_lacking_has_no_rows() -> None:
-    told = Told({"r02": [said("Copper was mined.")]}, {"r01": "cut off"})
+    told = TaskReply({"r02": [said("Copper was mined.")]}, {"r01": "cut off"})
     rows = TASK.rows("statements", matter("Tin.", "Copper."), told)
     assert [row["reference"] for row in rows] == [1]

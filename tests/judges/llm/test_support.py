@@ -14,7 +14,7 @@ from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import RelevanceTask
 from ragstone.judges.llm.support import PropositionSupport, SupportTask
-from ragstone.judges.llm.task import Matter, Row, Told
+from ragstone.judges.llm.task import Row, Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "support": "Weigh.", "relevance": "Grade."})
 ROOM = 100_000
@@ -24,14 +24,14 @@ CONTEXTS = (Context("tin", "Tin was mined.", 1), Context("cu", "Copper was mined
 
 def matter(
     claims: Any = ("Tin.",), statements: Any = (), evidence: Any = (), **fields: Any
-) -> Matter:
+) -> Target:
     origins = {"claim": claims, "statement": statements, "evidence": evidence}
     propositions = {
         origin: [Proposition("who", 0, index, text) for index, text in enumerate(texts)]
         for origin, texts in origins.items()
     }
     given = {"question": "Q?", "answer": "A.", "contexts": CONTEXTS} | fields
-    return Matter(Example("1", "q", "s", **given), propositions)
+    return Target(Example("1", "q", "s", **given), propositions)
 
 
 def said(verdict: str, *evidence: str, quote: str = "", reason: str = "so") -> PropositionSupport:
@@ -42,12 +42,12 @@ def said(verdict: str, *evidence: str, quote: str = "", reason: str = "so") -> P
 def one(*items: PropositionSupport, lacking: str | None = None, room: int = ROOM) -> Row:
     """The row of a claim about which this was said."""
     given = matter(contexts=CONTEXTS)
-    told = Told({"p01": items} if items else {}, {"p01": lacking} if lacking else {}, room)
+    told = TaskReply({"p01": items} if items else {}, {"p01": lacking} if lacking else {}, room)
     (row,) = TASK.rows("support/claim", given, told)
     return row
 
 
-def shown(given: Matter, room: int = ROOM) -> list[str]:
+def shown(given: Target, room: int = ROOM) -> list[str]:
     pieces = TASK.pieces(given, PROMPTS, room)
     return [Question((piece,), "S").request().text for piece in pieces]
 
@@ -92,7 +92,7 @@ def test_equal_texts_are_asked_once_and_the_verdict_serves_all() -> None:
     given = matter(["Tin.", "Tin."], ["Tin."])
     (piece,) = TASK.pieces(given, PROMPTS, ROOM)
     assert list(piece.items) == ["p01"]
-    told = Told({"p01": [said("supported", "c01")]})
+    told = TaskReply({"p01": [said("supported", "c01")]})
     claims = TASK.rows("support/claim", given, told)
     statements = TASK.rows("support/statement", given, told)
     assert [(row["origin"], row["index"], row["verdict"]) for row in claims + statements] == [
@@ -118,7 +118,7 @@ def test_some_may_be_asked_alone_under_their_ids() -> None:
 
 
 @pytest.mark.parametrize("given", [matter([]), matter(contexts=(Context("1", None, 1),))])
-def test_without_propositions_or_texts_nothing_is_asked(given: Matter) -> None:
+def test_without_propositions_or_texts_nothing_is_asked(given: Target) -> None:
     assert TASK.pieces(given, PROMPTS, ROOM) == []
 
 
@@ -202,7 +202,7 @@ def test_parts_of_one_context_are_one_piece_of_evidence() -> None:
     given = matter(contexts=(Context("tin", "Tin was mined. " * 10, 1),))
     assert len(TASK.pieces(given, PROMPTS, 100)) == 2
     items = [said("supported", "c01"), said("supported", "c02")]
-    (row,) = TASK.rows("support/claim", given, Told({"p01": items}, room=100))
+    (row,) = TASK.rows("support/claim", given, TaskReply({"p01": items}, room=100))
     assert (row["evidence"], row["evidence_unknown"]) == (["tin"], 0)
 
 
@@ -214,7 +214,7 @@ def test_every_part_of_the_contexts_is_asked_about_every_proposition() -> None:
 
 
 def test_rows_rest_on_contexts_and_the_propositions_asked_about() -> None:
-    def facts(given: Matter) -> list[object]:
+    def facts(given: Target) -> list[object]:
         return list(TASK.facts(given, ("support/claim",)))
 
     assert facts(matter(["Tin."])) == facts(matter(["Tin."], ["Lead."], answer="B."))

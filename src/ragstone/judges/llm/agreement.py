@@ -11,7 +11,7 @@ from .parts import balanced, said, why_lacking
 from .prompts import Prompts
 from .question import Entry, Item, Piece
 from .sees import has, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 
 class StatementAgreement(Item):
@@ -72,10 +72,10 @@ class AgreementTask:
     asks: tuple[str, ...] = ("agreement/claim", "agreement/statement")
     after: tuple[str, ...] = ("claims", "statements")
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One for each reference; more where there are over 20 claims and statements."""
-        example = matter.example
-        ids = _ids(matter)
+        example = target.example
+        ids = _ids(target)
         instructions = told_first(prompts, self.name)
 
         def piece(reference: int, asked: Collection[str]) -> Piece:
@@ -106,10 +106,10 @@ class AgreementTask:
             for part in balanced([name for one, name in ids.items() if one.reference == reference])
         ]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """One for each claim and reference, or one for each statement."""
         origin = ask.split("/")[1]
-        ids = _ids(matter)
+        ids = _ids(target)
         return [
             {
                 "origin": origin,
@@ -117,42 +117,42 @@ class AgreementTask:
                 "reference": reference,
                 "index": proposition.index,
             }
-            | _verdict(told, ids.get(Asked(reference, origin, proposition.text)), origin)
-            for proposition, reference in _held(matter, origin)
+            | _verdict(reply, ids.get(Asked(reference, origin, proposition.text)), origin)
+            for proposition, reference in _held(target, origin)
         ]
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         """Question, answer, references, and what the asks are about."""
-        example = matter.example
+        example = target.example
         yield from (example.question, example.answer, example.reference)
         for ask in sorted(asks):
             origin = ask.split("/")[1]
-            yield origin, list(matter.propositions.get(origin, ()))
+            yield origin, list(target.propositions.get(origin, ()))
 
 
-def _held(matter: Matter, origin: str) -> Iterator[tuple[Proposition, int]]:
+def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
     """Each claim with every reference, each statement with its own."""
-    for proposition in matter.propositions.get(origin, ()):
+    for proposition in target.propositions.get(origin, ()):
         if origin == "statement":
             yield proposition, proposition.reference
         else:
-            for reference in range(len(matter.example.reference)):
+            for reference in range(len(target.example.reference)):
                 yield proposition, reference
 
 
-def _ids(matter: Matter) -> dict[Asked, str]:
+def _ids(target: Target) -> dict[Asked, str]:
     """``k01``, … for claims, then statements, counted on over the references."""
     asked = {
         Asked(one, origin, held.text): None
         for origin in SORTS
-        for held, one in _held(matter, origin)
+        for held, one in _held(target, origin)
     }
     order = sorted(asked, key=lambda one: one.reference)
     return {one: f"k{number:02d}" for number, one in enumerate(order, 1)}
 
 
-def _verdict(told: Told, name: str | None, origin: str) -> Row:
-    found = said(told, name, SORTS[origin])
+def _verdict(reply: TaskReply, name: str | None, origin: str) -> Row:
+    found = said(reply, name, SORTS[origin])
     if not found:
-        return {"verdict": None, "probability": None, "reason": why_lacking(told, name)}
+        return {"verdict": None, "probability": None, "reason": why_lacking(reply, name)}
     return {"verdict": found[0].verdict, "probability": None, "reason": found[0].reason}

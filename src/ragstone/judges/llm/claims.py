@@ -12,7 +12,7 @@ from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Entry, Item, Piece, Written
 from .sees import shown, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 ID = "a01"
 SILENT = ("abstain", "refuse")
@@ -68,9 +68,9 @@ class ClaimsTask:
     asks: tuple[str, ...] = ("response", "claims")
     after: tuple[str, ...] = ()
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One, about question, earlier turns and answer; none where the answer is blank."""
-        example = matter.example
+        example = target.example
         if not (example.answer or "").strip():
             return []
         blocks = shown(example, "question", "sentences")
@@ -81,26 +81,26 @@ class ClaimsTask:
 
         return [piece()]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """The type of the reply; or its factual claims, none where it abstains or refuses."""
-        answer = matter.example.answer or ""
+        answer = target.example.answer or ""
         if not answer.strip():
             empty = {"response_type": "abstain", "reason": "the answer is empty"}
             return [empty] if ask == "response" else []
-        found = said(told, ID, AnswerClaims)
+        found = said(reply, ID, AnswerClaims)
         if ask == "response":
             return [
                 {"response_type": found[0].response_type, "reason": found[0].response_reason}
                 if found
-                else {"response_type": None, "reason": why_lacking(told, ID)}
+                else {"response_type": None, "reason": why_lacking(reply, ID)}
             ]
         if not found or found[0].response_type in SILENT:
             return []
-        there = markers(answer, matter.example.contexts or (), self.citation_pattern)
+        there = markers(answer, target.example.contexts or (), self.citation_pattern)
         length = len(sentences(answer))
         rows: list[Row] = []
         for claim in found[0].claims:
-            text, named = self._without_markers(claim.text, matter, there)
+            text, named = self._without_markers(claim.text, target, there)
             if text:
                 sentence = claim.sentence - 1 if 1 <= claim.sentence <= length else None
                 rows.append(
@@ -114,22 +114,22 @@ class ClaimsTask:
                 )
         return rows
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         """Earlier turns, question and answer; for claims also how contexts may be named."""
-        example = matter.example
+        example = target.example
         yield from (example.history, example.question, example.answer)
         if "claims" in asks:
             yield [(context.id, context.rank) for context in example.contexts or ()]
             yield self.citation_pattern
 
     def _without_markers(
-        self, text: str, matter: Matter, there: Sequence[Marker]
+        self, text: str, target: Target, there: Sequence[Marker]
     ) -> tuple[str, list[str | None] | None]:
         """A claim without its markers, and the contexts they name, as far as the answer has them.
 
         A marker that names no context gives null. All is unknown where the answer has no marker.
         """
-        contexts = matter.example.contexts or ()
+        contexts = target.example.contexts or ()
         known = {marker.context for marker in there}
         fabricated = {marker.text for marker in there if marker.context is None}
         found: dict[tuple[str | None, str | None], None] = {}

@@ -13,7 +13,7 @@ from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
 from .sees import facts_of, shown, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
 """An aspect that can stand in an id as it is."""
@@ -34,38 +34,38 @@ class CritiqueTask:
     asks: tuple[str, ...] = ("critique",)
     after: tuple[str, ...] = ()
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One an aspect and vote. An answer is never split."""
-        if matter.example.answer is None:
+        if target.example.answer is None:
             return []
         return [
-            self._piece(matter, prompts, aspect, vote)
-            for aspect in aspects(matter.about(self.name))
+            self._piece(target, prompts, aspect, vote)
+            for aspect in aspects(target.about(self.name))
             for vote in range(aspect.votes)
         ]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """One row an aspect and vote; those that are lacking come last and have no verdict."""
-        return [row for aspect in aspects(matter.about(ask)) for row in _votes(aspect, told)]
+        return [row for aspect in aspects(target.about(ask)) for row in _votes(aspect, reply)]
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         """Question, turns and answer, and the aspects with their meanings and votes."""
         wanted = [
-            (one.name, definition(one), one.votes) for one in aspects(matter.about(self.name))
+            (one.name, definition(one), one.votes) for one in aspects(target.about(self.name))
         ]
-        return (*facts_of(matter.example, "question", "answer"), wanted)
+        return (*facts_of(target.example, "question", "answer"), wanted)
 
-    def _piece(self, matter: Matter, prompts: Prompts, aspect: Topic, vote: int) -> Piece:
+    def _piece(self, target: Target, prompts: Prompts, aspect: Topic, vote: int) -> Piece:
         name = item_id(aspect.name)
         return Piece(
             self.name,
             told_first(prompts, self.name),
             (
-                *shown(matter.example, "question", "sentences"),
+                *shown(target.example, "question", "sentences"),
                 f"ASPECT of item {name}, {aspect.name}: {definition(aspect)}\n\n",
             ),
             {name: CritiqueVerdict},
-            lambda _: self._piece(matter, prompts, aspect, vote),
+            lambda _: self._piece(target, prompts, aspect, vote),
             vote=vote,
         )
 
@@ -81,11 +81,11 @@ def item_id(aspect: str) -> str:
     return f"critique_{words}_{digest}" if words else f"critique_{digest}"
 
 
-def _votes(aspect: Topic, told: Told) -> list[Row]:
+def _votes(aspect: Topic, reply: TaskReply) -> list[Row]:
     name = item_id(aspect.name)
-    given = said(told, name, CritiqueVerdict)[: aspect.votes]
+    given = said(reply, name, CritiqueVerdict)[: aspect.votes]
     verdicts = [(one.verdict == "yes", one.reason) for one in given]
-    unread = [(None, why_lacking(told, name))] * (aspect.votes - len(given))
+    unread = [(None, why_lacking(reply, name))] * (aspect.votes - len(given))
     return [
         {"aspect": aspect.name, "index": index, "verdict": verdict, "reason": reason}
         for index, (verdict, reason) in enumerate([*verdicts, *unread])

@@ -22,7 +22,7 @@ from .prompts import Prompts
 from .question import NO_DETAILS, Entry, Item, Piece
 from .scale import WHOLE
 from .sees import facts_of, has, shown, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 YES_NO = {"yes": True, "no": False}
 _DETAIL = re.compile(r"\W*([A-Za-z_]+)\W*[\s:=]\s*(.+)", re.DOTALL)
@@ -109,9 +109,9 @@ class KindTask:
         """The kinds that its units are made by."""
         return tuple(dict.fromkeys(made for ask in self.kind.asks for made in ask.after))
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One; more where there are many units, or contexts that do not fit."""
-        example = matter.example
+        example = target.example
         instructions = told_first(prompts, self.name)
         blocks = shown(example, *self.kind.shows)
         sort = item_of(self.kind)
@@ -132,23 +132,23 @@ class KindTask:
 
         return [
             piece(contexts, texts, ids)
-            for contexts, texts in self._shown(matter, room)
+            for contexts, texts in self._shown(target, room)
             for ids in balanced(list(texts))
         ]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """One for each unit."""
         return [
-            unit | self._judged(names, matter, told)
-            for unit, names in self._units(ask, matter, told.room)
+            unit | self._judged(names, target, reply)
+            for unit, names in self._units(ask, target, reply.room)
         ]
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         """The texts that are shown, and what the asks are about."""
         texts = ["answer" if text == "sentences" else text for text in self.kind.shows]
-        yield from facts_of(matter.example, *texts)
+        yield from facts_of(target.example, *texts)
         for origin in self._origins(asks):
-            yield origin, list(matter.propositions.get(origin, ()))
+            yield origin, list(target.propositions.get(origin, ()))
 
     @property
     def _title(self) -> str:
@@ -162,25 +162,25 @@ class KindTask:
             if ask.name in asks and ask.over is not None and self.kind.about == "proposition"
         ]
 
-    def _propositions(self, matter: Matter) -> dict[str, str]:
+    def _propositions(self, target: Target) -> dict[str, str]:
         """The texts of all that are asked about by their ids; equal ones are asked about once."""
         every = chain.from_iterable(
-            matter.propositions.get(origin, ()) for origin in self._origins(self.asks)
+            target.propositions.get(origin, ()) for origin in self._origins(self.asks)
         )
         return numbered("p", sorted({proposition.text for proposition in every}))
 
-    def _shown(self, matter: Matter, room: int) -> Iterator[tuple[str | None, Mapping[str, str]]]:
+    def _shown(self, target: Target, room: int) -> Iterator[tuple[str | None, Mapping[str, str]]]:
         """What each question shows of the contexts, and the units it is about, by id."""
         about = self.kind.about
-        parts = groups(matter.example, room) if self._reads_contexts else []
+        parts = groups(target.example, room) if self._reads_contexts else []
         if about == "context":
             for part in parts:
                 yield contexts_block(part), {passage.id: passage.text for passage in part}
             return
         if about == "proposition":
-            units = self._propositions(matter)
+            units = self._propositions(target)
         else:
-            units = {} if matter.example.answer is None else {self.kind.item: ""}
+            units = {} if target.example.answer is None else {self.kind.item: ""}
         if not parts:
             yield None, units
         for part in parts:
@@ -190,34 +190,34 @@ class KindTask:
     def _reads_contexts(self) -> bool:
         return self.kind.about == "context" or "contexts" in self.kind.shows
 
-    def _units(self, ask: str, matter: Matter, room: int) -> Iterator[tuple[Row, Sequence[str]]]:
+    def _units(self, ask: str, target: Target, room: int) -> Iterator[tuple[Row, Sequence[str]]]:
         """The columns that tell each unit apart, and the ids under which it was asked about."""
         if self.kind.about == "context":
             ranks: dict[int, list[str]] = {}
-            for passage in chain.from_iterable(groups(matter.example, room)):
+            for passage in chain.from_iterable(groups(target.example, room)):
                 ranks.setdefault(passage.rank, []).append(passage.id)
             yield from (({"rank": rank}, names) for rank, names in ranks.items())
         elif self.kind.about == "proposition":
-            names = {text: name for name, text in self._propositions(matter).items()}
+            names = {text: name for name, text in self._propositions(target).items()}
             for origin in self._origins([ask]):
-                for one in matter.propositions.get(origin, ()):
+                for one in target.propositions.get(origin, ()):
                     yield _unit(self.kind, origin, one), [names[one.text]]
-        elif matter.example.answer is not None:
+        elif target.example.answer is not None:
             yield {}, [self.kind.item]
 
-    def _judged(self, names: Sequence[str], matter: Matter, told: Told) -> Row:
+    def _judged(self, names: Sequence[str], target: Target, reply: TaskReply) -> Row:
         """What was said with the strongest verdict; nothing where a part that is lacking could
         have a stronger one."""
         sort = item_of(self.kind)
         order = list(_words(self.kind.columns[self.kind.decides]).values())
         ranked = sorted(
-            (item for name in names for item in said(told, name, sort)),
+            (item for name in names for item in said(reply, name, sort)),
             key=lambda item: order.index(getattr(item, sort.decides)),
         )
-        lacking = [name for name in names if name in told.lacking or not told.items.get(name)]
+        lacking = [name for name in names if name in reply.lacking or not reply.items.get(name)]
         if not ranked or (lacking and getattr(ranked[0], sort.decides) != order[0]):
-            return {"reason": why_lacking(told, next(iter(lacking), None))}
-        return _row(self.kind, ranked[0], matter)
+            return {"reason": why_lacking(reply, next(iter(lacking), None))}
+        return _row(self.kind, ranked[0], target)
 
 
 def _given(kind: type[Kind]) -> dict[str, Column]:
@@ -256,10 +256,10 @@ def _meant(column: Column, said: str) -> Any:
     return words.get(said, said)
 
 
-def _row(kind: type[Kind], item: KindItem, matter: Matter) -> Row:
+def _row(kind: type[Kind], item: KindItem, target: Target) -> Row:
     row: Row = {"reason": item.reason}
     for column in kind.columns.values():
-        lacks = bool(column.only_with) and not has(matter.example, column.only_with)
+        lacks = bool(column.only_with) and not has(target.example, column.only_with)
         if column.counts:
             row[column.name] = 0 if lacks else sum(one in column.counts for one in item.counted)
         elif _name(column) in type(item).model_fields and column.name != "reason":

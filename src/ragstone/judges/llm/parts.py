@@ -9,7 +9,7 @@ from ragstone.models.chat import ITEMS
 
 from .blocks import Passage, passages
 from .question import Item, Piece
-from .task import Told
+from .task import TaskReply
 
 Text = TypeVar("Text")
 Sort = TypeVar("Sort", bound=Item)
@@ -50,12 +50,12 @@ def numbered(letter: str, texts: Sequence[str], first: int = 1) -> dict[str, str
     return {f"{letter}{number:02d}": text for number, text in enumerate(texts, first)}
 
 
-def said(told: Told, name: str | None, sort: type[Sort]) -> list[Sort]:
+def said(reply: TaskReply, name: str | None, sort: type[Sort]) -> list[Sort]:
     """What the replies hold under an id; several where the contexts were split."""
-    items = told.items.get(name, ()) if name is not None else ()
+    items = reply.items.get(name, ()) if name is not None else ()
     return [item for item in items if isinstance(item, sort)]
 
 
-def why_lacking(told: Told, name: str | None) -> str:
+def why_lacking(reply: TaskReply, name: str | None) -> str:
     """Why there is no verdict under an id."""
-    return told.lacking.get(name, NOT_SAID) if name is not None else NOT_SAID
+    return reply.lacking.get(name, NOT_SAID) if name is not None else NOT_SAID

@@ -9,7 +9,7 @@ from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
 from .sees import facts_of, shown, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 VERDICTS = {
     ("A", 0): "win",
@@ -41,58 +41,58 @@ class PreferenceTask:
     asks: tuple[str, ...] = ("preference",)
     after: tuple[str, ...] = ()
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """Two a rival, one an order; equal answers are asked about once. None is ever split."""
-        shows = {name: pair for _, _, name, pair in _orders(matter)}
-        return [self._piece(matter, prompts, name, *shows[name]) for name in shows]
+        shows = {name: pair for _, _, name, pair in _orders(target)}
+        return [self._piece(target, prompts, name, *shows[name]) for name in shows]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """One row a rival and order."""
         return [
-            {"rival": rival, "order": order, **_verdict(told, name, order)}
-            for rival, order, name, _ in _orders(matter)
+            {"rival": rival, "order": order, **_verdict(reply, name, order)}
+            for rival, order, name, _ in _orders(target)
         ]
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         """Question, turns, reference and both answers of each pair."""
-        pairs = [(rival, pair) for rival, order, _, pair in _orders(matter) if order == 0]
-        return (*facts_of(matter.example, "question", "answer", "reference"), pairs)
+        pairs = [(rival, pair) for rival, order, _, pair in _orders(target) if order == 0]
+        return (*facts_of(target.example, "question", "answer", "reference"), pairs)
 
-    def _piece(self, matter: Matter, prompts: Prompts, name: str, first: str, second: str) -> Piece:
+    def _piece(self, target: Target, prompts: Prompts, name: str, first: str, second: str) -> Piece:
         return Piece(
             self.name,
             told_first(prompts, self.name),
             (
-                *shown(matter.example, "question", "reference"),
+                *shown(target.example, "question", "reference"),
                 block("ANSWER A", first),
                 block("ANSWER B", second),
             ),
             {name: PreferenceVerdict},
-            lambda _: self._piece(matter, prompts, name, first, second),
+            lambda _: self._piece(target, prompts, name, first, second),
         )
 
 
-def _orders(matter: Matter) -> Iterator[tuple[str, int, str, tuple[str, str]]]:
+def _orders(target: Target) -> Iterator[tuple[str, int, str, tuple[str, str]]]:
     """Rival, order, id of the item, and the answers as shown; 0 if this answer comes first."""
-    mine = matter.example.answer
+    mine = target.example.answer
     if mine is None:
         return
-    texts = sorted({mine, *matter.rivals.values()})
+    texts = sorted({mine, *target.rivals.values()})
     places = {text: number for number, text in enumerate(texts, 1)}
-    for rival in _wanted(matter):
-        theirs = matter.rivals[rival]
+    for rival in _wanted(target):
+        theirs = target.rivals[rival]
         for order, (first, second) in enumerate([(mine, theirs), (theirs, mine)]):
             name = f"preference_{places[first]}_{places[second]}"
             yield rival, order, name, (first, second)
 
 
-def _wanted(matter: Matter) -> list[str]:
-    names = {topic.name for topic in matter.about("preference")}
-    return sorted(rival for rival in matter.rivals if rival in names or "" in names)
+def _wanted(target: Target) -> list[str]:
+    names = {topic.name for topic in target.about("preference")}
+    return sorted(rival for rival in target.rivals if rival in names or "" in names)
 
 
-def _verdict(told: Told, name: str, order: int) -> Row:
-    verdicts = said(told, name, PreferenceVerdict)
+def _verdict(reply: TaskReply, name: str, order: int) -> Row:
+    verdicts = said(reply, name, PreferenceVerdict)
     if not verdicts:
-        return {"verdict": None, "reason": why_lacking(told, name)}
+        return {"verdict": None, "reason": why_lacking(reply, name)}
     return {"verdict": VERDICTS[verdicts[0].verdict, order], "reason": verdicts[0].reason}

@@ -8,7 +8,7 @@ from .parts import said
 from .prompts import Prompts
 from .question import Entry, Item, Piece, Written
 from .sees import facts_of, shown, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 ITEM = "n01"
 NONCOMMITTAL = {"yes": True, "no": False}
@@ -50,28 +50,28 @@ class ProbesTask:
     asks: tuple[str, ...] = ("probes",)
     after: tuple[str, ...] = ()
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One, for an answer that says something. An answer is never split."""
-        return [self._piece(matter, prompts)] if (matter.example.answer or "").strip() else []
+        return [self._piece(target, prompts)] if (target.example.answer or "").strip() else []
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """Three rows; none where the reply is lacking, for there are no units without it."""
         return [
             {"index": index, "text": text, "noncommittal": made.noncommittal}
-            for made in said(told, ITEM, ProbesMade)[:1]
+            for made in said(reply, ITEM, ProbesMade)[:1]
             for index, text in enumerate((made.q1, made.q2, made.q3))
         ]
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         """The answer."""
-        return facts_of(matter.example, "answer")
+        return facts_of(target.example, "answer")
 
-    def _piece(self, matter: Matter, prompts: Prompts) -> Piece:
+    def _piece(self, target: Target, prompts: Prompts) -> Piece:
         return Piece(
             self.name,
             told_first(prompts, self.name),
-            shown(matter.example, "answer"),
+            shown(target.example, "answer"),
             {ITEM: ProbesMade},
-            lambda _: self._piece(matter, prompts),
+            lambda _: self._piece(target, prompts),
             details=(),
         )

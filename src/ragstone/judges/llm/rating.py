@@ -14,7 +14,7 @@ from .question import Entry, Item, Piece
 from .rubrics import Rubric, load_rubrics
 from .scale import WHOLE
 from .sees import facts_of, has, shown, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 AT_ONCE = 1_000
 """Passages of one rating, at the most; it is one item, so there may be many."""
@@ -49,40 +49,40 @@ class RatingTask:
     asks: tuple[str, ...] = ("rating",)
     after: tuple[str, ...] = ()
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One a criterion, or several where its contexts do not fit."""
         return [
             piece
-            for rubric in self._rubrics(matter)
-            for piece in self._pieces(rubric, matter, prompts, room)
+            for rubric in self._rubrics(target)
+            for piece in self._pieces(rubric, target, prompts, room)
         ]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """One row a criterion whose texts are there."""
-        return [_row(rubric, matter, told) for rubric in self._rubrics(matter)]
+        return [_row(rubric, target, reply) for rubric in self._rubrics(target)]
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         """The rubrics, and what they see."""
-        rubrics = self._rubrics(matter)
+        rubrics = self._rubrics(target)
         seen = sorted({text for rubric in rubrics for text in rubric.sees})
-        return (*facts_of(matter.example, *seen), rubrics)
+        return (*facts_of(target.example, *seen), rubrics)
 
-    def _rubrics(self, matter: Matter) -> list[Rubric]:
+    def _rubrics(self, target: Target) -> list[Rubric]:
         """Of the criteria wanted, those whose texts the example has."""
-        if matter.example.answer is None:
+        if target.example.answer is None:
             return []
-        wanted = sorted({topic.name for topic in matter.about(self.name)})
+        wanted = sorted({topic.name for topic in target.about(self.name)})
         return [
             self.rubrics[name]
             for name in wanted
-            if all(has(matter.example, text) for text in self.rubrics[name].sees)
+            if all(has(target.example, text) for text in self.rubrics[name].sees)
         ]
 
-    def _pieces(self, rubric: Rubric, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
-        blocks = shown(matter.example, *rubric.sees)
+    def _pieces(self, rubric: Rubric, target: Target, prompts: Prompts, room: int) -> list[Piece]:
+        blocks = shown(target.example, *rubric.sees)
         groups: list[str | None] = [None]
         if "contexts" in rubric.sees:
-            groups = [contexts_block(group) for group in _groups(matter, room)]
+            groups = [contexts_block(group) for group in _groups(target, room)]
         return [self._piece(rubric, prompts, blocks, group) for group in groups]
 
     def _piece(
@@ -110,16 +110,16 @@ def rating_item(points: int) -> type[Rating]:
     return create_model(f"Rating{points}", __base__=Rating, score=(scores, ...))
 
 
-def _groups(matter: Matter, room: int) -> list[list[Passage]]:
+def _groups(target: Target, room: int) -> list[list[Passage]]:
     """The contexts as they are shown together; nearly always in one group."""
-    return passages(matter.example.contexts or (), room - room // FOR_THE_REST, AT_ONCE)
+    return passages(target.example.contexts or (), room - room // FOR_THE_REST, AT_ONCE)
 
 
-def _row(rubric: Rubric, matter: Matter, told: Told) -> Row:
+def _row(rubric: Rubric, target: Target, reply: TaskReply) -> Row:
     name = item_id(rubric.name)
-    given = said(told, name, Rating)
-    if name in told.lacking or not given:
-        return {"criterion": rubric.name, "score": None, "reason": why_lacking(told, name)}
+    given = said(reply, name, Rating)
+    if name in reply.lacking or not given:
+        return {"criterion": rubric.name, "score": None, "reason": why_lacking(reply, name)}
     values = [rubric.points[one.score - 1].value for one in given]
     words = [one.reasoning for one in given]
     if len(given) == 1:
@@ -128,7 +128,7 @@ def _row(rubric: Rubric, matter: Matter, told: Told) -> Row:
         score = max(values)
         words = [words[values.index(score)]]
     else:
-        sizes = [len(group) for group in _groups(matter, told.room)]
+        sizes = [len(group) for group in _groups(target, reply.room)]
         score = sum(value * size for value, size in zip(values, sizes, strict=True)) / sum(sizes)
     reason = f"{rubric.merge} of {len(given)} parts of the contexts: {' '.join(words)}"
     return {"criterion": rubric.name, "score": score, "reason": reason}

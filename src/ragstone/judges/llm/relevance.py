@@ -12,7 +12,7 @@ from .prompts import Prompts
 from .question import Entry, Item, Piece
 from .scale import WHOLE
 from .sees import has, shown, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 SUFFICIENT = 3
 
@@ -54,9 +54,9 @@ class RelevanceTask:
     asks: tuple[str, ...] = ("relevance",)
     after: tuple[str, ...] = ()
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One, or as many as the contexts need; none without a question."""
-        example = matter.example
+        example = target.example
         if not has(example, "question"):
             return []
         blocks = shown(example, "question")
@@ -77,26 +77,26 @@ class RelevanceTask:
 
         return [piece(group, [passage.id for passage in group]) for group in groups(example, room)]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """One for each context with text; a context that was split is put together again."""
         by_rank: dict[int, list[Passage]] = {}
-        for passage in chain.from_iterable(groups(matter.example, told.room)):
+        for passage in chain.from_iterable(groups(target.example, reply.room)):
             by_rank.setdefault(passage.rank, []).append(passage)
-        return [_row(rank, split, told) for rank, split in by_rank.items()]
+        return [_row(rank, split, reply) for rank, split in by_rank.items()]
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         """Earlier turns, question and the texts by rank, whatever their ids."""
-        example = matter.example
+        example = target.example
         texts = [(context.rank, context.text) for context in example.contexts or ()]
         return (example.history, example.question, texts)
 
 
-def _row(rank: int, split: Sequence[Passage], told: Told) -> Row:
+def _row(rank: int, split: Sequence[Passage], reply: TaskReply) -> Row:
     """The highest grade; misleading if any passage is. What a lacking one could change is null."""
     verdicts = [
-        (passage, item) for passage in split for item in said(told, passage.id, PassageRelevance)
+        (passage, item) for passage in split for item in said(reply, passage.id, PassageRelevance)
     ]
-    lacking = [passage.id for passage in split if not said(told, passage.id, PassageRelevance)]
+    lacking = [passage.id for passage in split if not said(reply, passage.id, PassageRelevance)]
     best = max((item for _, item in verdicts), key=lambda item: item.grade, default=None)
     grade = best.grade if best else 0
     settled = not lacking or grade == SUFFICIENT
@@ -113,7 +113,7 @@ def _row(rank: int, split: Sequence[Passage], told: Told) -> Row:
         else False,
         "sentences": max(passage.first + passage.sentences for passage in split),
         "relevant_sentences": None if lacking else _helping(verdicts),
-        "reason": best.reason if best and settled else why_lacking(told, lacking[0]),
+        "reason": best.reason if best and settled else why_lacking(reply, lacking[0]),
     }
 
 

@@ -9,7 +9,7 @@ from .parts import balanced, said
 from .prompts import Prompts
 from .question import Entry, Item, Piece, Written
 from .sees import shown, told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 
 class ReferenceStatements(Item):
@@ -33,9 +33,9 @@ class StatementsTask:
     asks: tuple[str, ...] = ("statements",)
     after: tuple[str, ...] = ()
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One, with an item for each reference; several where there are more than 20."""
-        example = matter.example
+        example = target.example
         references = {
             f"r{number:02d}": text
             for number, text in enumerate(example.reference, 1)
@@ -52,18 +52,18 @@ class StatementsTask:
 
         return [piece(ids) for ids in balanced(list(references))]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:  # noqa: ARG002
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         """The statements of every reference; none of one that the replies leave out."""
         rows: list[Row] = []
-        for number in range(len(matter.example.reference)):
-            for found in said(told, f"r{number + 1:02d}", ReferenceStatements):
+        for number in range(len(target.example.reference)):
+            for found in said(reply, f"r{number + 1:02d}", ReferenceStatements):
                 rows += [
                     {"reference": number, "index": index, "text": text}
                     for index, text in enumerate(found.statements)
                 ]
         return rows
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
         """Earlier turns, question and references."""
-        example = matter.example
+        example = target.example
         return (example.history, example.question, example.reference)

@@ -14,7 +14,7 @@ from .parts import balanced, groups, numbered, said, why_lacking
 from .prompts import Prompts
 from .question import Entry, Item, Piece
 from .sees import told_first
-from .task import Matter, Row, Told
+from .task import Row, Target, TaskReply
 
 SUPPORTED, _, ABSENT = SUPPORT_VERDICTS
 ORIGINS = ("claim", "statement", "evidence")
@@ -60,9 +60,9 @@ class SupportTask:
     asks: tuple[str, ...] = ("support/claim", "support/statement", "support/evidence")
     after: tuple[str, ...] = ("claims", "statements")
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One; more where there are over 20 propositions, or contexts that do not fit."""
-        texts = _asked(matter)
+        texts = _asked(target)
         instructions = told_first(prompts, self.name)
 
         def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
@@ -80,38 +80,38 @@ class SupportTask:
 
         return [
             piece(group, ids)
-            for group in groups(matter.example, room)
+            for group in groups(target.example, room)
             for ids in balanced(list(texts))
         ]
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """One for each proposition of the ask's origin."""
         origin = ask.split("/")[1]
         places = {
             passage.id: passage.context
-            for passage in chain.from_iterable(groups(matter.example, told.room))
+            for passage in chain.from_iterable(groups(target.example, reply.room))
         }
-        contexts = [context.text for context in matter.example.contexts or () if context.text]
-        names = {text: name for name, text in _asked(matter).items()}
+        contexts = [context.text for context in target.example.contexts or () if context.text]
+        names = {text: name for name, text in _asked(target).items()}
         verdicts = {
-            name: _verdict(name, told, places, contexts) for name in dict.fromkeys(names.values())
+            name: _verdict(name, reply, places, contexts) for name in dict.fromkeys(names.values())
         }
         return [
             _about(origin, proposition) | verdicts[names[proposition.text]]
-            for proposition in matter.propositions.get(origin, ())
+            for proposition in target.propositions.get(origin, ())
         ]
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         """The contexts with their ids, and the propositions that the asks are about."""
-        yield [(context.id, context.text) for context in matter.example.contexts or ()]
+        yield [(context.id, context.text) for context in target.example.contexts or ()]
         for ask in sorted(asks):
             origin = ask.split("/")[1]
-            yield origin, list(matter.propositions.get(origin, ()))
+            yield origin, list(target.propositions.get(origin, ()))
 
 
-def _asked(matter: Matter) -> dict[str, str]:
+def _asked(target: Target) -> dict[str, str]:
     """The texts of all propositions by id: each once, in an order that follows from all of them."""
-    propositions = chain.from_iterable(matter.propositions.get(origin, ()) for origin in ORIGINS)
+    propositions = chain.from_iterable(target.propositions.get(origin, ()) for origin in ORIGINS)
     texts = sorted({proposition.text for proposition in propositions})
     seed = _hash("\0".join(texts))
     return numbered("p", sorted(texts, key=lambda text: (_hash(text, seed), text)))
@@ -130,15 +130,17 @@ def _about(origin: str, proposition: Proposition) -> Row:
     }
 
 
-def _verdict(name: str, told: Told, places: Mapping[str, str], contexts: Iterable[str]) -> Row:
+def _verdict(
+    name: str, reply: TaskReply, places: Mapping[str, str], contexts: Iterable[str]
+) -> Row:
     """Supported if any part of the contexts supports it, else contradicted if any contradicts it.
 
     Null where a part is lacking that could still support it.
     """
-    items = said(told, name, PropositionSupport)
+    items = said(reply, name, PropositionSupport)
     verdict = min((item.verdict for item in items), key=SUPPORT_VERDICTS.index, default=None)
-    if verdict is None or (name in told.lacking and verdict != SUPPORTED):
-        return {"verdict": None, "probability": None, "reason": why_lacking(told, name)}
+    if verdict is None or (name in reply.lacking and verdict != SUPPORTED):
+        return {"verdict": None, "probability": None, "reason": why_lacking(reply, name)}
     speaking = [item for item in items if item.verdict == verdict]
     named = [one for item in speaking for one in item.evidence if verdict != ABSENT]
     quotes = [item.quote.strip() for item in speaking if verdict != ABSENT and item.quote.strip()]

@@ -8,6 +8,7 @@ from ragstone.examples import Example
 from ragstone.judgements import Topic
 from ragstone.judges.judge import Proposition
 
+from .asker import Outcome
 from .prompts import Prompts
 from .question import Item, Piece
 
@@ -19,7 +20,7 @@ UNSPLIT = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Matter:
+class Target:
     """What is to be judged of one example.
 
     Args:
@@ -41,25 +42,36 @@ class Matter:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a model said about one matter: the items of all its replies.
+class TaskReply:
+    """What a model said to one task about one target: the items of all its replies.
 
     Args:
         items: By id; several where the question was split, or was put in several votes.
         lacking: Ids without an item, and why.
         room: Characters that the texts of one question could have.
+        outcomes: How its questions came out.
     """
 
     items: Mapping[str, Sequence[Item]]
     lacking: Mapping[str, str] = field(default_factory=dict)
     room: int = UNSPLIT
+    outcomes: tuple[Outcome, ...] = ()
+
+    @property
+    def left_open(self) -> str | None:
+        """How much is lacking, and why; None where nothing is."""
+        if not self.lacking:
+            return None
+        why = next(iter(self.lacking.values()))
+        count = len(self.lacking)
+        return f"{count} of {count + len(self.items.keys() - self.lacking.keys())} left open: {why}"
 
 
 class Task(Protocol):
     """Makes pieces of questions and reads what comes back. It never asks.
 
-    ``pieces`` is a pure function of matter and prompts: the same question is the same bytes in
-    every run. Ids of items are unique within the matter; where a piece is split because the
+    ``pieces`` is a pure function of target and prompts: the same question is the same bytes in
+    every run. Ids of items are unique within the target; where a piece is split because the
     contexts do not fit, each part asks for the same ids and ``rows`` merges them.
     """
 
@@ -75,18 +87,18 @@ class Task(Protocol):
     def after(self) -> tuple[str, ...]:
         """The tasks whose rows it is about."""
 
-    def pieces(self, matter: Matter, prompts: Prompts, room: int) -> list[Piece]:
-        """What is to be asked about the matter; none where there is nothing to ask.
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
+        """What is to be asked about the target; none where there is nothing to ask.
 
         Args:
-            matter: What is judged.
+            target: What is judged.
             prompts: The instructions.
             room: Characters that the texts of one piece may have; longer ones are split.
         """
 
-    def rows(self, ask: str, matter: Matter, told: Told) -> list[Row]:
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """The rows of an ask, one for every unit asked about; the verdict of one that is lacking is
         null, and its reason says why."""
 
-    def facts(self, matter: Matter, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         """What the rows rest on, for the fingerprint of the subject: equal facts, equal rows."""

@@ -1,0 +1,294 @@
+"""Chat judge: an LLM judge at work: it asks its questions, keeps the replies and fills tables."""
+
+import asyncio
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import polars as pl
+
+from ragstone.examples import Example
+from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint
+from ragstone.judges.llm.asker import Asker
+from ragstone.judges.llm.judge import (
+    LEAST_ROOM,
+    MADE_BY_ONE,
+    LLMJudge,
+    retrieved_nothing,
+    task_replies,
+    too_long,
+)
+from ragstone.judges.llm.question import Piece
+from ragstone.judges.llm.rounds import ORIGINS
+from ragstone.judges.llm.task import Target, Task, TaskReply
+from ragstone.models.chat import ChatModel
+from ragstone.plan import Stage, stages
+
+Result = TypeVar("Result")
+
+
+class Replies(NamedTuple):
+    """What models said to one task about one example, each by its name."""
+
+    target: Target
+    subject: str
+    by_model: Mapping[str, TaskReply]
+
+
+class ChatJudge:
+    """An LLM judge with what it asks with; pacing, retries, the journal and money are the asker's.
+
+    Args:
+        judge: What is asked, and how replies are read.
+        asker: What questions are put with; None for a judge who is asked nothing yet.
+        wanted: The asks of the run; what nobody wants is not asked. None: all.
+        answers: The answers of every system, by question; for preferences.
+    """
+
+    def __init__(
+        self,
+        judge: LLMJudge,
+        asker: Asker | None = None,
+        wanted: frozenset[str] | None = None,
+        answers: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        self.judge = judge
+        self._asker = asker
+        self._wanted = judge.asks if wanted is None else wanted
+        self._answers = answers or {}
+        self._replies: dict[tuple[str, str], Replies] = {}
+        self._stages: dict[frozenset[str], list[Stage]] = {}
+
+    @property
+    def name(self) -> str:
+        """The models' names, a comma between."""
+        return self.judge.name
+
+    @property
+    def about(self) -> str:
+        """The models, and how many of them vote."""
+        return self.judge.about
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """What a model can be asked."""
+        return self.judge.asks
+
+    def able_to_ask(
+        self, asker: Asker, wanted: Collection[str], answers: Mapping[str, Mapping[str, str]]
+    ) -> "ChatJudge":
+        """The same judge, with what it asks with."""
+        return ChatJudge(self.judge, asker, frozenset(wanted), answers)
+
+    def for_block(self) -> "ChatJudge":
+        """The same judge, without any replies yet."""
+        fresh = ChatJudge(self.judge, self._asker, self._wanted, self._answers)
+        fresh._stages = self._stages
+        return fresh
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        """Rows from the replies; what was not asked yet is asked now."""
+        task = self.judge.task_of(ask)
+        about = {
+            ORIGINS[one]: block.propositions(one)
+            for one in task.asks
+            if one in ORIGINS and one in self._wanted
+        }
+        targets = {
+            row: self._target(
+                block.examples[row], {origin: them.get(row, ()) for origin, them in about.items()}
+            )
+            for row in rows
+            if not retrieved_nothing(task, block.examples[row])
+        }
+        left = [target for target in targets.values() if not self._knows(task, target)]
+        if left:
+            self._put_with.wait(self._put_all(task, left))
+        voters = self.judge.voters(task)
+        sheets = {name: Sheet(ask, name) for name in (self.name, *voters)}
+        for row, target in targets.items():
+            replies = self._replies[task.name, target.example.id]
+            self._enter(ask, row, task, replies, sheets)
+        filled = [sheet.filled() for sheet in sheets.values()]
+        return Filled(
+            pl.concat([one.rows for one in filled]), pl.concat([one.ledger for one in filled])
+        )
+
+    async def ask_about(self, example: Example, asks: Collection[str], turn: int) -> None:
+        """Put all that is asked about an example, each stage behind those that it waits for.
+
+        No stage waits for other examples.
+
+        Args:
+            example: What about.
+            asks: Those that are open for this example.
+            turn: The place of the example in the data.
+        """
+        wanted = frozenset(asks)
+        if wanted not in self._stages:
+            self._stages[wanted] = stages(wanted, self.judge.plan, self.judge.tasks)
+        begun: list[asyncio.Task[None]] = []
+        for stage in self._stages[wanted]:
+            waits = [begun[place] for place in stage.after]
+            begun.append(asyncio.create_task(self._put_stage(example, wanted, stage, waits, turn)))
+        await asyncio.gather(*begun)
+
+    @property
+    def _put_with(self) -> Asker:
+        if self._asker is None:
+            raise RuntimeError(f"{self.name} was given nothing to ask with.")
+        return self._asker
+
+    async def _put_stage(
+        self,
+        example: Example,
+        asks: frozenset[str],
+        stage: Stage,
+        waits: Sequence["asyncio.Task[None]"],
+        turn: int,
+    ) -> None:
+        for earlier in waits:
+            await earlier
+        tasks = [
+            task
+            for task in stage.tasks
+            if not asks.isdisjoint(task.asks) and not retrieved_nothing(task, example)
+        ]
+        if tasks:
+            about = self._about(example, asks, stage)
+            await self._put(tasks, self._target(example, about), turn)
+
+    async def _put_all(self, task: Task, targets: Iterable[Target]) -> None:
+        await asyncio.gather(
+            *(self._put([task], target, turn) for turn, target in enumerate(targets))
+        )
+
+    async def _put(self, tasks: Sequence[Task], target: Target, turn: int) -> None:
+        """Ask about some tasks, those of one round of the plan, and keep what is said.
+
+        Where a server finds the contexts too long, they are asked about in ever smaller parts.
+        """
+        subject = self.judge.subject(tasks, target)
+        room = self.judge.room
+        while True:
+            said = await self._ask_all(tasks, target, turn, room)
+            reasons = [(task, self.judge.status(task, target, said[task.name])) for task in tasks]
+            if room <= LEAST_ROOM or not any(too_long(task, why) for task, (_, why) in reasons):
+                break
+            shown = sum(len(context.text or "") for context in target.example.contexts or ())
+            room = max(min(room, shown) // 2, LEAST_ROOM)
+        for name, by_model in said.items():
+            self._replies[name, target.example.id] = Replies(target, subject, by_model)
+
+    async def _ask_all(
+        self, tasks: Sequence[Task], target: Target, turn: int, room: int
+    ) -> dict[str, dict[str, TaskReply]]:
+        """What every model says, by task; what is made is asked of the first that makes it."""
+        pieces = {task.name: self.judge.pieces(task, target, room) for task in tasks}
+        pieces = {name: them for name, them in pieces.items() if them}
+        judged = {name: them for name, them in pieces.items() if name not in MADE_BY_ONE}
+        first, *others = self.judge.models
+        members = [(first, pieces), *((model, judged) for model in others)]
+        answered = await _together(
+            self._ask(model, them, target.example, turn, room) for model, them in members
+        )
+        said: dict[str, dict[str, TaskReply]] = {task.name: {} for task in tasks}
+        for (model, _), replies in zip(members, answered, strict=True):
+            for name, reply in replies.items():
+                said[name][model.name] = reply
+        for name in (name for name in pieces if name in MADE_BY_ONE):
+            for model in others:
+                if any(reply.items and not reply.lacking for reply in said[name].values()):
+                    break
+                made = {name: pieces[name]}
+                replies = await self._ask(model, made, target.example, turn, room)
+                said[name][model.name] = replies[name]
+        return said
+
+    async def _ask(
+        self,
+        model: ChatModel,
+        pieces: Mapping[str, list[Piece]],
+        example: Example,
+        turn: int,
+        room: int,
+    ) -> dict[str, TaskReply]:
+        """Put the pieces to one model; what it said to each task."""
+        questions = self.judge.questions(model, pieces, example)
+        outcomes = await _together(self._put_with.ask(model, one, turn) for one in questions)
+        return task_replies(pieces, questions, outcomes, room)
+
+    def _target(
+        self, example: Example, propositions: Mapping[str, Sequence[Proposition]]
+    ) -> Target:
+        answers = self._answers.get(example.question_id, {})
+        rivals = {system: text for system, text in answers.items() if system != example.system}
+        return Target(example, propositions, self.judge.topics, rivals)
+
+    def _about(
+        self, example: Example, asks: frozenset[str], stage: Stage
+    ) -> Mapping[str, Sequence[Proposition]]:
+        """The propositions that a stage is about: gold evidence, and what was made before."""
+        about: dict[str, Sequence[Proposition]] = {}
+        for ask in (ask for task in stage.tasks for ask in task.asks if ask in ORIGINS):
+            if ask in asks:
+                origin = ORIGINS[ask]
+                about[origin] = (
+                    [Proposition("data", 0, i, text) for i, text in enumerate(example.evidence)]
+                    if origin == "evidence"
+                    else self._made(f"{origin}s", example)
+                )
+        return about
+
+    def _made(self, task: str, example: Example) -> list[Proposition]:
+        """The claims or statements of an example, as they are kept."""
+        if (task, example.id) not in self._replies:
+            return []
+        target, _, by_model = self._replies[task, example.id]
+        status, _ = self.judge.status(self.judge.tasks[task], target, by_model)
+        if status != "ok":
+            return []
+        counted = self.judge.counted(self.judge.tasks[task], by_model)
+        return [
+            Proposition(self.name, row.get("reference", 0), row["index"], row["text"])
+            for row in self.judge.rows(task, target, counted)
+        ]
+
+    def _knows(self, task: Task, target: Target) -> bool:
+        """Whether the task was put, and about the same propositions."""
+        replies = self._replies.get((task.name, target.example.id))
+        if replies is None:
+            return False
+        origins = {ORIGINS[ask] for ask in task.asks if ask in ORIGINS}
+        known = replies.target.propositions
+        return all(
+            list(known.get(origin, ())) == list(target.propositions.get(origin, ()))
+            for origin in origins
+        )
+
+    def _enter(
+        self, ask: str, row: int, task: Task, replies: Replies, sheets: Mapping[str, Sheet]
+    ) -> None:
+        """Enter the judge's word and, of a panel, that of each member."""
+        target, subject, by_model = replies
+        status, reason = self.judge.status(task, target, by_model)
+        keys = (key for one in by_model.values() for out in one.outcomes for key in out.requests)
+        requests = tuple(dict.fromkeys(keys)) or None
+        counted = self.judge.counted(task, by_model)
+        failed = fingerprint(ask, target.example.id)
+        mine = subject if status == "ok" else failed
+        if sheets[self.name].done(row, mine, status, reason, requests=requests):
+            for values in self.judge.rows(ask, target, counted):
+                sheets[self.name].add(subject, **values)
+        for name in (name for name in counted if len(sheets) > 1 and status == "ok"):
+            reply, sheet = counted[name], sheets[name]
+            if not reply.items:
+                sheet.done(row, failed, "failed", reply.left_open, requests=requests)
+            elif sheet.done(row, subject, "vote", reply.left_open, requests=requests):
+                for values in task.rows(ask, target, reply):
+                    sheet.add(subject, **values)
+
+
+async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """All at once; a task of its own costs time, so one alone gets none."""
+    every = list(work)
+    return [await every[0]] if len(every) == 1 else await asyncio.gather(*every)

@@ -1,0 +1,67 @@
+"""The LLM judge: questions of several tasks, and what their outcomes come to, without asking."""
+
+from ragstone.examples import Context, Example
+from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.judge import LLMJudge, task_replies
+from ragstone.judges.llm.prompts import load_prompts
+from ragstone.judges.llm.question import Item, Question
+from ragstone.judges.llm.rounds import LEAN
+from ragstone.judges.llm.task import Target, TaskReply
+from ragstone.judges.llm.tasks import all_tasks
+from ragstone.testing import ScriptedModel
+
+TASKS = all_tasks()
+CLAIMS, RELEVANCE, QUALITY = (TASKS[name] for name in ("claims", "relevance", "quality"))
+EXAMPLE = Example("1", "q", "s", question="How long?", answer="90 m.", contexts=(
+    Context("c", "It is 90 m long.", 1),
+))  # fmt: skip
+TARGET = Target(EXAMPLE)
+SAID = Item()
+
+
+def judge(*names: str) -> LLMJudge:
+    models = tuple(ScriptedModel([], name=name) for name in names or ("a",))
+    return LLMJudge(models, prompts=load_prompts(), plan=LEAN)
+
+
+def question(one: LLMJudge) -> tuple[Question, dict[str, list[str]]]:
+    tasks = [CLAIMS, QUALITY]
+    pieces = {task.name: one.pieces(task, TARGET, one.room) for task in tasks}
+    (made,) = one.questions(one.models[0], pieces, EXAMPLE)
+    return made, {name: [id_ for piece in them for id_ in piece.items]
+                  for name, them in pieces.items()}  # fmt: skip
+
+
+def test_what_one_reply_says_to_two_tasks_goes_to_each_of_them() -> None:
+    made, ids = question(judge())
+    assert ids == {"claims": ["a01"], "quality": ["q01"]}
+    outcome = Outcome("ok", {"a01": SAID}, {"q01": "cut off"}, None, ("key",))
+    by_task = {piece.task: [piece] for piece in made.pieces}
+    replies = task_replies(by_task, [made], [outcome], 5_000)
+    assert replies["claims"] == TaskReply({"a01": [SAID]}, {}, 5_000, (outcome,))
+    assert replies["quality"] == TaskReply({}, {"q01": "cut off"}, 5_000, (outcome,))
+
+
+def test_a_task_that_the_example_has_nothing_for_is_not_asked_and_says_why() -> None:
+    target = Target(Example("1", "q", "s", question=" ", contexts=EXAMPLE.contexts))
+    assert judge().pieces(RELEVANCE, target, 5_000) == []
+    assert judge().status(RELEVANCE, target, {}) == ("failed", "a: no_question")
+
+
+def test_made_units_count_only_where_none_is_lacking_and_judged_ones_always() -> None:
+    half = {"a": TaskReply({"a01": [SAID]}, {"a02": "cut off"})}
+    assert judge().counted(CLAIMS, half) == {}
+    assert judge().status(CLAIMS, TARGET, half) == ("failed", "cut off")
+    assert judge().counted(RELEVANCE, half) == half
+    assert judge().status(RELEVANCE, TARGET, half) == ("ok", "1 of 2 left open: cut off")
+
+
+def test_a_panel_is_ok_if_any_member_said_anything_and_else_fails_as_its_first_member_did() -> None:
+    silent = TaskReply({}, {"c01": "x"}, outcomes=(Outcome("blocked", reason="declined"),))
+    late = TaskReply({}, {"c01": "x"}, outcomes=(Outcome("failed", reason="too late"),))
+    spoke = TaskReply({"c01": [SAID]})
+    panel = judge("a", "b")
+    assert panel.status(RELEVANCE, TARGET, {"a": silent, "b": late}) == ("blocked", "declined")
+    assert panel.status(RELEVANCE, TARGET, {"a": silent, "b": spoke}) == ("ok", None)
+    assert panel.voters(RELEVANCE) == ["a", "b"]
+    assert panel.voters(CLAIMS) == judge().voters(RELEVANCE) == []
