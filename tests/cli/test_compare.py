@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from ragstone.cli.compare import compare as command
 from ragstone.cli.failures import guarded
 from ragstone.decisions.comparing.compare import compare
-from ragstone.report.comparison_page import comparison_page
+from ragstone.report.pages.comparison import comparison_page
+from ragstone.report.render.terminal import Shown, as_text
 from ragstone.run import Run
 
 from .conftest import Outcome
@@ -90,10 +91,7 @@ def test_bad_input_ends_with_2_and_a_line(options: list[str], demo: Path) -> Non
 
 @pytest.mark.parametrize("width", [60, 80, 100, 110, 120, 160])
 def test_the_page_fits_its_console(width: int, demo: Path) -> None:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(comparison_page(compare(demo, margin=0.05)))
-    assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().splitlines()
+    lines = as_text(comparison_page(compare(demo, margin=0.05)), width).splitlines()
     if width >= 80:
         assert max(map(len, lines)) <= width
     assert any("cannot tell" in line for line in lines)
@@ -101,19 +99,17 @@ def test_the_page_fits_its_console(width: int, demo: Path) -> None:
 
 def test_intervals_are_drawn_in_the_colour_of_their_verdict(demo: Path) -> None:
     console = Console(file=io.StringIO(), width=120, color_system="standard", force_terminal=True)
-    console.print(comparison_page(compare(demo, metrics=["token_f1"], margin=0.8)))
+    page = comparison_page(compare(demo, metrics=["token_f1"], margin=0.8))
+    console.print(Shown(page))
     assert isinstance(console.file, io.StringIO)
     drawn = console.file.getvalue()
     assert "●" in drawn
     assert "┊" in drawn
-    assert "\x1b[94m●" in drawn
+    assert "94m●" in drawn
 
 
 def printed(demo: Path, width: int, margin: float = 0.3) -> str:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(comparison_page(compare(demo, metrics=["token_f1"], margin=margin)))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return as_text(comparison_page(compare(demo, metrics=["token_f1"], margin=margin)), width)
 
 
 def test_sizes_of_a_difference_are_shown_and_explained_where_there_is_room(demo: Path) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from .output import print_json, print_notes
+from .output import print_page
 from .results import MetricsFrom, load_own, names_of
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def compare(
     p-values are adjusted for all that is shown. Exit status: 0 done, 2 bad input.
     """
     from ragstone.decisions.comparing.compare import compare as compared
+    from ragstone.report.pages.comparison import comparison_page
 
     load_own(metrics_from or ())
     found = compared(
@@ -71,11 +72,4 @@ def compare(
         adjust=cast("Adjust", adjust),
         force=force,
     )
-    if json:
-        print_json(found.to_dict())
-    else:
-        from ragstone.report import show
-        from ragstone.report.comparison_page import comparison_page
-
-        show(comparison_page(found))
-    print_notes(found.notes if json else ())
+    print_page(comparison_page(found), json=json)

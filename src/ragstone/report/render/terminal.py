@@ -38,7 +38,7 @@ STRIPS = (31, 25, 21, 15, 11)
 """Widths of what is drawn; the first with which a table fits is used."""
 
 NAME_WIDTH, HEAD_WIDTH = 30, 12
-WIDE_NAME, SHORT_HEAD = 72, 7
+WIDE_NAME, NARROW_NAME, SHORT_HEAD = 72, 20, 7
 MOST_DETAILS = 6
 """Rows whose details are shown; JSON has them all."""
 
@@ -134,6 +134,7 @@ def layouts(table: Table) -> list[Layout]:
     found = [Layout(strip, names=WIDE_NAME) for strip in strips[:3]]
     for cut in cuts[:2] if stackable else cuts:
         found += [Layout(strip, cut) for strip in strips]
+        found += [Layout(strips[-1], cut, names=NARROW_NAME)]
         found += [Layout(0, cut)] if shares else []
     if stackable:
         found += [Layout(strip, cut, stacked=True) for cut in cuts for strip in strips]

@@ -1,0 +1,263 @@
+"""Comparison page: who is better than whom, as ``ragstone compare`` prints it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from math import floor, log10
+
+from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
+from ragstone.decisions.comparing.ranking import Ranked
+from ragstone.report.figures import METHODS, counted, percent
+from ragstone.report.page import (
+    Cell,
+    Column,
+    Fact,
+    Facts,
+    Interval,
+    Mark,
+    Name,
+    Number,
+    P,
+    Page,
+    Row,
+    Said,
+    Scale,
+    Section,
+    Table,
+    Tone,
+    Verdict,
+    quiet,
+    section,
+    strong,
+    table,
+)
+
+VERDICTS: dict[str, tuple[str, Tone]] = {
+    "better": ("better", "good"),
+    "worse": ("worse", "bad"),
+    "equivalent": ("equivalent", "equal"),
+    "same": ("same", "quiet"),
+    "cannot_tell": ("cannot tell", "quiet"),
+}
+"""The words of a verdict and its tone, which its interval has too."""
+
+TESTS = {
+    "mcnemar_exact": ("McNemar's exact test", "rates, one pair a cluster"),
+    "sign_flip_exact": ("sign flips", "all of them, where clusters are few"),
+    "sign_flip": ("sign flips", "{flips:,} at random, seed {seed}"),
+}
+
+ADJUSTED = {
+    "holm": ("Holm", "no false finding among all, but for {alpha}"),
+    "bh": ("BH", "Benjamini-Hochberg: {alpha} of the findings false"),
+}
+
+OF_DIFFERENCES = {
+    "t": "a mean difference, one pair a cluster",
+    "cluster_t": "a mean difference whose pairs share clusters",
+    "bounded_wilson": "all pairs differ alike: the share that may not, as far as scores can differ",
+}
+"""What some interval methods are, where they enclose a difference."""
+
+FAR = 2
+"""A metric of another order than shares and cosines is not drawn: it would press the rest flat."""
+
+
+def comparison_page(found: Comparisons) -> Page:
+    """Header, a table for each pair of systems, the ranking, the small print."""
+    sections = [section(_header(found))]
+    for (a, b), ones in found.between().items():
+        sections.append(Section((_pair_table(ones, found),), _title(a, b, ones)))
+    if ranked := _ranked(found):
+        about = quiet("  Bradley-Terry: the chance to win against a system of average strength")
+        sections.append(Section((_ranking(ranked, found),), (strong("Ranking"), about)))
+    sections.append(section(Facts(tuple(_small_print(found)), small=True)))
+    title = " against ".join(found.runs)
+    return Page("compare", title, tuple(sections), notes=found.notes, record=found.to_dict)
+
+
+def _header(found: Comparisons) -> Facts:
+    pairs = counted(len(found.between()), "pair")
+    metrics = counted(len({one.metric for one in found.comparisons}), "metric")
+    cluster = "" if found.cluster == "question_id" else f"; clusters by {found.cluster}"
+    margin = (
+        quiet("not stated, so nothing is equivalent: --margin X")
+        if found.margin is None
+        else f"±{found.margin:g}, in the unit of each metric"
+    )
+    what = (strong(" against ".join(found.runs)), f"  {pairs} of systems · {metrics}")
+    return Facts((
+        Fact("compared", what),
+        Fact("paired", f"question by question{cluster}"),
+        Fact("margin", margin),
+    ))  # fmt: skip
+
+
+def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Said]:
+    counts = Counter[str](one.verdict for one in ones)
+    told: list[str | Said] = []
+    for verdict, (word, tone) in VERDICTS.items():
+        if counts[verdict]:
+            told += [quiet(" · " if told else "  "), Said(f"{counts[verdict]} {word}", tone)]
+    return [quiet("a "), strong(a), quiet("  against  b "), strong(b), *told]
+
+
+def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
+    """Two systems beside each other, metric by metric, with each difference drawn."""
+    sliced = any(one.slice for one in ones)
+    columns = [
+        Column("metric", key=True),
+        *([Column("slice")] if sliced else []),
+        Column("a", drop=3),
+        Column("b", drop=3),
+        Column("a - b", level=found.level),
+        Column("rel.", drop=1),
+        Column("win", drop=1),
+        Column("d", drop=1),
+        Column(f"p {ADJUSTED[found.adjust][0]}"),
+        Column("w/t/l", drop=2),
+        Column("verdict"),
+        Column(),
+    ]
+    reach = _reach(ones)
+    by_metric = list(dict.fromkeys(one.metric for one in ones))
+    ordered = sorted(ones, key=lambda one: by_metric.index(one.metric))
+    return table(columns, [Row(tuple(_cells(one, reach, sliced=sliced))) for one in ordered])
+
+
+def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
+    word, tone = VERDICTS[one.verdict]
+    yield Name(one.metric, one.better)
+    if sliced:
+        yield Name("all", strong=True) if one.slice is None else Name(", ".join(one.slice.values()))
+    yield Number(one.value_a)
+    yield Number(one.value_b)
+    low, high = one.equivalence_low, one.equivalence_high
+    yield Interval(one.difference, one.low, one.high, _scale(one, reach), signed=True, tone=tone,
+                   core=None if low is None or high is None else (low, high))  # fmt: skip
+    yield Number(one.relative_change, 1, sign="+", unit=" %")
+    yield Number(None if one.win_rate is None else one.win_rate.value * 100, 0, unit=" %")
+    yield Number(one.effect_size, 2, sign="+")
+    yield P(one.p_adjusted)
+    yield f"{one.wins}/{one.ties}/{one.losses}"
+    yield Verdict(one.verdict, word, tone)
+    few = f"{counted(one.n_pairs, 'pair')} only" if one.caution else ""
+    yield quiet(few if one.n_needed is None else f"~{one.n_needed:,}")
+
+
+def _scale(one: Comparison, reach: float) -> Scale | None:
+    """The same to both sides of zero for all that is drawn, with the margin where it is on it."""
+    if not reach or not _is_drawn(one):
+        return None
+    margin = one.margin if one.margin is not None and one.margin <= reach else None
+    ends = () if margin is None else (Mark(-margin, "margin"), Mark(margin, "margin"))
+    return Scale(-reach, reach, (Mark(0, "zero"), *ends))
+
+
+def _reach(ones: Iterable[Comparison]) -> float:
+    """One, two or five times a power of ten that holds all that is drawn; 0 for nothing."""
+    largest = 0.0
+    for one in ones:
+        if _is_drawn(one):
+            ends = (one.difference, one.low, one.high, one.margin)
+            largest = max(largest, *(abs(end) for end in ends if end is not None))
+    if largest == 0:
+        return 0.0
+    power = 10.0 ** floor(log10(largest))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= largest * (1 - 1e-9))
+
+
+def _is_drawn(one: Comparison) -> bool:
+    ends = [abs(end) for end in (one.difference, one.low, one.high) if end is not None]
+    return one.difference is not None and max(ends) <= FAR
+
+
+def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
+    """Metric by metric the systems beside each other."""
+    systems = list(dict.fromkeys(one.system for ones in ranked for one in ones))
+    columns = [Column("metric"), *(Column(name, level=found.level, peer=True) for name in systems)]
+    rows = []
+    for ones in ranked:
+        of = {one.system: one for one in ones}
+        rows.append(Row((Name(ones[0].metric), *(_chance(of[name]) for name in systems))))
+    return table(columns, rows)
+
+
+def _chance(one: Ranked) -> Cell:
+    if one.win_probability is None:
+        return f"won {percent(one.win_share, 0)}"
+    return Interval(one.win_probability, one.win_low, one.win_high, strong=False)
+
+
+def _ranked(found: Comparisons) -> list[list[Ranked]]:
+    """The systems of each metric on which any is ahead."""
+    by_name: dict[str, list[Ranked]] = {}
+    for one in found.ranking:
+        by_name.setdefault(one.metric, []).append(one)
+    return [ones for ones in by_name.values() if any(one.win_share != 0.5 for one in ones)]
+
+
+def _small_print(found: Comparisons) -> Iterator[Fact]:
+    alpha = percent(1 - found.level)
+    for method in dict.fromkeys(one.method for one in found.comparisons if one.method):
+        word, about = METHODS.get(method, (method, ""))
+        yield Fact("intervals", (strong(word), f"  {OF_DIFFERENCES.get(method, about)}"))
+    for test in dict.fromkeys(one.test for one in found.comparisons if one.test):
+        word, about = TESTS[test]
+        told = about.format(flips=found.resamples, seed=found.seed)
+        yield Fact("tests", (strong(word), f"  {told}"))
+    word, about = ADJUSTED[found.adjust]
+    told = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'test')}"
+    yield Fact("adjusted", (strong(word), told))
+    yield from _reading(found, alpha)
+    for reason, metrics in _reasons(found.comparisons).items():
+        yield Fact("of note", f"{reason}: {', '.join(metrics)}")
+
+
+def _reading(found: Comparisons, alpha: str) -> Iterator[Fact]:
+    """What the columns and words mean."""
+    ones = found.comparisons
+    yield Fact("reading", "↑ more is better, ↓ less is better, · neither")
+    yield Fact("reading", "a and b are means over their pairs", needs="a")
+    wins = "w/t/l: pairs on which a is ahead, both are equal, b is ahead"
+    yield Fact("reading", wins, needs="w/t/l")
+    sizes = (
+        "rel.: a - b in percent of b; win: share of pairs on which a is ahead, a tie half; "
+        "d: the mean difference over the differences' standard deviation (Cohen's d_z)"
+    )
+    yield Fact("reading", sizes, needs="rel.")
+    if found.margin is not None:
+        yield Fact(
+            "reading",
+            f"equivalent: inside the margin by two one-sided tests, at a p of {alpha} at the most "
+            f"by Holm over {counted(found.equivalence_family, 'test')}; else better or worse at "
+            "an adjusted p of as much",
+        )
+    if any(one.verdict == "same" for one in ones):
+        same = "same: the same inputs, judge and prompts on every pair, so nothing is tested"
+        yield Fact("reading", same)
+    if any(one.caution for one in ones):
+        yield Fact("reading", "N pairs only: a verdict from so few is to be taken as rough")
+    if any(one.n_needed is not None for one in ones):
+        needed = "cannot tell ~N: half the interval would be the margin at N pairs in all"
+        yield Fact("reading", needed)
+    if any(one.n_needed_reason == NARROW for one in ones):
+        yield Fact(
+            "reading",
+            "cannot tell without ~N: half the interval is within the margin already, and the "
+            "difference too near 0 or the margin",
+        )
+
+
+def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, list[str]]:
+    """Why something cannot be told, and of which metrics."""
+    found: dict[str, dict[str, None]] = {}
+    for one in comparisons:
+        if one.slice is None:
+            for reason in (one.reason or "").split("; "):
+                found.setdefault(reason, {})[one.metric] = None
+    found.pop("", None)
+    told = {}
+    for reason, metrics in found.items():
+        more = [f"{len(metrics) - shown} more"] if len(metrics) > shown else []
+        told[reason] = [*list(metrics)[:shown], *more]
+    return told
