@@ -139,7 +139,7 @@ def _evaluated(request: Request, cancellation: Cancellation) -> Run:
                 raise
             except InputError:
                 # A mistake in the request leaves nothing behind; replies that were paid for stay.
-                if not held and not (asking and asking.counts().heard):
+                if not held and not (asking and asking.counts().any_reply):
                     folder.drop(keep_folder=existed)
                 raise
     return Run(folder.path, temporary=temporary)

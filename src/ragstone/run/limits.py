@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ragstone.errors import InputError
 
 if TYPE_CHECKING:
-    from .calls.lane import Terms
+    from .calls.model_client import CallLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class Limits:
             raise InputError(f"{'; '.join(faults)}.")
 
     @property
-    def of_a_model(self) -> "Terms":
+    def of_a_model(self) -> "CallLimits":
         """How each model may be asked."""
-        from .calls.lane import Terms
+        from .calls.model_client import CallLimits
 
-        return Terms(
+        return CallLimits(
             concurrency=self.concurrency,
             timeout=self.timeout,
             requests_a_minute=self.rpm,

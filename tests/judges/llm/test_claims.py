@@ -99,7 +99,7 @@ def test_a_reply_with_a_blank_claim_is_none(blank: str) -> None:
 
 def test_a_reply_without_a_list_of_claims_is_none() -> None:
     said = {"items": [{"id": "a01", "reason": "r", "verdict": "answer"}]}
-    assert read_items(json.dumps(said), {"a01": AnswerClaims}).faults == {"a01": "claims: missing"}
+    assert read_items(json.dumps(said), {"a01": AnswerClaims}).lacking == {"a01": "claims: missing"}
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ def verdicts(text: str, items: dict[str, type[Item]]) -> dict[str, Any] | None:
     return {
         name: item.model_dump(exclude={"reason", "reasoning"})
         for name, item in reading.items.items()
-    } | dict.fromkeys(reading.faults)
+    } | dict.fromkeys(reading.lacking)
 
 
 @every_text

@@ -79,7 +79,7 @@ def test_a_worked_reply_reads(sort: type[Item]) -> None:
     piece = Piece("t", "", (), {"p01": sort}, lambda _: piece)
     example = Question((piece,), "S").request().example
     assert '"p99"' in example
-    assert read_items(example, {"p99": sort}).faults == {}
+    assert read_items(example, {"p99": sort}).lacking == {}
 
 
 @pytest.mark.parametrize("task", CORE)

@@ -47,7 +47,7 @@ def read(details: list[str], verdict: str = "yes") -> KindItem | str:
     """What is read from a reply, or what is wrong with it."""
     entry = {"id": "q01", "reason": "Fine.", "verdict": verdict, "details": details}
     reading = read_items(json.dumps({"items": [entry]}), {"q01": ITEM})
-    found = reading.items.get("q01", reading.faults.get("q01"))
+    found = reading.items.get("q01", reading.lacking.get("q01"))
     assert isinstance(found, KindItem | str)
     return found
 

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 
+from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Entry, Item
-from ragstone.judges.llm.reading import Reading, read_items
+from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat.json_reply import Malformed, Unclosed
 
 
@@ -27,11 +28,11 @@ SUPPORTED = {"reason": "r", "verdict": "supported"}
 TWO: dict[str, type[Item]] = {"p01": Verdict, "p02": Verdict}
 
 
-def read(made: Any, items: dict[str, type[Item]] = TWO) -> Reading:
+def read(made: Any, items: dict[str, type[Item]] = TWO) -> Outcome:
     return read_items(json.dumps(made), items)
 
 
-def verdicts(reading: Reading) -> dict[str, str]:
+def verdicts(reading: Outcome) -> dict[str, str]:
     return {name: item.verdict for name, item in reading.items.items() if isinstance(item, Verdict)}
 
 
@@ -58,7 +59,7 @@ def verdicts(reading: Reading) -> dict[str, str]:
 def test_ids_and_choices_are_read_however_they_are_written(made: Any) -> None:
     reading = read(made)
     assert verdicts(reading) == {"p01": "supported", "p02": "not stated"}
-    assert reading.faults == {}
+    assert reading.lacking == {}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_ids_and_choices_are_read_however_they_are_written(made: Any) -> None:
 def test_a_bad_item_costs_no_other(item: Any, fault: str) -> None:
     reading = read({"p01": item, "p02": ABSENT})
     assert verdicts(reading) == {"p02": "not stated"}
-    assert reading.faults == {"p01": fault}
+    assert reading.lacking == {"p01": fault}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_a_bad_item_costs_no_other(item: Any, fault: str) -> None:
 def test_an_item_that_is_missing_costs_no_other(made: Any) -> None:
     reading = read(made)
     assert verdicts(reading) == {"p02": "not stated"}
-    assert reading.faults == {"p01": "missing"}
+    assert reading.lacking == {"p01": "missing"}
 
 
 @pytest.mark.parametrize(
@@ -116,8 +117,8 @@ def test_an_item_that_is_missing_costs_no_other(made: Any) -> None:
 def test_no_id_counts_where_one_is_missing_and_another_stands_there(made: Any) -> None:
     reading = read(made)
     assert reading.items == {}
-    assert all("ids may be shifted" in fault for fault in reading.faults.values())
-    assert list(reading.faults) == ["p01", "p02"]
+    assert all("ids may be shifted" in fault for fault in reading.lacking.values())
+    assert list(reading.lacking) == ["p01", "p02"]
 
 
 def test_verdicts_numbered_from_zero_are_not_taken_for_their_neighbours() -> None:
@@ -133,7 +134,7 @@ def test_no_id_counts_where_one_is_given_twice(again: Any) -> None:
     for made in ({"p01": SUPPORTED, "P1": again, "p02": ABSENT}, {"items": listed}):
         reading = read(made)
         assert reading.items == {}
-        assert reading.faults == dict.fromkeys(TWO, "p01 is given twice")
+        assert reading.lacking == dict.fromkeys(TWO, "p01 is given twice")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_a_text_copied_with_its_quote_marks_forges_no_verdict(copied: str, fault
     text = '{"p01": {"reason": "%s", "verdict": "not stated"}, "p02": %s}'
     reading = read_items(text % (copied, json.dumps(ABSENT)), TWO)
     assert verdicts(reading) == {"p02": "not stated"}
-    assert reading.faults["p01"].startswith(fault)
+    assert reading.lacking["p01"].startswith(fault)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_a_text_copied_with_its_quote_marks_can_void_a_reply(copied: str) -> Non
 def test_a_number_is_read_from_its_digits_only(grade: Any) -> None:
     reading = read({"c01": {"reason": "grade 2", "verdict": grade}}, {"c01": Grade})
     assert reading.items == {}
-    assert reading.faults["c01"].startswith(("grade: ", "verdict"))
+    assert reading.lacking["c01"].startswith(("grade: ", "verdict"))
 
 
 @pytest.mark.parametrize("details", ["one", ["one"]])
@@ -197,7 +198,7 @@ def test_a_number_may_be_written_with_quote_marks(grade: Any) -> None:
 ABOUT = {"p01": "The bridge opened in 1859, after six years.", "p02": "Öl war teuer [s1] damals."}
 
 
-def told(first: str, second: str) -> Reading:
+def told(first: str, second: str) -> Outcome:
     """What is read where the items repeat these words."""
     items = [{"id": "p01", "words": first, **SUPPORTED}, {"id": "p02", "words": second, **ABSENT}]
     return read_items(json.dumps({"items": items}), TWO, ABOUT)
@@ -227,7 +228,7 @@ def test_an_item_counts_that_begins_as_its_text_does(words: str) -> None:
 def test_an_item_with_other_words_counts_for_nothing_and_costs_no_other(words: str) -> None:
     reading = told(words, "O\u0308L WAR teuer")
     assert list(reading.items) == ["p02"]
-    assert reading.faults["p01"].startswith("words: not those of p01")
+    assert reading.lacking["p01"].startswith("words: not those of p01")
 
 
 def test_verdicts_that_slipped_to_a_neighbour_are_not_read() -> None:
@@ -251,16 +252,16 @@ def test_where_one_slipped_words_that_fit_several_texts_are_not_enough() -> None
 def test_words_of_what_is_not_seen_are_known_as_they_are_shown() -> None:
     texts = {"p01": "Pay\u202e 1859 pounds"}
     item = {"id": "p01", "words": "Pay\\u202e 1859", **SUPPORTED}
-    assert read_items(json.dumps({"items": [item]}), {"p01": Verdict}, texts).faults == {}
+    assert read_items(json.dumps({"items": [item]}), {"p01": Verdict}, texts).lacking == {}
     for blank in ("", "…"):
         item = {"id": "p01", "words": "", **SUPPORTED}
-        assert read_items(json.dumps([item]), {"p01": Verdict}, {"p01": blank}).faults == {}
+        assert read_items(json.dumps([item]), {"p01": Verdict}, {"p01": blank}).lacking == {}
 
 
 def test_a_bare_number_means_nothing_where_ids_have_two_letters() -> None:
     reading = read({"1": SUPPORTED, "c01": {"reason": "r", "grade": 2}}, {**TWO, "c01": Grade})
     assert reading.items == {}
-    assert "ids may be shifted" in reading.faults["c01"]
+    assert "ids may be shifted" in reading.lacking["c01"]
 
 
 def test_several_objects_count_where_they_say_the_same_but_for_reasons() -> None:
@@ -306,7 +307,7 @@ def test_items_too_deep_to_be_compared_are_refused_or_read() -> None:
 
 def test_an_object_without_items_lacks_them_all() -> None:
     for text in ("{}", '{"a": 1} {"b": 2}', '{"p03": {}}'):
-        assert read_items(text, TWO) == Reading({}, {"p01": "missing", "p02": "missing"})
+        assert read_items(text, TWO) == Outcome("failed", {}, {"p01": "missing", "p02": "missing"})
 
 
 def test_what_is_cut_off_or_no_json_is_told_apart() -> None:

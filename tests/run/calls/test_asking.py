@@ -15,7 +15,7 @@ from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest,
 from ragstone.run.calls.asking import REMEMBERED, Asking
 from ragstone.run.calls.budget import Budget
 from ragstone.run.calls.entries import FILE, entries, totals
-from ragstone.run.calls.lane import Terms
+from ragstone.run.calls.model_client import CallLimits
 from ragstone.run.calls.outcomes import Remembered
 from ragstone.run.calls.prices import Price, Prices
 from ragstone.run.calls.replies import Replies
@@ -152,7 +152,7 @@ def test_a_question_without_a_reply_is_asked_again_when_its_time_is_over(
             await asyncio.sleep(3600)
         return yes()
 
-    (outcome,) = put(open_asking(limits=Terms(timeout=30)), ScriptedModel(say), question())
+    (outcome,) = put(open_asking(limits=CallLimits(timeout=30)), ScriptedModel(say), question())
     assert outcome.status == "ok"
     assert troubles(tmp_path, outcome) == ["timeout", None]
 
@@ -166,7 +166,7 @@ def test_a_server_that_says_for_how_long_is_left_alone_by_all(
         asked_at.append(asyncio.get_running_loop().time())
         return ChatFailure("rate_limit", "busy", after=20) if len(asked_at) == 1 else yes()
 
-    asking = open_asking(limits=Terms(concurrency=1))
+    asking = open_asking(limits=CallLimits(concurrency=1))
     outcomes = put(asking, ScriptedModel(say), question("one"), question("two"))
     assert [one.status for one in outcomes] == ["ok", "ok"]
     assert 20 <= asked_at[1] - asked_at[0] <= 23
@@ -177,7 +177,7 @@ def test_a_server_that_wants_to_be_left_alone_for_hours_is_asked_no_more(
     open_asking: Open, question: Make
 ) -> None:
     model = ScriptedModel([ChatFailure("rate_limit", "quota", after=7200)])
-    asking = open_asking(limits=Terms(concurrency=1))
+    asking = open_asking(limits=CallLimits(concurrency=1))
     outcomes = put(asking, model, question("one"), question("two"))
     assert {one.reason for one in outcomes} == {
         "scripted: the server wants to be left alone for 2.0 hours; "
@@ -191,7 +191,7 @@ def test_429_is_borne_longer_than_other_troubles_but_not_for_ever(
     model = ScriptedModel([*[RATE_LIMIT] * 12, yes()])
     assert put(open_asking(), model, question())[0].status == "ok"
     model = ScriptedModel(lambda _: RATE_LIMIT, name="busy")
-    (outcome,) = put(open_asking(limits=Terms(patience=60)), model, question())
+    (outcome,) = put(open_asking(limits=CallLimits(patience=60)), model, question())
     assert outcome.status == "failed"
     assert 6 < len(model.requests) < 20
 
@@ -357,7 +357,7 @@ def test_a_wrong_key_stops_the_run_at_once(open_asking: Open, question: Make) ->
         return yes()
 
     model = ScriptedModel(say)
-    asking = open_asking(limits=Terms(concurrency=4))
+    asking = open_asking(limits=CallLimits(concurrency=4))
     with pytest.raises(ModelError, match=r"scripted: 401: no such key\. Check the key"):
         put(asking, model, *(question(f"{n}") for n in range(50)))
     assert len(model.requests) == 4
@@ -367,7 +367,7 @@ def test_a_wrong_key_stops_the_run_at_once(open_asking: Open, question: Make) ->
 
 def test_a_server_that_was_never_reached_stops_the_run(open_asking: Open, question: Make) -> None:
     model = ScriptedModel(lambda _: ChatFailure("unreachable", "cannot be reached. Is it running?"))
-    asking = open_asking(limits=Terms(concurrency=4))
+    asking = open_asking(limits=CallLimits(concurrency=4))
     with pytest.raises(ModelError, match=r"Is it running\? Then the same command goes on"):
         put(asking, model, *(question(f"{n}") for n in range(50)))
     assert len(model.requests) < 20
@@ -376,14 +376,14 @@ def test_a_server_that_was_never_reached_stops_the_run(open_asking: Open, questi
 def test_a_server_that_goes_away_later_does_not(open_asking: Open, question: Make) -> None:
     gone: list[Said] = [yes(), *[ChatFailure("unreachable", "gone")] * 4, yes()]
     outcomes = put(
-        open_asking(limits=Terms(concurrency=1)), ScriptedModel(gone), *map(question, "ab")
+        open_asking(limits=CallLimits(concurrency=1)), ScriptedModel(gone), *map(question, "ab")
     )
     assert [one.status for one in outcomes] == ["ok", "ok"]
 
 
 def test_a_dead_server_does_not_cost_hours(open_asking: Open, question: Make) -> None:
     model = ScriptedModel(lambda _: BROKEN_OFF)
-    asking = open_asking(limits=Terms(concurrency=8))
+    asking = open_asking(limits=CallLimits(concurrency=8))
     outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
     assert {one.status for one in outcomes} == {"failed"}
     assert outcomes[-1].reason == (
@@ -396,7 +396,7 @@ def test_a_server_that_rejects_everything_is_asked_no_more(
     open_asking: Open, question: Make
 ) -> None:
     model = ScriptedModel(lambda _: REJECTED)
-    asking = open_asking(limits=Terms(concurrency=2))
+    asking = open_asking(limits=CallLimits(concurrency=2))
     outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
     assert 8 <= len(model.requests) <= 9
     assert outcomes[0].reason == "scripted: 400: no such field; the same command asks again"
@@ -409,7 +409,7 @@ def test_a_server_that_rejects_everything_is_asked_no_more(
 
 def test_odd_questions_among_good_ones_close_nothing(open_asking: Open, question: Make) -> None:
     said: list[Said] = [*[REJECTED] * 7, yes(), *[REJECTED] * 20, yes()]
-    asking = open_asking(limits=Terms(concurrency=1))
+    asking = open_asking(limits=CallLimits(concurrency=1))
     outcomes = put(asking, ScriptedModel(said), *(question(f"{n}") for n in range(29)))
     assert [one.status for one in outcomes].count("ok") == 2
     assert outcomes[-1].status == "ok"
@@ -428,7 +428,7 @@ def test_no_call_is_made_beyond_the_limit(open_asking: Open, question: Make) -> 
 
 def test_no_more_is_spent_than_the_budget(open_asking: Open, question: Make) -> None:
     model = ScriptedModel(lambda _: reply("p01", usage=Usage(1_000, 400)))
-    asking = open_asking(prices=PRICES, budget=Budget(usd=0.0205), limits=Terms(concurrency=1))
+    asking = open_asking(prices=PRICES, budget=Budget(usd=0.0205), limits=CallLimits(concurrency=1))
     outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
     assert [one.status for one in outcomes].count("ok") == 4
     assert outcomes[-1].reason is not None
@@ -439,7 +439,9 @@ def test_no_more_is_spent_than_the_budget(open_asking: Open, question: Make) -> 
 @pytest.mark.parametrize("at_once", [4, 64])
 def test_short_replies_use_the_budget_up(at_once: int, open_asking: Open, question: Make) -> None:
     model = ScriptedModel(lambda _: reply("p01", usage=Usage(100, 20)), delay=1)
-    asking = open_asking(prices=PRICES, budget=Budget(usd=0.1), limits=Terms(concurrency=at_once))
+    asking = open_asking(
+        prices=PRICES, budget=Budget(usd=0.1), limits=CallLimits(concurrency=at_once)
+    )
     outcomes = put(asking, model, *(question(f"{n}") for n in range(400)))
     usd = asking.counts().usd
     assert usd is not None
@@ -468,7 +470,9 @@ def test_long_replies_never_pass_the_budget(
     tokens: int, at_once: int, open_asking: Open, question: Make
 ) -> None:
     model = ScriptedModel(lambda request: written(request, tokens), delay=1)
-    asking = open_asking(prices=PRICES, budget=Budget(usd=0.5), limits=Terms(concurrency=at_once))
+    asking = open_asking(
+        prices=PRICES, budget=Budget(usd=0.5), limits=CallLimits(concurrency=at_once)
+    )
     outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
     usd = asking.counts().usd
     assert usd is not None
@@ -626,7 +630,7 @@ def test_who_asks_the_same_shares_the_reply(open_asking: Open, question: Make) -
 
 def test_lower_turns_are_served_first(open_asking: Open, question: Make) -> None:
     model = ScriptedModel(lambda _: yes(), delay=1)
-    asking = open_asking(limits=Terms(concurrency=1))
+    asking = open_asking(limits=CallLimits(concurrency=1))
 
     async def work() -> None:
         await asyncio.gather(
@@ -646,7 +650,7 @@ def test_a_call_is_in_flight_until_it_is_kept(
         kept.append(totals(tmp_path / FILE).calls)
         return yes()
 
-    asking = open_asking(limits=Terms(concurrency=1))
+    asking = open_asking(limits=CallLimits(concurrency=1))
     put(asking, ScriptedModel(say), *(question(f"{n}") for n in range(5)))
     assert kept == [0, 1, 2, 3, 4]
 

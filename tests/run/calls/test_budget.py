@@ -8,13 +8,13 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
-from ragstone.run.calls.budget import AT_FIRST, AT_LEAST, ROOM, Budget, Estimate, Known
+from ragstone.run.calls.budget import AT_FIRST, AT_LEAST, ROOM, Budget, CostEstimate, TokenHistory
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
-def costs(careful: float, least: float | None = None) -> Callable[[], Estimate]:
-    return lambda: Estimate(careful, careful if least is None else least)
+def costs(careful: float, least: float | None = None) -> Callable[[], CostEstimate]:
+    return lambda: CostEstimate(careful, careful if least is None else least)
 
 
 def test_calls_are_counted_before_they_are_made() -> None:
@@ -156,14 +156,14 @@ def test_a_limit_below_nothing_is_none(limits: dict[str, float]) -> None:
 
 
 def test_before_the_first_reply_a_long_one_is_expected() -> None:
-    known = Known()
+    known = TokenHistory()
     assert known.careful(99) == Usage(100, AT_FIRST, written=100)
     assert known.least(99) == Usage(100, AT_LEAST, written=100)
-    assert Known(9_000).careful(99) == Usage(100, 9_000, written=100)
+    assert TokenHistory(9_000).careful(99) == Usage(100, 9_000, written=100)
 
 
 def test_a_reply_may_be_twice_as_long_as_the_longest() -> None:
-    known = Known()
+    known = TokenHistory()
     known.learn(100, Usage(100, 60))
     assert known.careful(99).completion == ROOM
     known.learn(100, Usage(100, ROOM))
@@ -173,7 +173,7 @@ def test_a_reply_may_be_twice_as_long_as_the_longest() -> None:
 
 
 def test_questions_are_taken_to_have_as_many_tokens_a_character_as_the_densest() -> None:
-    known = Known()
+    known = TokenHistory()
     known.learn(100, Usage(400, None))
     known.learn(100, Usage(200, None))
     known.learn(100, Usage(None, None))

@@ -14,19 +14,19 @@ import pytest
 from ragstone.errors import InputError
 from ragstone.models.chat import ChatRequest, Usage
 from ragstone.run.calls.entries import FILE, Attempt, answered, entries, totals
-from ragstone.run.calls.journal import Journal, Told
+from ragstone.run.calls.journal import Journal, JournaledQuestion
 
 
-def told(text: str = "text") -> Told:
+def told(text: str = "text") -> JournaledQuestion:
     request = ChatRequest("system", ("contexts", text), {"type": "object"}, "support")
-    return Told("judge", "support", "e1", 0, request)
+    return JournaledQuestion("judge", "support", "e1", 0, request)
 
 
 def attempt(key: str, number: int = 1, trouble: str | None = None, reply: str = "{}") -> Attempt:
     return Attempt(key, number, "model", 1.5, 0.25, trouble, reply=reply, finish="stop")
 
 
-def record(journal: Journal, *attempts: Attempt, what: Told | None = None) -> None:
+def record(journal: Journal, *attempts: Attempt, what: JournaledQuestion | None = None) -> None:
     async def work() -> None:
         await asyncio.gather(*(journal.record(one, what or told(one.key)) for one in attempts))
 
@@ -268,9 +268,9 @@ import asyncio
 from ragstone.errors import InputError
 from ragstone.models.chat import ChatRequest
 from ragstone.run.calls.entries import Attempt
-from ragstone.run.calls.journal import Journal, Told
+from ragstone.run.calls.journal import Journal, JournaledQuestion
 journal = Journal.open(Path(sys.argv[1]))
-told = Told("judge", "support", "e1", 0, ChatRequest("system", (), {}, "support"))
+told = JournaledQuestion("judge", "support", "e1", 0, ChatRequest("system", (), {}, "support"))
 async def work():
     for number in range(200):
         await journal.record(

@@ -9,7 +9,7 @@ import pytest
 from ragstone.judges.llm.question import Question
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.run.calls.asking import Asking
-from ragstone.run.calls.lane import Terms
+from ragstone.run.calls.model_client import CallLimits
 from ragstone.run.calls.pacing import Bucket, Pace
 from ragstone.testing import ScriptedModel
 
@@ -163,7 +163,7 @@ def test_a_server_gets_about_as_many_calls_at_once_as_it_can_take(
         at_once -= 1
         return {"p01": {"reason": "so", "verdict": "yes"}}
 
-    asking, model = open_asking(limits=Terms(concurrency=64)), ScriptedModel(say)
+    asking, model = open_asking(limits=CallLimits(concurrency=64)), ScriptedModel(say)
 
     async def work() -> set[str]:
         outcomes = await asyncio.gather(

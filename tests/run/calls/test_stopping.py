@@ -24,7 +24,7 @@ from ragstone.judges.llm.question import Item, Piece, Question
 from ragstone.run.calls.asking import Asking
 from ragstone.run.calls.entries import FILE
 from ragstone.run.calls.journal import Journal
-from ragstone.run.calls.lane import Terms
+from ragstone.run.calls.model_client import CallLimits
 from ragstone.testing import ScriptedModel
 
 class Verdict(Item):
@@ -44,7 +44,7 @@ async def say(request):
     return {{"p01": {{"reason": "so", "verdict": "yes"}}}}
 
 model = ScriptedModel(say)
-asking = Asking(Journal.open(folder / FILE), limits=Terms(concurrency={AT_ONCE}))
+asking = Asking(Journal.open(folder / FILE), limits=CallLimits(concurrency={AT_ONCE}))
 
 async def work():
     await asyncio.gather(

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ragstone.models.chat.json_reply import Malformed, drafts, json_objects
 
+from .asker import Outcome
 from .boundary import unescaped
 from .question import Entry, Item
 
@@ -18,22 +19,9 @@ DEEPEST_WRAPPER = 3
 """Objects around the items, such as ``{"result": {…}}``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a reply holds.
-
-    Args:
-        items: By id, those that are as they should be.
-        faults: Every other id that was asked for, and what is wrong with its item.
-    """
-
-    items: dict[str, Item]
-    faults: dict[str, str]
-
-
 def read_items(
     text: str, items: Mapping[str, type[Item]], texts: Mapping[str, str] | None = None
-) -> Reading:
+) -> Outcome:
     """Read what was asked for, each item by itself.
 
     An item counts where its words are the first of the text that it is about, so that no verdict
@@ -53,6 +41,9 @@ def read_items(
         items: The sort of item by id.
         texts: What items are about, by id, as far as their words are to be looked at.
 
+    Returns:
+        The good items by id, and for every other id that was asked for what is wrong with its item.
+
     Raises:
         Unclosed: The reply was cut off.
         Malformed: It is not JSON, or holds several objects that do not say the same.
@@ -60,12 +51,12 @@ def read_items(
     objects = json_objects(text)
     about = texts or {}
 
-    def read(made: dict[str, Any]) -> Reading:
+    def read(made: dict[str, Any]) -> Outcome:
         return _read(made, items, about)
 
     try:
         readings = [read(made) for made in objects if len(objects) == 1 or _nested(made)]
-        sketched = [draft for made in drafts(text) if not (draft := read(made)).faults]
+        sketched = [draft for made in drafts(text) if not (draft := read(made)).lacking]
         if not readings:
             return read({})
         if sketched or len(readings) > 1:
@@ -79,7 +70,7 @@ def read_items(
 
 def _read(
     made: dict[str, Any], items: Mapping[str, type[Item]], texts: Mapping[str, str]
-) -> Reading:
+) -> Outcome:
     found = _by_id(made, items)
     good: dict[str, Item] = {}
     faults: dict[str, str] = {}
@@ -110,18 +101,18 @@ def _read(
                 f"words: those of several, {_short(words[name])}, and others have slipped"
             )
             del good[name]
-    return Reading(good, faults)
+    return Outcome("ok" if good or not items else "failed", good, faults)
 
 
 def _nested(made: dict[str, Any]) -> bool:
     return any(isinstance(value, (dict, list)) for value in made.values())
 
 
-def _without_reasons(reading: Reading) -> dict[str, Any]:
+def _without_reasons(reading: Outcome) -> dict[str, Any]:
     return {
         name: item.model_dump(exclude={"reason", "reasoning", "response_reason"})
         for name, item in reading.items.items()
-    } | dict.fromkeys(reading.faults)
+    } | dict.fromkeys(reading.lacking)
 
 
 # Words

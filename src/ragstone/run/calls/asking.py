@@ -8,22 +8,23 @@ import concurrent.futures
 import threading
 import time
 from collections.abc import Coroutine
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 from ragstone.errors import RagstoneError
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question, key
-from ragstone.judges.llm.reading import Reading, read_items
+from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat import ChatModel
 from ragstone.models.chat.json_reply import Malformed
 
-from .attempting import Answer, Asked
+from .attempting import TOO_BIG, QueuedQuestion
 from .budget import Budget
-from .counts import Counts, Tally
+from .counts import CallTally, Counts
 from .entries import Attempt
 from .journal import Journal
-from .lane import Lane, Terms, told
+from .model_client import CallLimits, ModelClient, journaled
 from .outcomes import Remembered, completed, halves, in_vain, partly, rejoined
 from .prices import Prices, no_price
 from .replies import Replies
@@ -63,7 +64,7 @@ class Asking:
         self,
         journal: Journal,
         *,
-        limits: Terms = Terms(),  # noqa: B008
+        limits: CallLimits = CallLimits(),  # noqa: B008
         prices: Prices = Prices(),  # noqa: B008
         budget: Budget | None = None,
         cache: Replies | None = None,
@@ -73,8 +74,8 @@ class Asking:
         self._journal, self._limits, self._prices = journal, limits, prices
         self._budget = Budget() if budget is None else budget
         self._cache, self._pool = cache, pool
-        self._tally = Tally()
-        self._lanes: dict[str, Lane] = {}
+        self._tally = CallTally()
+        self._clients: dict[str, ModelClient] = {}
         self._under_way: dict[str, asyncio.Future[Outcome]] = {}
         self._outcomes = Remembered(REMEMBERED)
         self._fault: RagstoneError | None = None
@@ -89,7 +90,7 @@ class Asking:
         Raises:
             InputError: There is a budget in USD, and what the model costs is not known.
         """
-        self._lane(model)
+        self._client(model)
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
         """Put a question; one that was put before is answered from the journal.
@@ -142,7 +143,7 @@ class Asking:
 
     def counts(self) -> Counts:
         """How the questions stand; from any thread."""
-        paces = [lane.pace for lane in list(self._lanes.values())]
+        paces = [client.pace for client in list(self._clients.values())]
         return self._tally.read(
             sum(pace.in_flight for pace in paces), sum(pace.waiting for pace in paces)
         )
@@ -177,8 +178,8 @@ class Asking:
             return await asyncio.shield(same)
         shared = self._under_way[name] = asyncio.get_running_loop().create_future()
         try:
-            asked = Asked(name, question, request, question.items, turn, tries)
-            outcome = await self._outcome(self._lane(model), asked)
+            asked = QueuedQuestion(name, question, request, question.items, turn, tries)
+            outcome = await self._outcome(self._client(model), asked)
             shared.set_result(outcome)
         except RagstoneError as error:
             self._stop(error)
@@ -189,46 +190,42 @@ class Asking:
         self._outcomes.put(name, outcome)
         return outcome
 
-    async def _outcome(self, lane: Lane, asked: Asked) -> Outcome:
-        reading = await self._read_before(lane, asked)
-        answer = await lane.put(asked) if reading is None else Answer(reading)
-        if answer.status == "too_big":
-            return await self._in_halves(lane, asked)
+    async def _outcome(self, client: ModelClient, asked: QueuedQuestion) -> Outcome:
+        outcome, failures = await self._read_before(client, asked), 0
+        if outcome is None:
+            outcome, failures = await client.put(asked)
+        if outcome is TOO_BIG:
+            return await self._in_halves(client, asked)
         self._tally.answered += 1
-        if answer.reading is None:
-            self._tally.failed += 1
-            return _without(answer, asked)
-        items = answer.reading.items
-        missing = [name for name in asked.items if name not in items]
-        if not missing:
-            return Outcome("ok", items, requests=(asked.key,))
-        name = lane.model.name
-        outcome = partly(answer.reading, missing, asked.key, name)
-        left = (asked.tries or lane.limits.attempts) - answer.failures - 1
+        self._tally.failed += outcome.status != "ok"
+        if outcome.status != "ok" or not outcome.lacking:
+            return replace(outcome, requests=(asked.key,))
+        name = client.model.name
+        outcome = partly(outcome, asked, name)
+        left = (asked.tries or client.limits.attempts) - failures - 1
         if left <= 0:
             return in_vain(outcome)
-        question = asked.question.only(missing)
-        rest = await self._ask(lane.model, question, asked.turn, left)
-        return completed(
-            outcome, rest, name, sent=rest.reason is None or rest.reason != lane.closed
-        )
+        question = asked.question.only(outcome.lacking)
+        rest = await self._ask(client.model, question, asked.turn, left)
+        sent = rest.reason is None or rest.reason != client.health.closed
+        return completed(outcome, rest, name, sent=sent)
 
-    async def _in_halves(self, lane: Lane, asked: Asked) -> Outcome:
+    async def _in_halves(self, client: ModelClient, asked: QueuedQuestion) -> Outcome:
         parts = [tuple(half) for half in halves(list(asked.items))]
         outcomes = await asyncio.gather(
-            *(self._ask(lane.model, asked.question.only(part), asked.turn) for part in parts)
+            *(self._ask(client.model, asked.question.only(part), asked.turn) for part in parts)
         )
         return rejoined(dict(zip(parts, outcomes, strict=True)), asked.key)
 
-    async def _read_before(self, lane: Lane, asked: Asked) -> Reading | None:
+    async def _read_before(self, client: ModelClient, asked: QueuedQuestion) -> Outcome | None:
         """What the journal, else the cache, has of a question."""
         kept = self._journal.reply(asked.key)
         if kept is not None:
-            reading = _read(kept.reply, asked)
-            self._tally.from_journal += reading is not None
-            return reading
-        reply = None if lane.cache is None else lane.cache.get(asked.key)
-        if reply is None or (reading := _read(reply.text, asked)) is None:
+            outcome = _read(kept.reply, asked)
+            self._tally.from_journal += outcome is not None
+            return outcome
+        reply = None if client.cache is None else client.cache.get(asked.key)
+        if reply is None or (outcome := _read(reply.text, asked)) is None:
             return None
         attempt = Attempt(
             asked.key,
@@ -241,17 +238,17 @@ class Asking:
             model=reply.model,
             usd=0.0,
         )
-        await self._journal.record(attempt, told(lane.model, asked))
+        await self._journal.record(attempt, journaled(client.model, asked))
         self._tally.from_cache += 1
-        return reading
+        return outcome
 
-    def _lane(self, model: ChatModel) -> Lane:
-        lane = self._lanes.get(model.identity)
-        if lane is None:
+    def _client(self, model: ChatModel) -> ModelClient:
+        client = self._clients.get(model.identity)
+        if client is None:
             price = self._prices.of(model.name)
             if price is None and self._budget.usd is not None:
                 raise no_price(model.name)
-            lane = Lane(
+            client = ModelClient(
                 model,
                 self._limits,
                 price,
@@ -260,8 +257,8 @@ class Asking:
                 self._tally,
                 self._cache if model.kept else None,
             )
-            self._lanes[model.identity] = lane
-        return lane
+            self._clients[model.identity] = client
+        return client
 
     def _stop(self, fault: RagstoneError) -> None:
         """No further question can be answered: end all that asks."""
@@ -297,7 +294,7 @@ class Asking:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=WINDING_UP)
-        models: list[Closable] = [lane.model for lane in self._lanes.values()]
+        models: list[Closable] = [client.model for client in self._clients.values()]
         pools = [] if self._pool is None else [self._pool]
         closing = [asyncio.create_task(one.close()) for one in (*models, *pools)]
         if closing:
@@ -308,18 +305,10 @@ class Asking:
         self._loop.close()
 
 
-def _without(answer: Answer, asked: Asked) -> Outcome:
-    """What comes of a question without a reply that reads."""
-    match answer.status:
-        case "failed" | "blocked" | "truncated":
-            return Outcome(answer.status, reason=answer.reason, requests=(asked.key,))
-    return Outcome("failed", reason=answer.reason, requests=(asked.key,))
-
-
-def _read(text: str, asked: Asked) -> Reading | None:
+def _read(text: str, asked: QueuedQuestion) -> Outcome | None:
     """What a kept reply holds; None where it does not read, or holds nothing that is asked."""
     try:
-        reading = read_items(text, asked.items, asked.question.texts)
+        outcome = read_items(text, asked.items, asked.question.texts)
     except Malformed:
         return None
-    return reading if reading.items or not asked.items else None
+    return outcome if outcome.status == "ok" else None

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Item, Question
-from ragstone.judges.llm.reading import Reading, read_items
+from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
 from ragstone.models.chat.json_reply import Malformed, Unclosed
 
@@ -22,9 +22,12 @@ NEXT = "the same command asks again"
 ANOTHER = "another --judge may answer it"
 EMPTY = "the reply holds nothing that was asked"
 
+TOO_BIG = Outcome("truncated", reason="the reply did not fit, the question is put in halves")
+"""The outcome of a question that can be split; it is this one object."""
+
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueuedQuestion:
     """A question on its way.
 
     Args:
@@ -45,30 +48,23 @@ class Asked:
     tries: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of a question.
+@dataclass(slots=True)
+class AttemptResult:
+    """What came back from one attempt, or what went wrong.
 
-    Args:
-        reading: What the reply holds; None where none reads.
-        status: ``too_big``: the reply did not fit, the question can be split. ``unsent``: nothing
-            is sent any more.
-        reason: Why there is nothing.
-        failures: How often it was put in vain before.
+    Attributes:
+        reply: What came back.
+        outcome: What it holds; None where it does not read.
+        trouble: What went wrong, in one word; None where nothing did.
+        words: More about that.
+        http: The status, where the reply was no success.
+        after: Seconds that the server wants to be left alone.
+        body: What the server sent in place of a reply.
+        final: No question will be answered.
     """
 
-    reading: Reading | None = None
-    status: Literal["ok", "failed", "blocked", "truncated", "too_big", "unsent"] = "ok"
-    reason: str | None = None
-    failures: int = 0
-
-
-@dataclass(slots=True)
-class Sent:
-    """What came back, or what went wrong."""
-
     reply: ChatReply | None = None
-    reading: Reading | None = None
+    outcome: Outcome | None = None
     trouble: str | None = None
     words: str | None = None
     http: int | None = None
@@ -78,8 +74,8 @@ class Sent:
 
 
 async def attempted(
-    model: ChatModel, asked: Asked, seconds: float, limit: int | None = None
-) -> Sent:
+    model: ChatModel, asked: QueuedQuestion, seconds: float, limit: int | None = None
+) -> AttemptResult:
     """Put a question once, and read the reply.
 
     Args:
@@ -92,7 +88,7 @@ async def attempted(
         async with asyncio.timeout(seconds):
             reply = await model.reply(replace(asked.request, limit=limit))
     except ChatFailure as failure:
-        return Sent(
+        return AttemptResult(
             trouble=failure.trouble,
             words=str(failure).rstrip("."),
             http=failure.http,
@@ -101,73 +97,77 @@ async def attempted(
             final=failure.final,
         )
     except TimeoutError:
-        return Sent(trouble="timeout", words=f"no reply within {seconds:g} s")
-    sent = Sent(reply)
+        return AttemptResult(trouble="timeout", words=f"no reply within {seconds:g} s")
+    result = AttemptResult(reply)
     if (
         reply.finish == "length"
         and limit is not None
         and (reply.usage.completion or limit) >= limit
     ):
-        sent.trouble = "capped"
-        sent.words = f"{BUDGET}: the reply was cut at the {limit:,} tokens set aside for it"
+        result.trouble = "capped"
+        result.words = f"{BUDGET}: the reply was cut at the {limit:,} tokens set aside for it"
     elif reply.finish == "stop":
-        _read(sent, reply.text, asked)
+        _read(result, reply.text, asked)
     else:
-        sent.trouble, sent.words = FINISHES[reply.finish]
-    return sent
+        result.trouble, result.words = FINISHES[reply.finish]
+    return result
 
 
-def no_use(name: str, sent: Sent, refusals: int, asked: Asked) -> Answer | None:
-    """The answer where asking again is of no use.
+def no_use(
+    name: str, result: AttemptResult, refusals: int, asked: QueuedQuestion
+) -> Outcome | None:
+    """The outcome where asking again is of no use.
 
     Args:
         name: The model's.
-        sent: What came of it.
+        result: What came of it.
         refusals: How often the model declined.
         asked: What was asked.
     """
-    match sent.trouble:
+    match result.trouble:
         case "length" if len(asked.items) > 1:
-            return Answer(status="too_big")
+            return TOO_BIG
         case "capped":
-            return Answer(status="truncated", reason=f"{name}: {sent.words}; {NEXT}")
+            return Outcome("truncated", reason=f"{name}: {result.words}; {NEXT}")
         case "too_long":
-            return Answer(status="failed", reason=sent.trouble)
+            return Outcome("failed", reason=result.trouble)
         case "filtered":
-            return Answer(status="blocked", reason=f"{name}: {sent.words}; {ANOTHER}")
+            return Outcome("blocked", reason=f"{name}: {result.words}; {ANOTHER}")
         case "refusal" if refusals > 1:
-            return Answer(status="blocked", reason=f"{name}: {sent.words}; {ANOTHER}")
+            return Outcome("blocked", reason=f"{name}: {result.words}; {ANOTHER}")
         case "rejected":
-            return Answer(status="failed", reason=f"{name}: {sent.words}; {NEXT}")
+            return Outcome("failed", reason=f"{name}: {result.words}; {NEXT}")
     return None
 
 
-def settled(name: str, before: Sequence[str | None], asked: Asked) -> Answer | None:
-    """What the journal knows to be of no use."""
-    sent = Sent(trouble=before[-1])
-    if sent.trouble in ("rejected", "capped"):
+def settled_before(
+    name: str, before: Sequence[str | None], asked: QueuedQuestion
+) -> Outcome | None:
+    """The outcome where the journal's attempts show that asking again is of no use."""
+    result = AttemptResult(trouble=before[-1])
+    if result.trouble in ("rejected", "capped"):
         return None
     for trouble, words in FINISHES.values():
-        if trouble == sent.trouble:
-            sent.words = words
-    return no_use(name, sent, before.count("refusal"), asked)
+        if trouble == result.trouble:
+            result.words = words
+    return no_use(name, result, before.count("refusal"), asked)
 
 
-def _read(sent: Sent, text: str, asked: Asked) -> None:
+def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
     """Read a reply; one without a single good item is as bad as one that does not read."""
     try:
-        reading = read_items(text, asked.items, asked.question.texts)
+        outcome = read_items(text, asked.items, asked.question.texts)
     except Unclosed:
-        sent.trouble, sent.words = "truncated", "the reply was cut off"
+        result.trouble, result.words = "truncated", "the reply was cut off"
         return
     except Malformed as error:
-        sent.trouble, sent.words = "malformed", f"the reply cannot be read: {error}".rstrip(".")
+        result.trouble, result.words = "malformed", f"the reply cannot be read: {error}".rstrip(".")
         return
-    if asked.items and not reading.items:
-        sent.trouble = "incomplete"
-        why = next(iter(reading.faults.items()), None)
-        sent.words = EMPTY + (f": {why[0]} {why[1]}" if why else "")
+    if outcome.status != "ok":
+        result.trouble = "incomplete"
+        why = next(iter(outcome.lacking.items()), None)
+        result.words = EMPTY + (f": {why[0]} {why[1]}" if why else "")
         return
-    sent.reading = reading
-    if reading.faults:
-        sent.words = "; ".join(f"{name}: {fault}" for name, fault in reading.faults.items())
+    result.outcome = outcome
+    if outcome.lacking:
+        result.words = "; ".join(f"{name}: {fault}" for name, fault in outcome.lacking.items())

@@ -22,7 +22,7 @@ AT_LEAST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """What a call may cost, in US dollars.
 
     Args:
@@ -34,8 +34,8 @@ class Estimate:
     least: float
 
 
-class Known:
-    """What is known of one sort of question: the longest reply, the most tokens of a question.
+class TokenHistory:
+    """The tokens of one sort of question so far: the longest reply, the most of a question.
 
     The next reply may have twice the tokens of the longest, and ``ROOM`` at the least.
 
@@ -111,7 +111,7 @@ class Budget:
         self.reached: str | None = None
         self._in_flight = 0
         self._waiting: list[
-            tuple[int, int, Callable[[], Estimate], asyncio.Future[float | None]]
+            tuple[int, int, Callable[[], CostEstimate], asyncio.Future[float | None]]
         ] = []
         self._arrival = count()
 
@@ -124,7 +124,7 @@ class Budget:
         self.calls += 1
         return True
 
-    def reserve(self, estimate: Callable[[], Estimate]) -> float | None:
+    def reserve(self, estimate: Callable[[], CostEstimate]) -> float | None:
         """Set aside what a call may cost, and count it; None where it has to ``wait``.
 
         Args:
@@ -132,7 +132,7 @@ class Budget:
         """
         return None if self._waiting or self.reached is not None else self._granted(estimate())
 
-    async def wait(self, turn: int, estimate: Callable[[], Estimate]) -> float | None:
+    async def wait(self, turn: int, estimate: Callable[[], CostEstimate]) -> float | None:
         """Wait for room, then set it aside; None once a limit is reached.
 
         Args:
@@ -178,7 +178,7 @@ class Budget:
                 room.set_result(reserved)
             heappop(self._waiting)
 
-    def _granted(self, estimate: Estimate) -> float | None:
+    def _granted(self, estimate: CostEstimate) -> float | None:
         """What is set aside; None where it does not fit, for now or, once ``reached``, at all."""
         if self.max_calls is not None and self.calls >= self.max_calls:
             self._all_made(self.max_calls)

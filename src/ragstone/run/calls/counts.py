@@ -44,13 +44,13 @@ class Counts:
     troubles: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def heard(self) -> bool:
+    def any_reply(self) -> bool:
         """Whether any reply came that may have to be paid, be it one that does not read."""
         return self.answered > self.failed or self.completion > 0 or self.prompt > 0
 
 
 @dataclass(slots=True)
-class Tally:
+class CallTally:
     """The same, while it is counted."""
 
     answered: int = 0
@@ -65,8 +65,18 @@ class Tally:
     usd: float | None = None
     troubles: Counter[str] = field(default_factory=Counter)
 
-    def took(self, usage: Usage, usd: float | None) -> None:
-        """A reply came."""
+    def came_back(self, trouble: str | None, usage: Usage | None, usd: float | None) -> None:
+        """An attempt came back.
+
+        Args:
+            trouble: What went wrong; None where nothing did.
+            usage: What a reply took; None where none came.
+            usd: What it cost, where that is known.
+        """
+        if trouble is not None:
+            self.troubles[trouble] += 1
+        if usage is None:
+            return
         self.prompt += usage.prompt or 0
         self.cached += usage.cached or 0
         self.completion += usage.completion or 0

@@ -22,7 +22,7 @@ INSERT = f"INSERT OR IGNORE INTO attempts ({ATTEMPT}) VALUES ({', '.join('?' * 1
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class JournaledQuestion:
     """A question as the journal keeps it, once, with its first attempt."""
 
     judge: str
@@ -70,13 +70,13 @@ class Journal:
                 connection.close()
             raise explained(error, file) from error
 
-    async def record(self, attempt: Attempt, told: Told) -> None:
+    async def record(self, attempt: Attempt, question: JournaledQuestion) -> None:
         """Keep an attempt; when this returns, it is on the disk.
 
         Raises:
             InputError: It cannot be kept; says what to do.
         """
-        await self._commits.commit((attempt, told))
+        await self._commits.commit((attempt, question))
         self._note(attempt.key, attempt.number, attempt.trouble)
 
     def reply(self, key: str) -> Attempt | None:
@@ -137,9 +137,11 @@ class Journal:
         except UNREADABLE as error:
             raise explained(error, self.file) from error
 
-    def _write(self, connection: sqlite3.Connection, batch: Sequence[tuple[Attempt, Told]]) -> None:
-        new = [(attempt.key, told) for attempt, told in batch if attempt.number == 1]
-        requests = [self._parts.row(key, told) for key, told in new]
+    def _write(
+        self, connection: sqlite3.Connection, batch: Sequence[tuple[Attempt, JournaledQuestion]]
+    ) -> None:
+        new = [(attempt.key, one) for attempt, one in batch if attempt.number == 1]
+        requests = [self._parts.row(key, one) for key, one in new]
         _insert(connection, "INSERT OR IGNORE INTO parts VALUES (?, ?)", self._parts.taken())
         _insert(
             connection, "INSERT OR IGNORE INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?)", requests
@@ -155,11 +157,11 @@ class _Parts:
         self._new: dict[str, str] = {}
         self._schemas: dict[int, tuple[object, str]] = {}
 
-    def row(self, key: str, told: Told) -> tuple[object, ...]:
-        request = told.request
+    def row(self, key: str, question: JournaledQuestion) -> tuple[object, ...]:
+        request = question.request
         digests = [self._digest(text) for text in (request.system, *request.parts)]
         return (
-            key, told.judge, told.task, told.example, told.vote, request.name,
+            key, question.judge, question.task, question.example, question.vote, request.name,
             json.dumps(digests), self._schema(request.schema),
         )  # fmt: skip
 

@@ -5,19 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.reading import Reading
 
-from .attempting import NEXT
+from .attempting import NEXT, QueuedQuestion
 
 NOT_THERE = "not in the reply"
 
 
-def partly(reading: Reading, missing: Sequence[str], key: str, model: str) -> Outcome:
+def partly(outcome: Outcome, asked: QueuedQuestion, model: str) -> Outcome:
     """One reply, which lacks something."""
     lacking = {
-        name: f"{model}: {NOT_THERE} ({reading.faults.get(name, 'missing')})" for name in missing
+        name: f"{model}: {NOT_THERE} ({outcome.lacking[name]})"
+        for name in asked.items
+        if name in outcome.lacking
     }
-    return Outcome("ok", reading.items, lacking, None, (key,))
+    return replace(outcome, lacking=lacking, requests=(asked.key,))
 
 
 def in_vain(outcome: Outcome) -> Outcome:

@@ -1,0 +1,218 @@
+"""Model client: puts questions to one model, each until it is answered or given up."""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ragstone.errors import ModelError
+from ragstone.judges.llm.asker import Outcome
+from ragstone.models.chat import ChatModel, ChatRequest, Usage
+
+from .admission import Admission
+from .attempting import NEXT, AttemptResult, QueuedQuestion, attempted, no_use, settled_before
+from .budget import Budget
+from .counts import CallTally
+from .entries import Attempt
+from .health import DEAD, ServerHealth, wait
+from .journal import Journal, JournaledQuestion
+from .pacing import Pace
+from .prices import Price, cost
+from .replies import Replies
+
+NEVER_REACHED = 3
+"""Attempts of one question at a server that nobody has reached yet; then its address is wrong."""
+CHARACTERS_A_TOKEN = 4
+
+HINTS = {
+    "not_allowed": "Check the key in the environment",
+    "not_found": "Check the model's name and the address",
+    "no_credit": "Top up the account",
+    "parameter": "Leave the parameter out of the judge's name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """How a model may be asked.
+
+    Args:
+        concurrency: Calls in flight at once, at the most.
+        timeout: Seconds that an attempt may take, from when it is sent.
+        attempts: How often a question is put before it is given up; 429 does not count.
+        patience: Seconds that a question is held back by 429 before it is given up.
+        requests_a_minute: The server's limit; None: none that is known.
+        tokens_a_minute: The same for tokens.
+    """
+
+    concurrency: int = 64
+    timeout: float = 120.0
+    attempts: int = 6
+    patience: float = 900.0
+    requests_a_minute: float | None = None
+    tokens_a_minute: float | None = None
+
+
+@dataclass(slots=True)
+class ModelClient:
+    """One model as a run asks it: paced, retried, journaled, within the budget."""
+
+    model: ChatModel
+    limits: CallLimits
+    price: Price | None
+    budget: Budget
+    journal: Journal
+    tally: CallTally
+    cache: Replies | None = None
+    pace: Pace = field(init=False)
+    health: ServerHealth = field(init=False)
+    _admission: Admission = field(init=False)
+    _in_vain: dict[str, Outcome] = field(default_factory=dict)
+    """What was given up since the run was started."""
+
+    def __post_init__(self) -> None:
+        limits, name = self.limits, self.model.name
+        self.pace = Pace(
+            limits.concurrency,
+            requests_a_minute=limits.requests_a_minute,
+            tokens_a_minute=limits.tokens_a_minute,
+        )
+        self.health = ServerHealth(name, self.pace)
+        self._admission = Admission(name, self.pace, self.health, self.budget, self.price)
+
+    async def put(self, asked: QueuedQuestion) -> tuple[Outcome, int]:
+        """Put a question until it is answered, settled otherwise or given up.
+
+        Returns:
+            Its outcome, and how often it was put in vain before.
+
+        Raises:
+            ModelError: No question will be answered.
+            InputError: The journal cannot be written.
+        """
+        before = self.journal.troubles(asked.key)
+        outcome = settled_before(self.model.name, before, asked) if before else None
+        outcome = outcome or self._in_vain.get(asked.key)
+        if outcome is not None:
+            return outcome, 0
+        refusals, failures, pushed_back = before.count("refusal"), 0, 0
+        waiting_since = 0.0
+        number = len(before)
+        tries = asked.tries or self.limits.attempts
+        while True:
+            number += 1
+            result = await self._attempt(asked, number)
+            if result is None:
+                return Outcome("failed", reason=self.health.closed), failures
+            if result.outcome is not None:
+                self.health.answered()
+                return result.outcome, failures
+            refusals += result.trouble == "refusal"
+            outcome = no_use(self.model.name, result, refusals, asked)
+            if outcome is not None:
+                return outcome, failures
+            now = asyncio.get_running_loop().time()
+            if result.trouble == "rate_limit":
+                # A server that is busy is no fault of the question: only patience ends.
+                pushed_back += 1
+                waiting_since = waiting_since or now
+                if now - waiting_since > self.limits.patience:
+                    return self._give_up(asked, result), failures
+                pause = 0.0 if result.after else wait(pushed_back)
+            else:
+                failures += 1
+                self._check_reached(result, failures)
+                if failures >= tries:
+                    return self._give_up(asked, result), failures
+                pause = max(result.after, wait(failures)) if result.trouble in DEAD else 0.0
+            if pause:
+                await asyncio.sleep(pause)
+
+    async def _attempt(self, asked: QueuedQuestion, number: int) -> AttemptResult | None:
+        """Put it once, and keep what comes of it; None where nothing is sent any more."""
+        call = await self._admission.enter(asked, _tokens(asked.request))
+        if call is None:
+            return None
+        try:
+            self.tally.calls += 1
+            self.tally.retries += number > 1
+            at = time.time()
+            clock = time.perf_counter()
+            result = await attempted(self.model, asked, self.limits.timeout, call.limit)
+            seconds = time.perf_counter() - clock
+            usage = Usage() if result.reply is None else result.reply.usage
+            usd = cost(usage, self.price)
+            self.tally.came_back(result.trouble, None if result.reply is None else usage, usd)
+            self._admission.settle(call, result, usd)
+            self.health.observe(result, call.started)
+            attempt = _record(asked.key, number, at, seconds, result, usage, usd)
+            # Only what is on the disk counts: a run that is killed here asks nothing twice.
+            await self.journal.record(attempt, journaled(self.model, asked))
+        finally:
+            self._admission.leave(call)
+        whole = result.outcome is not None and not result.outcome.lacking
+        if self.cache is not None and result.reply is not None and whole:
+            self.cache.put(asked.key, result.reply)
+        if result.final:
+            hint = HINTS.get(result.trouble or "", "Mend that")
+            raise ModelError(
+                f"{self.model.name}: {result.words}. {hint}; then the same command goes on."
+            )
+        return result
+
+    def _check_reached(self, result: AttemptResult, failures: int) -> None:
+        """End the run where its server was never there."""
+        never = result.trouble == "unreachable" and not self.health.reached
+        if never and failures >= NEVER_REACHED:
+            raise ModelError(f"{self.model.name}: {result.words} Then the same command goes on.")
+
+    def _give_up(self, asked: QueuedQuestion, result: AttemptResult) -> Outcome:
+        self.health.gave_up(result)
+        reason = f"{self.model.name}: {result.words}, however often it was asked; {NEXT}"
+        cut = result.trouble in ("truncated", "length")
+        status: Literal["truncated", "failed"] = "truncated" if cut else "failed"
+        outcome = self._in_vain[asked.key] = Outcome(status, reason=reason)
+        return outcome
+
+
+def journaled(model: ChatModel, asked: QueuedQuestion) -> JournaledQuestion:
+    """What the journal keeps of a question."""
+    question = asked.question
+    return JournaledQuestion(
+        model.name, question.task, question.example, question.vote, asked.request
+    )
+
+
+def _record(
+    key: str,
+    number: int,
+    at: float,
+    seconds: float,
+    result: AttemptResult,
+    usage: Usage,
+    usd: float | None,
+) -> Attempt:
+    reply = result.reply
+    if reply is None:
+        return Attempt(
+            key,
+            number,
+            "model",
+            at,
+            seconds,
+            result.trouble,
+            result.words,
+            result.http,
+            result.body,
+        )
+    return Attempt(
+        key, number, "model", at, seconds, result.trouble, result.words, None,
+        reply.text, reply.finish, reply.model, usage, usd,
+    )  # fmt: skip
+
+
+def _tokens(request: ChatRequest) -> int:
+    texts = (request.system, *request.parts, json.dumps(request.schema))
+    characters = sum(map(len, texts))
+    return -(-characters // CHARACTERS_A_TOKEN)
