@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.models.cache import CachedEncoder
 from ragstone.models.kept_vectors import embeddings_file
-from ragstone.models.store import Origin, install, models_folder
+from ragstone.models.store import Origin, keep, models_folder
 from ragstone.testing.encoder import ScriptedEncoder
 from ragstone.testing.models import tiny_bert
 
@@ -25,16 +25,16 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
 
 
+def files_of(folder: Path) -> list[str]:
+    return [file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()]
+
+
 @pytest.fixture
-def tiny() -> Path:
-    """A tiny model in the store; its folder."""
-
-    def fill(folder: Path) -> tuple[str, Origin]:
-        tiny_bert(folder, hidden=16, max_tokens=24)
-        origin = Origin("org/tiny", "http://hub/org/tiny", "MIT", "main", COMMIT, "safetensors")
-        return f"org--tiny@{COMMIT}", origin
-
-    return install("org--tiny", fill, there=lambda: None, note=print).folder
+def tiny(tmp_path: Path) -> Path:
+    """A tiny model of the hub that is here; its folder."""
+    folder = tiny_bert(tmp_path / "snapshot", hidden=16, max_tokens=24)
+    origin = Origin("org/tiny", "http://hub/org/tiny", "MIT", "main", COMMIT, "safetensors")
+    return keep(f"org--tiny@{COMMIT}", origin, files_of(folder), folder).folder
 
 
 def test_an_empty_cache_says_how_to_fill_it(ragstone: Command) -> None:
@@ -48,7 +48,7 @@ def test_an_empty_cache_says_how_to_fill_it(ragstone: Command) -> None:
 def test_a_stored_model_is_listed_with_its_facts(tiny: Path, ragstone: Command) -> None:
     (found,) = ragstone("models", "list", "--json").json["models"]
     assert found.pop("fetched").endswith("+00:00")
-    files = [file for file in tiny.rglob("*") if file.is_file() and file.name != "manifest.json"]
+    files = [file for file in tiny.rglob("*") if file.is_file()]
     assert found.pop("bytes") == sum(file.stat().st_size for file in files)
     assert found == {
         "name": "org/tiny",
@@ -101,12 +101,12 @@ def test_verify_reads_every_byte(tiny: Path, ragstone: Command) -> None:
     assert found["faults"][0].startswith("model.safetensors: expected")
 
 
-def test_verify_knows_a_model_by_the_name_it_was_pulled_by(ragstone: Command) -> None:
-    def fill(folder: Path) -> tuple[str, Origin]:
-        tiny_bert(folder, hidden=16, max_tokens=24)
-        return "org--graph", Origin("org/graph", "http://hub", "MIT", "main", COMMIT, "onnx")
-
-    model = install("org--graph", fill, there=lambda: None, note=print)
+def test_verify_knows_a_model_by_the_name_it_was_pulled_by(
+    tmp_path: Path, ragstone: Command
+) -> None:
+    folder = tiny_bert(tmp_path / "snapshot", hidden=16, max_tokens=24)
+    origin = Origin("org/graph", "http://hub", "MIT", "main", COMMIT, "onnx")
+    model = keep("org--graph", origin, files_of(folder), folder)
     assert ragstone("models", "verify", "onnx:org/graph").status == 0
     (model.folder / "model.safetensors").unlink()
     outcome = ragstone("models", "verify", "onnx:org/graph")

@@ -3,6 +3,9 @@
 import hashlib
 import json
 import os
+import shutil
+import subprocess
+import sys
 import threading
 import time
 import zipfile
@@ -15,7 +18,7 @@ from typing import Any
 import pytest
 
 from ragstone.errors import ModelError
-from ragstone.models import builtin
+from ragstone.models import builtin, open_encoder
 from ragstone.models.builtin import PINNED, Provider, fetch_builtin, hub, wheel
 from ragstone.models.fetch import fetch, megabytes
 from ragstone.models.store import Stored, StoredFile, damage, find, models_folder, stored
@@ -37,13 +40,17 @@ class Hub:
     Attributes:
         files: By repository and path.
         wrong: By repository or path: ``cut`` breaks the body off, ``hang`` never replies,
-            ``other`` sends other bytes of the same length, a number is the status.
+            ``gated`` wants terms accepted, ``other`` sends other bytes of the same length, a
+            number is the status.
+        called: What it calls every repository; empty: by the name that was asked for.
         sizes: Whether it says how large its files are, and what their SHA-256 is.
         asked: Method and path of every request.
     """
 
     address: str = ""
     commit: str = COMMIT
+    called: str = ""
+    tags: tuple[str, ...] = ("bert", "license:mit")
     sizes: bool = True
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     wrong: dict[str, str | int] = field(default_factory=dict)
@@ -63,8 +70,8 @@ class Hub:
             }
             for path, body in self.files[repository].items()
         ]
-        tags = ["bert", "license:mit"]
-        return {"id": repository, "sha": self.commit, "tags": tags, "siblings": siblings}
+        name = self.called or repository
+        return {"id": name, "sha": self.commit, "tags": self.tags, "siblings": siblings}
 
 
 def sha256(body: bytes) -> str:
@@ -84,6 +91,8 @@ def handler(hub: Hub, stop: threading.Event) -> type[BaseHTTPRequestHandler]:
             wrong = hub.wrong.get(repository if api else path)
             if wrong == "hang":
                 stop.wait(20)
+            elif wrong == "gated":
+                self.reply(403, b"", {"X-Error-Code": "GatedRepo"})
             elif isinstance(wrong, int):
                 self.reply(wrong, b"", {})
             elif repository not in hub.files:
@@ -135,7 +144,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(hub, stop))
     hub.address = f"http://127.0.0.1:{server.server_port}"
     monkeypatch.setenv("HF_ENDPOINT", hub.address)
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -156,19 +165,40 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in found}
 
 
-def test_a_model_of_the_hub_is_fetched_with_what_it_needs(served: Hub, notes: list[str]) -> None:
+def test_a_model_of_the_hub_is_fetched_with_what_it_needs(
+    served: Hub, notes: list[str], tmp_path: Path
+) -> None:
     model = fetch("org/tiny", note=notes.append)
     got = files_in(model.folder)
-    del got["manifest.json"]
     assert got.keys() == served.files["org/tiny"].keys() - USELESS.keys()
     assert got.items() <= served.files["org/tiny"].items()
-    assert model.folder == models_folder() / f"org--tiny@{COMMIT}"
+    assert model.folder == tmp_path / "hub" / "models--org--tiny" / "snapshots" / COMMIT
     assert model.origin.licence == "mit"
     assert model.origin.source == f"{served.address}/org/tiny"
     assert damage(model) == []
     (line,) = notes
     size = megabytes(sum(map(len, got.values())))
-    assert line == (f"Fetching org/tiny ({size}, mit) from {served.address} to {models_folder()}")
+    assert line == (f"Fetching org/tiny ({size}, mit) from {served.address} to {tmp_path / 'hub'}")
+
+
+@pytest.mark.parametrize("called", ["new-org/new-name", "../../../elsewhere"])
+def test_a_model_is_known_by_the_name_it_was_asked_for_by(
+    called: str, served: Hub, notes: list[str]
+) -> None:
+    served.called = called
+    model = fetch("org/tiny", note=notes.append)
+    assert model.origin.name == "org/tiny"
+    assert fetch("org/tiny", note=notes.append) == model
+    assert [one.name for one in models_folder().iterdir()] == [f"org--tiny@{COMMIT}"]
+
+
+@pytest.mark.parametrize("tag", ["license:\x1b[2J", "license:" + "a" * 81, "license:", "mit"])
+def test_a_licence_that_is_no_name_of_one_is_not_repeated(
+    tag: str, served: Hub, notes: list[str]
+) -> None:
+    served.tags = ("bert", tag)
+    assert fetch("org/tiny", note=notes.append).origin.licence == ""
+    assert "licence not stated" in notes[0]
 
 
 def test_a_mirror_that_states_no_sizes_will_do(served: Hub, notes: list[str]) -> None:
@@ -206,7 +236,7 @@ def test_a_revision_is_fetched_by_its_name(notes: list[str]) -> None:
 
 def test_onnx_takes_the_graph_in_place_of_the_weights(served: Hub, notes: list[str]) -> None:
     served.files["org/tiny"] |= {"onnx/model.onnx": b"graph", "onnx/model.onnx_data": b"data"}
-    model = fetch("org/tiny", weights=("onnx",), note=notes.append)
+    model = fetch("org/tiny", weights="onnx", note=notes.append)
     assert {"onnx/model.onnx", "onnx/model.onnx_data", "tokenizer.json"} <= set(model.files)
     assert "model.safetensors" not in model.files
     assert find("org/tiny") is None
@@ -243,6 +273,12 @@ def test_a_repository_that_is_not_there_is_said_in_words(served: Hub, notes: lis
     assert "--embedder FOLDER" in str(caught.value)
 
 
+def test_a_gated_model_says_where_its_terms_are_accepted(served: Hub, notes: list[str]) -> None:
+    served.wrong["org/tiny"] = "gated"
+    with pytest.raises(ModelError, match=r"it is gated\. Accept its terms there, and set"):
+        fetch("org/tiny", note=notes.append)
+
+
 @pytest.mark.parametrize("status", [500, 503, 429])
 def test_a_hub_in_trouble_is_said_in_words(status: int, served: Hub, notes: list[str]) -> None:
     served.wrong["org/tiny"] = status
@@ -276,9 +312,60 @@ def test_a_download_that_is_not_what_the_hub_says_is_thrown_away(
     with pytest.raises(ModelError, match=r"model\.safetensors"):
         fetch("org/tiny", note=notes.append)
     assert stored() == []
-    assert [one for one in models_folder().iterdir() if one.is_dir()] == []
     served.wrong.clear()
     assert damage(fetch("org/tiny", note=notes.append)) == []
+
+
+def test_what_another_program_has_fetched_is_not_fetched_again(
+    served: Hub, notes: list[str]
+) -> None:
+    from huggingface_hub import hf_hub_download
+
+    for path in ("model.safetensors", "pytorch_model.bin"):
+        hf_hub_download("org/tiny", path, endpoint=served.address)
+    served.asked.clear()
+    model = fetch("org/tiny", note=notes.append)
+    assert not any(line.endswith("model.safetensors") for line in served.asked)
+    assert "model.safetensors" in model.files
+    assert "pytorch_model.bin" not in model.files
+
+
+def test_what_another_program_has_damaged_is_fetched_anew(served: Hub, notes: list[str]) -> None:
+    from huggingface_hub import hf_hub_download
+
+    file = Path(hf_hub_download("org/tiny", "model.safetensors", endpoint=served.address))
+    file.resolve().write_bytes(b"other weights")
+    assert damage(fetch("org/tiny", note=notes.append)) == []
+    assert file.read_bytes() == served.files["org/tiny"]["model.safetensors"]
+
+
+def test_a_model_that_was_deleted_from_the_cache_is_fetched_again(
+    notes: list[str], tmp_path: Path
+) -> None:
+    fetch("org/tiny", note=notes.append)
+    shutil.rmtree(tmp_path / "hub")
+    assert damage(fetch("org/tiny", note=notes.append)) == []
+    assert len(notes) == 2
+
+
+def test_where_nothing_can_be_pinned_the_model_is_not_used(
+    notes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match=r"cannot be stored in .*\nMake room there"):
+        fetch("org/tiny", note=notes.append)
+
+
+@pytest.mark.parametrize("name", ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"])
+@pytest.mark.parametrize("model", ["org/tiny", "builtin:minilm"])
+def test_the_hubs_own_offline_switch_holds_here_too(
+    model: str, name: str, served: Hub, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(ModelError, match="HF_HUB_OFFLINE fetches nothing"):
+        open_encoder(model, note=notes.append)
+    assert served.asked == notes == []
 
 
 def test_a_damaged_model_is_fetched_again(notes: list[str]) -> None:
@@ -368,6 +455,80 @@ def test_where_nobody_has_it_every_reason_is_told(served: Hub, notes: list[str])
     assert "ragstone models pull" in rest[0]
     assert "--embedder FOLDER" in rest[0]
     assert stored() == []
+
+
+FETCHER = """
+import hashlib, time
+from pathlib import Path
+from ragstone.models.builtin import Provider, fetch_builtin
+from ragstone.models.store import StoredFile
+
+SMALL = {"model.safetensors": b"some weights", "tokenizer.json": b"{}"}
+
+def bring(folder, paths):
+    print("fetching", flush=True)
+    while not Path("go").exists():
+        time.sleep(0.01)
+    for path in paths:
+        (folder / path).write_bytes(SMALL[path])
+
+def note(line):
+    if not line.startswith("Fetching"):
+        print(line, flush=True)
+
+pinned = {path: StoredFile(len(body), hashlib.sha256(body).hexdigest())
+          for path, body in SMALL.items()}
+fetch_builtin(providers=[Provider("here", bring)], pinned=pinned, note=note)
+"""
+
+
+def leftovers() -> list[str]:
+    return [one.name for one in models_folder().iterdir() if one.name.endswith(".partial")]
+
+
+def test_of_two_processes_one_fetches_and_the_other_waits(tmp_path: Path) -> None:
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", FETCHER], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    said = sorted(one.stdout.readline().strip() for one in both if one.stdout)
+    (tmp_path / "go").touch()
+    rest = [one.communicate(timeout=20)[0] for one in both]
+    assert said == ["Another process is fetching minilm; waiting for it.", "fetching"]
+    assert rest == ["", ""]
+    assert [one.returncode for one in both] == [0, 0]
+    assert len(stored()) == 1
+
+
+def test_a_killed_process_holds_up_nobody_and_what_it_left_is_swept_away(
+    tmp_path: Path, notes: list[str]
+) -> None:
+    command = [sys.executable, "-c", FETCHER]
+    killed = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert killed.stdout
+    assert killed.stdout.readline() == "fetching\n"
+    killed.kill()
+    killed.communicate()
+    assert len(leftovers()) == 1
+    assert stored() == []
+    fetch_small(hub(), notes=notes)
+    assert len(notes) == 1
+    assert leftovers() == []
+
+
+@pytest.mark.parametrize("wrong", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_a_fetch_that_breaks_off_leaves_nothing(wrong: BaseException, notes: list[str]) -> None:
+    def broken(folder: Path, _: Iterable[str]) -> None:
+        (folder / "model.safetensors").write_bytes(b"wei")
+        raise wrong
+
+    with pytest.raises((ModelError, KeyboardInterrupt)):
+        fetch_small(Provider("broken", broken), notes=notes)
+    assert not stored()
+    assert leftovers() == []
+    assert fetch_small(hub(), notes=notes).origin.name == "builtin:minilm"
 
 
 def make_wheel(folder: Path, files: dict[str, bytes]) -> Path:

@@ -12,7 +12,7 @@ import pytest
 from ragstone.errors import ModelError, UnknownName
 from ragstone.models import available, open_encoder, pull, stored
 from ragstone.models.names import Place, in_store, place_of
-from ragstone.models.store import Origin, find, install
+from ragstone.models.store import Origin, find, keep, models_folder
 from ragstone.testing.models import tiny_bert
 
 TEXTS = ["the old bridge opened in 1932", "a copper mine"]
@@ -40,14 +40,14 @@ def notes() -> list[str]:
     return []
 
 
+def files_of(folder: Path) -> list[str]:
+    return [file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()]
+
+
 def put(name: str, place: str, commit: str = "a" * 40, weights: str = "safetensors") -> None:
     """A tiny model in the store."""
-
-    def fill(folder: Path) -> tuple[str, Origin]:
-        tiny_bert(folder)
-        return place, Origin(name, "a server", "MIT", "main", commit, weights)
-
-    install(place, fill, there=lambda: None, note=print)
+    folder = tiny_bert(models_folder() / place)
+    keep(place, Origin(name, "a server", "MIT", "main", commit, weights), files_of(folder))
 
 
 @pytest.mark.parametrize(

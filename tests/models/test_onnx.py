@@ -309,6 +309,28 @@ def test_a_graph_that_gives_up_is_a_failure(tmp_path: Path) -> None:
         encoder.embed(["1932 the keeper"])
 
 
+def test_weights_beside_a_graph_are_read_through_the_links_of_a_cache(tmp_path: Path) -> None:
+    """As huggingface_hub keeps files: under their hashes, with links by their names."""
+    folder = with_file(tmp_path / "made")
+    graph = onnx.load(folder / "model.onnx")
+    onnx.save(graph, folder / "model.onnx", save_as_external_data=True, size_threshold=999,
+              location="model.onnx_data")  # fmt: skip
+    expected = load(folder, "file").embed(TEXTS)
+    linked, blobs = tmp_path / "snapshots" / "1" / "onnx", tmp_path / "blobs"
+    linked.mkdir(parents=True)
+    blobs.mkdir()
+    for file in folder.iterdir():
+        place = linked if file.name.startswith("model.onnx") else linked.parent
+        if file.is_dir():
+            shutil.copytree(file, place / file.name)
+            continue
+        blob = blobs / f"{len(list(blobs.iterdir())):064}"
+        file.rename(blob)
+        (place / file.name).symlink_to(blob)
+    assert (linked / "model.onnx_data").is_symlink()
+    assert furthest(load(linked.parent, "linked").embed(TEXTS), expected) == 0
+
+
 def test_a_model_without_a_graph_is_refused_with_the_command_that_makes_one(
     tmp_path: Path,
 ) -> None:

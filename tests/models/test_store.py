@@ -1,8 +1,7 @@
-"""The store: a model is there whole or not at all, once, and damage is seen."""
+"""The store: a model is pinned with the hash of every file, and damage is seen."""
 
-import subprocess
-import sys
-from collections.abc import Callable
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +15,15 @@ from ragstone.models.store import (
     checked,
     damage,
     find,
-    install,
+    keep,
     models_folder,
     stored,
+    writing,
 )
 
 ORIGIN = Origin("org/name", "a server", "MIT", "main", "a" * 40, "safetensors")
 PLACE = f"org--name@{ORIGIN.commit}"
+FILES = {"1_Pooling/config.json": b"{}", "model.safetensors": b"weights"}
 
 
 @pytest.fixture(autouse=True)
@@ -31,33 +32,24 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def fill(folder: Path) -> tuple[str, Origin]:
-    (folder / "1_Pooling").mkdir()
-    (folder / "1_Pooling" / "config.json").write_bytes(b"{}")
-    (folder / "model.safetensors").write_bytes(b"weights")
-    return PLACE, ORIGIN
+def put(place: str = PLACE, origin: Origin = ORIGIN, folder: Path | None = None) -> Stored:
+    """A model whose files are in a folder, or beside its manifest."""
+    for path, content in FILES.items():
+        file = (folder or models_folder() / place) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return keep(place, origin, FILES, folder)
 
 
-def put(
-    fill: Callable[[Path], tuple[str, Origin]] = fill, notes: list[str] | None = None
-) -> Stored:
-    note = print if notes is None else notes.append
-    return install("org--name", fill, there=lambda: find("org/name"), note=note)
-
-
-def leftovers() -> list[str]:
-    return [one.name for one in models_folder().iterdir() if one.name.endswith(".partial")]
-
-
-def test_a_stored_model_is_found_by_its_name() -> None:
-    model = put()
-    assert model.folder == models_folder() / PLACE
-    assert (model.folder / "model.safetensors").read_bytes() == b"weights"
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_stored_model_is_found_by_its_name(elsewhere: bool, tmp_path: Path) -> None:
+    model = put(folder=tmp_path / "snapshot" if elsewhere else None)
+    assert model.folder == (tmp_path / "snapshot" if elsewhere else models_folder() / PLACE)
     assert find("org/name") == model
     assert stored() == [model]
     assert find("org/other") is None
     assert find("org/name", weights="onnx") is None
-    assert leftovers() == []
+    assert model.size == 9
 
 
 def test_a_manifest_has_size_and_sha256_of_every_file() -> None:
@@ -70,69 +62,31 @@ def test_a_manifest_has_size_and_sha256_of_every_file() -> None:
     )
 
 
-def test_what_is_there_is_not_fetched_again() -> None:
-    def never(folder: Path) -> tuple[str, Origin]:
-        raise AssertionError(folder)
-
-    assert put() == put(never)
-
-
-@pytest.mark.parametrize("wrong", [ModelError("broke off"), KeyboardInterrupt(), OSError(28, "no")])
-def test_a_fetch_that_breaks_off_leaves_nothing(wrong: BaseException) -> None:
-    def broken(folder: Path) -> tuple[str, Origin]:
-        (folder / "model.safetensors").write_bytes(b"wei")
-        raise wrong
-
-    with pytest.raises((ModelError, KeyboardInterrupt)):
-        put(broken)
+def test_a_model_whose_files_were_deleted_is_not_there(tmp_path: Path) -> None:
+    put(folder=tmp_path / "snapshot")
+    shutil.rmtree(tmp_path / "snapshot")
     assert stored() == []
-    assert leftovers() == []
-    assert put().size == 9, "and the next one is not in its way"
-
-
-def test_what_a_killed_process_left_is_swept_away() -> None:
-    left = models_folder() / ".org--name.x1y2.partial"
-    left.mkdir(parents=True)
-    (left / "model.safetensors").write_bytes(b"wei")
-    assert stored() == []
-    put()
-    assert leftovers() == []
+    assert find("org/name") is None
 
 
 def test_a_full_disk_is_said_in_words() -> None:
-    def full(_: Path) -> tuple[str, Origin]:
+    with (
+        pytest.raises(ModelError, match=r"No space left on device.\nMake room .* RAGSTONE_CACHE"),
+        writing(),
+    ):
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(ModelError, match=r"No space left on device.\nMake room .* RAGSTONE_CACHE"):
-        put(full)
 
-
-def test_a_cache_that_is_a_file_is_said_in_words(cache: Path) -> None:
-    cache.write_text("no folder")
-    with pytest.raises(ModelError, match="cannot be stored"):
-        put()
-
-
-def test_a_model_put_again_takes_the_place_of_the_first() -> None:
-    def newer(folder: Path) -> tuple[str, Origin]:
-        fill(folder)
-        (folder / "model.safetensors").write_bytes(b"other weights")
-        return PLACE, ORIGIN
-
-    put()
-    again = install("org--name", newer, there=lambda: None, note=print)
-    assert (again.folder / "model.safetensors").read_bytes() == b"other weights"
-    assert stored() == [again]
-    assert damage(again) == []
+def test_a_model_put_again_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    first = put(folder=tmp_path / "first")
+    again = put(folder=tmp_path / "again")
+    assert stored() == [again] != [first]
+    assert [one.name for one in models_folder().rglob("*")] == [PLACE, "manifest.json"]
 
 
 def test_of_two_commits_the_one_fetched_last_is_found() -> None:
-    def other(folder: Path) -> tuple[str, Origin]:
-        fill(folder)
-        return f"org--name@{'b' * 40}", replace(ORIGIN, commit="b" * 40, revision="v2")
-
     first = put()
-    second = install("org--name", other, there=lambda: None, note=print)
+    second = put(f"org--name@{'b' * 40}", replace(ORIGIN, commit="b" * 40, revision="v2"))
     assert find("org/name") == second
     assert find("org/name", revision="a" * 40) == first
     assert find("org/name", revision="AAAAAAA") == first
@@ -153,11 +107,7 @@ def test_a_missing_file_is_seen_when_the_model_is_opened(file: str) -> None:
 
 
 def test_a_damaged_graph_is_fetched_again_as_a_graph() -> None:
-    def graph(folder: Path) -> tuple[str, Origin]:
-        place, origin = fill(folder)
-        return f"{place}+onnx", replace(origin, weights="onnx")
-
-    model = put(graph)
+    model = put(f"{PLACE}+onnx", replace(ORIGIN, weights="onnx"))
     (model.folder / "model.safetensors").unlink()
     with pytest.raises(ModelError, match=r"ragstone models pull onnx:org/name$"):
         checked(model)
@@ -188,6 +138,15 @@ def test_a_folder_without_a_manifest_of_ours_is_no_model(manifest: str) -> None:
     assert put().folder == model.folder, "and is replaced"
 
 
+def test_a_manifest_that_names_no_folder_has_its_files_beside_it() -> None:
+    model = put()
+    manifest = model.folder / "manifest.json"
+    told = json.loads(manifest.read_text())
+    del told["folder"]
+    manifest.write_text(json.dumps(told))
+    assert stored() == [model], "as the first version wrote it"
+
+
 def test_the_cache_is_where_the_system_keeps_caches(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -199,53 +158,3 @@ def test_the_cache_is_where_the_system_keeps_caches(
     assert cache_folder() == tmp_path / "xdg" / "ragstone"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder().is_relative_to(tmp_path)
-
-
-FETCHER = """
-import sys, time
-from pathlib import Path
-from ragstone.models.store import Origin, find, install
-
-def fill(folder):
-    print("fetching", flush=True)
-    while not Path("go").exists():
-        time.sleep(0.01)
-    (folder / "model.safetensors").write_bytes(b"weights")
-    return "one", Origin("org/name", "", "", "", "", "safetensors")
-
-def note(line):
-    print(line, flush=True)
-
-install("org--name", fill, there=lambda: find("org/name"), note=note)
-"""
-
-
-def test_of_two_processes_one_fetches_and_the_other_waits(tmp_path: Path) -> None:
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", FETCHER], cwd=tmp_path, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
-    said = sorted(one.stdout.readline().strip() for one in both if one.stdout)
-    (tmp_path / "go").touch()
-    rest = [one.communicate(timeout=20)[0] for one in both]
-    assert said == ["Another process is fetching org--name; waiting for it.", "fetching"]
-    assert rest == ["", ""]
-    assert [one.returncode for one in both] == [0, 0]
-    assert len(stored()) == 1
-
-
-def test_a_killed_process_holds_up_nobody(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", FETCHER]
-    killed = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert killed.stdout
-    assert killed.stdout.readline() == "fetching\n"
-    killed.kill()
-    killed.communicate()
-    assert len(leftovers()) == 1
-    assert stored() == []
-    notes: list[str] = []
-    put(notes=notes)
-    assert notes == []
-    assert leftovers() == []

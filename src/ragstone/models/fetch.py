@@ -1,18 +1,25 @@
-"""Fetching: a model of the hub, by its name, into the store."""
+"""Fetching: a model of the hub, by its name, through huggingface_hub and into its cache.
+
+On top of that library stand: the licence is said before anything is fetched, nothing but
+configuration, tokenizer and one file of weights is taken, and each file must be what the hub says.
+"""
 
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from logging import ERROR, getLogger
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragstone.errors import MissingDependency, ModelError
 
 from . import store
 from .store import Note, Origin, Stored
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import ModelInfo, RepoSibling
 
 HUB = "https://huggingface.co"
 PATIENCE = 5.0
@@ -27,59 +34,43 @@ WEIGHTS = {
 }
 READER = {"safetensors": "numpy", "onnx": "onnx"}
 COMMIT = re.compile(r"[0-9a-f]{40}")
-
-
-@dataclass(frozen=True, slots=True)
-class HubFile:
-    """A file of a repository; its size and its SHA-256 where the hub says them."""
-
-    path: str
-    size: int | None
-    sha256: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What a repository of the hub holds at one commit."""
-
-    repository: str
-    commit: str
-    licence: str
-    files: tuple[HubFile, ...]
+LICENCE = re.compile(r"license:([\w.+-]{1,80})")
 
 
 def fetch(
     repository: str,
     *,
     revision: str = "",
-    weights: Sequence[str] = ("safetensors",),
+    weights: str = "safetensors",
     again: bool = False,
     patience: float = PATIENCE,
     note: Note,
 ) -> Stored:
-    """The model ``org/name`` of the hub, put into the store unless it is there.
+    """The model ``org/name`` of the hub, fetched unless it is here.
 
     Takes the configuration, the tokenizer, and one file of weights. The hub is the one HF_ENDPOINT
     names; a token that huggingface_hub finds (HF_TOKEN) is sent to it, for gated models.
 
     Args:
         revision: A branch, a tag or a commit; empty: the hub's main branch.
-        weights: ``safetensors``, ``onnx`` for ``onnx/model.onnx``, or both: the first of them
-            that is stored, or else that the repository has.
-        again: Ask the hub although the model is there. Only another commit, or a damaged model,
-            is fetched; another commit is stored beside the one that is there.
+        weights: ``safetensors``, or ``onnx`` for ``onnx/model.onnx``.
+        again: Ask the hub although the model is here. Only another commit, or a damaged model,
+            is fetched; another commit is stored beside the one that is here.
         patience: Seconds to wait for the hub's first answer.
 
     Raises:
         ModelError: The hub does not answer, has no such model, or has it in another form.
         MissingDependency: huggingface_hub is not installed.
     """
-    there = store.find_first(repository, weights=weights, revision=revision)
+    there = store.find(repository, weights=weights, revision=revision)
     if there is not None and not again:
         return there
     try:
         found = listing(repository, revision, patience=patience)
-        return _installed(found, revision or "main", weights, note)
+        there = store.find(repository, weights=weights, revision=str(found.sha))
+        if there is not None and not store.damage(there):
+            return there
+        return _fetched(repository, found, revision or "main", weights, note)
     except ModelError as error:
         raise ModelError(f"{error}\n{instead(repository)}") from error
 
@@ -89,7 +80,13 @@ def endpoint() -> str:
     return (os.environ.get("HF_ENDPOINT") or HUB).rstrip("/")
 
 
-def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) -> Listing:
+def hub_is_off() -> bool:
+    """Whether HF_HUB_OFFLINE, or its older name, forbids to ask the hub."""
+    told = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
+    return told.upper() in ("1", "ON", "YES", "TRUE")
+
+
+def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) -> "ModelInfo":
     """What the hub says of a repository, in one request.
 
     Raises:
@@ -103,49 +100,49 @@ def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) 
         )
     if not COMMIT.fullmatch(found.sha or ""):
         raise ModelError(f"{endpoint()} names no commit of {repository}")
-    licence = next((tag[8:] for tag in found.tags or () if tag.startswith("license:")), "")
-    files = tuple(
-        HubFile(one.rfilename, one.size, one.lfs.sha256 if one.lfs else None)
-        for one in found.siblings or ()
-    )
-    return Listing(repository, str(found.sha), licence, files)
+    return found
 
 
-def download(found: Listing, wanted: Iterable[HubFile], folder: Path) -> None:
-    """These files into the folder, each of the size and the SHA-256 the hub states.
+def download(repository: str, commit: str, file: "RepoSibling", folder: Path | None = None) -> Path:
+    """A file of the size and the SHA-256 that the hub states.
+
+    Args:
+        repository: Where it is.
+        commit: Of the repository.
+        file: What the hub says of it.
+        folder: Where to put it; None: into huggingface_hub's cache, if it is not there.
 
     Raises:
-        ModelError: A download broke off, or brought something else.
+        ModelError: The download broke off, or brought something else.
     """
-    for file in wanted:
-        with _hub(f"{file.path} could not be fetched from {endpoint()}"):
-            from huggingface_hub import hf_hub_download
+    where = repository, file.rfilename
+    with _hub(f"{file.rfilename} could not be fetched from {endpoint()}"):
+        from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
-            hf_hub_download(
-                found.repository,
-                file.path,
-                revision=found.commit,
-                local_dir=folder.parent / "download",
-                endpoint=endpoint(),
-            )
-        target = folder / file.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (folder.parent / "download" / file.path).rename(target)
-        got = store.describe(target)
-        if file.size not in (None, got.size) or file.sha256 not in (None, got.sha256):
-            raise ModelError(
-                f"{file.path} from {endpoint()} is not what the hub says it is: expected "
-                f"{file.size} bytes of SHA-256 {file.sha256 or 'unknown'}, "
-                f"got {got.size} of {got.sha256}"
-            )
+        cached = try_to_load_from_cache(*where, revision=commit)
+        if folder is None and isinstance(cached, str) and _fault(file, Path(cached)):
+            _remove(Path(cached))
+        got = hf_hub_download(*where, revision=commit, local_dir=folder, endpoint=endpoint())
+    if fault := _fault(file, Path(got)):
+        _remove(Path(got))
+        raise ModelError(
+            f"{file.rfilename} from {endpoint()} is not what the hub says it is: {fault}"
+        )
+    return Path(got)
 
 
 def instead(name: str) -> str:
     """What to do where a model cannot be fetched."""
+    builtin = "builtin:" in name
+    copy = (
+        f"copy its folder from the cache there into {store.models_folder()}; or name"
+        if builtin
+        else "copy the folder that `ragstone models` shows there, with what its links lead to, and "
+        "name it; or"
+    )
     return (
         f"To fetch it: ragstone models pull {name}. Without a network: do that on another machine, "
-        f"and copy its folder from the cache there into {store.models_folder()}; or name the "
-        "folder of any model: --embedder FOLDER"
+        f"and {copy} the folder of any model: --embedder FOLDER"
     )
 
 
@@ -159,53 +156,59 @@ def to_stderr(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def _installed(found: Listing, revision: str, kinds: Sequence[str], note: Note) -> Stored:
-    weights = _kind(found, kinds)
-    wanted = [one for one in found.files if _needed(one.path, weights)]
-    place = found.repository.replace("/", "--")
+def _fetched(
+    repository: str, found: "ModelInfo", revision: str, weights: str, note: Note
+) -> Stored:
+    """The model, fetched and pinned under the name that it was asked for by."""
+    from huggingface_hub.constants import HF_HUB_CACHE
 
-    def there() -> Stored | None:
-        known = store.find(found.repository, weights=weights, revision=found.commit)
-        return known if known is not None and not store.damage(known) else None
+    files, commit = found.siblings or [], str(found.sha)
+    _check_form(repository, [file.rfilename for file in files], weights)
+    licence = next((told[1] for tag in found.tags or () if (told := LICENCE.fullmatch(tag))), "")
+    wanted = [file for file in files if _needed(file.rfilename, weights)]
+    sizes = [file.size for file in wanted if file.size is not None]
+    size = megabytes(sum(sizes)) if len(sizes) == len(wanted) else "size not stated"
+    said = f"{size}, {licence or 'licence not stated'}"
+    note(f"Fetching {repository} ({said}) from {endpoint()} to {HF_HUB_CACHE}")
+    paths = {file.rfilename: download(repository, commit, file) for file in wanted}
+    snapshot = next(path.parents[name.count("/")] for name, path in paths.items())
+    origin = Origin(repository, f"{endpoint()}/{repository}", licence, revision, commit, weights)
+    place = f"{repository.replace('/', '--')}@{commit}{'+onnx' if weights == 'onnx' else ''}"
+    with store.writing():
+        return store.keep(place, origin, paths, snapshot)
 
-    def fill(folder: Path) -> tuple[str, Origin]:
-        sizes = [file.size for file in wanted if file.size is not None]
-        size = megabytes(sum(sizes)) if len(sizes) == len(wanted) else "size not stated"
-        note(
-            f"Fetching {found.repository} ({size}, {found.licence or 'licence not stated'}) "
-            f"from {endpoint()} to {store.models_folder()}"
-        )
-        download(found, wanted, folder)
-        origin = Origin(
-            name=found.repository,
-            source=f"{endpoint()}/{found.repository}",
-            licence=found.licence,
-            revision=revision,
-            commit=found.commit,
-            weights=weights,
-        )
-        return f"{place}@{found.commit}{'+onnx' if weights == 'onnx' else ''}", origin
 
-    return store.install(place, fill, there=there, note=note)
+def _fault(file: "RepoSibling", path: Path) -> str:
+    """How a file differs from what the hub states; empty where it does not."""
+    got = store.describe(path)
+    sha256 = file.lfs.sha256 if file.lfs else None
+    if file.size in (None, got.size) and sha256 in (None, got.sha256):
+        return ""
+    expected = f"expected {file.size} bytes of SHA-256 {sha256 or 'unknown'}"
+    return f"{expected}, got {got.size} of {got.sha256}"
+
+
+def _remove(path: Path) -> None:
+    """Take a file out of huggingface_hub's cache, where it is a link to what was fetched."""
+    for one in (path.resolve(), path):
+        one.unlink(missing_ok=True)
 
 
 def _needed(path: str, weights: str) -> bool:
     return bool(SMALL.fullmatch(path) or WEIGHTS[weights].fullmatch(path))
 
 
-def _kind(found: Listing, kinds: Sequence[str]) -> str:
-    """The first of these kinds of weights that a repository has."""
-    paths = [file.path for file in found.files]
+def _check_form(repository: str, paths: Sequence[str], weights: str) -> None:
+    """Refuse a repository that has no such weights, and say what reads those it has."""
     there = [kind for kind, name in WEIGHTS.items() if any(map(name.fullmatch, paths))]
-    for kind in kinds:
-        if kind in there:
-            return kind
-    words = f"{found.repository} has no weights as {' or '.join(kinds)}"
-    if any(path.endswith(".safetensors.index.json") for path in paths):
-        words += " in one file"
-    others = [f"{READER[kind]}:{found.repository}" for kind in there]
-    others.append(f"torch:{found.repository}")
-    raise ModelError(f"{words}. Another back end may read it: {', '.join(others)}")
+    if weights in there:
+        return
+    in_parts = any(path.endswith(".safetensors.index.json") for path in paths)
+    others = ", ".join(f"{reader}:{repository}" for reader in (*map(READER.get, there), "torch"))
+    raise ModelError(
+        f"{repository} has no weights as {weights}{' in one file' if in_parts else ''}. "
+        f"Another back end may read it: {others}"
+    )
 
 
 @contextmanager

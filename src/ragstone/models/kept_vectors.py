@@ -18,6 +18,7 @@ from ragstone.sqlite import UNREADABLE, Layout, is_damaged, open_file
 
 from . import store
 from .encoder import Vectors
+from .lock import locked
 from .store import Note
 
 FILE = "embeddings.sqlite"
@@ -174,7 +175,7 @@ class KeptVectors:
         aside = self._file.with_name(f"{self._file.name}.damaged")
         lock = self._file.with_name(f".{self._file.name}.lock")
         try:
-            with store.locked(lock, note=self._note, doing="looking after the cache"):
+            with locked(lock, note=self._note, doing="looking after the cache"):
                 if _identity(self._file) != self._opened:
                     return True
                 self._file.replace(aside)

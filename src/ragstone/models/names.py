@@ -20,7 +20,7 @@ from . import api, store
 from .builtin import BUILTIN, REPOSITORY, fetch_builtin
 from .cache import CachedEncoder
 from .encoder import Encoder
-from .fetch import fetch, instead, to_stderr
+from .fetch import fetch, hub_is_off, instead, to_stderr
 from .kept_vectors import embeddings_file
 from .onnx_file import PLACES
 from .store import Note, Stored
@@ -124,8 +124,8 @@ def pull(name: str = BUILTIN, *, note: Note | None = None) -> Stored:
         raise ModelError(f"{name} is no model of the hub: there is nothing to fetch")
     if not place.repository:
         return fetch_builtin(again=True, note=say)
-    weights, revision = _weights(place), place.revision
-    return fetch(place.repository, revision=revision, weights=weights, again=True, note=say)
+    weights = _weights(place)
+    return fetch(place.repository, revision=place.revision, weights=weights, again=True, note=say)
 
 
 def place_of(name: str) -> Place:
@@ -171,14 +171,15 @@ def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
     if place.folder is not None:
         return place.folder
     there = in_store(place)
-    if there is None and offline:
+    if there is None and (offline or hub_is_off()):
+        rule = "--offline" if offline else "HF_HUB_OFFLINE"
         raise ModelError(
-            f"{place.name} is not in {store.models_folder()}, and --offline fetches nothing.\n"
+            f"{place.name} is not on this machine, and {rule} fetches nothing.\n"
             f"{instead(place.name)}"
         )
     if there is None and place.repository:
-        weights, revision = _weights(place), place.revision
-        there = fetch(place.repository, revision=revision, weights=weights, note=note)
+        weights = _weights(place)
+        there = fetch(place.repository, revision=place.revision, weights=weights, note=note)
     elif there is None:
         there = fetch_builtin(note=note)
     return store.checked(there).folder
@@ -187,7 +188,7 @@ def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
 def in_store(place: Place) -> Stored | None:
     """The stored model of the builtin name or of one of the hub; None where it is not there."""
     if place.repository:
-        return store.find_first(place.repository, weights=_weights(place), revision=place.revision)
+        return store.find(place.repository, weights=_weights(place), revision=place.revision)
     return store.find(BUILTIN)
 
 
@@ -213,9 +214,9 @@ def _split(name: str) -> tuple[BackEnd, str]:
     return "numpy", name
 
 
-def _weights(place: Place) -> tuple[str, ...]:
+def _weights(place: Place) -> str:
     """What the back end reads."""
-    return ("onnx",) if place.back_end == "onnx" else ("safetensors",)
+    return "onnx" if place.back_end == "onnx" else "safetensors"
 
 
 def _of_torch_alone(place: Place) -> bool:

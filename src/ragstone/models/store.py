@@ -1,25 +1,22 @@
-"""The store: models in the user's cache, each there whole or not at all.
+"""Stored models: what was fetched, pinned to a commit and to the hash of every file.
 
-    CACHE/models/minilm/                    builtin:minilm
-    CACHE/models/ORG--NAME@COMMIT/          a model of the hub at one commit
-    CACHE/models/ORG--NAME@COMMIT+onnx/     the same with its ONNX graph in place of its weights
-    CACHE/embeddings.sqlite                 embeddings, kept across runs
+    CACHE/models/minilm/                    builtin:minilm, its files and its manifest
+    CACHE/models/ORG--NAME@COMMIT/          the manifest of a model of the hub at one commit
+    CACHE/models/ORG--NAME@COMMIT+onnx/     the same, of its ONNX file in place of its weights
 
-CACHE is RAGSTONE_CACHE, or else where this system keeps caches. A model is put together in a
-folder of its own and renamed when it is whole, so what a broken download leaves is never seen.
+CACHE is RAGSTONE_CACHE, or else where this system keeps caches. The files of a hub model lie in
+huggingface_hub's own cache, where other programs find them too; the manifest says where. It is
+written last, so what a broken download leaves is never taken for a model.
 """
 
 import json
 import os
-import shutil
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 
 from ragstone.errors import ModelError
@@ -29,8 +26,6 @@ from .small_file import small_file
 
 MANIFEST = "manifest.json"
 VERSION = 1
-CHUNK = 1 << 20
-PARTIAL = ".partial"
 
 Note = Callable[[str], None]
 
@@ -134,12 +129,6 @@ def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stor
     return None
 
 
-def find_first(name: str, *, weights: Sequence[str], revision: str = "") -> Stored | None:
-    """The model with the first of these kinds of weights that is there."""
-    found = (find(name, weights=kind, revision=revision) for kind in weights)
-    return next((one for one in found if one is not None), None)
-
-
 def checked(model: Stored) -> Stored:
     """The model, its files there and of the right size; hashes are for ``damage``.
 
@@ -174,143 +163,69 @@ def damage(model: Stored) -> list[str]:
     return faults
 
 
-def install(
-    place: str,
-    fill: Callable[[Path], tuple[str, Origin]],
-    *,
-    there: Callable[[], Stored | None],
-    note: Note,
-) -> Stored:
-    """Put a model into the store, whole or not at all, once also where several processes ask.
+def keep(place: str, origin: Origin, files: Iterable[str], folder: Path | None = None) -> Stored:
+    """Write down that a model is here, with the size and the hash of each of its files.
 
     Args:
-        place: What is being fetched, as a file name; processes wait for each other by it.
-        fill: Writes the model's files into a folder and says under which name to store it, and
-            where it comes from. What it leaves elsewhere beside that folder is thrown away.
-        there: Looks whether the model is there, also after waiting for another process.
-
-    Raises:
-        ModelError: What ``fill`` raises, or the store cannot be written to.
+        place: What its manifest is stored under.
+        origin: Where it came from.
+        files: The paths of its files in ``folder``.
+        folder: Where they are; None: beside the manifest.
     """
-    models = models_folder()
-    try:
-        private_folder(models)
-        with locked(models / f".{place}.lock", note=note, doing=f"fetching {place}"):
-            if (known := there()) is not None:
-                return known
-            for leftover in models.glob(f".{place}.*{PARTIAL}"):
-                shutil.rmtree(leftover, ignore_errors=True)
-            work = Path(tempfile.mkdtemp(prefix=f".{place}.", suffix=PARTIAL, dir=models))
-            try:
-                ready = work / "model"
-                ready.mkdir()
-                name, origin = fill(ready)
-                _write_manifest(ready, origin)
-                _settle(ready, models / name, work / "replaced")
-            finally:
-                shutil.rmtree(work, ignore_errors=True)
-    except OSError as error:
-        raise ModelError(
-            f"The model cannot be stored in {models}: {error.strerror or error}.\n"
-            "Make room there, or name another folder: RAGSTONE_CACHE=FOLDER"
-        ) from error
-    model = _read(models / name)
+    home = models_folder() / place
+    private_folder(home)
+    kept = {path: asdict(describe((folder or home) / path)) for path in sorted(files)}
+    content = {
+        "version": VERSION,
+        "origin": asdict(origin),
+        "fetched": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "folder": None if folder is None else str(folder),
+        "files": kept,
+    }
+    unfinished = home / f".{MANIFEST}.{os.getpid()}"
+    unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    unfinished.replace(home / MANIFEST)
+    model = _read(home)
     assert model is not None
     return model
 
 
 def describe(file: Path) -> StoredFile:
     """The file's size and SHA-256."""
-    digest = sha256()
-    with file.open("rb") as handle:
-        while chunk := handle.read(CHUNK):
-            digest.update(chunk)
-    return StoredFile(file.stat().st_size, digest.hexdigest())
+    with file.open("rb") as content:
+        digest = file_digest(content, "sha256").hexdigest()
+        return StoredFile(content.tell(), digest)
 
 
 @contextmanager
-def locked(file: Path, *, note: Note, doing: str) -> Iterator[None]:
-    """Hold ``file`` against other processes; it ends with the process, however that ends.
+def writing() -> Iterator[None]:
+    """Say in words why the store cannot be written to.
 
-    A file system that has no locks is gone on with: what is done under one is safe without,
-    only done twice.
+    Raises:
+        ModelError: For any ``OSError``.
     """
-    with file.open("a+b") as handle:
-        waiting = False
-        while not _try_lock(handle.fileno()):
-            if not waiting:
-                note(f"Another process is {doing}; waiting for it.")
-                waiting = True
-            time.sleep(0.1)
+    try:
         yield
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-        return True
+    except OSError as error:
+        raise ModelError(
+            f"The model cannot be stored in {models_folder()}: {error.strerror or error}.\n"
+            "Make room there, or name another folder: RAGSTONE_CACHE=FOLDER"
+        ) from error
 
 
 def _is_commit(revision: str, commit: str) -> bool:
     return len(revision) >= 7 and commit.startswith(revision.lower())
 
 
-def _read(folder: Path) -> Stored | None:
-    """The model of this folder, None where its manifest is missing or not ours."""
+def _read(home: Path) -> Stored | None:
+    """The model of this manifest; None where that is not ours, or its files are gone."""
     try:
-        kept = json.loads(small_file(folder / MANIFEST))
+        kept = json.loads(small_file(home / MANIFEST))
         if kept["version"] != VERSION:
             return None
+        folder = Path(kept.get("folder") or home)
         files = {path: StoredFile(**facts) for path, facts in kept["files"].items()}
-        return Stored(folder, Origin(**kept["origin"]), kept["fetched"], files)
+        model = Stored(folder, Origin(**kept["origin"]), kept["fetched"], files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-
-
-def _write_manifest(folder: Path, origin: Origin) -> None:
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    manifest = {
-        "version": VERSION,
-        "origin": asdict(origin),
-        "fetched": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "files": {file.relative_to(folder).as_posix(): asdict(describe(file)) for file in files},
-    }
-    text = json.dumps(manifest, indent=2) + "\n"
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
-
-
-def _settle(ready: Path, target: Path, replaced: Path) -> None:
-    """Everything on disk first, then the name."""
-    for path in (*ready.rglob("*"), ready):
-        _flush(path)
-    if target.exists():
-        target.rename(replaced)
-    ready.rename(target)
-    _flush(target.parent)
-
-
-def _flush(path: Path) -> None:
-    if path.is_dir() and sys.platform == "win32":
-        return
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return model if folder.is_dir() else None
