@@ -21,6 +21,7 @@ from ragstone.decisions.sampling.label_sheet import (
 from ragstone.decisions.sampling.strata import verdicts
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
+from ragstone.judgements import Quality, guideline_of
 from ragstone.labels.read import read_label_table
 from ragstone.metrics import parse_metric
 
@@ -251,13 +252,43 @@ def test_a_sheet_has_a_row_for_each_annotator_and_example(
     frame = sheet_of(sample, run, "helpful").frame
     assert frame.height == 12
     assert frame.columns == [
-        "id", "annotator", "inclusion_probability", "question", "history", "answer", "contexts",
-        "reference", "helpful", "note", "discard",
+        "id", "annotator", "inclusion_probability", "question", "history", "answer",
+        "helpful", "note", "discard",
     ]  # fmt: skip
     assert frame["helpful"].null_count() == 12
-    assert frame["contexts"][0].startswith("[1] ")
     assert frame["history"][0] == "user: Hello."
     assert frame["annotator"].to_list() == sorted(frame["annotator"])
+
+
+def test_people_are_shown_what_a_model_is_shown_and_told_the_same(
+    scored: Scored, run: ragstone.Run, tmp_path: Path
+) -> None:
+    sample = draw_sample(scored, 10)
+    texts = {"question", "history", "answer", "contexts", "reference", "policy", "text"}
+
+    def shown(*labels: str) -> set[str]:
+        return texts & set(sheet_of(sample, run, *labels).frame.columns)
+
+    assert shown("helpful") == {"question", "history", "answer"}
+    assert shown("topically_relevant") == {"question", "history", "text"}
+    assert shown("support") == {"contexts", "text"}
+    assert shown("support_present") == {"question", "history", "answer", "contexts"}
+    everything = {"question", "history", "answer", "contexts", "reference"}
+    assert shown("my_own") == shown("helpful", "my_own") == everything
+    sheet = sheet_of(sample, run, "helpful", "topically_relevant")
+    assert sheet_of(sample, run, "support_present").frame["contexts"][0].startswith("[1] ")
+    assert guideline_of(Quality).hard_cases in sheet.guideline
+    assert "`helpful`: yes if " in sheet.guideline
+    assert "`incomplete`" not in sheet.guideline, "not asked for"
+    assert "`topically_relevant`: yes if " in sheet.guideline
+    assert sheet_of(sample, run, "my_own").guideline == ""
+    write_sheet(sheet, tmp_path / "labels.csv")
+    written = (tmp_path / "labels.guideline.md").read_text(encoding="utf-8")
+    assert written == sheet.guideline
+    (tmp_path / "labels.csv").unlink()
+    with pytest.raises(InputError, match=r"labels\.guideline\.md is there"):
+        write_sheet(sheet, tmp_path / "labels.csv")
+    assert not (tmp_path / "labels.csv").exists()
 
 
 def test_labels_of_contexts_and_claims_have_rows_of_their_own(

@@ -12,7 +12,7 @@ import pytest
 
 from ragstone.errors import DataError
 from ragstone.examples import Context, Example, majority, read, violations
-from ragstone.examples.labels import SEVERITY
+from ragstone.examples.labels import RULES
 from ragstone.judgements import (
     AnswerSentences,
     ClaimsAgainstReferences,
@@ -608,7 +608,7 @@ def test_labels_that_contradict_each_other_are_found(by_id: dict[str, Vector]) -
         row = {name: value for name, value in given.items() if name != "task"}
         labels = {"contexts": [row]} if given["task"] == "retrieval" else {"answer": row}
         assert sorted(one.rule for one in violations(labels)) == sorted(expected)
-    assert vector["expected"]["severity"] == SEVERITY
+    assert vector["expected"]["severity"] == {name: rule.severity for name, rule in RULES.items()}
 
 
 def test_the_majority_of_labels_leaves_ties_open(by_id: dict[str, Vector]) -> None:

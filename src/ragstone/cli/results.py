@@ -96,7 +96,7 @@ def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
 
 
 def _notes(run: "Run") -> Iterator[str]:
-    from ragstone.examples.labels import SEVERITY
+    from ragstone.examples.labels import RULES
     from ragstone.run.remarks import of_sizes
 
     data = run.manifest["data"]
@@ -107,7 +107,7 @@ def _notes(run: "Run") -> Iterator[str]:
             f"The first: {data['rejected_for'][0]}."
         )
     broken = data.get("label_violations", {})
-    if count := sum(broken[rule] for rule in broken if SEVERITY[rule] == "block"):
+    if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
         yield (
             f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
             f"a hard rule, scored as given: {run.path}/label_violations.jsonl."

@@ -20,8 +20,6 @@ from ragstone.examples.example import Context, Example, Turn
 from ragstone.examples.fingerprint import fingerprint_files
 from ragstone.examples.formats import Format, formats
 from ragstone.examples.labels import (
-    ANSWER_LABELS,
-    CONTEXT_LABELS,
     Violation,
     answer_labels,
     context_labels,
@@ -35,8 +33,6 @@ from ragstone.examples.table import from_frame, to_frame
 from ragstone.examples.write import as_record, write
 
 __all__ = [
-    "ANSWER_LABELS",
-    "CONTEXT_LABELS",
     "Context",
     "Example",
     "Examples",

@@ -15,97 +15,150 @@ between labels are the person's, so they are never mended: ``violations`` lists
 them.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from ragstone.examples.problem import Problem, shown
 
-CONTEXT_LABELS = ("topically_relevant", "evidence_sufficient", "misleading")
-GRADES = (0, 1, 2, 3)
-GROUNDING_LABELS = (
-    "support_present",
-    "unsupported_claim_present",
-    "contradicted_claim_present",
-    "source_cited",
-    "fabricated_source",
-)
-GENERATION_LABELS = (
-    "proper_action",
-    "response_on_topic",
-    "helpful",
-    "incomplete",
-    "unsafe_content",
-)
-ANSWER_LABELS = GROUNDING_LABELS + GENERATION_LABELS
+Unit = Literal[
+    "answer", "context", "claim", "statement", "evidence", "reference", "probe", "record"
+]
+"""What of an example something is said of; of a ``record``: under ``labels`` itself."""
+
+Values = tuple[str, ...] | tuple[int, ...]
+
+YES_NO: Values = ()
+"""Of a label that is yes or no."""
 
 SUPPORT = ("supported", "contradicted", "absent")
-CLAIM_AGREEMENT = ("matches", "contradicts", "extra")
-STATEMENT_AGREEMENT = ("full", "partial", "missing", "contradicted")
-RESPONSE_TYPES = ("answer", "partial", "abstain", "refuse", "clarify")
+
+LABELS: dict[Unit, dict[str, Values]] = {
+    "context": {
+        "topically_relevant": YES_NO,
+        "evidence_sufficient": YES_NO,
+        "misleading": YES_NO,
+        "grade": (0, 1, 2, 3),
+    },
+    "answer": {
+        "support_present": YES_NO,
+        "unsupported_claim_present": YES_NO,
+        "contradicted_claim_present": YES_NO,
+        "source_cited": YES_NO,
+        "fabricated_source": YES_NO,
+        "proper_action": YES_NO,
+        "response_on_topic": YES_NO,
+        "helpful": YES_NO,
+        "incomplete": YES_NO,
+        "unsafe_content": YES_NO,
+    },
+    "claim": {"support": SUPPORT, "agreement": ("matches", "contradicts", "extra")},
+    "statement": {
+        "support": SUPPORT,
+        "agreement": ("full", "partial", "missing", "contradicted"),
+    },
+    "record": {"response_type": ("answer", "partial", "abstain", "refuse", "clarify")},
+}
+"""The labels that a record may carry, and what each may be; kinds of a user's own add theirs."""
 
 Severity = Literal["block", "warn"]
 
-SEVERITY: Mapping[str, Severity] = {
-    "evidence_requires_relevance": "block",
-    "evidence_excludes_misleading": "warn",
-    "contradiction_requires_unsupported": "block",
-    "fabricated_requires_cited": "block",
-}
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule between two labels of a unit: where ``given`` is yes, ``then`` is what it says.
+
+    A ``block`` rule stops an annotation form, a ``warn`` rule only asks; in files both are flagged.
+    """
+
+    name: str
+    severity: Severity
+    unit: Unit
+    given: str
+    then: str
+    says: bool
+
+
+RULES = {
+    rule.name: rule
+    for rule in (
+        Rule("evidence_requires_relevance", "block", "context",
+             "evidence_sufficient", "topically_relevant", True),
+        Rule("evidence_excludes_misleading", "warn", "context",
+             "evidence_sufficient", "misleading", False),
+        Rule("contradiction_requires_unsupported", "block", "answer",
+             "contradicted_claim_present", "unsupported_claim_present", True),
+        Rule("fabricated_requires_cited", "block", "answer",
+             "fabricated_source", "source_cited", True),
+    )
+}  # fmt: skip
+"""By name; kinds of a user's own add theirs."""
+
+FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements"}
+"""Where the labels of units of which there are several stand."""
 
 Vote = TypeVar("Vote", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Labels of one unit that contradict each other.
-
-    ``block`` rules stop an annotation form, ``warn`` rules only ask; in files
-    both are flagged. ``where`` is ``contexts[2]`` or ``answer``.
-    """
+    """Labels of one unit that contradict each other; ``where`` is ``contexts[2]`` or ``answer``."""
 
     rule: str
     severity: Severity
     where: str
 
 
-def violations(labels: Mapping[str, Any]) -> list[Violation]:
-    """Every broken rule of one record's labels. An unknown label breaks none.
+def know_label(unit: Unit, name: str, values: Values) -> None:
+    """Take a label among those that a record may carry.
 
-    The rules: sufficient evidence is relevant; sufficient evidence does not
-    mislead; a contradicted claim is an unsupported one; a fabricated source is
-    a cited one.
+    Raises:
+        ValueError: The unit has a label of this name with other values.
     """
+    place = LABELS["record"] if unit == "answer" and name in LABELS["record"] else LABELS[unit]
+    if place.setdefault(name, values) != values:
+        raise ValueError(f"The label {name} of a {unit} is {place[name]}, not {values}.")
+
+
+def violations(labels: Mapping[str, Any]) -> list[Violation]:
+    """Every broken rule of one record's labels. An unknown label breaks none."""
     found: list[Violation] = []
-    for index, one in enumerate(labels.get("contexts") or ()):
-        if one and one.get("evidence_sufficient"):
-            if _is_no(one.get("topically_relevant")):
-                found.append(_violation("evidence_requires_relevance", f"contexts[{index}]"))
-            if one.get("misleading"):
-                found.append(_violation("evidence_excludes_misleading", f"contexts[{index}]"))
-    answer = labels.get("answer")
-    if answer:
-        if answer.get("contradicted_claim_present") and _is_no(
-            answer.get("unsupported_claim_present")
-        ):
-            found.append(_violation("contradiction_requires_unsupported", "answer"))
-        if answer.get("fabricated_source") and _is_no(answer.get("source_cited")):
-            found.append(_violation("fabricated_requires_cited", "answer"))
+    for unit, where, one in _units(labels):
+        for rule in RULES.values():
+            if rule.unit == unit and one.get(rule.given):
+                said = one.get(rule.then)
+                if said is not None and bool(said) != rule.says:
+                    found.append(Violation(rule.name, rule.severity, where))
     return found
 
 
+def _units(labels: Mapping[str, Any]) -> Iterator[tuple[Unit, str, Mapping[str, Any]]]:
+    """Each unit that has labels, where it stands, and its labels."""
+    for unit, field in FIELDS.items():
+        for index, one in enumerate(labels.get(field) or ()):
+            if one:
+                yield unit, f"{field}[{index}]", one
+    if labels.get("answer"):
+        yield "answer", "answer", labels["answer"]
+
+
 def context_labels(labels: Mapping[str, Any]) -> list[dict[str, bool | None]]:
-    """The three labels of each context in the order given; None where a label is open."""
+    """The yes and no labels of each context in the order given; None where a label is open."""
+    names = [name for name, values in LABELS["context"].items() if values == YES_NO]
     return [
-        {name: _truth((one or {}).get(name)) for name in CONTEXT_LABELS}
+        {name: _truth((one or {}).get(name)) for name in names}
         for one in labels.get("contexts") or ()
     ]
 
 
 def answer_labels(labels: Mapping[str, Any]) -> dict[str, bool | None]:
-    """The ten labels of the answer; None where a label is open."""
+    """The yes and no labels of the answer; None where a label is open."""
     answer = labels.get("answer") or {}
-    return {name: _truth(answer.get(name)) for name in ANSWER_LABELS}
+    return {
+        name: _truth(answer.get(name))
+        for name, values in LABELS["answer"].items()
+        if values == YES_NO
+    }
 
 
 def majority(votes: Iterable[Vote | None]) -> Vote | None:
@@ -134,20 +187,14 @@ def label_problems(labels: Mapping[str, Any], n_contexts: int | None) -> list[Pr
     answer = labels.get("answer")
     if answer is not None:
         if isinstance(answer, dict):
-            _check_truths(answer, ANSWER_LABELS, "labels.answer", problems)
+            _check_labels(answer, "answer", "labels.answer", problems)
         else:
             problems.append(Problem("labels.answer", "an object of labels", shown(answer)))
     if labels.get("claims") is not None:
-        _check_propositions(labels["claims"], "labels.claims", CLAIM_AGREEMENT, problems)
+        _check_propositions(labels["claims"], "claim", problems)
     if labels.get("statements") is not None:
-        _check_propositions(
-            labels["statements"], "labels.statements", STATEMENT_AGREEMENT, problems
-        )
-    response_type = labels.get("response_type")
-    if response_type is not None and response_type not in RESPONSE_TYPES:
-        problems.append(
-            Problem("labels.response_type", _one_of(RESPONSE_TYPES), shown(response_type))
-        )
+        _check_propositions(labels["statements"], "statement", problems)
+    _check_labels(labels, "record", "labels", problems)
     return problems
 
 
@@ -171,29 +218,34 @@ def _check_contexts(contexts: object, n_contexts: int | None, problems: list[Pro
         if not isinstance(one, dict):
             problems.append(Problem(f"labels.contexts[{index}]", "an object of labels", shown(one)))
             continue
-        for name in CONTEXT_LABELS:
-            value = one.get(name)
-            if not (value is None or value is True or value is False or _is_binary_number(value)):
-                problems.append(_not_a_label(f"labels.contexts[{index}].{name}", value))
-        grade = one.get("grade")
-        if grade is not None and (type(grade) is not int or grade not in GRADES):
-            problems.append(
-                Problem(f"labels.contexts[{index}].grade", "0, 1, 2, 3 or null", shown(grade))
-            )
+        _check_labels(one, "context", f"labels.contexts[{index}]", problems)
 
 
-def _check_truths(
-    labels: Mapping[str, Any], names: Sequence[str], where: str, problems: list[Problem]
+def _check_labels(
+    labels: Mapping[str, Any], unit: Unit, where: str, problems: list[Problem]
 ) -> None:
-    for name in names:
+    for name, values in LABELS[unit].items():
         value = labels.get(name)
-        if not is_label(value):
-            problems.append(_not_a_label(f"{where}.{name}", value))
+        if value is None or (is_label(value) if values == YES_NO else _is_one_of(values, value)):
+            continue
+        problems.append(Problem(f"{where}.{name}", _expected(values), shown(value)))
 
 
-def _check_propositions(
-    propositions: object, where: str, agreement: Sequence[str], problems: list[Problem]
-) -> None:
+def _is_one_of(values: Values, value: object) -> bool:
+    """``True`` equals 1 in Python, and 3.0 equals 3."""
+    return type(value) in (str, int) and value in values
+
+
+def _expected(values: Values) -> str:
+    if values == YES_NO:
+        return "0, 1, true, false or null"
+    if isinstance(values[0], int):
+        return f"{', '.join(map(str, values))} or null"
+    return f"one of {', '.join(map(str, values))}"
+
+
+def _check_propositions(propositions: object, unit: Unit, problems: list[Problem]) -> None:
+    where = f"labels.{FIELDS[unit]}"
     if not isinstance(propositions, list):
         problems.append(Problem(where, "a list of objects with text", shown(propositions)))
         return
@@ -202,10 +254,7 @@ def _check_propositions(
         if not isinstance(one, dict) or not isinstance(one.get("text"), str):
             problems.append(Problem(place, "an object with text", shown(one)))
             continue
-        for name, allowed in (("support", SUPPORT), ("agreement", agreement)):
-            value = one.get(name)
-            if value is not None and value not in allowed:
-                problems.append(Problem(f"{place}.{name}", _one_of(allowed), shown(value)))
+        _check_labels(one, unit, place, problems)
         for name in ("reference", "sentence"):
             value = one.get(name)
             if value is not None and (not isinstance(value, int) or not 0 <= value < 1 << 31):
@@ -221,21 +270,5 @@ def _is_binary_number(value: object) -> bool:
     return isinstance(value, (int, float)) and value in (0, 1)
 
 
-def _is_no(value: object) -> bool:
-    return value is not None and not value
-
-
 def _truth(value: object) -> bool | None:
     return None if value is None else bool(value)
-
-
-def _violation(rule: str, where: str) -> Violation:
-    return Violation(rule, SEVERITY[rule], where)
-
-
-def _not_a_label(field: str, value: object) -> Problem:
-    return Problem(field, "0, 1, true, false or null", shown(value))
-
-
-def _one_of(names: Sequence[str]) -> str:
-    return f"one of {', '.join(names)}"

@@ -3,7 +3,7 @@
 from .ask import ASKS, Ask, Filler
 from .column import Column
 from .guideline import Guideline, filled, guideline_of, meaning, told_people
-from .kind import KINDS, Kind, answered_by, kind_of
+from .kind import KINDS, Kind, answered_by, kind_of, values_of
 from .requirements import REQUIREMENTS, Requirement
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
 from .topic import Topic
@@ -107,5 +107,6 @@ __all__ = [
     "meaning",
     "same_outcome",
     "told_people",
+    "values_of",
     "weight",
 ]

@@ -26,6 +26,7 @@ class Agreement(Kind):
     """One row per claim and reference, and one per statement."""
 
     name = "agreement"
+    shows = ("question", "reference", "answer")
     asks = (
         Ask(
             "claim",

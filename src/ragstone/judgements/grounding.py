@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from ragstone.examples.labels import RULES
+
 from .ask import Ask
 from .column import Column
 from .kind import Kind
@@ -12,7 +14,9 @@ class Grounding(Kind):
     """One row per answer."""
 
     name = "grounding"
+    shows = ("question", "answer", "contexts")
     derived = True
+    rules = (RULES["contradiction_requires_unsupported"], RULES["fabricated_requires_cited"])
     asks = (
         Ask(
             "support",

@@ -1,9 +1,11 @@
 """Kind: a table of judgements of one sort, and all that is said of it."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import polars as pl
+
+from ragstone.examples.labels import LABELS, RULES, YES_NO, Rule, Values, know_label
 
 from .ask import ASKS, Ask, Filler, enter
 from .column import SAID, Column, Role
@@ -27,11 +29,14 @@ class Kind:
     about: ClassVar[About] = "answer"
     """What of an example its rows are about; where they enter a view, what that is about."""
     shows: ClassVar[tuple[str, ...]] = ()
-    """The texts of an example that are shown to whoever judges, by a task that follows from the
-    kind alone: of ``question``, ``contexts``, ``answer``, ``sentences`` (the answer with its
-    sentences numbered), ``reference`` and ``policy``."""
+    """The texts of an example that are shown to whoever judges, beside the unit itself: of
+    ``question``, ``contexts``, ``answer``, ``sentences`` (the answer, whose sentences a model sees
+    numbered), ``reference`` and ``policy``."""
+    asked_with: ClassVar[str] = ""
+    """The kind in whose question a model is asked this too; empty: in one of its own."""
     decides: ClassVar[str] = ""
-    """The column that a model's verdict fills; empty: the first verdict or grade."""
+    """The column that a model's verdict fills; empty: the first verdict or grade, else
+    the first number."""
     item: ClassVar[str] = ""
     """What an item about an answer is called where a model is asked; empty: by the kind's name."""
     made: ClassVar[bool] = False
@@ -43,6 +48,8 @@ class Kind:
     """What a model writes for one row, in tokens, as far as it can be told beforehand."""
     repeats: ClassVar[bool] = False
     """Whether two rows about a subject may say the same of the same unit."""
+    rules: ClassVar[tuple[Rule, ...]] = ()
+    """The rules between its labels, hard and soft."""
     columns: ClassVar[dict[str, Column]]
     key: ClassVar[tuple[str, ...] | None]
     """Columns that tell the rows about a subject apart; None where rows may be the same."""
@@ -52,7 +59,7 @@ class Kind:
     def __init_subclass__(cls) -> None:
         own = {key: value for key, value in vars(cls).items() if isinstance(value, Column)}
         cls.columns = {**own, "reason": vars(Kind)["reason"], "judge": vars(Kind)["judge"]}
-        decides = cls.having("verdict", "grade")
+        decides = cls.having("verdict", "grade") or cls.having("number")
         cls.decides = cls.decides or next(iter(decides), "")
         cls.item = cls.item or f"{cls.name}_1"
         cls.key = None if cls.repeats else tuple(cls.having("unit", "topic", "vote"))
@@ -62,9 +69,12 @@ class Kind:
         for ask in cls.asks:
             if ask.over is not None:
                 cls.about = ABOUT[ask.over.unit]
-                for column in own.values():
-                    if column.role in SAID and column.name in (ask.columns or own):
+                for column in cls.filled_by(ask):
+                    if column.role in SAID:
                         ask.over.take(ask.name, column, column.fact or column.name)
+                    if column.label and ask.over.unit in LABELS:
+                        know_label(ask.over.unit, column.label, values_of(ask, column))
+        RULES.update({rule.name: rule for rule in cls.rules})
 
     @classmethod
     def schema(cls) -> dict[str, pl.DataType | type[pl.DataType]]:
@@ -82,6 +92,12 @@ class Kind:
         return [name for name, column in cls.columns.items() if column.role in roles]
 
     @classmethod
+    def filled_by(cls, ask: Ask) -> list[Column]:
+        """The columns that one of its asks fills, but for who said so and why."""
+        own = [column for name, column in cls.columns.items() if name not in ("judge", "reason")]
+        return [column for column in own if column.name in (ask.columns or cls.columns)]
+
+    @classmethod
     def probabilities(cls) -> dict[str, str]:
         """The columns that hold a probability, and the column that each is the probability of."""
         return {name: column.of for name, column in cls.columns.items() if column.of}
@@ -90,6 +106,15 @@ class Kind:
     def labels(cls) -> dict[str, str]:
         """The columns that people label, with the names they know them by."""
         return {name: column.label for name, column in cls.columns.items() if column.label}
+
+
+def values_of(ask: Ask, column: Column) -> Values:
+    """The labels that people may give to a column where this is asked."""
+    if column.dtype == pl.Boolean:
+        return YES_NO
+    if ask.values and column.role == "verdict":
+        return ask.values
+    return cast(Values, tuple(column.values))
 
 
 def answered_by(filler: Filler) -> frozenset[str]:

@@ -21,6 +21,7 @@ class Preference(Kind):
     """One row per pair of answers and order."""
 
     name = "preference"
+    shows = ("question", "reference")
     about = "pair"
     asks = (Ask(requires=("answer",), by=("model",), beside=("rivals",)),)
     tokens = 70

@@ -14,6 +14,7 @@ class Probe(Kind):
     """One row per question generated from the answer."""
 
     name = "probes"
+    shows = ("answer",)
     asks = (Ask(requires=("answer",), by=("model",)),)
     made = True
     tokens = 90

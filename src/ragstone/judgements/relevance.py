@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from ragstone.examples.labels import RULES
+
 from .ask import Ask
 from .column import Column
 from .kind import Kind
@@ -12,7 +14,9 @@ class Relevance(Kind):
     """One row per retrieved context."""
 
     name = "relevance"
+    shows = ("question",)
     asks = (Ask(over=Contexts, requires=("contexts",), by=("local", "people", "model")),)
+    rules = (RULES["evidence_requires_relevance"], RULES["evidence_excludes_misleading"])
     tokens = 50
 
     rank = Column(pl.UInt32, "its rank in the list that was judged", role="unit")
@@ -34,8 +38,12 @@ class Relevance(Kind):
         role="number",
         of="relevant",
     )
-    relevant = Column(pl.Boolean, "grade 1 or more", role="verdict", label="topically_relevant")
-    sufficient = Column(pl.Boolean, "grade 3", role="verdict", label="evidence_sufficient")
+    relevant = Column(
+        pl.Boolean, "grade 1 or more", role="verdict", label="topically_relevant", at_least=1
+    )
+    sufficient = Column(
+        pl.Boolean, "grade 3", role="verdict", label="evidence_sufficient", at_least=3
+    )
     misleading = Column(
         pl.Boolean,
         "whoever trusts it will answer wrongly: a wrong or outdated fact, or one about a person, "

@@ -10,6 +10,8 @@ class Response(Kind):
     """One row per answer."""
 
     name = "response"
+    shows = ("question", "sentences")
+    asked_with = "claims"
     asks = (Ask(over=Answers, requires=("answer",), by=("local", "people", "model")),)
 
     response_type = Column(

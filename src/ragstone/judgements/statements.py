@@ -11,6 +11,7 @@ class Statement(Kind):
     """One row per statement of a reference answer."""
 
     name = "statements"
+    shows = ("question", "reference")
     asks = (Ask(requires=("reference",), by=("local", "people", "model")),)
     made = True
 

@@ -15,10 +15,11 @@ class Support(Kind):
     """One row per proposition: a claim, a reference statement, gold evidence."""
 
     name = "support"
+    shows = ("contexts",)
     asks = (
         Ask("claim", Claims, ("answer", "answer_text", "contexts"), ("claims",), BY),
         Ask("statement", Statements, ("reference", "contexts"), ("statements",), BY),
-        Ask("evidence", Evidence, ("evidence", "contexts"), (), BY),
+        Ask("evidence", Evidence, ("evidence", "contexts"), (), ("local", "model")),
     )
     tokens = 65
 
@@ -44,6 +45,7 @@ class Support(Kind):
         "that a careful reader calls it supported; 1 or 0 if only said",
         role="number",
         of="verdict",
+        certain=True,
     )
     evidence = Column(pl.List(pl.String), "ids of the contexts it rests on", role="evidence")
     quote = Column(pl.String, "the words it rests on, found in a context", role="words")

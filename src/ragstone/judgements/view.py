@@ -11,10 +11,9 @@ from typing import ClassVar, Literal, Protocol
 
 import polars as pl
 
-from .column import Column
+from ragstone.examples.labels import Unit
 
-Unit = Literal["answer", "context", "claim", "statement", "evidence", "reference", "probe"]
-"""What of an example a row is about."""
+from .column import Column
 
 About = Literal["answer", "context", "proposition", "pair"]
 """The same more coarsely: claims, statements and gold evidence are propositions; a pair is an
@@ -28,6 +27,7 @@ ABOUT: Mapping[Unit, About] = {
     "evidence": "proposition",
     "reference": "answer",
     "probe": "answer",
+    "record": "answer",
 }
 
 
@@ -43,7 +43,7 @@ class Said(Protocol):
 
 
 class Fact(Column):
-    """A column of a view, and the asks it comes from."""
+    """A column of a view, the asks it comes from, and the columns that it is computed of."""
 
     def __init__(
         self,
@@ -51,9 +51,11 @@ class Fact(Column):
         doc: str = "",
         *,
         needs: tuple[str, ...] = (),
+        made_of: tuple[str, ...] = (),
     ) -> None:
         super().__init__(dtype, doc)
         self.needs = needs
+        self.made_of = made_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ class Contexts(View):
         pl.Int32,
         "2 sufficient, 1 relevant, 0 else; the grade where graded ids are what is known",
         needs=("relevance",),
+        made_of=("relevant", "sufficient"),
     )
     listed = Fact(pl.Boolean, "its id is among those whose grade is known")
     used = Fact(pl.Boolean, "a supported claim rests on it", needs=("claims", "support/claim"))

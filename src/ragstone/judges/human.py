@@ -1,61 +1,50 @@
 """Human: the labels that people put into the data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from ragstone.examples import Example
-from ragstone.examples.labels import (
-    GENERATION_LABELS,
-    GROUNDING_LABELS,
-    answer_labels,
-    context_labels,
-)
+from ragstone.examples.labels import FIELDS, LABELS
+from ragstone.judgements import ASKS, Ask, Column, Kind, kind_of
 
 from .judge import Block, Filled, Sheet, fingerprint
 
-SUPPORT_LABELS = GROUNDING_LABELS[:3]
-CITATION_LABELS = GROUNDING_LABELS[3:]
-RELEVANT, SUFFICIENT = 1, 3
-"""The least grade of a context that is relevant, and that suffices."""
+Rows = list[dict[str, Any]]
+Labels = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class HumanJudge:
-    """Reads ``labels`` of an example: contexts, answer, claims, statements, response type.
+    """Reads the ``labels`` of an example: of its answer, contexts, claims and statements.
 
-    A label that is left open is a gap in the row, which the metrics see. The
-    grade of a context says whether it is relevant and suffices, where the
-    person did not. An example without labels of a kind is left to the next judge.
+    A label that is left open is a gap in the row, which the metrics see. What follows from the
+    grade of a context follows where the person did not say it. An example without labels of a kind
+    is left to the next judge.
     """
 
     name: str = "human"
     about: str = "labels that people put into the data"
-    asks: frozenset[str] = frozenset(
-        {
-            "relevance",
-            "grounding/support",
-            "grounding/citation",
-            "quality",
-            "response",
-            "claims",
-            "statements",
-            "support/claim",
-            "support/statement",
-            "agreement/claim",
-            "agreement/statement",
-        }
-    )
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """Whatever people can answer and has a label, and the claims and statements themselves."""
+        return frozenset(
+            name
+            for name, ask in ASKS.items()
+            if "people" in ask.by and (kind_of(name).made or _labelled(ask))
+        )
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """One row per label given."""
         sheet = Sheet(ask, self.name)
-        read = _READERS[ask]
         for row in rows:
             example = block.examples[row]
             if not example.labels:
                 continue
-            found = read(example)
+            found = _listed(example, ask) if sheet.kind.made else _said(example, ASKS[ask])
             if found is not None:
                 subject = fingerprint("labels", example.id)
                 sheet.done(row, subject)
@@ -64,140 +53,102 @@ class HumanJudge:
         return sheet.filled()
 
 
-Found = list[dict[str, Any]] | None
-
-
-def _relevance(example: Example) -> Found:
-    rows = []
-    graded: Sequence[Mapping[str, Any] | None] = example.labels.get("contexts") or ()
-    for rank, labels in enumerate(context_labels(example.labels), start=1):
-        grade = (graded[rank - 1] or {}).get("grade")
-        if grade is not None or any(value is not None for value in labels.values()):
-            relevant, sufficient = labels["topically_relevant"], labels["evidence_sufficient"]
-            if grade is not None:
-                relevant = grade >= RELEVANT if relevant is None else relevant
-                sufficient = grade >= SUFFICIENT if sufficient is None else sufficient
-            rows.append(
-                {
-                    "rank": rank,
-                    "grade": grade,
-                    "relevant": relevant,
-                    "sufficient": sufficient,
-                    "misleading": labels["misleading"],
-                }
-            )
-    return rows or None
-
-
-def _answer(names: Sequence[str]) -> Callable[[Example], Found]:
-    def read(example: Example) -> Found:
-        labels = answer_labels(example.labels)
-        given = {name: labels[name] for name in names}
-        return [given] if any(value is not None for value in given.values()) else None
-
-    return read
-
-
-def _response(example: Example) -> Found:
-    kind = example.labels.get("response_type")
-    return None if kind is None else [{"response_type": kind}]
-
-
-def _claims(example: Example) -> Found:
-    given: Sequence[Mapping[str, Any]] | None = example.labels.get("claims")
+def _listed(example: Example, field: str) -> Rows | None:
+    """The claims or statements that stand in the labels."""
+    given: Sequence[Labels] | None = example.labels.get(field)
     if given is None:
         return None
     return [
         {
+            "reference": one.get("reference", 0),
             "index": index,
-            "text": claim["text"],
-            "sentence": claim.get("sentence"),
+            "text": one["text"],
+            "sentence": one.get("sentence"),
             "factual": True,
         }
-        for index, claim in enumerate(given)
+        for index, one in enumerate(given)
     ]
 
 
-def _statements(example: Example) -> Found:
-    given: Sequence[Mapping[str, Any]] | None = example.labels.get("statements")
-    if given is None:
+def _said(example: Example, ask: Ask) -> Rows | None:
+    """What people said of each unit; None where they said nothing of any."""
+    over, columns = ask.over, _labelled(ask)
+    if over is None:
         return None
+    if over.unit == "answer":
+        record = {name: example.labels.get(name) for name in LABELS["record"]}
+        given = record | (example.labels.get("answer") or {})
+        row = _values(given, columns)
+        return [row] if any(value is not None for value in row.values()) else None
+    field = FIELDS[over.unit]
+    units: Sequence[Labels | None] | None = example.labels.get(field)
+    if units is None:
+        return None
+    said = [_values(one or {}, columns) for one in units]
+    is_open = [all(value is None for value in row.values()) for row in said]
+    if over.unit == "context":
+        rows = [{"rank": rank, **_with_grade(row, columns)}
+                for rank, row in enumerate(said, start=1) if not is_open[rank - 1]]  # fmt: skip
+        return rows or None
+    if units and all(is_open):
+        return None
+    kind = kind_of(ask.name)
     return [
         {
-            "reference": statement.get("reference", 0),
+            "origin": over.unit,
+            "author": "human",
+            "reference": reference,
             "index": index,
-            "text": statement["text"],
+            **row,
+            **_beside(kind, row, one or {}),
         }
-        for index, statement in enumerate(given)
+        for index, (one, row) in enumerate(zip(units, said, strict=True))
+        for reference in _references(ask, one or {}, example)
     ]
 
 
-def _support(field: str) -> Callable[[Example], Found]:
-    def read(example: Example) -> Found:
-        given = example.labels.get(field)
-        if given is None or (given and all(one.get("support") is None for one in given)):
-            return None
-        return [
-            {
-                "origin": field[:-1],
-                "author": "human",
-                "reference": one.get("reference", 0),
-                "index": index,
-                "verdict": one.get("support"),
-                "probability": None if one.get("support") is None else float(
-                    one["support"] == "supported"
-                ),
-                "evidence": _evidence(one),
-            }
-            for index, one in enumerate(given)
-        ]  # fmt: skip
-
-    return read
+def _labelled(ask: Ask) -> list[Column]:
+    return [column for column in kind_of(ask.name).filled_by(ask) if column.label]
 
 
-def _agreement(field: str) -> Callable[[Example], Found]:
-    def read(example: Example) -> Found:
-        given = example.labels.get(field)
-        if given is None or (given and all(one.get("agreement") is None for one in given)):
-            return None
-        return [
-            {
-                "origin": field[:-1],
-                "author": "human",
-                "reference": reference,
-                "index": index,
-                "verdict": one.get("agreement"),
-            }
-            for index, one in enumerate(given)
-            for reference in _references(field, one, example)
-        ]
-
-    return read
+def _values(given: Labels, columns: Sequence[Column]) -> dict[str, Any]:
+    """By column, truth values where the label is yes or no."""
+    found = {column.name: given.get(column.label) for column in columns}
+    return {
+        column.name: bool(value) if column.dtype == pl.Boolean and value is not None else value
+        for column in columns
+        for value in [found[column.name]]
+    }
 
 
-def _evidence(one: Mapping[str, Any]) -> list[str] | None:
-    """What a supported proposition rests on; null where the person did not say."""
-    given: list[str] | None = one.get("evidence")
-    return [] if given is None and one.get("support") != "supported" else given
+def _with_grade(row: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
+    """With what follows from a grade, where the person did not say it."""
+    grade = next((row[one.name] for one in columns if one.role == "grade"), None)
+    follows = {
+        one.name: grade >= one.at_least
+        for one in columns
+        if one.at_least and grade is not None and row[one.name] is None
+    }
+    return row | follows
 
 
-def _references(field: str, one: Mapping[str, Any], example: Example) -> Sequence[int]:
+def _beside(kind: type[Kind], row: Mapping[str, Any], given: Labels) -> dict[str, Any]:
+    """The probability that a verdict alone stands for, and what it rests on."""
+    found: dict[str, Any] = {}
+    verdict = row.get(kind.decides)
+    is_positive = verdict in kind.columns[kind.decides].positive
+    for name, column in kind.columns.items():
+        if column.certain:
+            found[name] = None if verdict is None else float(is_positive)
+        elif column.role == "evidence":
+            said = given.get(name)
+            found[name] = [] if said is None and not is_positive else said
+    return found
+
+
+def _references(ask: Ask, one: Labels, example: Example) -> Sequence[int]:
     """A claim whose label names no reference was held against all of them."""
-    if field == "claims" and one.get("reference") is None:
+    against = ask.over is not None and ask.over.unit == "claim" and "reference" in ask.over.keys
+    if against and one.get("reference") is None:
         return range(len(example.reference))
     return [one.get("reference", 0)]
-
-
-_READERS: dict[str, Callable[[Example], Found]] = {
-    "relevance": _relevance,
-    "grounding/support": _answer(SUPPORT_LABELS),
-    "grounding/citation": _answer(CITATION_LABELS),
-    "quality": _answer(GENERATION_LABELS),
-    "response": _response,
-    "claims": _claims,
-    "statements": _statements,
-    "support/claim": _support("claims"),
-    "support/statement": _support("statements"),
-    "agreement/claim": _agreement("claims"),
-    "agreement/statement": _agreement("statements"),
-}

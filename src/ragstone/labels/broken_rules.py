@@ -6,8 +6,9 @@ from typing import Any
 import polars as pl
 
 from ragstone.examples.labels import Severity, violations
+from ragstone.judgements import KINDS
 
-from .names import WRITTEN
+from .names import label_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,11 @@ class BrokenRule:
 def broken_rules(used: pl.DataFrame) -> list[BrokenRule]:
     """Every broken rule between the labels of one annotator of one unit."""
     said: dict[tuple[str, str | None, str], dict[str, bool]] = {}
-    truths = used.filter(
-        pl.col("kind").is_in(["relevance", "grounding"]), pl.col("column") != "grade"
-    )
+    ruled = [name for name, kind in KINDS.items() if kind.rules]
+    truths = used.filter(pl.col("kind").is_in(ruled), pl.col("value").is_in(["true", "false"]))
     columns = ("example_id", "unit", "annotator", "kind", "column", "number")
     for id, unit, annotator, kind, column, number in truths.select(columns).iter_rows():
-        said.setdefault((id, unit, annotator), {})[WRITTEN[kind, column]] = bool(number)
+        said.setdefault((id, unit, annotator), {})[label_of(kind, column)] = bool(number)
     return [
         BrokenRule(one.rule, one.severity, id, unit, annotator)
         for (id, unit, annotator), labels in said.items()

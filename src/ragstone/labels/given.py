@@ -12,6 +12,7 @@ from typing import Any
 
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.problem import Problem, shown
+from ragstone.judgements import KINDS
 
 from .words import in_words
 
@@ -37,13 +38,20 @@ OF_EXAMPLES = frozenset(
 ) | {"text", "rank", "stratum", "tie", "nvotes"}
 """Columns that repeat the example for the annotator to read; they are no labels."""
 
-NAMED_BY_USER = ("rating", "critique", "preference", "metric", "own")
-KINDS = ("relevance", "grounding", "quality", "response", "support", "agreement", *NAMED_BY_USER)
-"""The kinds that people's labels have; of the last ones any column is one."""
-
 LONG = ("kind", "column", "value")
 DISCARDED = "discarded"
 """Stands for the reason where a row is discarded without one."""
+
+
+def named_by_user() -> list[str]:
+    """The kinds of labels of which any column is one: a criterion, a metric, a user's own word."""
+    return [*(name for name, kind in KINDS.items() if kind.having("topic")), "metric", "own"]
+
+
+def kinds_of_labels() -> list[str]:
+    """The kinds that people's labels have."""
+    named = named_by_user()
+    return [*(name for name, kind in KINDS.items() if kind.labels() and name not in named), *named]
 
 
 @dataclass(slots=True)
@@ -174,9 +182,10 @@ def _long(cells: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
     kind, column = by_name.get("kind"), by_name.get("column")
     if kind is None and column is None:
         return {}
-    if kind not in KINDS or not isinstance(column, (str, int)):
-        wrong = "kind" if kind not in KINDS else "column"
-        expected = f"one of {', '.join(KINDS)}" if wrong == "kind" else "the name of a column"
+    kinds = kinds_of_labels()
+    if kind not in kinds or not isinstance(column, (str, int)):
+        wrong = "kind" if kind not in kinds else "column"
+        expected = f"one of {', '.join(kinds)}" if wrong == "kind" else "the name of a column"
         problems.append(Problem(wrong, expected, shown(by_name.get(wrong))))
         return {}
     value = by_name.get("value", by_name.get("number"))

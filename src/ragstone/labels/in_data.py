@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragstone.examples.fields import NAMES, squash
-from ragstone.examples.labels import ANSWER_LABELS, CONTEXT_LABELS, label_problems
+from ragstone.examples.labels import FIELDS, LABELS, label_problems
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.records import parse_cell
 
@@ -69,17 +69,16 @@ def rows_of(
         if value is not None:
             said.setdefault((annotator, unit), {})[name_of.get(name, name)] = value
 
+    of_answers = LABELS["answer"]
     for name, value in labels.items():
-        if name == "contexts" and isinstance(value, list):
-            for rank, one in enumerate(value, start=1):
-                for label in (*CONTEXT_LABELS, "grade"):
-                    say(ONE_PERSON, str(rank), label, (one or {}).get(label))
-        elif name in ("claims", "statements") and _are_propositions(value):
+        of = next((unit for unit, field in FIELDS.items() if field == name), None)
+        if of is not None and _are_objects(value):
             for index, one in enumerate(value):
-                for label in ("support", "agreement"):
-                    say(ONE_PERSON, f"{name[:-1]} {index}", label, one.get(label))
-        elif name == "answer" and isinstance(value, dict) and value.keys() & set(ANSWER_LABELS):
-            for label in ANSWER_LABELS:
+                place = str(index + 1) if of == "context" else f"{of} {index}"
+                for label in LABELS[of]:
+                    say(ONE_PERSON, place, label, (one or {}).get(label))
+        elif name == "answer" and isinstance(value, dict) and value.keys() & of_answers.keys():
+            for label in of_answers:
                 say(ONE_PERSON, None, label, value.get(label))
         elif isinstance(value, dict):
             for annotator, vote in value.items():
@@ -96,8 +95,9 @@ def rows_of(
         yield GivenRow(file, line, id, annotator, unit, given)
 
 
-def _are_propositions(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+def _are_objects(value: object) -> bool:
+    """A context without any label may be null."""
+    return isinstance(value, list) and all(one is None or isinstance(one, dict) for one in value)
 
 
 def _id(

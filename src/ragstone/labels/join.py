@@ -8,10 +8,12 @@ import polars as pl
 
 from ragstone.errors import DataError, Fault
 from ragstone.examples import Example
+from ragstone.examples.labels import LABELS
+from ragstone.judgements import KINDS
 
 from .adjudicate import Settled, Vote, settle
 from .given import unit_kind
-from .names import WRITTEN, is_about_contexts
+from .names import is_about_contexts, label_of
 from .scale import scale_of
 from .set_aside import NO_CONTEXT, NO_EXAMPLE
 
@@ -19,11 +21,13 @@ if TYPE_CHECKING:
     from .table import LabelTable
 
 Place = Callable[..., tuple[str, int | None]]
-JOINED = ("relevance", "grounding", "quality", "response", "support", "agreement")
-"""The kinds that a person can speak for in a run."""
-
 NO_NUMBERS = pl.Series(dtype=pl.Float64)
 """The scales of these kinds do not depend on their labels."""
+
+
+def is_joined(kind: str, column: str) -> bool:
+    """Whether a person can speak for a judge in a run with this label."""
+    return bool(label_of(kind, column)) and not KINDS[kind].having("topic")
 
 
 def joined(example: Example, votes: Sequence[Vote], place: Place) -> Example:
@@ -35,9 +39,9 @@ def joined(example: Example, votes: Sequence[Vote], place: Place) -> Example:
         return example
     labels = dict(example.labels)
     for (kind, column, unit), one in settled.items():
-        name = WRITTEN[kind, column]
+        name = label_of(kind, column)
         value = _as_labelled(one, kind, column)
-        if kind == "response":
+        if name in LABELS["record"]:
             if value is not None:
                 labels[name] = value
         elif unit is None:
@@ -94,7 +98,7 @@ def _settled(
     unknown: dict[str, None] = {}
     ranks = ranks_of(example)
     for vote in votes:
-        if vote.kind not in JOINED:
+        if not is_joined(vote.kind, vote.column):
             continue
         unit = vote.unit
         if unit is not None and is_about_contexts(vote.kind, unit):
@@ -112,9 +116,12 @@ def _settled(
 
 def _as_labelled(one: Settled, kind: str, column: str) -> Any:
     """The label as a record has it: a truth value, a grade or a word."""
-    if one.value is None or kind in ("response", "support", "agreement"):
-        return one.value
-    return int(one.number or 0) if column == "grade" else bool(one.number)
+    judged = KINDS[kind].columns[column]
+    if one.value is None:
+        return None
+    if judged.role == "grade":
+        return int(one.number or 0)
+    return bool(one.number) if judged.dtype == pl.Boolean else one.value
 
 
 def _place_of(unit: str) -> tuple[str, int]:

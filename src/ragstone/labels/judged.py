@@ -11,7 +11,16 @@ from ragstone.examples.problem import ascii_safe
 from ragstone.examples.systems import id_of
 
 from .given import GivenRow, header_of
-from .names import NOT_THE_METRIC, WRITTEN, Name, NoLabel, is_known, label, name_of, named
+from .names import (
+    NOT_THE_METRIC,
+    Name,
+    NoLabel,
+    is_known,
+    known_labels,
+    label,
+    name_of,
+    named,
+)
 from .rated import Ends, RatingScale, rating_scales
 from .set_aside import SAME_TWICE, TWO_LABELS
 from .table import SCHEMA, LabelTable
@@ -177,7 +186,7 @@ def _nothing(
     """The fault of files without a label: no column for one, or no cell of it filled."""
     if empty := _empty(rows, seen, columns):
         return Fault(source, None, "", "at least one label", _none_filled(empty))
-    known = ", ".join(WRITTEN.values())
+    known = ", ".join(known_labels())
     got = f"the columns {', '.join(map(ascii_safe, seen))}" if seen else "none"
     return Fault(source, rows[0].line if rows else None, "", f"a label ({known}, …)", got)
 
@@ -232,7 +241,10 @@ def _names(
         dotted = "." in column
         if not is_known(name):
             row = lines[column]
-            known = ", ".join(one for kind, one in WRITTEN if kind == name.kind) or "any name"
+            known = (
+                ", ".join(one for kind, one in known_labels().values() if kind == name.kind)
+                or "any name"
+            )
             expected = f"a column of {name.kind} ({known})"
             faults.append(Fault(row.file, row.line, column, expected, repr(name.column)))
         elif name.kind == "own" and not dotted and (why := no_labels(given)):

@@ -5,36 +5,27 @@ dot between (``relevance.grade``, ``critique.harmfulness``), or, where it is the
 itself, by the metric (``faithfulness``, ``ndcg(k=10)``). Every other column is the user's own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import Literal
 
+import polars as pl
+
 from ragstone.errors import RagstoneError
 from ragstone.examples.fields import squash
-from ragstone.examples.labels import (
-    CLAIM_AGREEMENT,
-    CONTEXT_LABELS,
-    GRADES,
-    RESPONSE_TYPES,
-    STATEMENT_AGREEMENT,
-    SUPPORT,
-)
+from ragstone.examples.labels import Values
 from ragstone.examples.problem import shown
-from ragstone.judgements import KINDS as JUDGED
-from ragstone.judgements.preference import PREFERENCES
+from ragstone.judgements import KINDS, Column, Kind, values_of
 from ragstone.metrics import Metric, alias_note, parse_metric
 from ragstone.metrics.correctness import OUTCOMES
 
-from .given import KINDS, NAMED_BY_USER, unit_kind
+from .given import kinds_of_labels, named_by_user, unit_kind
 from .words import Said, in_words, number_in_words
 
 About = Literal["answer", "context", "proposition", "anything"]
 
-OF_CONTEXTS = dict(
-    zip(CONTEXT_LABELS, ("relevant", "sufficient", "misleading"), strict=True)
-)  # fmt: skip
 YES_OR_NO = "yes, no, 0, 1, true or false"
 YES_NO = {"yes": 1.0, "no": 0.0}
 NOT_THE_METRIC = "values that the metric of this name cannot have; taken as a column of your own"
@@ -57,7 +48,7 @@ class Name:
         >>> str(Name("relevance", "relevant")), str(Name("support", "verdict"))
         ('topically_relevant', 'support')
         """
-        return WRITTEN.get((self.kind, self.column)) or _dotted(self.kind, self.column)
+        return label_of(self.kind, self.column) or _dotted(self.kind, self.column)
 
     @property
     def shown(self) -> str:
@@ -77,19 +68,27 @@ class NoLabel(Exception):
         super().__init__(expected)
 
 
-WRITTEN: Mapping[tuple[str, str], str] = {
-    (name, column): label
-    for name, kind in JUDGED.items()
-    for column, label in kind.labels().items()
-}
-"""The names of the judgements of which each is known by one word."""
+def label_of(kind: str, column: str) -> str:
+    """The one word that a judgement is known by; empty where it has none."""
+    found = KINDS[kind].columns.get(column) if kind in KINDS else None
+    return found.label if found else ""
 
-_KNOWN = {
-    **{squash(word): key for key, word in WRITTEN.items()},
-    **{squash(f"{kind}.{column}"): (kind, column) for kind, column in WRITTEN},
-}
-_NEEDS_UNIT = {"grade": "context", "support": "proposition", "agreement": "proposition"}
-"""Words that are judgements only where a file names contexts, or claims and statements."""
+
+def known_labels() -> dict[str, tuple[str, str]]:
+    """Kind and column of every judgement that is known by one word, by that word."""
+    return {
+        label: (name, column)
+        for name, kind in KINDS.items()
+        for column, label in kind.labels().items()
+    }
+
+
+@lru_cache(maxsize=8)
+def _meant(kinds: tuple[str, ...]) -> dict[str, tuple[str, str]]:  # noqa: ARG001
+    """What each name of a column means, squashed; kept for as long as no kind comes along."""
+    known = known_labels()
+    dotted = {squash(f"{kind}.{column}"): (kind, column) for kind, column in known.values()}
+    return {squash(label): key for label, key in known.items()} | dotted
 
 
 def name_of(
@@ -108,10 +107,10 @@ def name_of(
         meant: Whether the user said that the column is what its name says.
     """
     prefix, dot, rest = column.partition(".")
-    if dot and squash(prefix) in KINDS:
+    if dot and squash(prefix) in kinds_of_labels():
         return named(squash(prefix), rest), ""
-    key = _KNOWN.get(squash(column))
-    if key is not None and _is_meant(squash(column), cells, units):
+    key = _meant(tuple(KINDS)).get(squash(column))
+    if key is not None and _is_meant(key, cells, units):
         return named(*key), ""
     metric = metric_named(column)
     if metric is None:
@@ -131,18 +130,17 @@ def named(kind: str, column: str) -> Name:
     if kind == "metric":
         metric = metric_named(column)
         return Name(kind, column if metric is None else str(metric), "answer")
-    if kind == "relevance":
-        return Name(kind, column, "context")
-    if kind in ("support", "agreement"):
-        return Name(kind, column, "proposition")
-    return Name(kind, column, "anything" if kind == "own" else "answer")
+    if kind not in KINDS:
+        return Name(kind, column, "anything")
+    about = KINDS[kind].about
+    return Name(kind, column, "answer" if about == "pair" else about)
 
 
 def is_known(name: Name) -> bool:
     """Whether there is such a judgement: its kind, and in it the column."""
-    return (name.kind, name.column) in WRITTEN or (
-        name.kind in NAMED_BY_USER and bool(name.column.strip())
-    )
+    if name.kind in named_by_user():
+        return bool(name.column.strip())
+    return bool(label_of(name.kind, name.column))
 
 
 def is_about_contexts(kind: str | None, unit: str) -> bool:
@@ -151,7 +149,8 @@ def is_about_contexts(kind: str | None, unit: str) -> bool:
     >>> is_about_contexts("relevance", "claim 0"), is_about_contexts("own", "d7")
     (True, True)
     """
-    return kind == "relevance" or unit_kind(unit) == "context"
+    of_contexts = kind in KINDS and KINDS[kind].about == "context"
+    return of_contexts or unit_kind(unit) == "context"
 
 
 def label(name: Name, cell: object, unit: str | None) -> Said | None:
@@ -173,34 +172,32 @@ def _label(name: Name, cell: object, of: str | None) -> Said | None:
     if isinstance(cell, str) and not cell.strip():
         return None
     said = in_words(cell)
-    match name.kind:
-        case "own":
-            if said is None:
-                raise NoLabel("a word, a number, true or false", shown(cell))
-            return said
-        case "metric":
-            return _of_metric(name, cell, said)
-        case "rating":
-            if said is None or said.number is None or isinstance(cell, bool):
-                raise NoLabel("a number", shown(cell))
-            return said
-        case "relevance" if name.column == "grade":
-            if said is None or said.number not in GRADES or said.value not in "0123":
-                raise NoLabel("a grade: 0, 1, 2 or 3", shown(cell))
-            return said
-        case "relevance" | "grounding" | "quality" | "critique":
-            return _truth(cell, said)
-    return _word(_words_of(name, of), cell, said)
+    if name.kind == "own":
+        if said is None:
+            raise NoLabel("a word, a number, true or false", shown(cell))
+        return said
+    if name.kind == "metric":
+        return _of_metric(name, cell, said)
+    kind = KINDS[name.kind]
+    column = kind.columns[kind.decides if kind.having("topic") else name.column]
+    if column.role == "number":
+        if said is None or said.number is None or isinstance(cell, bool):
+            raise NoLabel("a number", shown(cell))
+        return said
+    if column.dtype == pl.Boolean:
+        return _truth(cell, said)
+    words = [str(value) for value in _values(kind, column, of)]
+    if column.role == "grade":
+        if said is None or said.value not in words:
+            raise NoLabel(f"a grade: {', '.join(words[:-1])} or {words[-1]}", shown(cell))
+        return said
+    return _word(words, cell, said)
 
 
-def _words_of(name: Name, of: str | None) -> tuple[str, ...]:
-    if name.kind == "response":
-        return RESPONSE_TYPES
-    if name.kind == "preference":
-        return PREFERENCES
-    if name.kind == "support":
-        return SUPPORT
-    return CLAIM_AGREEMENT if of == "claim" else STATEMENT_AGREEMENT
+def _values(kind: type[Kind], column: Column, of: str | None) -> Values:
+    """What the label of a unit may be: of the ask that is about such units."""
+    asks = [ask for ask in kind.asks if ask.over is not None and ask.over.unit == of]
+    return values_of((asks or list(kind.asks))[-1], column)
 
 
 def _word(words: Sequence[str], cell: object, said: Said | None) -> Said:
@@ -263,14 +260,14 @@ def fits(name: Name, cell: object) -> bool:
     return True
 
 
-def _is_meant(word: str, cells: Sequence[object], units: frozenset[str]) -> bool:
+def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[str]) -> bool:
     """Whether a known word is the judgement here: what it is about is named, or a value is its."""
-    if word == "preference":
-        return any(fits(named(*_KNOWN[word]), cell) for cell in cells)
-    need = _NEEDS_UNIT.get(word)
-    if need == "proposition":
+    kind = KINDS[key[0]]
+    if kind.having("topic"):
+        return any(fits(named(*key), cell) for cell in cells)
+    if kind.about == "proposition":
         return bool(units & {"claim", "statement"})
-    return need is None or need in units
+    return kind.columns[key[1]].role != "grade" or kind.about in units
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,8 @@ from typing import Literal, get_args
 
 import polars as pl
 
+from ragstone.judgements import KINDS
+
 Scale = Literal["nominal", "ordinal", "interval"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
@@ -23,9 +25,11 @@ def scale_of(kind: str, column: str, numbers: pl.Series) -> Scale:
         column: Of the judgement.
         numbers: The labels as numbers, null where a label is none.
     """
-    if kind == "relevance" and column == "grade":
+    known = KINDS.get(kind)
+    if known is not None and not known.having("topic") and known.columns[column].role == "grade":
         return "ordinal"
-    if kind not in ("own", "rating", "metric") or numbers.null_count() or numbers.is_empty():
+    rated = known is not None and known.columns[known.decides].role == "number"
+    if not (rated or kind in ("own", "metric")) or numbers.null_count() or numbers.is_empty():
         return "nominal"
     if kind == "metric" and column == "answer_outcome":
         return "nominal"

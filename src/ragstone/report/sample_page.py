@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.decisions.sampling.draw import Sample
-from ragstone.decisions.sampling.label_sheet import Sheet
+from ragstone.decisions.sampling.label_sheet import Sheet, guideline_file
 
 from .facts import DIM, HEAD, Facts, Paragraph
 from .render.grid import Cell, Column, Grid, Row, cell, folded
@@ -58,6 +58,9 @@ def _facts(sample: Sample, sheet: Sheet, out: Path | None) -> list[tuple[str, Te
     ]
     if out is not None:
         rows.append(("sheet", Text.assemble((str(out), HEAD), f"  {sheet.frame.height:,} rows")))
+        if sheet.guideline:
+            told = Text.assemble((str(guideline_file(out)), HEAD), "  what is asked, hard cases")
+            rows.append(("guideline", told))
     return rows
 
 

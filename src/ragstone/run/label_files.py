@@ -6,7 +6,7 @@ from typing import Any
 
 from ragstone.errors import DataError, Fault
 from ragstone.examples import Example
-from ragstone.labels.join import JOINED
+from ragstone.labels.join import is_joined
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import LabelTable
 
@@ -75,13 +75,13 @@ class LabelFiles:
             }
             for labels in self._files
             for tie in labels.ties()
-            if tie.kind in JOINED
+            if is_joined(tie.kind, tie.column)
         ]
 
 
 def _read(path: Path) -> LabelTable:
     labels = read_label_table(path)
-    if not any(kind in JOINED for kind, _ in labels.columns):
+    if not any(is_joined(kind, column) for kind, column in labels.columns):
         there = ", ".join(dict.fromkeys(column for _, column in labels.columns)) or "none"
         expected = "a label that a judge could give (`ragstone agreement` takes the others)"
         raise DataError([Fault(labels.source, None, "", expected, there)])

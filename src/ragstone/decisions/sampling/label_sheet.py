@@ -7,15 +7,15 @@ each of these. It names no system and no verdict of the judge, so that nobody is
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.examples import Example, from_frame
-from ragstone.examples.labels import ANSWER_LABELS, CONTEXT_LABELS
+from ragstone.examples.labels import FIELDS, Unit
 from ragstone.inert import csv_table
-from ragstone.judgements import Contexts
+from ragstone.judgements import ASKS, KINDS, Kind, kind_of, told_people
 from ragstone.judges import HumanJudge, RulesJudge
 from ragstone.metrics import AnswerOutcome, Critique, Metric, Rating
 from ragstone.parquet import write_parquet
@@ -24,29 +24,12 @@ from ragstone.run import Run
 from .draw import Sample
 from .strata import VERDICT
 
-Unit = Literal["answer", "context", "claim", "statement"]
 UNITS: tuple[Unit, ...] = ("answer", "context", "claim", "statement")
 
 HEAD = ("id", "annotator", "inclusion_probability", "stratum")
 TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "reference")
 TAIL = ("note", "discard")
 WRITTEN = (".csv", ".jsonl", ".parquet")
-
-OF_CONTEXTS: Mapping[str, tuple[str, ...]] = {
-    "relevant": ("topically_relevant",),
-    "sufficient": ("evidence_sufficient",),
-    "misleading": ("misleading",),
-    "weight": ("topically_relevant", "evidence_sufficient"),
-    "grade": ("grade",),
-}
-"""The labels behind each column of a context that metrics name."""
-
-OF_PROPOSITIONS: Mapping[str, tuple[str, Unit]] = {
-    "support/claim": ("support", "claim"),
-    "support/statement": ("support", "statement"),
-    "agreement/claim": ("agreement", "claim"),
-    "agreement/statement": ("agreement", "statement"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +42,20 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """Rows to be filled in; ``asked`` says which columns are empty for that."""
+    """Rows to be filled in.
+
+    Attributes:
+        frame: The rows.
+        asked: Which of its columns are empty to be filled in.
+        notes: What is not in it.
+        guideline: What is asked, in Markdown, for the people who fill it in; empty where that is a
+            word of the user's own.
+    """
 
     frame: pl.DataFrame
     asked: tuple[Asked, ...]
     notes: tuple[str, ...]
+    guideline: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -99,10 +91,7 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
     asked = []
     for label in dict.fromkeys(labels):
         units = [one.unit for one in needed if one.label == label]
-        if not units:
-            of_claims: Unit = "claim" if label in ("support", "agreement") else "answer"
-            units = ["context" if label in (*CONTEXT_LABELS, "grade") else of_claims]
-        asked += [Asked(label, unit) for unit in units]
+        asked += [Asked(label, unit) for unit in units or [_usual_unit(label)]]
     return tuple(asked)
 
 
@@ -119,11 +108,10 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[Asked]) -> Sheet:
     drawn = sample.rows
     there = run.examples().filter(pl.col("id").is_in(drawn["example_id"].implode()))
     examples = {one.id: one for one in from_frame(there)}
-    propositions = {
-        unit: _texts(run, f"{unit}s") for unit in ("claim", "statement")
-        if any(one.unit == unit for one in asked)
-    }  # fmt: skip
+    units = [unit for unit in UNITS if any(one.unit == unit for one in asked)]
+    propositions = {unit: _texts(run, FIELDS[unit]) for unit in UNITS[2:] if unit in units}
     strata = _blind(drawn["stratum"])
+    seen = _texts_shown(asked)
     rows = []
     bare: dict[str, None] = {}
     for annotator in sample.settings["annotators"] or ("",):
@@ -132,7 +120,7 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[Asked]) -> Sheet:
                 head = {"id": one["example_id"], "annotator": annotator or None,
                         "inclusion_probability": one["inclusion_probability"],
                         "stratum": stratum}  # fmt: skip
-                found = list(_of_example(examples[one["example_id"]], asked, propositions))
+                found = list(_of_example(examples[one["example_id"]], asked, propositions, seen))
                 rows += [head | unit for unit in found]
                 bare |= {} if found else {one["example_id"]: None}
     notes = []
@@ -140,17 +128,18 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[Asked]) -> Sheet:
         what = " or ".join(dict.fromkeys(one.unit for one in asked))
         have = "1 example of the sample has" if len(bare) == 1 else f"{len(bare):,} examples have"
         notes.append(f"{have} no {what} and so no row.")
-    units = [unit for unit in UNITS[1:] if any(one.unit == unit for one in asked)]
+    units = [unit for unit in units if unit != "answer"]
     labels = dict.fromkeys(one.label for one in asked)
     columns = dict.fromkeys([*HEAD, *units, *TEXTS, *labels, *TAIL], pl.String())
     schema: dict[str, pl.DataType] = {**columns, "inclusion_probability": pl.Float64()}
     frame = pl.DataFrame(rows, schema=schema)
     empty = [name for name in ("stratum", *TEXTS) if frame[name].null_count() == len(frame)]
-    return Sheet(frame.drop(empty), tuple(asked), tuple(notes))
+    told = [told_people(kind, columns) for kind, columns in _kinds(asked).items()]
+    return Sheet(frame.drop(empty), tuple(asked), tuple(notes), "\n".join(told))
 
 
 def write_sheet(sheet: Sheet, path: Path) -> None:
-    """Write it as CSV, JSON lines or Parquet, as the name ends.
+    """Write it as CSV, JSON lines or Parquet, as the name ends, and its guideline beside it.
 
     Raises:
         InputError: Another ending, or a file that is there, for it may hold labels.
@@ -159,13 +148,23 @@ def write_sheet(sheet: Sheet, path: Path) -> None:
         raise InputError(f"A label sheet is written to {', '.join(WRITTEN)}, not to {path.name!r}.")
     if path.exists():
         raise InputError(f"{path} is there, and may hold labels. Take another name for the sheet.")
+    guideline = guideline_file(path)
+    if sheet.guideline and guideline.exists():
+        raise InputError(f"{guideline} is there. Take another name for the sheet.")
     path.parent.mkdir(parents=True, exist_ok=True)
+    if sheet.guideline:
+        guideline.write_text(sheet.guideline, encoding="utf-8")
     if path.suffix == ".csv":
         csv_table(sheet.frame).write_csv(path.absolute())
     elif path.suffix == ".jsonl":
         sheet.frame.write_ndjson(path.absolute())
     else:
         write_parquet(sheet.frame, path)
+
+
+def guideline_file(path: Path) -> Path:
+    """Where the guideline of a sheet stands: ``labels.csv`` has ``labels.guideline.md``."""
+    return path.with_suffix(".guideline.md")
 
 
 def _needed(metric: Metric) -> list[Asked]:
@@ -180,25 +179,58 @@ def _needed(metric: Metric) -> list[Asked]:
     by_people = HumanJudge().asks | RulesJudge().asks
     if metric.name == AnswerOutcome.name or not metric.asks <= by_people:
         return []
-    columns = {
-        name
-        for part in metric.parts().values()
-        for name in part.columns
-        if part.over is Contexts or name in (*ANSWER_LABELS, "response_type")
+    facts = {(part.over, name) for part in metric.parts().values() for name in part.columns}
+    facts |= {(over, name) for over, fact in facts for name in over.columns[fact].made_of}
+    found = []
+    for name in (name for name in ASKS if name in metric.asks):
+        ask, kind = ASKS[name], kind_of(name)
+        for column in kind.filled_by(ask):
+            if ask.over is not None and column.label:
+                fact = column.fact or column.name
+                if kind.about == "proposition" or (ask.over, fact) in facts:
+                    found.append(Asked(column.label, ask.over.unit))
+    return sorted(dict.fromkeys(found), key=lambda one: UNITS.index(one.unit))
+
+
+def _usual_unit(label: str) -> Unit:
+    """Of the first ask that people can answer with it; the answer for a word of one's own."""
+    units = [
+        ask.over.unit
+        for name, ask in ASKS.items()
+        for column in kind_of(name).filled_by(ask)
+        if ask.over is not None and column.label == label
+    ]
+    return next(iter(units), "answer")
+
+
+def _kinds(asked: Sequence[Asked]) -> dict[type[Kind], list[str]]:
+    """The kinds that are asked about, with the columns that are; none for the user's own words."""
+    labels = {one.label for one in asked}
+    topics = {label.partition(".")[0] for label in labels}
+    return {
+        kind: columns
+        for name, kind in KINDS.items()
+        if (columns := [column for column, label in kind.labels().items() if label in labels])
+        or (name in topics and kind.having("topic"))
     }
-    found = [Asked(name, "answer") for name in (*ANSWER_LABELS, "response_type") if name in columns]
-    if "relevance" in metric.asks:
-        of_contexts = [label for name, several in OF_CONTEXTS.items() if name in columns
-                       for label in several]  # fmt: skip
-        found += [Asked(label, "context") for label in dict.fromkeys(of_contexts)]
-    found += [Asked(*OF_PROPOSITIONS[ask]) for ask in OF_PROPOSITIONS if ask in metric.asks]
-    return found
+
+
+def _texts_shown(asked: Sequence[Asked]) -> set[str]:
+    """What is to be read: what the judges of these kinds read, all of it for a user's own word."""
+    kinds = _kinds(asked)
+    known = {label for kind in kinds for label in kind.labels().values()}
+    if not all(one.label in known for one in asked):
+        return {*TEXTS}
+    shown = {text for kind in kinds for text in kind.shows}
+    shown |= {"answer"} & {one.unit for one in asked}
+    return shown | ({"answer"} if "sentences" in shown else set())
 
 
 def _of_example(
     example: Example,
     asked: Sequence[Asked],
-    propositions: Mapping[str, Mapping[str, Sequence[tuple[str, str]]]],
+    propositions: Mapping[Unit, Mapping[str, Sequence[tuple[str, str]]]],
+    seen: set[str],
 ) -> Iterator[dict[str, Any]]:
     """One row a unit, with what a person has to read."""
     contexts = example.contexts or ()
@@ -210,14 +242,19 @@ def _of_example(
         "answer": example.answer,
         "reference": "\n\n".join(example.reference) or None,
     }
+    texts = {
+        name: text
+        for name, text in texts.items()
+        if name in seen or (name == "history" and "question" in seen)
+    }
     passages = [f"[{one.rank}] {one.text or one.id}" for one in contexts]
-    whole = texts | {"contexts": "\n\n".join(passages) or None}
+    whole = texts | ({"contexts": "\n\n".join(passages) or None} if "contexts" in seen else {})
     units = {one.unit for one in asked}
     if "answer" in units:
         yield whole
     if "context" in units:
         yield from (texts | {"context": str(one.rank), "text": one.text} for one in contexts)
-    for unit in ("claim", "statement"):
+    for unit in UNITS[2:]:
         if unit in units:
             for index, text in propositions[unit].get(example.id, ()):
                 yield whole | {unit: index, "text": text}

@@ -10,7 +10,16 @@ from importlib import resources
 from pathlib import Path
 
 from ragstone.errors import InputError
-from ragstone.judgements import KINDS, Column, Guideline, Kind, filled, guideline_of, meaning
+from ragstone.judgements import (
+    KINDS,
+    Column,
+    Guideline,
+    Kind,
+    answered_by,
+    filled,
+    guideline_of,
+    meaning,
+)
 
 SYSTEM = "system"
 """``system.md`` stands before every prompt."""
@@ -63,7 +72,12 @@ def load_prompts(folder: Path | None = None, language: str | None = None) -> Pro
 
 def asked_kinds() -> list[str]:
     """The kinds that a model has a prompt for."""
-    return [name for name, kind in KINDS.items() if kind.shows or guideline_of(kind).for_models]
+    answered = answered_by("model")
+    return [
+        name
+        for name, kind in KINDS.items()
+        if not kind.asked_with and any(ask.name in answered for ask in kind.asks)
+    ]
 
 
 def prompt(kind: type[Kind], guideline: Guideline) -> str:

@@ -8,6 +8,7 @@ from .critique import CritiqueTask
 from .kind_task import KindTask
 from .preference import PreferenceTask
 from .probes import ProbesTask
+from .prompts import asked_kinds
 from .rating import RatingTask
 from .relevance import RelevanceTask
 from .statements import StatementsTask
@@ -31,8 +32,4 @@ OWN: tuple[Task, ...] = (
 def all_tasks() -> dict[str, Task]:
     """Every task by its name, which is that of its kind: of other kinds what follows from them."""
     own = {task.name: task for task in OWN}
-    return {
-        name: own.get(name) or KindTask(kind)
-        for name, kind in KINDS.items()
-        if name in own or kind.shows
-    }
+    return {name: own.get(name) or KindTask(KINDS[name]) for name in asked_kinds()}
