@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
 from ragstone.judges.similarity import bertscore, count_documents
 from ragstone.models.builtin import PLACE
-from ragstone.models.store import Origin, install
+from ragstone.models.store import Origin, keep, models_folder
 from ragstone.run import Estimate, Run, evaluate, rescore
 from ragstone.testing import ScriptedEncoder, tiny_bert
 
@@ -192,15 +192,13 @@ def test_settings_of_bertscore_without_any_to_compute_are_an_error(tmp_path: Pat
 def test_a_built_in_that_is_damaged_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fill(folder: Path) -> tuple[str, Origin]:
-        (folder / "model.safetensors").write_bytes(b"weights")
-        return PLACE, Origin("builtin:minilm", "a test", "none", "", "", "safetensors")
-
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path))
     row = {"question": "When?", "answer": "It opened in 1859.", "contexts": ["Opened 1859."]}
     given: dict[str, Any] = {"metrics": "expected_faithfulness", "judge": "local"}
     assert evaluate([row], **given).manifest["remarks"] == []
-    stored = install(PLACE, fill, there=lambda: None, note=print)
+    tiny_bert(models_folder() / PLACE)
+    origin = Origin("builtin:minilm", "", "", "", "", "safetensors")
+    stored = keep(PLACE, origin, ["model.safetensors"])
     (stored.folder / "model.safetensors").write_bytes(b"")
     (remark,) = evaluate([row], **given).manifest["remarks"]
     assert remark.startswith("local judged by strings alone: The stored model builtin:minilm is")
