@@ -22,9 +22,9 @@ from commands import measure
 
 from ragstone.examples import Context, Example, to_frame
 from ragstone.run.folder import Folder
-from ragstone.run.manifest import Tally, manifest
-from ragstone.run.models import Opened
-from ragstone.run.settings import Settings
+from ragstone.run.manifest import RunTally, manifest
+from ragstone.run.models import ModelNames
+from ragstone.run.settings import RunSettings
 from ragstone.run.stored_blocks import FinishedJudge
 
 SHARES = ["faithfulness", "expected_faithfulness", "context_precision", "graded_relevance",
@@ -113,10 +113,11 @@ def _manifest(questions: int, metrics: Sequence[str]) -> dict[str, Any]:
     judged = ["response", "claims", "statements", "relevance", "support/claim", "citations",
               "support/statement", "agreement/claim", "agreement/statement", "lexical"]  # fmt: skip
     return manifest(
-        Settings(data="1", definitions={}, local=[], nli=[], citations="", cluster="question_id"),
-        Tally(said=Counter(dict.fromkeys(((ask, "local", "ok") for ask in judged), questions))),
+        RunSettings(data="1", definitions={}, local=[], nli=[], citations="",
+                    cluster="question_id"),
+        RunTally(said=Counter(dict.fromkeys(((ask, "local", "ok") for ask in judged), questions))),
         [FinishedJudge("local", "", frozenset(judged))],
-        Opened(),
+        ModelNames(),
         finished=True,
         metrics=list(metrics),
         added=[],

@@ -28,7 +28,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from ragstone.judges.local import agreement, relevance
-from ragstone.judges.local.aligner import Aligner, Asked
+from ragstone.judges.local.aligner import Aligner, AlignmentInput
 from ragstone.judges.local.claims import claims, statements
 from ragstone.judges.local.evidence import gather
 from ragstone.judges.local.likeness import behind, likeness
@@ -158,7 +158,9 @@ def support_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
                 continue
             contexts = tuple(mine[0]["contexts"])
             passages = Passages(contexts)
-            aligned = aligner.align([Asked(contexts, passages, tuple(texts)) for texts in made])
+            aligned = aligner.align(
+                [AlignmentInput(contexts, passages, tuple(texts)) for texts in made]
+            )
             for record, texts, matches in zip(mine, made, aligned, strict=True):
                 parts = [
                     seen.features() | match.features()

@@ -24,7 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.decisions.gating.checks import Check
-from ragstone.decisions.gating.requirement import Bar
+from ragstone.decisions.gating.requirement import Bound
 from ragstone.decisions.gating.standing import State, standings
 from ragstone.decisions.quantity import Quantity
 from ragstone.stats import Interval, wilson
@@ -128,7 +128,7 @@ def erred(sums: NDArray[np.float64], counts: NDArray[np.float64], bar: float) ->
     """Whether it holds by mistake, and whether it is broken by mistake as one of each family."""
     found = exact_rate(sums, counts)
     assert found is not None
-    one = check(quantity_of(found, len(counts)), Bar(">=", bar))
+    one = check(quantity_of(found, len(counts)), Bound(">=", bar))
     standing = standings([one], level=LEVEL, on="interval")[0]
     adjusted = [holm([standing.p, *[1.0] * (family - 1)])[0] for family in FAMILIES]
     return [standing.state == "holds", *(p is not None and p <= LEVEL for p in adjusted)]
@@ -146,7 +146,7 @@ def first_above(of: Of, state: State, n: int, bar: float, family: int, *, near: 
     def above(count: int) -> bool:
         if not 0 <= count <= n:
             return count > n
-        return (state_of(of(count, n), Bar(">=", bar), family) == state) == (state == "holds")
+        return (state_of(of(count, n), Bound(">=", bar), family) == state) == (state == "holds")
 
     low, high, step = near - 1, near, 1
     while above(low):
@@ -165,13 +165,13 @@ def tail(state: State, first: int, n: int, truth: float) -> float:
     return float(chances[first:].sum() if state == "holds" else chances[:first].sum())
 
 
-def state_of(quantity: Quantity, bar: Bar, family: int) -> State:
+def state_of(quantity: Quantity, bar: Bound, family: int) -> State:
     """Of the first of a family whose others are met beyond doubt."""
-    met = [check(SURE, Bar(">=", 0.0))] * (family - 1)
+    met = [check(SURE, Bound(">=", 0.0))] * (family - 1)
     return standings([check(quantity, bar), *met], level=LEVEL, on="interval")[0].state
 
 
-def check(quantity: Quantity, bar: Bar) -> Check:
+def check(quantity: Quantity, bar: Bound) -> Check:
     return Check("", "rate", "one", bar, "+", quantity, pl.DataFrame())
 
 

@@ -24,7 +24,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 
 import ragstone
 from ragstone.data import cornwall
-from ragstone.judges.local.aligner import Aligner, Asked
+from ragstone.judges.local.aligner import Aligner, AlignmentInput
 from ragstone.judges.local.alignment import Alignment
 from ragstone.judges.local.passages import Passages
 from ragstone.judges.local.support import support
@@ -136,7 +136,7 @@ class Judge:
         self.aligner = Aligner(self.encoder)  # type: ignore[arg-type]
 
     def __call__(self, propositions: tuple[str, ...]) -> None:
-        asked = Asked(self.contexts, self.passages, propositions)
+        asked = AlignmentInput(self.contexts, self.passages, propositions)
         matches: list[list[Alignment | None]] = self.aligner.align([asked])
         for text, match in zip(propositions, matches[0], strict=True):
             support(text, self.passages, None, match)

@@ -24,7 +24,7 @@ from scipy.stats import spearmanr
 import ragstone
 from ragstone.decisions.scored import Scored
 from ragstone.decisions.weighing.opinions import Opinion, Opinions
-from ragstone.decisions.weighing.weights import Weights, fit_weights
+from ragstone.decisions.weighing.weights import FittedWeights, fit_weights
 from ragstone.metrics import parse_metric
 from ragstone.report import show
 from ragstone.report.weights_page import weights_page
@@ -88,7 +88,7 @@ def said(pairs: Sequence[dict[str, Any]]) -> Iterator[Opinion]:
             )
 
 
-def report(run: Run, found: Weights, pairs: Sequence[dict[str, Any]]) -> None:
+def report(run: Run, found: FittedWeights, pairs: Sequence[dict[str, Any]]) -> None:
     """Spearman's correlation with people, of the composites and of each metric alone."""
     people = [float(np.mean(pair["labels"]["overall"])) for pair in pairs]
     print("\nSpearman with the mean of the annotators, on the pairs all scores are there for")

@@ -20,9 +20,9 @@ from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.run import Run, evaluate
 from ragstone.run.folder import Folder
-from ragstone.run.manifest import Tally, manifest
-from ragstone.run.models import Opened
-from ragstone.run.settings import Settings
+from ragstone.run.manifest import RunTally, manifest
+from ragstone.run.models import ModelNames
+from ragstone.run.settings import RunSettings
 from ragstone.run.stored_blocks import FinishedJudge
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 from ragstone.stats.comparing.effect_size import relative_change
@@ -91,14 +91,14 @@ def run_of(
     ]
     asks = ["response", "claims", "support/claim", "statements", "agreement/claim", "lexical"]
     content = manifest(
-        Settings.model_validate(
+        RunSettings.model_validate(
             {"data": "1", "definitions": {}, "local": ["1"], "nli": [], "citations": ""}
             | {"cluster": "question_id"}
             | settings
         ),
-        Tally(said=Counter(dict.fromkeys(((ask, judge, "ok") for ask in asks), len(rows)))),
+        RunTally(said=Counter(dict.fromkeys(((ask, judge, "ok") for ask in asks), len(rows)))),
         [FinishedJudge(judge, "", frozenset(["claims"]))],
-        Opened(),
+        ModelNames(),
         finished=True,
         **{name: [] for name in ("added", "suites", "by")},
         metrics=metrics,

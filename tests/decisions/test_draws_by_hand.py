@@ -11,7 +11,7 @@ import pytest
 from ragstone.decisions.quantity import reasons_of
 from ragstone.decisions.sampling.draw import draw_sample
 from ragstone.decisions.sampling.expected_width import expected_errors
-from ragstone.decisions.sampling.label_sheet import Asked, label_sheet, labels_asked
+from ragstone.decisions.sampling.label_sheet import RequestedLabel, label_sheet, labels_asked
 from ragstone.decisions.sampling.strata import deviations
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
@@ -92,7 +92,7 @@ def test_one_stratum_of_several_may_not_vary(two: Scored) -> None:
 
 def test_a_metric_of_sufficient_contexts_asks_whether_they_suffice() -> None:
     found = labels_asked((), parse_metric("sufficiency_rate"))
-    assert found == (Asked("evidence_sufficient", "context"),)
+    assert found == (RequestedLabel("evidence_sufficient", "context"),)
 
 
 def claims(out: Path, answers: Sequence[str]) -> tuple[Any, Any]:
@@ -130,7 +130,7 @@ class Stated(Run):
 
 def test_statements_are_those_of_the_first_reference(tmp_path: Path) -> None:
     run, sample = claims(tmp_path / "run", ["It is 90 metres long."])
-    sheet = label_sheet(sample, Stated(run.path), [Asked("support", "statement")])
+    sheet = label_sheet(sample, Stated(run.path), [RequestedLabel("support", "statement")])
     assert sheet.frame.select("statement", "text").rows() == [("0", "The pier is long.")]
 
 

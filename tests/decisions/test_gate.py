@@ -13,7 +13,7 @@ from ragstone.decisions.gating.checks import Check
 from ragstone.decisions.gating.gate import Decided, GateResult, gate
 from ragstone.decisions.gating.no_worse import gain
 from ragstone.decisions.gating.over_means import over_means_quantity
-from ragstone.decisions.gating.requirement import Bar, Op, read_number, read_requirement
+from ragstone.decisions.gating.requirement import Bound, Op, read_number, read_requirement
 from ragstone.decisions.gating.standing import standings
 from ragstone.decisions.quantity import Quantity
 from ragstone.decisions.scored import Scored
@@ -145,7 +145,7 @@ def test_one_question_has_no_interval_and_is_open(run: Make) -> None:
 @pytest.mark.parametrize("n", [50, 66, 100, 137, 300])
 def test_a_rate_is_passed_or_failed_by_mistake_no_more_often_than_the_level(n: int, op: Op) -> None:
     """By enumeration, at the least favourable truth, the bar itself; of families by their size."""
-    for bar in (Bar(op, at / 100) for at in (1, 5, 30, 50, 85, 99)):
+    for bar in (Bound(op, at / 100) for at in (1, 5, 30, 50, 85, 99)):
         chances = [comb(n, k) * bar.at**k * (1 - bar.at) ** (n - k) for k in range(n + 1)]
         inwards = list(range(n + 1)) if op == ">=" else list(range(n, -1, -1))
         for family in FAMILIES:
@@ -169,7 +169,7 @@ def test_in_unequal_clusters_too_a_rate_is_seldom_passed_or_failed_by_mistake() 
         exact = exact_rate(sums, counts)
         assert exact is not None
         quantity = Quantity(exact.rate, exact.interval, len(counts), exact=exact)
-        states.append(standings([check_of(quantity, Bar(">=", rate))], level=0.05, on="interval"))
+        states.append(standings([check_of(quantity, Bound(">=", rate))], level=0.05, on="interval"))
     for state in ("holds", "broken"):
         assert sum(one.state == state for (one,) in states) / 600 <= 0.06
 
@@ -177,17 +177,17 @@ def test_in_unequal_clusters_too_a_rate_is_seldom_passed_or_failed_by_mistake() 
 FAMILIES = (1, 3, 5, 10, 20)
 
 
-def state_of(successes: int, n: int, bar: Bar, family: int) -> str:
+def state_of(successes: int, n: int, bar: Bound, family: int) -> str:
     """Its state as one of a family whose others are met beyond doubt."""
     exact = ExactRate(successes / n, n)
     quantity = Quantity(exact.rate, exact.interval, n, exact=exact)
     wide = Interval(0.0, 1.0, 0.9, "clopper_pearson")
-    sure = check_of(Quantity(1.0, lambda _: wide, 1, exact=ExactRate(1.0, 1)), Bar(">=", 0.0))
+    sure = check_of(Quantity(1.0, lambda _: wide, 1, exact=ExactRate(1.0, 1)), Bound(">=", 0.0))
     checks = [check_of(quantity, bar), *[sure] * (family - 1)]
     return standings(checks, level=0.05, on="interval")[0].state
 
 
-def check_of(quantity: Quantity, bar: Bar) -> Check:
+def check_of(quantity: Quantity, bar: Bound) -> Check:
     return Check("", "hit", "one", bar, "+", quantity, pl.DataFrame())
 
 
@@ -412,7 +412,7 @@ def test_what_cannot_be_decided_is_refused_with_what_to_write(
 def test_a_number_on_the_bar_meets_it_where_the_sign_says_so(
     op: Op, below: bool, at: bool, above: bool
 ) -> None:
-    bar = Bar(op, 0.5)
+    bar = Bound(op, 0.5)
     assert [bar.met(value) for value in (0.4, 0.5, 0.6)] == [below, at, above]
 
 

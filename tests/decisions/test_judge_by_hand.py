@@ -20,7 +20,7 @@ from ragstone.decisions.calibrating.people import (
 )
 from ragstone.decisions.calibrating.repeats import flip_rates
 from ragstone.decisions.calibrating.units import judged_units
-from ragstone.decisions.scored import Scale
+from ragstone.decisions.scored import ValueRange
 from ragstone.examples import Context, Example
 from ragstone.judgements import KINDS
 from ragstone.labels.read import labels_of
@@ -28,8 +28,8 @@ from ragstone.labels.table import SCHEMA, LabelTable
 from ragstone.metrics import parse_metric
 from ragstone.run import Run, evaluate
 
-RATE = Scale(0.0, 1.0, "+", rate=True)
-SHARE = Scale(0.0, 1.0, "+", rate=False)
+RATE = ValueRange(0.0, 1.0, "+", rate=True)
+SHARE = ValueRange(0.0, 1.0, "+", rate=False)
 
 
 def check(
@@ -125,7 +125,7 @@ def test_a_verdict_is_what_the_judge_said_whatever_its_probability() -> None:
 
 
 def labelled(
-    judge: Sequence[float], people: Sequence[float | None], scale: Scale = RATE
+    judge: Sequence[float], people: Sequence[float | None], scale: ValueRange = RATE
 ) -> LabelledScores:
     n = len(judge)
     scores = pl.DataFrame(
@@ -161,11 +161,11 @@ def test_a_quantity_has_no_doubt_of_a_draw_that_nothing_speaks_against() -> None
         ([1.0, None, 1.0], SHARE, True),
         ([0.0, 0.5, 1.0], SHARE, False),
         ([0.0, 0.5, 1.0], RATE, True),
-        ([0.0, 1.0, 1.0], Scale(-1.0, 1.0, "+", rate=False), False),
+        ([0.0, 1.0, 1.0], ValueRange(-1.0, 1.0, "+", rate=False), False),
     ],
 )
 def test_zeros_and_ones_of_people_make_a_rate(
-    people: Sequence[float | None], scale: Scale, expected: bool
+    people: Sequence[float | None], scale: ValueRange, expected: bool
 ) -> None:
     assert is_rate(pl.DataFrame({"people": people}), scale) is expected
 

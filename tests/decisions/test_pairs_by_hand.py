@@ -10,21 +10,21 @@ import pytest
 from ragstone.decisions.comparing.compared import Comparison
 from ragstone.decisions.comparing.paired_scores import (
     About,
-    Asked,
+    ComparisonSettings,
     Pairs,
     compare_pairs,
     same_pairs,
 )
 from ragstone.decisions.comparing.sameness import measured_by
 from ragstone.decisions.comparing.sides import Values
-from ragstone.decisions.scored import Scale, Scored
+from ragstone.decisions.scored import Scored, ValueRange
 from ragstone.run import Estimate
 
 from .conftest import MadeRun
 
-SHARE = Scale(0.0, 1.0, "+", rate=False)
+SHARE = ValueRange(0.0, 1.0, "+", rate=False)
 ABOUT = About("mrr", "own", "a", "b", None)
-ASKED = Asked(0.95, 0.05, 0, 100)
+ASKED = ComparisonSettings(0.95, 0.05, 0, 100)
 
 
 def pairs(a: Sequence[float], b: Sequence[float]) -> Pairs:

@@ -12,8 +12,8 @@ from ragstone.decisions.sampling.annotators import shared_out
 from ragstone.decisions.sampling.disagreement import among_votes
 from ragstone.decisions.sampling.draw import Sample, draw_sample
 from ragstone.decisions.sampling.label_sheet import (
-    Asked,
-    Sheet,
+    LabelSheet,
+    RequestedLabel,
     label_sheet,
     labels_asked,
     write_sheet,
@@ -240,7 +240,9 @@ def test_a_share_goes_to_everybody_and_the_rest_is_shared_out_evenly() -> None:
     assert sum(len(who) == 2 for who in few) == 1
 
 
-def sheet_of(sample: Sample, run: ragstone.Run, *labels: str, metric: str | None = None) -> Sheet:
+def sheet_of(
+    sample: Sample, run: ragstone.Run, *labels: str, metric: str | None = None
+) -> LabelSheet:
     known = None if metric is None else parse_metric(metric)
     return label_sheet(sample, run, labels_asked(labels, known))
 
@@ -340,11 +342,11 @@ def test_a_metric_asks_for_the_labels_it_needs(
 
 
 def test_labels_that_are_named_go_first() -> None:
-    assert labels_asked(["support"], None) == (Asked("support", "claim"),)
+    assert labels_asked(["support"], None) == (RequestedLabel("support", "claim"),)
     assert labels_asked(["support"], parse_metric("context_recall")) == (
-        Asked("support", "statement"),
+        RequestedLabel("support", "statement"),
     )
-    assert labels_asked((), "my_own") == (Asked("my_own", "answer"),)
+    assert labels_asked((), "my_own") == (RequestedLabel("my_own", "answer"),)
     with pytest.raises(InputError, match="--label"):
         labels_asked((), None)
     with pytest.raises(InputError, match="answer, note"):
@@ -370,7 +372,7 @@ def test_a_filled_sheet_is_read_back_as_labels(
     )
     sheet = sheet_of(sample, run, metric=metric)
     assert sheet.labels == (label,)
-    filled = Sheet(sheet.frame.with_columns(pl.lit(value).alias(label)), sheet.asked, ())
+    filled = LabelSheet(sheet.frame.with_columns(pl.lit(value).alias(label)), sheet.asked, ())
     file = tmp_path / f"sheet.{ending}"
     write_sheet(filled, file)
     table = read_label_table(file)

@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.decisions.scored import Scored
 from ragstone.decisions.weighing.concordance import concordance
-from ragstone.decisions.weighing.opinions import Judged, Opinion, Opinions
+from ragstone.decisions.weighing.opinions import JointOpinion, Opinion, Opinions
 from ragstone.decisions.weighing.weighable import weighable
 from ragstone.decisions.weighing.weights import fit_weights
 
@@ -98,7 +98,7 @@ def test_the_record_has_the_weights_the_gain_and_who_spoke(scored: Scored) -> No
 def test_a_metric_with_few_scores_is_weighed_where_it_is_named(run: Make) -> None:
     few: list[Score] = [0.5, None, None, 0.25]
     scored = Scored(run(token_f1=[0.5, 0.25, 0.5, 1.0], rouge_l=few))
-    judged = [Judged((), (at,), 1.0, 1) for at in range(4)]
+    judged = [JointOpinion((), (at,), 1.0, 1) for at in range(4)]
     names, excluded, _ = weighable(scored, ["token_f1", "rouge_l"], None, judged)
     assert (names, excluded) == (["token_f1", "rouge_l"], {})
     names, excluded, _ = weighable(scored, [], None, judged)

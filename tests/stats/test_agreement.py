@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from ragstone.errors import InputError
-from ragstone.stats import Agreement, cohen_kappa, krippendorff_alpha, percent_agreement
+from ragstone.stats import AgreementCoefficient, cohen_kappa, krippendorff_alpha, percent_agreement
 
 LABELS = st.sampled_from([0, 1, 2])
 
@@ -24,14 +24,16 @@ def tables(draw: st.DrawFn) -> list[list[int | None]]:
     return draw(st.lists(row, min_size=2, max_size=5))
 
 
-def value(agreement: Agreement) -> float:
+def value(agreement: AgreementCoefficient) -> float:
     assert agreement.value is not None
     return agreement.value
 
 
 def test_kappa_by_hand() -> None:
     # Observed 3/4; expected 1/2 * 3/4 + 1/2 * 1/4 = 1/2.
-    assert cohen_kappa(["y", "y", "n", "n"], ["y", "y", "y", "n"]) == Agreement(0.5, None, 4)
+    assert cohen_kappa(["y", "y", "n", "n"], ["y", "y", "y", "n"]) == AgreementCoefficient(
+        0.5, None, 4
+    )
 
 
 def test_percent_agreement_by_hand() -> None:
@@ -47,7 +49,7 @@ def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[int, int]]) -> None:
     a, b = zip(*pairs, strict=True)
     kappa = cohen_kappa(a, b)
     if len({*a, *b}) == 1:
-        assert kappa == Agreement(None, "no_variation", len(pairs))
+        assert kappa == AgreementCoefficient(None, "no_variation", len(pairs))
     else:
         assert value(kappa) == pytest.approx(cohen_kappa_score(a, b))
 
@@ -86,14 +88,14 @@ def test_nan_and_none_are_not_rated() -> None:
 
 def test_labels_that_never_vary_leave_chance_undefined() -> None:
     same = [["y", "y", "y"], ["y", "y", "y"]]
-    assert krippendorff_alpha(same) == Agreement(None, "no_variation", 3)
-    assert cohen_kappa(*same) == Agreement(None, "no_variation", 3)
-    assert percent_agreement(same) == Agreement(1, None, 3)
+    assert krippendorff_alpha(same) == AgreementCoefficient(None, "no_variation", 3)
+    assert cohen_kappa(*same) == AgreementCoefficient(None, "no_variation", 3)
+    assert percent_agreement(same) == AgreementCoefficient(1, None, 3)
 
 
 def test_nothing_rated_twice_has_no_agreement() -> None:
     ratings: list[list[int | None]] = [[1, None], [None, 0]]
-    nothing = Agreement(None, "no_pairs", 0)
+    nothing = AgreementCoefficient(None, "no_pairs", 0)
     assert krippendorff_alpha(ratings) == nothing
     assert percent_agreement(ratings) == nothing
     assert cohen_kappa(*ratings) == nothing

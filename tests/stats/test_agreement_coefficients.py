@@ -18,7 +18,7 @@ from ragstone.stats.agreement.cohen import kappa_with_interval, light_kappa, qua
 from ragstone.stats.agreement.fleiss import fleiss_kappa
 from ragstone.stats.agreement.gwet import gwet_ac1
 from ragstone.stats.agreement.krippendorff import krippendorff_alpha
-from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 GRADES = st.integers(1, 5)
 Table = list[list[int | None]]
@@ -32,7 +32,7 @@ def tables(draw: st.DrawFn, gaps: bool = False) -> Table:
     return draw(st.lists(row, min_size=2, max_size=5))
 
 
-def value(agreement: Agreement) -> float:
+def value(agreement: AgreementCoefficient) -> float:
     assert agreement.value is not None
     return agreement.value
 
@@ -90,7 +90,7 @@ def test_a_label_said_once_and_alone_still_moves_chance() -> None:
     # Two items on which both say yes, one that a single annotator calls no: chance is no longer
     # sure, so both are 1 and not undefined.
     table: list[list[str | None]] = [["y", "y", "n"], ["y", "y", None]]
-    assert gwet_ac1(table) == fleiss_kappa(table) == Agreement(1.0, None, 2)
+    assert gwet_ac1(table) == fleiss_kappa(table) == AgreementCoefficient(1.0, None, 2)
     assert krippendorff_alpha(table).reason == "no_variation"
     # And where they differ once: observed 1/2; shares of yes over three items (1 + 1/2 + 0) / 3.
     table = [["y", "y", "n"], ["y", "n", None]]
@@ -194,7 +194,7 @@ def test_what_has_no_value_says_why(table: Table, percent: float | None, reason:
     found = agreement_coefficients(table)
     assert found["percent"].value == percent
     for name in ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"):
-        assert found[name] == Agreement(None, reason, found["percent"].n)
+        assert found[name] == AgreementCoefficient(None, reason, found["percent"].n)
 
 
 def test_amounts_have_no_kappa_and_words_no_distances() -> None:
@@ -220,7 +220,7 @@ def test_annotators_need_the_same_items() -> None:
 def test_one_item_that_two_labelled_is_enough_for_a_value() -> None:
     # Both disagree on it; with those labelled once yes and no are as frequent, chance is 1/2.
     table: list[list[str | None]] = [["y", "y", "n"], ["n", None, None]]
-    assert fleiss_kappa(table) == gwet_ac1(table) == Agreement(-1.0, None, 1)
+    assert fleiss_kappa(table) == gwet_ac1(table) == AgreementCoefficient(-1.0, None, 1)
 
 
 def test_words_on_a_scale_have_the_coefficients_that_need_no_distance() -> None:

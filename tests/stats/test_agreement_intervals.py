@@ -6,7 +6,7 @@ import pytest
 from ragstone.errors import InputError
 from ragstone.stats.agreement.coefficients import agreement_coefficients
 from ragstone.stats.agreement.fleiss import fleiss_kappa
-from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.interval import Interval
 from ragstone.stats.wilson import wilson
 
@@ -21,7 +21,7 @@ def annotated(items: int, right: float, seed: int, annotators: int = 2) -> list[
     return np.asarray(np.where(wrong, 1 - truth, truth)).tolist()  # type: ignore[no-any-return]
 
 
-def interval(agreement: Agreement) -> Interval:
+def interval(agreement: AgreementCoefficient) -> Interval:
     assert agreement.interval is not None
     return agreement.interval
 

@@ -7,7 +7,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from ragstone.errors import InputError
 from ragstone.stats import wilson
 from ragstone.stats.agreement.cohen import Disagreement, kappa_with_interval
-from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 RNG = np.random.default_rng(1)
 PEOPLE = RNG.integers(0, 4, 300)
@@ -52,8 +52,8 @@ def test_kappa_of_clusters_has_a_wider_interval_and_the_same_value() -> None:
 
 
 def test_kappa_without_variation_or_rows_is_undefined() -> None:
-    assert kappa_with_interval([1, 1], [1, 1]) == Agreement(None, "no_variation", 2)
-    assert kappa_with_interval([], []) == Agreement(None, "no_pairs", 0)
+    assert kappa_with_interval([1, 1], [1, 1]) == AgreementCoefficient(None, "no_variation", 2)
+    assert kappa_with_interval([], []) == AgreementCoefficient(None, "no_pairs", 0)
     words = kappa_with_interval(["a", "b"], ["a", "b"], disagreement="quadratic")
     assert (words.value, words.reason) == (None, "not_numbers")
 

@@ -22,7 +22,7 @@ class Way(StrEnum):
     error = "error"
 
 
-class Share(StrEnum):
+class AllocationOption(StrEnum):
     """How a sample is shared out to strata."""
 
     proportional = "proportional"
@@ -58,10 +58,10 @@ def sample(
                      "said by the metric. Repeat to cross them."),
     ] = None,
     allocation: Annotated[
-        Share,
+        AllocationOption,
         typer.Option(help="To strata: as many as they have (proportional), the same number "
                      "(equal), or more where scores vary more (neyman)."),
-    ] = Share.proportional,
+    ] = AllocationOption.proportional,
     other: Annotated[
         list[Path] | None,
         typer.Option(metavar="RUN2", help="A run of another judge on the same examples, for "

@@ -24,17 +24,17 @@ from .planning.sizes import mean_sizes, paired_sizes, rate_size
 from .sampling.draw import Sample, draw_sample
 from .scored import Scored
 from .weighing.opinions import read_opinions
-from .weighing.weights import Weights, fit_weights
+from .weighing.weights import FittedWeights, fit_weights
 
 __all__ = [
     "Calibration",
     "Comparison",
     "Comparisons",
+    "FittedWeights",
     "GateResult",
     "Passport",
     "Sample",
     "Scored",
-    "Weights",
     "calibrate",
     "compare",
     "corrected_quantities",

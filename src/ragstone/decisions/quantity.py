@@ -10,7 +10,7 @@ import polars as pl
 from ragstone.stats import Interval
 from ragstone.stats.exact_rate import ExactRate, exact_rate
 
-from .scored import Scale, by_cluster, mean_at
+from .scored import ValueRange, by_cluster, mean_at
 
 End = Literal["low", "high"]
 
@@ -67,7 +67,7 @@ class Quantity:
         return self.n_missing / self.n_possible if self.n_possible else 0.0
 
 
-def mean_quantity(scores: pl.DataFrame, scale: Scale) -> Quantity:
+def mean_quantity(scores: pl.DataFrame, scale: ValueRange) -> Quantity:
     """The mean of the scores that have a value; of a rate with exact tails.
 
     Args:

@@ -30,7 +30,7 @@ OWN_COLUMNS = ("id", "question_id", "system", "question", "answer", "policy")
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ValueRange:
     """Where the values of a metric lie; None for an end that is not known."""
 
     low: float | None
@@ -158,22 +158,22 @@ class Scored:
         except RagstoneError:
             return None
 
-    def scale(self, name: str) -> Scale:
+    def scale(self, name: str) -> ValueRange:
         """Where its values lie; of a user's own only which way is better."""
         metric = self.metric(name)
         if metric is not None:
             low, high = metric.range.low, metric.range.high
-            return Scale(
+            return ValueRange(
                 low if isfinite(low) else None,
                 high if isfinite(high) else None,
                 metric.range.better,
                 metric.range.rate,
             )
         better = next(one.better for one in self.run.estimate_list if one.metric == name)
-        return Scale(None, None, better, rate=False)
+        return ValueRange(None, None, better, rate=False)
 
 
-def mean_of(scores: pl.DataFrame, scale: Scale, *, level: float = 0.95) -> MeanEstimate:
+def mean_of(scores: pl.DataFrame, scale: ValueRange, *, level: float = 0.95) -> MeanEstimate:
     """Mean of the scores that have a value, with the interval that suits it.
 
     Args:
@@ -208,7 +208,7 @@ def by_cluster(scores: pl.DataFrame) -> ByCluster:
     return ByCluster(*(clusters[name].to_numpy() for name in ("sums", "counts", "squares")))
 
 
-def mean_at(clusters: ByCluster, scale: Scale) -> Callable[[float], MeanEstimate]:
+def mean_at(clusters: ByCluster, scale: ValueRange) -> Callable[[float], MeanEstimate]:
     """As ``mean_of``, for many levels."""
 
     def mean(level: float) -> MeanEstimate:

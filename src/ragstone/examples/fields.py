@@ -114,7 +114,7 @@ NESTED = ("labels", "slices", "meta")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FieldLayout:
     """Where each field stands in records of one set of columns.
 
     ``extra`` are the columns that are no field; ``nested`` are columns such as
@@ -158,7 +158,9 @@ def check_mapping(columns: Mapping[str, str]) -> None:
             raise UnknownName("field", name, NAMES)
 
 
-def plan(keys: Iterable[object], columns: Mapping[str, str], layout: str | None = None) -> Plan:
+def plan(
+    keys: Iterable[object], columns: Mapping[str, str], layout: str | None = None
+) -> FieldLayout:
     """Find the fields of records with these columns.
 
     Args:
@@ -169,7 +171,7 @@ def plan(keys: Iterable[object], columns: Mapping[str, str], layout: str | None 
     """
     names = list(keys)
     if (odd := next((name for name in names if not isinstance(name, str)), None)) is not None:
-        return Plan("", problem=Problem("", "field names that are text", repr(odd)[:60]))
+        return FieldLayout("", problem=Problem("", "field names that are text", repr(odd)[:60]))
     texts = [name for name in names if isinstance(name, str)]
     return _Columns(texts, columns, layout).plan()
 
@@ -188,7 +190,7 @@ class _Columns:
         self.squashed = frozenset(self.free)
         self.layout = self._layout(layout)
 
-    def plan(self) -> Plan:
+    def plan(self) -> FieldLayout:
         there = set(self.names)
         found = {field: column for field, column in self.mapped.items() if column in there}
         for field in NAMES:
@@ -212,7 +214,7 @@ class _Columns:
             if "." in name and name.split(".")[0] in NESTED and all(name.split("."))
         )
         dotted = {name for name, _ in nested}
-        return Plan(
+        return FieldLayout(
             layout=self.layout,
             extra=tuple(name for name in rest if name not in dotted),
             nested=nested,

@@ -47,7 +47,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Table:
+class DataFrameSource:
     """A data frame. A lazy one is collected in batches."""
 
     frame: pl.DataFrame | pl.LazyFrame
@@ -68,21 +68,21 @@ class Table:
                 yield number, row
 
 
-def table_of(source: object) -> Table | None:
+def table_of(source: object) -> DataFrameSource | None:
     """The table that the object is, if it is one."""
     if isinstance(source, (pl.DataFrame, pl.LazyFrame)):
-        return Table(source, "the Polars table")
+        return DataFrameSource(source, "the Polars table")
     package = type(source).__module__.partition(".")[0]
     kind = type(source).__name__
     if package == "pandas" and kind == "DataFrame":
-        return Table(pl.from_pandas(source), "the pandas table")
-    if package == "pyarrow" and kind in ("Table", "RecordBatch"):
+        return DataFrameSource(pl.from_pandas(source), "the pandas table")
+    if package == "pyarrow" and kind in ("DataFrameSource", "RecordBatch"):
         frame = pl.from_arrow(source)
         if isinstance(frame, pl.DataFrame):
-            return Table(frame, "the Arrow table")
+            return DataFrameSource(frame, "the Arrow table")
     if hasattr(source, "__arrow_c_stream__"):
         frame = pl.DataFrame(source)
-        return Table(frame, f"the {package} table")
+        return DataFrameSource(frame, f"the {package} table")
     return None
 
 

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any
 
 from ragstone.examples.example import NOTHING, Context, Example, Turn
-from ragstone.examples.fields import ABSENT, Plan, plan, squash
+from ragstone.examples.fields import ABSENT, FieldLayout, plan, squash
 from ragstone.examples.json_text import BadJsonError, decode, surrogate_in
 from ragstone.examples.labels import label_problems
 from ragstone.examples.problem import Problem, shown
@@ -53,10 +53,10 @@ class RecordReader:
         self.layout = layout
         self.spelled: Counter[str] = Counter()
         self.unread: Counter[tuple[str, str]] = Counter()
-        self._plans: dict[tuple[object, ...], Plan] = {}
+        self._plans: dict[tuple[object, ...], FieldLayout] = {}
         self._shapes: dict[tuple[object, ...], tuple[str, str, bool]] = {}
 
-    def plan_of(self, record: Mapping[str, Any]) -> Plan:
+    def plan_of(self, record: Mapping[str, Any]) -> FieldLayout:
         """How records with these columns are read."""
         keys = tuple(record)
         found = self._plans.get(keys)
@@ -70,7 +70,7 @@ class RecordReader:
             self._plans[keys] = found
         return found
 
-    def _resembling(self, found: Plan) -> tuple[tuple[str, str], ...]:
+    def _resembling(self, found: FieldLayout) -> tuple[tuple[str, str], ...]:
         """Columns that are no field, with the one they look like, unless the user named it."""
         looked = ((name, resembled(name)) for name in found.extra[:MOST_COLUMNS])
         return tuple((name, field) for name, field in looked if field and field not in self.columns)

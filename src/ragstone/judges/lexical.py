@@ -16,7 +16,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class TextOverlap:
     """How much two texts overlap, each from 0 to 1."""
 
     exact_match: float
@@ -40,10 +40,10 @@ def normalised(text: str) -> str:
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
 
 
-def overlap(answer: str, reference: str) -> Overlap:
+def overlap(answer: str, reference: str) -> TextOverlap:
     """Every measure of one pair."""
     ours, theirs = tokens(answer), tokens(reference)
-    return Overlap(
+    return TextOverlap(
         exact_match=float(normalised(answer) == normalised(reference)),
         token_f1=_f1(_shared(ours, theirs), len(ours), len(theirs)),
         token_f1_set=_f1(len(set(ours) & set(theirs)), len(set(ours)), len(set(theirs))),

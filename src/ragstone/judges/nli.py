@@ -78,7 +78,7 @@ def outputs(model: CrossEncoder) -> Outputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class NliVerdict:
     """Whether the contexts back up one proposition.
 
     ``evidence`` holds positions of contexts, empty where it is absent; ``quote`` a sentence of the
@@ -92,7 +92,7 @@ class Verdict:
     reason: str
 
 
-def verdict(read: Sequence[tuple[Window, Sequence[float]]], known: Outputs) -> Verdict:
+def verdict(read: Sequence[tuple[Window, Sequence[float]]], known: Outputs) -> NliVerdict:
     """The verdict on a proposition.
 
     Args:
@@ -101,7 +101,7 @@ def verdict(read: Sequence[tuple[Window, Sequence[float]]], known: Outputs) -> V
         known: What the outputs of the model mean.
     """
     if not read:
-        return Verdict("absent", 0.0, (), None, "nothing to read")
+        return NliVerdict("absent", 0.0, (), None, "nothing to read")
     entailed = [round(scores[known.entailment], DECIMALS) for _, scores in read]
     best = entailed.index(max(entailed))
     denied = 0.0 if known.contradiction is None else read[0][1][known.contradiction]
@@ -112,7 +112,7 @@ def verdict(read: Sequence[tuple[Window, Sequence[float]]], known: Outputs) -> V
         return _on(read[0][0], "contradicted", entailed[best], reason)
     if entailed[best] >= THRESHOLD:
         return _on(read[best][0], "supported", entailed[best], reason)
-    return Verdict("absent", entailed[best], (), None, reason)
+    return NliVerdict("absent", entailed[best], (), None, reason)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class NliJudge:
         """Judge each proposition, those of several examples together."""
         sheet = Sheet(ask, self.name)
         propositions = block.propositions(ask)
-        said: dict[str, list[Verdict] | str] = {}
+        said: dict[str, list[NliVerdict] | str] = {}
         waiting = iter(rows)
         while some := list(islice(waiting, EXAMPLES_AT_ONCE)):
             subjects = {
@@ -165,9 +165,9 @@ class NliJudge:
         block: Block,
         propositions: Mapping[int, Sequence[Proposition]],
         rows: Mapping[str, int],
-    ) -> "dict[str, list[Verdict] | str]":
+    ) -> "dict[str, list[NliVerdict] | str]":
         """For each subject its verdicts, or why there are none."""
-        said: dict[str, list[Verdict] | str] = {}
+        said: dict[str, list[NliVerdict] | str] = {}
         read: dict[str, list[list[Window]]] = {}
         for subject, row in rows.items():
             texts = [context.text for context in block.examples[row].contexts or ()]
@@ -212,7 +212,7 @@ def _enter(
     row: int,
     subject: str,
     propositions: Sequence[Proposition],
-    said: list[Verdict] | str,
+    said: list[NliVerdict] | str,
 ) -> None:
     if isinstance(said, str):
         sheet.done(row, subject, "failed", said)
@@ -237,6 +237,6 @@ def _enter(
 
 def _on(
     window: Window, said: Literal["supported", "contradicted"], probability: float, reason: str
-) -> Verdict:
+) -> NliVerdict:
     contexts = tuple(dict.fromkeys(sentence.context for sentence in window.fullest))
-    return Verdict(said, probability, contexts, window.fullest[0].text, reason)
+    return NliVerdict(said, probability, contexts, window.fullest[0].text, reason)

@@ -17,7 +17,7 @@ SHARED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ContextSentence:
     """A sentence of the contexts.
 
     Args:
@@ -35,7 +35,7 @@ class Sentence:
 class Window:
     """Sentences in a row, at least one, to be read for a proposition with these content words."""
 
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[ContextSentence, ...]
     proposition: str
     wanted: frozenset[str]
 
@@ -45,7 +45,7 @@ class Window:
         return " ".join(sentence.text for sentence in self.sentences), self.proposition
 
     @property
-    def fullest(self) -> tuple[Sentence, ...]:
+    def fullest(self) -> tuple[ContextSentence, ...]:
         """Those with words of the proposition, most of them first; all where none has any."""
         holding = [one for one in self.sentences if one.terms & self.wanted]
         holding.sort(key=lambda one: -len(one.terms & self.wanted))
@@ -59,16 +59,16 @@ class Window:
         return replace(self, sentences=left)
 
 
-def read_sentences(contexts: Sequence[str]) -> list[Sentence]:
+def read_sentences(contexts: Sequence[str]) -> list[ContextSentence]:
     """The sentences of the contexts, in order."""
     return [
-        Sentence(sentence.text, position, frozenset(terms(sentence.text)))
+        ContextSentence(sentence.text, position, frozenset(terms(sentence.text)))
         for position, text in enumerate(contexts)
         for sentence in sentences(text)
     ]
 
 
-def windows(proposition: str, passages: Sequence[Sentence]) -> list[Window]:
+def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[Window]:
     """The windows to be read for a proposition: those with most of its content words first.
 
     A window begins one sentence before one that holds a word, which may say what a pronoun means.
@@ -89,7 +89,7 @@ def windows(proposition: str, passages: Sequence[Sentence]) -> list[Window]:
     ]
 
 
-def _candidates(wanted: frozenset[str], passages: Sequence[Sentence]) -> Iterator[int]:
+def _candidates(wanted: frozenset[str], passages: Sequence[ContextSentence]) -> Iterator[int]:
     """First sentences, in the order in which windows are taken."""
     last = max(0, len(passages) - SENTENCES)
     holding = [number for number, one in enumerate(passages) if one.terms & wanted]
@@ -99,5 +99,5 @@ def _candidates(wanted: frozenset[str], passages: Sequence[Sentence]) -> Iterato
     yield from range(0, len(passages), SENTENCES)
 
 
-def _held(wanted: frozenset[str], window: Sequence[Sentence]) -> int:
+def _held(wanted: frozenset[str], window: Sequence[ContextSentence]) -> int:
     return len(wanted.intersection(term for one in window for term in one.terms))

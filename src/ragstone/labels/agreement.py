@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.stats.agreement.coefficients import agreement_coefficients
-from ragstone.stats.agreement.ratings import GAP, Agreement, Ratings, read_ratings
+from ragstone.stats.agreement.ratings import GAP, AgreementCoefficient, RatingMatrix, read_ratings
 from ragstone.stats.clusters import cluster_wilson
 from ragstone.stats.interval import Interval, ends_of
 
@@ -114,7 +114,7 @@ class ColumnAgreement:
     n_items: int
     n_shared: int
     n_clusters: int
-    coefficients: Mapping[str, Agreement]
+    coefficients: Mapping[str, AgreementCoefficient]
     annotators: tuple[Annotator, ...]
     uses: tuple[LabelUse, ...]
     n_divided: int
@@ -387,7 +387,7 @@ class _Column:
         return tuple(found)
 
 
-def coincidences(ratings: Ratings) -> Floats:
+def coincidences(ratings: RatingMatrix) -> Floats:
     """How often one annotator says this where another says that, shape (labels, labels).
 
     Each item counts as often as it has labels, as in Krippendorff's alpha.
@@ -426,5 +426,5 @@ def _key(name: str, known: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
     raise UnknownName("column of these labels", name, known, hint=f"They have {', '.join(known)}.")
 
 
-def _coefficient(one: Agreement) -> dict[str, Any]:
+def _coefficient(one: AgreementCoefficient) -> dict[str, Any]:
     return {"value": one.value, **ends_of(one.interval), "reason": one.reason}

@@ -9,7 +9,7 @@ from rich.text import Text
 from ragstone.labels.agreement import ColumnAgreement, Dividing
 from ragstone.labels.broken_rules import BrokenRule
 from ragstone.labels.table import LabelTable
-from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.interval import Interval
 
 from .facts import DIM, HEAD, Facts, Paragraph
@@ -296,11 +296,11 @@ def _votes(item: Dividing) -> str:
     return " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
 
 
-def _plain(one: Agreement, style: str = "") -> Cell:
+def _plain(one: AgreementCoefficient, style: str = "") -> Cell:
     return cell("–", "yellow") if one.value is None else cell(number(one.value), style)
 
 
-def _axis_from(ones: Collection[Agreement]) -> float:
+def _axis_from(ones: Collection[AgreementCoefficient]) -> float:
     """Where the strips begin: 0, or -1 where a value or an end lies below 0."""
     least = [one.value for one in ones if one.value is not None]
     least += [one.interval.low for one in ones if one.interval is not None]

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.decisions.sampling.draw import Sample
-from ragstone.decisions.sampling.label_sheet import Sheet, guideline_file
+from ragstone.decisions.sampling.label_sheet import LabelSheet, guideline_file
 
 from .facts import DIM, HEAD, Facts, Paragraph
 from .render.grid import Cell, Column, Grid, Row, cell, folded
@@ -16,7 +16,7 @@ BAR, NAME_WIDTH = 24, 44
 SHOWN_STRATA = 30
 
 
-def sample_page(sample: Sample, sheet: Sheet, out: Path | None) -> RenderableType:
+def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> RenderableType:
     """What was drawn from what, how likely it was, who labels what, and where the sheet is."""
     parts: list[RenderableType] = [Facts(_facts(sample, sheet, out))]
     if sample.strata:
@@ -30,7 +30,7 @@ def sample_page(sample: Sample, sheet: Sheet, out: Path | None) -> RenderableTyp
     return Group(*parts)
 
 
-def _facts(sample: Sample, sheet: Sheet, out: Path | None) -> list[tuple[str, Text]]:
+def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> list[tuple[str, Text]]:
     settings, n = sample.settings, sample.rows.height
     drawn = Text.assemble((f"{n:,} of {sample.examples:,} examples", HEAD))
     if sample.questions is not None:
@@ -64,7 +64,7 @@ def _facts(sample: Sample, sheet: Sheet, out: Path | None) -> list[tuple[str, Te
     return rows
 
 
-def _asked(sheet: Sheet) -> list[str]:
+def _asked(sheet: LabelSheet) -> list[str]:
     units: dict[str, list[str]] = {}
     for one in sheet.asked:
         units.setdefault(one.label, []).append(one.unit)
@@ -99,7 +99,7 @@ def _widths(sample: Sample) -> Grid:
     return Grid([Column(), Column("right"), Column()], rows)
 
 
-def _annotators(sample: Sample, sheet: Sheet) -> Grid:
+def _annotators(sample: Sample, sheet: LabelSheet) -> Grid:
     everybody = len(sample.settings["annotators"])
     counts = Counter(name for names in sample.rows["annotators"] for name in names)
     shared = sum(len(names) == everybody > 1 for names in sample.rows["annotators"])
@@ -114,7 +114,7 @@ def _annotators(sample: Sample, sheet: Sheet) -> Grid:
     return Grid([Column(), Column("right"), Column("right"), Column("right")], rows)
 
 
-def _notes(sample: Sample, sheet: Sheet, out: Path | None) -> list[str]:
+def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> list[str]:
     notes = [*sample.notes, *sheet.notes]
     n, settings = sample.rows.height, sample.settings
     least, most = sample.chances

@@ -3,7 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.decisions.weighing.weights import EQUAL, Fit, Weights
+from ragstone.decisions.weighing.weights import EQUAL, Fit, FittedWeights
 
 from .facts import DIM, HEAD, Facts
 from .figures import coloured, counted, drawn, ends, number, percent
@@ -16,7 +16,7 @@ NAME_WIDTH = 36
 KEPT, NOT_KEPT = "green", "yellow"
 
 
-def weights_page(found: Weights) -> RenderableType:
+def weights_page(found: FittedWeights) -> RenderableType:
     """Who judged what, the weights, how well they foretell people, and which to keep."""
     parts: list[RenderableType] = [
         Facts(_facts(found)), Text(), Roomiest([_weights(found, bar) for bar in BARS]), Text(),
@@ -28,7 +28,7 @@ def weights_page(found: Weights) -> RenderableType:
     return Group(*parts)
 
 
-def _facts(found: Weights) -> list[tuple[str, Text]]:
+def _facts(found: FittedWeights) -> list[tuple[str, Text]]:
     questions = counted(found.n_questions, "question")
     people = counted(found.n_annotators, "annotator")
     said = Text.assemble((counted(found.n, _noun(found)), HEAD),
@@ -38,7 +38,7 @@ def _facts(found: Weights) -> list[tuple[str, Text]]:
     return [("people", said), ("from", Text(found.source)), ("scores", Text(found.run))]
 
 
-def _weights(found: Weights, bar: int) -> Grid:
+def _weights(found: FittedWeights, bar: int) -> Grid:
     head = ["metric", found.start_name if len(found.start_name) < 16 else "start", "fitted",
             "over the folds", f"0{'1'.rjust(bar - 1)}" if bar else ""]  # fmt: skip
     rows: list[Row] = [[cell(word, DIM) for word in head]]
@@ -55,7 +55,7 @@ def _weights(found: Weights, bar: int) -> Grid:
     return Grid([Column(), Column("right"), Column("right"), Column("right"), Column()], rows)
 
 
-def _fits(found: Weights, strip: int) -> Grid:
+def _fits(found: FittedWeights, strip: int) -> Grid:
     loss = "log loss" if found.sort == "preference" else "squared error"
     words = ["on questions not fitted on", loss, "in people's order"]
     words.append(f"{percent(found.level)} interval")
@@ -75,7 +75,7 @@ def _fits(found: Weights, strip: int) -> Grid:
     return Grid([Column(), Column("right"), Column("right"), Column("right"), Column()], rows)
 
 
-def _settled(found: Weights) -> list[tuple[str, Text]]:
+def _settled(found: FittedWeights) -> list[tuple[str, Text]]:
     style = f"bold {KEPT if found.kept == 'fitted' else NOT_KEPT}"
     word = "the fitted weights" if found.kept == "fitted" else "the starting weights"
     return [
@@ -84,7 +84,7 @@ def _settled(found: Weights) -> list[tuple[str, Text]]:
     ]
 
 
-def _notes(found: Weights) -> list[tuple[str, str]]:
+def _notes(found: FittedWeights) -> list[tuple[str, str]]:
     notes = []
     if found.n_left_out:
         lacking = ", ".join(f"{name} {count:,}" for name, count in found.left_out.items())
@@ -95,7 +95,7 @@ def _notes(found: Weights) -> list[tuple[str, str]]:
     return notes
 
 
-def _noun(found: Weights) -> str:
+def _noun(found: FittedWeights) -> str:
     return "pair" if found.sort == "preference" else "rating"
 
 

@@ -15,7 +15,7 @@ from ragstone.metrics import Composite, Metric, parse_metric
 from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_best
 
 from .estimate import Estimate
-from .models import NO_MODELS, Opened
+from .models import NO_MODELS, ModelNames
 from .settings import ChatSettings
 
 SEED = 20_240_601
@@ -41,7 +41,7 @@ class Provenance:
     judges: Mapping[str, str]
     """For each ask, who filled it, such as ``local 60%+human 40%``."""
     cluster: str
-    opened: Opened = NO_MODELS
+    opened: ModelNames = NO_MODELS
     """The models behind the similarities."""
     chat: ChatSettings | None = None
     """What chat models were told; None where no judge is one."""

@@ -14,8 +14,8 @@ from .estimate import Estimate
 from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder
 from .forms import STATUS_CODES
-from .manifest import VERSION, Tally
-from .quick import Facts, candidates, choose
+from .manifest import VERSION, RunTally
+from .quick import DataFacts, candidates, choose
 from .remarks import of_clusters
 from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
 from .scoring import NO_VALUE, component_metrics
@@ -45,7 +45,7 @@ class Estimated:
     remarks: list[str]
 
 
-def estimate_run(folder: Folder, spec: RunSpec, tally: Tally) -> Estimated:
+def estimate_run(folder: Folder, spec: RunSpec, tally: RunTally) -> Estimated:
     """Estimate a run whose blocks are all scored.
 
     Raises:
@@ -80,7 +80,7 @@ def estimate_run(folder: Folder, spec: RunSpec, tally: Tally) -> Estimated:
 def _estimates(
     folder: Folder,
     spec: RunSpec,
-    tally: Tally,
+    tally: RunTally,
     metrics: Sequence[Metric],
     fields: Sequence[str],
     facets: pl.DataFrame,
@@ -102,12 +102,12 @@ def _estimates(
         )
 
 
-def _chosen(folder: Folder, spec: RunSpec, tally: Tally, facets: pl.DataFrame) -> list[Metric]:
+def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame) -> list[Metric]:
     """What was asked for, and what of the quick suite the data allows."""
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
     counts = _counts_of_scores(folder)
-    facts = Facts(
+    facts = DataFacts(
         retrieved=bool(facets["contexts"].sum()),
         labelled=("relevance", "human", "ok") in tally.said,
         by_ids=("relevance", "ids", "ok") in tally.said,

@@ -22,7 +22,7 @@ from .estimating import LEVEL, estimate_run
 from .folder import Folder, write_json
 from .judging import JudgedBlock, judge_block
 from .live import Debug, Live
-from .manifest import Tally, calls_of, manifest
+from .manifest import RunTally, calls_of, manifest
 from .progress import Progress, Report
 from .remarks import of_models, remarks
 from .scoring import block_scores, block_tables, check_fields
@@ -58,7 +58,7 @@ class Evaluation:
         self.folder = folder
         self.spec = spec
         self.progress = progress
-        self.tally = Tally()
+        self.tally = RunTally()
         self.unanswered = 0
         self._asking: Asking | None = None
 

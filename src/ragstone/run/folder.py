@@ -38,7 +38,7 @@ from ragstone.parquet import scan_parquet, sink_parquet, write_parquet
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate
 from .fitting import check_estimates, check_lists, check_rows, counted, looked_at
-from .forms import OF_PARTS, TABLES, Manifest, Part
+from .forms import OF_PARTS, TABLES, BlockForm, Manifest
 from .written import (
     File,
     Several,
@@ -459,7 +459,7 @@ PLACES = (*map(_place, TABLES), ESTIMATES)
 
 
 def _check_part(part: Path, number: int) -> None:
-    _, form = read_signed(part / PART, Part)
+    _, form = read_signed(part / PART, BlockForm)
     if form.block != number:
         fault = Fault(str(part / PART), None, "block", str(number), str(form.block))
         raise DamagedRun([fault])

@@ -41,7 +41,7 @@ CHARACTERS_A_TOKEN = 4
 
 
 @dataclass(slots=True)
-class Expected:
+class TaskForecast:
     """What one task takes.
 
     Attributes:
@@ -72,15 +72,15 @@ class Forecast:
     """
 
     examples: int
-    tasks: Mapping[tuple[str, str], Expected]
+    tasks: Mapping[tuple[str, str], TaskForecast]
     notes: tuple[str, ...] = ()
 
     @property
-    def total(self) -> Expected:
+    def total(self) -> TaskForecast:
         """All tasks together; the cost is None if that of any is."""
         every = list(self.tasks.values())
         paid = [one.usd for one in every if one.calls]
-        return Expected(
+        return TaskForecast(
             sum(one.calls for one in every),
             sum(one.known for one in every),
             sum(one.prompt for one in every),
@@ -206,7 +206,7 @@ class _Counting:
 
     prices: Mapping[str, Price | None]
     known: _Known
-    tasks: dict[tuple[str, str], Expected] = field(default_factory=dict)
+    tasks: dict[tuple[str, str], TaskForecast] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _examples: dict[str, Example] = field(default_factory=dict)
 
@@ -225,7 +225,7 @@ class _Counting:
         }
         if name not in self._seen:
             self._seen.add(name)
-            expected = self.tasks.setdefault((model.name, question.task), Expected())
+            expected = self.tasks.setdefault((model.name, question.task), TaskForecast())
             if self.known.answers(name, model):
                 expected.known += 1
             else:

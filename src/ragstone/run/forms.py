@@ -15,8 +15,8 @@ from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
 
 from .calls.entries import Totals
-from .models import Opened
-from .settings import Settings
+from .models import ModelNames
+from .settings import RunSettings
 from .written import Count, File, Several
 
 
@@ -29,7 +29,7 @@ def _known(ask: str) -> str:
 Ask = Annotated[str, AfterValidator(_known)]
 
 
-class Judge(BaseModel):
+class JudgeForm(BaseModel):
     """A judge of the run."""
 
     name: str
@@ -69,15 +69,15 @@ class Manifest(BaseModel):
 
     ragstone: str
     finished: bool
-    settings: Settings
+    settings: RunSettings
     signature: str
     metrics: Several[str]
     added: Several[str]
     suites: Several[str]
     by: Several[str]
     cluster: str
-    judges: Several[Judge]
-    models: Opened
+    judges: Several[JudgeForm]
+    models: ModelNames
     judged: Several[tuple[Ask, str, str, Count]]
     compared: dict[str, Compared]
     left_open: Several[tuple[str, str, str, Count]]
@@ -101,7 +101,7 @@ class Manifest(BaseModel):
         return 0 if self.data is None else self.data.examples
 
 
-class Part(BaseModel):
+class BlockForm(BaseModel):
     """``part.json`` of a finished block."""
 
     block: Count

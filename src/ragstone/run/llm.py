@@ -95,7 +95,7 @@ class ModelJudges:
         from .calls.entries import FILE
         from .calls.journal import Journal
         from .calls.prices import load_prices
-        from .calls.replies import Replies
+        from .calls.replies import ReplyCache
 
         prices = load_prices(limits.prices)
         journal = Journal.open(folder / FILE)
@@ -109,7 +109,7 @@ class ModelJudges:
             limits=limits.of_a_model,
             prices=prices,
             budget=budget,
-            cache=None if kept is None else Replies(kept, note),
+            cache=None if kept is None else ReplyCache(kept, note),
             pool=self.pool,
         )
         try:

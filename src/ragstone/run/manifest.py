@@ -17,8 +17,8 @@ from ragstone.judges.names import LOCAL
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals
-from .models import Opened
-from .settings import Settings
+from .models import ModelNames
+from .settings import RunSettings
 
 VERSION = version("ragstone")
 
@@ -33,7 +33,7 @@ Said = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class Tally:
+class RunTally:
     """What is counted while blocks go by."""
 
     examples: int = 0
@@ -127,10 +127,10 @@ class Tally:
 
 
 def manifest(
-    settings: Settings,
-    tally: Tally,
+    settings: RunSettings,
+    tally: RunTally,
     judges: Sequence[Judge],
-    opened: Opened,
+    opened: ModelNames,
     *,
     finished: bool,
     **more: Any,
@@ -167,7 +167,7 @@ def calls_of(folder: Path) -> dict[str, Any] | None:
     return asdict(totals(journal)) if journal.is_file() else None
 
 
-def _signature(settings: Settings, tally: Tally, opened: Opened) -> str:
+def _signature(settings: RunSettings, tally: RunTally, opened: ModelNames) -> str:
     """The run in one printable line."""
     judges = tally.judges()
     parts = [f"data:{settings.data[:12]}", f"judges:{'+'.join(judges) or 'none'}"]

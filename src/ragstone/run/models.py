@@ -18,7 +18,7 @@ BERTSCORE_ASKS = frozenset(f"similarity/{measure}" for measure in BERTSCORES)
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class ModelNames:
     """The models of a run in words, as its manifest keeps them.
 
     Args:
@@ -38,7 +38,7 @@ class Opened:
     strings: str | None = None
 
     @classmethod
-    def noted(cls, manifest: Mapping[str, Any]) -> "Opened":
+    def noted(cls, manifest: Mapping[str, Any]) -> "ModelNames":
         """Those of a run, from what ``run.json`` says."""
         said = manifest.get("models", {})
         return cls(**{one.name: said[one.name] for one in fields(cls) if one.name in said})
@@ -64,13 +64,13 @@ class Opened:
         return words
 
 
-NO_MODELS = Opened()
+NO_MODELS = ModelNames()
 """Nothing was compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What a run embeds and compares with; see ``Opened``."""
+    """What a run embeds and compares with; see ``ModelNames``."""
 
     encoder: Encoder | None = None
     bertscore: BertscoreSettings | None = None
@@ -78,10 +78,10 @@ class Models:
     lacking: str | None = None
 
     @property
-    def opened(self) -> Opened:
+    def opened(self) -> ModelNames:
         """The same in words."""
         encoder, settings, second = self.encoder, self.bertscore, self.cross_encoder
-        return Opened(
+        return ModelNames(
             encoder=None if encoder is None else identity(encoder),
             reads=0 if encoder is None else encoder.max_tokens,
             bertscore=None if encoder is None or settings is None else settings.about(encoder),

@@ -18,7 +18,7 @@ MOST_UNJUDGED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class DataFacts:
     """What is known of the data once it is judged."""
 
     retrieved: bool
@@ -31,7 +31,7 @@ class Facts:
     """Some answer names a source."""
 
 
-CONDITIONS: dict[str, Callable[[Facts], bool]] = {
+CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
     "ndcg": lambda facts: not facts.by_ids,
     "graded_relevance": lambda facts: not facts.by_ids,
     "sufficiency_hit": lambda facts: facts.labelled,
@@ -49,7 +49,7 @@ def candidates() -> list[Metric]:
     return [parse_metric(name) for name in QUICK_METRICS]
 
 
-def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: Facts) -> list[Metric]:
+def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) -> list[Metric]:
     """The metrics that the data and the judges allow.
 
     Args:
@@ -67,7 +67,7 @@ def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: Facts) -> lis
     ]
 
 
-def _holds(metric: str, facts: Facts) -> bool:
+def _holds(metric: str, facts: DataFacts) -> bool:
     return metric not in CONDITIONS or CONDITIONS[metric](facts)
 
 

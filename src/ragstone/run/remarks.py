@@ -9,8 +9,8 @@ from ragstone.metrics.embedding import THRESHOLDS_OF
 from ragstone.models import BUILTIN
 
 from .estimate import Estimate
-from .manifest import Tally
-from .models import Opened
+from .manifest import RunTally
+from .models import ModelNames
 from .wider_clusters import WiderClusters
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ CROSS = "answer_reference_cross_encoder"
 
 
 def remarks(
-    metrics: Sequence[Metric], opened: Opened, tally: Tally, unanswered: int = 0
+    metrics: Sequence[Metric], opened: ModelNames, tally: RunTally, unanswered: int = 0
 ) -> Iterator[str]:
     """One line each: a missing encoder, texts that were cut, thresholds of another model."""
     if opened.lacking is not None:
@@ -74,7 +74,7 @@ def remarks(
         )
 
 
-def of_models(tally: Tally, judges: Sequence[str], counts: "Counts | None") -> Iterator[str]:
+def of_models(tally: RunTally, judges: Sequence[str], counts: "Counts | None") -> Iterator[str]:
     """One line each: other models, open questions, evidence that is not there, what was saved."""
     if not judges:
         return
@@ -127,7 +127,7 @@ def _from_to(counts: Sequence[int]) -> str:
     return str(least) if least == most else f"{least} to {most}"
 
 
-def _served_by_several(tally: Tally) -> Iterator[str]:
+def _served_by_several(tally: RunTally) -> Iterator[str]:
     """Which judges were several models, and how many replies are of which."""
     by_judge: dict[str, list[str]] = {}
     for (judge, model), count in tally.served.items():
@@ -145,7 +145,7 @@ def _served_by_several(tally: Tally) -> Iterator[str]:
         )
 
 
-def _left_open(tally: Tally) -> str:
+def _left_open(tally: RunTally) -> str:
     """How often models left something open, mostly why, and whether asking again may help."""
     count, again = sum(tally.unheard.values()), tally.unheard_again
     (most, _), *others = tally.unheard.most_common()
@@ -161,7 +161,7 @@ def _left_open(tally: Tally) -> str:
     )
 
 
-def _counted(measure: str, tally: Tally) -> str:
+def _counted(measure: str, tally: RunTally) -> str:
     pairs = tally.pairs[measure]
     return f"{tally.cut[measure]:,} of {pairs:,} pair{'' if pairs == 1 else 's'}"
 

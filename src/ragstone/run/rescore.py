@@ -23,13 +23,13 @@ from ragstone.models.cross_encoder import CrossEncoder
 from .evaluation import UNANSWERED, Evaluation
 from .folder import Folder
 from .judging import judge_further
-from .manifest import Tally
-from .models import BERTSCORE_ASKS, Models, Opened, needs_encoder, open_models
+from .manifest import RunTally
+from .models import BERTSCORE_ASKS, ModelNames, Models, needs_encoder, open_models
 from .progress import Progress, Report
 from .requested import Requested, requested, several
 from .run import Run
 from .scoring import check_fields
-from .settings import Settings
+from .settings import RunSettings
 from .spec import RunSpec, grouped_by
 from .stored_blocks import finished_judges, stored_blocks
 from .written import collect
@@ -96,7 +96,7 @@ class _OwnModels:
     bertscore: str
     offline: bool = field(kw_only=True)
 
-    def open(self, asks: Sequence[str], put: Collection[str]) -> tuple[Models, Opened]:
+    def open(self, asks: Sequence[str], put: Collection[str]) -> tuple[Models, ModelNames]:
         """The models, and those of the run together with them.
 
         Args:
@@ -106,7 +106,7 @@ class _OwnModels:
         Raises:
             RunConflict: They are not the run's.
         """
-        had = Opened.noted(self.run.manifest)
+        had = ModelNames.noted(self.run.manifest)
         own = _own_encoder(had, asks, put) if self.embedder is None else self.embedder
         models = open_models(
             asks,
@@ -133,7 +133,7 @@ class _Similarities:
 
     asks: list[str]
     judges: list[Judge]
-    models: Opened
+    models: ModelNames
     left: Mapping[str, int]
 
 
@@ -189,7 +189,7 @@ def _spec(
     judges = [*finished_judges(manifest), *similarities.judges]
     made_for = {*manifest["metrics"]} - {*manifest.get("added", ())}
     return RunSpec(
-        Settings.of(manifest),
+        RunSettings.of(manifest),
         Requested(tuple(metrics), tuple(name for name in suites if name != QUICK)),
         tuple({(one.name, one.about): one for one in judges}.values()),
         grouped_by(*manifest["by"], *fields),
@@ -248,7 +248,7 @@ def _unanswered(folder: Folder) -> dict[str, int]:
     return dict(collect(counted, folder.table("ledger")).iter_rows())
 
 
-def _forget(tally: Tally, asks: Collection[str]) -> None:
+def _forget(tally: RunTally, asks: Collection[str]) -> None:
     """Take out what was counted of these similarities, for they are counted again."""
     for said in [said for said in tally.said if said[0] in asks]:
         del tally.said[said]
@@ -263,7 +263,7 @@ def _nothing_to_do(lacking: str | None) -> str:
     return f"No similarity is left to ask for. {words}"
 
 
-def _own_encoder(had: Opened, further: Collection[str], put: Collection[str]) -> str | None:
+def _own_encoder(had: ModelNames, further: Collection[str], put: Collection[str]) -> str | None:
     """The name of the encoder that the run has, where something is left for it to compare."""
     if had.encoder is None or not any(needs_encoder(ask, put) for ask in further):
         return None
@@ -279,7 +279,7 @@ def _comparing(models: Models) -> list[Judge]:
     return judges
 
 
-def _together(path: Path, had: Opened, now: Opened) -> Opened:
+def _together(path: Path, had: ModelNames, now: ModelNames) -> ModelNames:
     """The models of the run and those that join it.
 
     Raises:
@@ -294,7 +294,7 @@ def _together(path: Path, had: Opened, now: Opened) -> Opened:
         lines = [f"{path} has similarities that were made otherwise.", *differing]
         hint = "Name what the run was made with, or evaluate the data anew, into another folder."
         raise RunConflict("\n".join([*lines, hint]))
-    return Opened(
+    return ModelNames(
         encoder=now.encoder or had.encoder,
         reads=now.reads or had.reads,
         bertscore=now.bertscore or had.bertscore,

@@ -17,7 +17,7 @@ class ChatSettings(BaseModel):
     rubrics: str
 
 
-class Settings(BaseModel):
+class RunSettings(BaseModel):
     """What the run was asked for, in the order in which ``run.json`` has it.
 
     What stands there beside it, from a later version or by hand, is kept as it is. Fields with a

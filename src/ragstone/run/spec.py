@@ -21,10 +21,10 @@ from ragstone.models import Encoder
 from .label_files import LabelFiles
 from .llm import ModelJudges, model_judges
 from .manifest import VERSION
-from .models import Models, Opened, local_encoder, open_models
+from .models import ModelNames, Models, local_encoder, open_models
 from .request import Request
 from .requested import Requested, own_definitions, requested, several
-from .settings import Settings
+from .settings import RunSettings
 from .survey import Survey, look_through
 
 CLOSED = Models()
@@ -44,11 +44,11 @@ class RunSpec:
         added: Metrics that the run was not made for, each once.
     """
 
-    settings: Settings
+    settings: RunSettings
     requested: Requested
     judges: tuple[Judge, ...]
     by: tuple[str, ...]
-    models: Opened
+    models: ModelNames
     added: tuple[Metric, ...] = ()
 
     @cached_property
@@ -167,7 +167,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     label_files = LabelFiles(panel.label_files)
     fingerprint = examples.fingerprint()
     survey = look_through(examples, wanted.scored) if chat.judges else None
-    opened = Opened()
+    opened = ModelNames()
     if to_ask:
         # Which models are needed depends on what the judges can be asked; these then get them.
         panel, opened = _with_models(request, wanted, chat, panel, examples, options)
@@ -189,7 +189,7 @@ def _with_models(
     panel: Panel,
     examples: Examples,
     options: BertscoreOptions,
-) -> tuple[Panel, Opened]:
+) -> tuple[Panel, ModelNames]:
     models = open_models(
         needed_asks(wanted.metrics),
         frozenset[str]().union(*(judge.asks for judge in panel.judges)),
@@ -223,13 +223,13 @@ def _settings(
     wanted: Requested,
     chat: ModelJudges,
     panel: Panel,
-    opened: Opened,
+    opened: ModelNames,
     fingerprint: str,
-) -> Settings:
+) -> RunSettings:
     local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
     nli = (judge for judge in panel.judges if isinstance(judge, NliJudge))
     told = chat.settings()
-    return Settings.model_validate(
+    return RunSettings.model_validate(
         {
             "ragstone": VERSION,
             "data": fingerprint,

@@ -34,7 +34,7 @@ What several of them share: codes, bins, mean_ranks, kish, heavy_rows, join_clus
 from .agreement.coefficients import percent_agreement
 from .agreement.cohen import cohen_kappa
 from .agreement.krippendorff import krippendorff_alpha
-from .agreement.ratings import Agreement
+from .agreement.ratings import AgreementCoefficient
 from .auroc import auroc
 from .bootstrap import bootstrap_mean, cluster_bootstrap
 from .bounds import worst_best
@@ -47,7 +47,7 @@ from .student import t_quantile
 from .wilson import clopper_pearson, wilson
 
 __all__ = [
-    "Agreement",
+    "AgreementCoefficient",
     "Interval",
     "MeanEstimate",
     "RatioEstimate",

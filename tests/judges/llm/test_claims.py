@@ -13,7 +13,7 @@ from ragstone.judges import RulesJudge, Sheet
 from ragstone.judges.judge import Block
 from ragstone.judges.llm.claims import AnswerClaims, ClaimsTask
 from ragstone.judges.llm.prompts import Prompts
-from ragstone.judges.llm.question import Entry, Question
+from ragstone.judges.llm.question import Question, ReplyEntry
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.task import Row, Target, TaskReply
 
@@ -31,7 +31,7 @@ def claim(text: str, sentence: int = 1) -> str:
 
 
 def told(*claims: str, response_type: str = "answer") -> TaskReply:
-    entry = Entry(reason="so", verdict=response_type, details=list(claims))
+    entry = ReplyEntry(reason="so", verdict=response_type, details=list(claims))
     return TaskReply({"a01": [AnswerClaims.model_validate(AnswerClaims.of(entry))]})
 
 

@@ -11,7 +11,7 @@ from ragstone.examples import Context, Example, Turn
 from ragstone.judgements import Topic
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.rating import Rating, RatingTask, rating_item
+from ragstone.judges.llm.rating import RatingItem, RatingTask, rating_item
 from ragstone.judges.llm.rubrics import Point, Rubric, load_rubrics
 from ragstone.judges.llm.task import UNSPLIT, Target, TaskReply
 
@@ -41,7 +41,7 @@ def texts(given: Target, room: int = ROOM) -> list[str]:
     return [Question((piece,), "S").request().text for piece in TASK.pieces(given, PROMPTS, room)]
 
 
-def said(*scores: int) -> list[Rating]:
+def said(*scores: int) -> list[RatingItem]:
     item = rating_item(3)
     return [item.model_validate({"reasoning": f"R{one}.", "score": one}) for one in scores]
 

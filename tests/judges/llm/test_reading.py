@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.question import Entry, Item
+from ragstone.judges.llm.question import Item, ReplyEntry
 from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat.json_reply import Malformed, Unclosed
 
@@ -178,9 +178,9 @@ def test_a_number_is_read_from_its_digits_only(grade: Any) -> None:
 
 @pytest.mark.parametrize("details", ["one", ["one"]])
 def test_a_detail_may_stand_without_a_list(details: Any) -> None:
-    assert Entry.model_validate({"reason": "r", "verdict": "v", "details": details}).details == [
-        "one"
-    ]
+    assert ReplyEntry.model_validate(
+        {"reason": "r", "verdict": "v", "details": details}
+    ).details == ["one"]
 
 
 @pytest.mark.parametrize("details", [1, [1], {"a": "b"}, [["one"]], [None]])

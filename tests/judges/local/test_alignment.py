@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.judges.local.aligner import Aligner, Asked, like
+from ragstone.judges.local.aligner import Aligner, AlignmentInput, like
 from ragstone.judges.local.alignment import SMALL_WORD, align, pieces, read
 from ragstone.judges.local.likeness import behind, likeness
 from ragstone.judges.local.passages import Passages
@@ -92,8 +92,8 @@ def test_a_long_text_is_cut_between_sentences() -> None:
 def test_an_alignment_does_not_depend_on_what_is_asked_with_it() -> None:
     encoder = ScriptedEncoder()
     contexts = ("Tin was mined at Geevor. Copper too.", "The bridge opened in 1859.")
-    asked = Asked(contexts, Passages(contexts), ("Tin was mined.", "The bridge is old."))
-    alone = [Asked(contexts, asked.passages, (text,)) for text in asked.propositions]
+    asked = AlignmentInput(contexts, Passages(contexts), ("Tin was mined.", "The bridge is old."))
+    alone = [AlignmentInput(contexts, asked.passages, (text,)) for text in asked.propositions]
     (together,) = Aligner(encoder).align([asked])
     assert [one for (one,) in Aligner(encoder).align(alone)] == together
 
@@ -101,7 +101,7 @@ def test_an_alignment_does_not_depend_on_what_is_asked_with_it() -> None:
 def test_alignments_are_kept_and_the_encoder_is_not_asked_again(tmp_path: Path) -> None:
     file = tmp_path / "embeddings.sqlite"
     contexts = ("Tin was mined at Geevor.",)
-    asked = [Asked(contexts, Passages(contexts), ("Tin was mined.", "It is."))]
+    asked = [AlignmentInput(contexts, Passages(contexts), ("Tin was mined.", "It is."))]
     first = Aligner(CachedEncoder(ScriptedEncoder(), file, note=print)).align(asked)
     deaf = ScriptedEncoder(silent_on=[*contexts, *asked[0].propositions])
     assert Aligner(CachedEncoder(deaf, file, note=print)).align(asked) == first

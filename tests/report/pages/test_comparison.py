@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons, WinRate
+from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons, PairedWinRate
 from ragstone.decisions.comparing.ranking import Ranked
 from ragstone.report.page import Interval, Mark, Name, Number, P, Page, Row, Verdict, plain, quiet
 from ragstone.report.pages.comparison import VERDICTS, comparison_page
@@ -22,7 +22,7 @@ def compared(**known: Any) -> Comparison:
         "equivalence_high": 0.375, "p_equivalence": 0.9, "p_equivalence_adjusted": 0.9,
         "p": 0.01, "p_adjusted": 0.02, "test": "mcnemar_exact", "verdict": "better",
         "margin": None, "n_pairs": 40, "clusters": 40, "n_undefined": 0, "n_missing": 0,
-        "wins": 12, "ties": 26, "losses": 2, "win_rate": WinRate(0.625, 0.5, 0.75),
+        "wins": 12, "ties": 26, "losses": 2, "win_rate": PairedWinRate(0.625, 0.5, 0.75),
         "effect_size": 0.5, "relative_change": 50.0, "n_needed": None, "n_needed_reason": None,
         "reason": None,
     }  # fmt: skip

@@ -18,7 +18,7 @@ from ragstone.run.calls.entries import FILE, entries, totals
 from ragstone.run.calls.model_client import CallLimits
 from ragstone.run.calls.outcomes import Remembered
 from ragstone.run.calls.prices import Price, Prices
-from ragstone.run.calls.replies import Replies
+from ragstone.run.calls.replies import ReplyCache
 from ragstone.testing import ScriptedModel
 from ragstone.testing import asked as ids
 from ragstone.testing.chat import Said
@@ -603,7 +603,7 @@ def test_another_run_takes_replies_from_the_cache(
     outcomes = []
     for folder, said in zip(folders, ([reply("p01")], []), strict=True):
         folder.mkdir()
-        cache = Replies(tmp_path / "cache", notes.append)
+        cache = ReplyCache(tmp_path / "cache", notes.append)
         asking = open_asking(folder, cache=cache, prices=PRICES)
         outcomes += put(asking, Real(said), question())
         asking.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.models.chat import ChatReply, Usage
-from ragstone.run.calls.replies import FILE, Replies
+from ragstone.run.calls.replies import FILE, ReplyCache
 
 REPLY = ChatReply('{"p01": "\ud83d"}', "stop", Usage(9, 8, 7, None), "m-1")
 
@@ -27,12 +27,12 @@ replies.close()
 
 def test_a_reply_is_found_by_another_run(tmp_path: Path) -> None:
     notes: list[str] = []
-    first = Replies(tmp_path / "cache", notes.append)
+    first = ReplyCache(tmp_path / "cache", notes.append)
     assert first.get("aa") is None
     first.put("aa", REPLY)
     first.put("aa", ChatReply("another"))
     first.close()
-    second = Replies(tmp_path / "cache", notes.append)
+    second = ReplyCache(tmp_path / "cache", notes.append)
     assert second.get("aa") == REPLY
     second.close()
     assert notes == []
@@ -43,13 +43,13 @@ def test_a_reply_is_found_by_another_run(tmp_path: Path) -> None:
     ["reply = replace(reply, 'p01', 'p02')", "key = 'bb'", "reply = x'ff'", "model = x'ff'"],
 )
 def test_a_reply_that_is_not_the_one_that_was_kept_is_not_used(change: str, tmp_path: Path) -> None:
-    first = Replies(tmp_path, print)
+    first = ReplyCache(tmp_path, print)
     first.put("aa", ChatReply('{"p01": "yes"}', "stop", Usage(), "m-1"))
     first.close()
     with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
         connection.execute(f"UPDATE replies SET {change}")
     notes: list[str] = []
-    second = Replies(tmp_path, notes.append)
+    second = ReplyCache(tmp_path, notes.append)
     assert second.get("bb" if "bb" in change else "aa") is None
     second.close()
     (note,) = notes
@@ -57,7 +57,7 @@ def test_a_reply_that_is_not_the_one_that_was_kept_is_not_used(change: str, tmp_
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
-    replies = Replies(tmp_path / "new" / "cache", print)
+    replies = ReplyCache(tmp_path / "new" / "cache", print)
     replies.put("aa", REPLY)
     replies.close()
     made = [tmp_path / "new", tmp_path / "new" / "cache", tmp_path / "new" / "cache" / FILE]
@@ -67,7 +67,7 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
 def test_two_processes_may_use_it_at_once(tmp_path: Path) -> None:
     both = [subprocess.Popen([sys.executable, "-c", OTHER, str(tmp_path), name]) for name in "ab"]
     assert [one.wait() for one in both] == [0, 0]
-    replies = Replies(tmp_path, print)
+    replies = ReplyCache(tmp_path, print)
     assert all(replies.get(f"{name}{number}") for name in "ab" for number in range(200))
     replies.close()
 
@@ -75,7 +75,7 @@ def test_two_processes_may_use_it_at_once(tmp_path: Path) -> None:
 def test_a_damaged_file_is_told_of_once_and_gone_on_without(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"nothing of ours" * 100)
     notes: list[str] = []
-    replies = Replies(tmp_path, notes.append)
+    replies = ReplyCache(tmp_path, notes.append)
     replies.put("aa", REPLY)
     assert replies.get("aa") is None
     replies.close()
@@ -87,7 +87,7 @@ def test_a_damaged_file_is_told_of_once_and_gone_on_without(tmp_path: Path) -> N
 def test_a_folder_that_cannot_be_made_is_gone_on_without(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     notes: list[str] = []
-    replies = Replies(tmp_path / "file" / "cache", notes.append)
+    replies = ReplyCache(tmp_path / "file" / "cache", notes.append)
     assert replies.get("aa") is None
     replies.close()
     assert len(notes) == 1

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from ragstone.stats import ends_of
 from ragstone.stats.agreement.cohen import kappa_with_interval
-from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.codes import Codes
 from ragstone.stats.judging.auroc_interval import Auroc, auroc_interval
 from ragstone.stats.judging.bias import GroupBias, bias_along, bias_by_group
 from ragstone.stats.judging.calibration_error import CalibrationError, calibration_error
-from ragstone.stats.judging.confusion import Confusion, Share, confusion
+from ragstone.stats.judging.confusion import Confusion, ShareEstimate, confusion
 from ragstone.stats.judging.ranks import RankCorrelation, kendall, spearman
 from ragstone.stats.judging.threshold import Criterion, Threshold, best_threshold
 from ragstone.stats.kish import kish_size
@@ -79,7 +79,7 @@ class JudgeCheck:
     effective: float
     words: Confusion | None
     yes: Confusion | None
-    kappa: Agreement
+    kappa: AgreementCoefficient
     weighting: str
     auroc: Auroc | None
     error: CalibrationError | None
@@ -293,7 +293,8 @@ def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
 
 
 def _found(
-    name: str, found: Share | Agreement | Auroc | RankCorrelation | CalibrationError | None
+    name: str,
+    found: ShareEstimate | AgreementCoefficient | Auroc | RankCorrelation | CalibrationError | None,
 ) -> dict[str, float | None]:
     if found is None:
         return {name: None, **ends_of(None, f"{name}_")}

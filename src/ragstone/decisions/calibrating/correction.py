@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.decisions.quantity import Quantity, mean_quantity
-from ragstone.decisions.scored import Scale, mean_of
+from ragstone.decisions.scored import ValueRange, mean_of
 from ragstone.stats import MeanEstimate, ends_of
 from ragstone.stats.correcting.anytime import anytime_mean
 from ragstone.stats.correcting.by_design import favoured
@@ -62,7 +62,7 @@ class LabelledScores:
     metric: str
     group: Mapping[str, str]
     scores: pl.DataFrame
-    scale: Scale
+    scale: ValueRange
     rate: bool
     method: Method = "by_design"
     not_random: NotRandom | None = None
@@ -227,7 +227,7 @@ class CorrectedEstimate:
         }  # fmt: skip
 
 
-def is_rate(scores: pl.DataFrame, scale: Scale) -> bool:
+def is_rate(scores: pl.DataFrame, scale: ValueRange) -> bool:
     """Whether people say but 0 and 1 of a metric from 0 to 1, so that its mean is a rate."""
     if scale.rate:
         return True

@@ -15,7 +15,7 @@ from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 
 from .common_components import component_scores, components_of, has_gaps, over_common
 from .compared import Adjust, Comparison, Comparisons
-from .paired_scores import About, Asked, Pairs, compare_pairs, outcomes, same_pairs
+from .paired_scores import About, ComparisonSettings, Pairs, compare_pairs, outcomes, same_pairs
 from .ranking import Met, Ranked, ranking
 from .same_inputs import SameInputs
 from .sameness import check_same, only_one_has, other_texts, version_note
@@ -130,7 +130,9 @@ class _Plan:
 def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     slices = [list(_slices(match, plan.by, plan.notes)) for match in plan.matches]
     tests = len(plan.metrics) * sum(map(len, slices))
-    asked = Asked(plan.level, plan.margin, plan.seed, max(RESAMPLES, RESAMPLES_A_TEST * tests))
+    asked = ComparisonSettings(
+        plan.level, plan.margin, plan.seed, max(RESAMPLES, RESAMPLES_A_TEST * tests)
+    )
     systems = {side.name for match in plan.matches for side in match}
     everyone = len(plan.matches) == len(systems) * (len(systems) - 1) / 2
     found: list[tuple[int, Comparison]] = []
@@ -174,7 +176,9 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     )
 
 
-def _judged(found: Sequence[Comparison], adjust: Adjust, asked: Asked) -> list[Comparison]:
+def _judged(
+    found: Sequence[Comparison], adjust: Adjust, asked: ComparisonSettings
+) -> list[Comparison]:
     """The comparisons with adjusted p-values and verdicts."""
     adjusted = holm if adjust == "holm" else benjamini_hochberg
     ps = adjusted([one.p for one in found])
@@ -186,7 +190,7 @@ def _judged(found: Sequence[Comparison], adjust: Adjust, asked: Asked) -> list[C
 
 
 def _with_verdict(
-    one: Comparison, p: float | None, p_equivalence: float | None, asked: Asked
+    one: Comparison, p: float | None, p_equivalence: float | None, asked: ComparisonSettings
 ) -> Comparison:
     verdict = verdict_of(
         one.difference, p_equivalence=p_equivalence, p=p, better=one.better, alpha=asked.alpha

@@ -14,7 +14,7 @@ FEW_PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class WinRate:
+class PairedWinRate:
     """Share of pairs that a wins, a tie counted half, with its interval."""
 
     value: float
@@ -70,7 +70,7 @@ class Comparison:
     wins: int
     ties: int
     losses: int
-    win_rate: WinRate | None
+    win_rate: PairedWinRate | None
     effect_size: float | None
     relative_change: float | None
     n_needed: int | None

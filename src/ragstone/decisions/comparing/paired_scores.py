@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.decisions.scored import Scale
+from ragstone.decisions.scored import ValueRange
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.comparing.effect_size import relative_change, standardised_difference
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
@@ -15,7 +15,7 @@ from ragstone.stats.comparing.paired import PairedDifference, needed_pairs, pair
 from ragstone.stats.comparing.sign_flip import sign_flip_test
 from ragstone.stats.one_sided import one_sided_p
 
-from .compared import NARROW, Comparison, WinRate
+from .compared import NARROW, Comparison, PairedWinRate
 from .same_inputs import told
 from .sides import Bools, Floats, Values
 from .verdict import TIE
@@ -63,7 +63,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparisonSettings:
     """How the numbers are made."""
 
     level: float
@@ -93,7 +93,9 @@ class About:
     slice: Mapping[str, str] | None
 
 
-def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Comparison:
+def compare_pairs(
+    about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
+) -> Comparison:
     """All that the pairs say; the adjusted p and the verdict wait for the family."""
     d = pairs.differences
     by = _ByCluster.of(pairs, d)
@@ -151,7 +153,9 @@ def compare_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Com
     )
 
 
-def same_pairs(about: About, pairs: Pairs, scale: Scale, asked: Asked) -> Comparison:
+def same_pairs(
+    about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
+) -> Comparison:
     """Of pairs whose inputs are the same: the values alone, for nothing was sampled."""
     d = pairs.differences
     differing = int(np.count_nonzero(d))
@@ -190,7 +194,7 @@ def _equivalent(
     return None if above is None or below is None else max(above, below)
 
 
-def outcomes(pairs: Pairs, scale: Scale) -> Floats:
+def outcomes(pairs: Pairs, scale: ValueRange) -> Floats:
     """1 where a is ahead, 0 where b is, .5 for a tie."""
     d = pairs.differences
     return np.asarray((np.sign(-d if scale.better == "-" else d) + 1) / 2)
@@ -227,7 +231,7 @@ class _ByCluster:
 
 
 def _needed(
-    by: _ByCluster, rate: bool, scale: Scale, asked: Asked
+    by: _ByCluster, rate: bool, scale: ValueRange, asked: ComparisonSettings
 ) -> tuple[int | None, str | None]:
     """The pairs, or why there is no number of them."""
     if asked.margin is None:
@@ -250,7 +254,7 @@ def _needed(
 
 
 def _tested(
-    d: Floats, by: _ByCluster, rate: bool, asked: Asked
+    d: Floats, by: _ByCluster, rate: bool, asked: ComparisonSettings
 ) -> tuple[float | None, Test | None]:
     """The p of the test that suits; none where no pair differs, for then nothing is tested.
 
@@ -268,7 +272,7 @@ def _tested(
     return found.p, "sign_flip_exact" if found.exact else "sign_flip"
 
 
-def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> WinRate | None:
+def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> PairedWinRate | None:
     won = (np.sign(ahead) + 1) / 2
     found = mean_interval(
         by.sums(won), by.counts, by.sums(won * won), rate=False, low=0.0, high=1.0, level=level
@@ -276,7 +280,7 @@ def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> WinRate | None:
     if found.value is None:
         return None
     interval = found.interval
-    return WinRate(
+    return PairedWinRate(
         found.value,
         None if interval is None else interval.low,
         None if interval is None else interval.high,
@@ -284,7 +288,13 @@ def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> WinRate | None:
 
 
 def _reason(
-    pairs: Pairs, d: Floats, by: _ByCluster, scale: Scale, asked: Asked, *, interval: bool
+    pairs: Pairs,
+    d: Floats,
+    by: _ByCluster,
+    scale: ValueRange,
+    asked: ComparisonSettings,
+    *,
+    interval: bool,
 ) -> str | None:
     """What cannot be told, and why."""
     if not len(d):

@@ -13,7 +13,7 @@ from ragstone.judgements import ASKS
 from ragstone.judges import fingerprint
 from ragstone.metrics import Metric, needed_asks
 from ragstone.run.estimates import PROMPT_OF
-from ragstone.run.models import Opened
+from ragstone.run.models import ModelNames
 
 from .sides import run_labels
 
@@ -169,7 +169,7 @@ def _judged(
     found |= _told(settings.get("llm", {}), said)
     if "citations" in asks:
         found["citation marks"] = str(settings.get("citations"))
-    for word in Opened.noted(manifest).signature(asks):
+    for word in ModelNames.noted(manifest).signature(asks):
         what, _, model = word.partition(":")
         found[what] = model
     return found

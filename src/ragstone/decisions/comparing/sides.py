@@ -27,7 +27,7 @@ QUESTION = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
+class ComparedQuestions:
     """The questions of all runs that are compared.
 
     Attributes:
@@ -41,7 +41,7 @@ class Questions:
     several: int
 
     @classmethod
-    def of(cls, runs: Sequence[Scored]) -> "Questions":
+    def of(cls, runs: Sequence[Scored]) -> "ComparedQuestions":
         """The questions; the first run that has one says which cluster it is in."""
         rows = pl.concat([one.facets.select("question_id", "cluster") for one in runs])
         first = rows.unique("question_id", keep="first", maintain_order=True)
@@ -99,7 +99,7 @@ class Side:
     name: str
     scored: Scored
     system: str
-    questions: Questions
+    questions: ComparedQuestions
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
@@ -175,7 +175,7 @@ def matches_within(scored: Scored, baseline: str | None) -> list[Match]:
         raise UnknownName(
             "system of this run", baseline, systems, hint=f"It has {', '.join(systems)}."
         )
-    questions = Questions.of([scored])
+    questions = ComparedQuestions.of([scored])
     sides = [Side(name, scored, name, questions) for name in systems]
     if baseline is not None:
         against = next(side for side in sides if side.system == baseline)
@@ -193,7 +193,7 @@ def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[st
         InputError: No system has one to be compared with.
     """
     labels = run_labels(first.run.path, second.run.path)
-    questions = Questions.of([first, second])
+    questions = ComparedQuestions.of([first, second])
     shared = [name for name in first.systems if name in second.systems]
     if len(first.systems) == len(second.systems) == 1:
         named = [(first.systems[0], second.systems[0])]

@@ -14,7 +14,7 @@ from ragstone.run import Run
 
 from .no_worse import NoWorse, gain, read_no_worse
 from .over_means import lacking, over_means, over_means_quantity
-from .requirement import Bar, Requirement, read_requirement
+from .requirement import Bound, GateRequirement, read_requirement
 
 CorrectedBy = Callable[[str, str], Quantity | None]
 """The quantity to decide on for a metric and a system instead of the judge's; None: has none."""
@@ -27,7 +27,7 @@ class Check:
     text: str
     metric: str
     system: str
-    bar: Bar
+    bar: Bound
     better: Literal["+", "-", "0"]
     quantity: Quantity
     scores: pl.DataFrame
@@ -89,7 +89,7 @@ def read_checks(
         for one in unknown
     ]
     systems = [one for one in known if one in system or not system or unknown]
-    requirements: dict[tuple[str, Bar], Requirement] = {}
+    requirements: dict[tuple[str, Bound], GateRequirement] = {}
     for text in require:
         try:
             one = read_requirement(text, scored)
@@ -120,7 +120,7 @@ def read_checks(
 
 def _required(
     scored: Scored,
-    requirements: Iterable[Requirement],
+    requirements: Iterable[GateRequirement],
     systems: Sequence[str],
     corrected: CorrectedBy | None,
     notes: list[str],
@@ -150,7 +150,7 @@ def _required(
 
 
 def _no_worse(baseline: NoWorse) -> Iterator[Check]:
-    bar = Bar(">=", -baseline.margin)
+    bar = Bound(">=", -baseline.margin)
     inputs = SameInputs()
     for metric in baseline.metrics:
         text = f"{metric} no worse than {baseline.text}"
@@ -163,7 +163,7 @@ def _no_worse(baseline: NoWorse) -> Iterator[Check]:
             )
 
 
-def _refuse_lacking(one: Requirement, scored: Scored) -> None:
+def _refuse_lacking(one: GateRequirement, scored: Scored) -> None:
     composite = over_means(scored, one.metric)
     parts = [] if composite is None else lacking(scored, composite)
     if parts:

@@ -16,7 +16,7 @@ from ragstone.stats.one_sided import Side
 from ragstone.stats.planning.needed_n import ROUNDING, needed_n
 
 from .checks import Check, CorrectedBy, read_checks
-from .requirement import Bar
+from .requirement import Bound
 from .standing import On, Standing, State, p_beyond, standings, turned_by_missing
 
 Decision = Literal["pass", "fail", "cannot_tell", "missing"]
@@ -312,7 +312,7 @@ def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | 
     return max(ceil(rows * there / quantity.n), there + 1), None
 
 
-def _rows_needed(quantity: Quantity, bar: Bar, side: Side, level: float) -> int | None:
+def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> int | None:
     """Rows with a value at which the p of a side would be the level."""
     if quantity.exact is not None:
         times = quantity.exact.needed(bar.at, beyond=side, level=level)

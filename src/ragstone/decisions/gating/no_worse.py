@@ -27,7 +27,7 @@ from ragstone.decisions.comparing.sides import (
 )
 from ragstone.decisions.known import metric_among
 from ragstone.decisions.quantity import End, Quantity
-from ragstone.decisions.scored import Scale, Scored
+from ragstone.decisions.scored import Scored, ValueRange
 from ragstone.errors import InputError, UnknownName
 from ragstone.metrics import Composite
 from ragstone.run import Run
@@ -150,7 +150,7 @@ class _Pairs:
     values: tuple[Values, Values]
     there: Bools
     clusters: "np.typing.NDArray[np.int64]"
-    scale: Scale
+    scale: ValueRange
 
     @property
     def sign(self) -> float:

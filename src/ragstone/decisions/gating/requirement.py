@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Literal
 
 from ragstone.decisions.known import known_metric
-from ragstone.decisions.scored import Scale, Scored
+from ragstone.decisions.scored import Scored, ValueRange
 from ragstone.errors import InputError
 from ragstone.stats import Interval
 
@@ -21,7 +21,7 @@ OPS: dict[str, Op] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class Bound:
     """A number, and on which side of it the truth must lie."""
 
     op: Op
@@ -55,15 +55,15 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
+class GateRequirement:
     """A metric of the run, and its bar; ``text`` is as the user wrote it."""
 
     text: str
     metric: str
-    bar: Bar
+    bar: Bound
 
 
-def read_requirement(text: str, scored: Scored) -> Requirement:
+def read_requirement(text: str, scored: Scored) -> GateRequirement:
     """``METRIC OP BAR``: any text form of a metric of the run, >=, >, <= or <, number or percent.
 
     Raises:
@@ -78,10 +78,10 @@ def read_requirement(text: str, scored: Scored) -> Requirement:
         raise InputError(
             f"{text!r}: {written['bar']!r} is no number. Write 0.85 or 85% behind {written['op']}."
         )
-    metric, bar = known_metric(scored, written["metric"]), Bar(op, at)
+    metric, bar = known_metric(scored, written["metric"]), Bound(op, at)
     if fault := _idle(bar, scored.scale(metric)):
         raise InputError(f"{text!r}: {metric} {fault}")
-    return Requirement(text.strip(), metric, bar)
+    return GateRequirement(text.strip(), metric, bar)
 
 
 def metric_in(text: str) -> str:
@@ -125,7 +125,7 @@ def _written(text: str) -> re.Match[str]:
     return written
 
 
-def _idle(bar: Bar, scale: Scale) -> str:
+def _idle(bar: Bound, scale: ValueRange) -> str:
     """What is wrong with a bar that is true or false whatever the data; nothing of any other."""
     low, high = scale.low, scale.high
     if low is not None and bar.at < low:

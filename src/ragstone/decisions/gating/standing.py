@@ -10,7 +10,7 @@ from ragstone.stats.comparing.adjusted import holm
 from ragstone.stats.one_sided import LEAST_P, Side, one_sided_p
 
 from .checks import Check
-from .requirement import Bar
+from .requirement import Bound
 
 State = Literal["holds", "broken", "open"]
 On = Literal["interval", "point"]
@@ -73,7 +73,7 @@ def turned_by_missing(
 WOULD = {"holds": "would hold", "broken": "would be broken", "open": "would be open"}
 
 
-def p_beyond(quantity: Quantity, bar: Bar, side: Side) -> float | None:
+def p_beyond(quantity: Quantity, bar: Bound, side: Side) -> float | None:
     """One-sided p for the truth lying on one side of the bar; None without an interval.
 
     The binomial's for a rate, else read off intervals of every level.
@@ -108,7 +108,7 @@ def _standings(
 
 
 def _standing(
-    bar: Bar, quantity: Quantity, p: float | None, adjusted: float | None, level: float, on: On
+    bar: Bound, quantity: Quantity, p: float | None, adjusted: float | None, level: float, on: On
 ) -> Standing:
     if quantity.value is None:
         return Standing("open", None, None, None)

@@ -35,7 +35,7 @@ FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerdictGroup:
     """What people say of the rows that a judge gives one score, or scores close to each other.
 
     ``share`` is of the judged rows, ``rate`` how many of its labelled rows people call true, and
@@ -68,7 +68,7 @@ class Accuracy:
     design_effect: float = 1.0
     rows_per_question: float = 1.0
     labels: int | None = None
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[VerdictGroup, ...] = ()
     distinct_scores: int = 2
     kurtosis: float | None = None
 
@@ -376,7 +376,7 @@ def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
 
 def _verdicts(
     scores: NDArray[np.float64], both: pl.DataFrame, design_effect: float
-) -> tuple[Verdict, ...]:
+) -> tuple[VerdictGroup, ...]:
     """Of each stratum of the judge's scores; one without a label has the rate of all labels."""
     strata = strata_of(scores)
     place = dict(zip(scores.tolist(), strata.tolist(), strict=True))
@@ -388,7 +388,7 @@ def _verdicts(
         there, labelled = strata == stratum, own == stratum
         known = labelled if labelled.any() else np.ones(len(own), dtype=bool)
         found.append(
-            Verdict(
+            VerdictGroup(
                 score=float(scores[there].mean()),
                 share=float(there.mean()),
                 labels=kish_size(weight[labelled]) / design_effect,

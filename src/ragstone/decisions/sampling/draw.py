@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
+class SampleStratum:
     """A part of the run that is drawn from by itself; units are examples or whole questions."""
 
     name: str
@@ -73,7 +73,7 @@ class Sample:
     """
 
     rows: pl.DataFrame
-    strata: tuple[Stratum, ...]
+    strata: tuple[SampleStratum, ...]
     settings: Mapping[str, Any]
     examples: int
     questions: int | None
@@ -170,7 +170,7 @@ def draw_sample(
     if n > units.size:
         has = f"{units.size:,} {units.noun}"
         raise InputError(f"--n {n:,} is more than {scored.run.path} has: {has}.")
-    found: tuple[Stratum, ...] = ()
+    found: tuple[SampleStratum, ...] = ()
     names: list[str | None] = [None] * len(frame)
     errors = None if metric is None else expected_errors(scored, metric, people)
     if by == "random":
@@ -361,7 +361,7 @@ def _stratified(
     allocation: Allocation,
     metric: str | None,
     rng: np.random.Generator,
-) -> tuple[Drawn, tuple[Stratum, ...]]:
+) -> tuple[Drawn, tuple[SampleStratum, ...]]:
     known = sorted(set(names))
     codes = {name: code for code, name in enumerate(known)}
     of_rows = np.array([codes[name] for name in names])
@@ -386,7 +386,7 @@ def _stratified(
     wanted = allocate(sizes, n, allocation, deviations=spread)
     drawn = draw_stratified(place, wanted, rng)
     strata = zip(known, sizes.tolist(), wanted.tolist(), strict=True)
-    return drawn, tuple(Stratum(*one) for one in strata)
+    return drawn, tuple(SampleStratum(*one) for one in strata)
 
 
 def _rows(

@@ -33,7 +33,7 @@ WRITTEN = (".csv", ".jsonl", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedLabel:
     """A label that is asked of people, and of which unit."""
 
     label: str
@@ -41,7 +41,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class LabelSheet:
     """Rows to be filled in.
 
     Attributes:
@@ -53,7 +53,7 @@ class Sheet:
     """
 
     frame: pl.DataFrame
-    asked: tuple[Asked, ...]
+    asked: tuple[RequestedLabel, ...]
     notes: tuple[str, ...]
     guideline: str = ""
 
@@ -63,7 +63,7 @@ class Sheet:
         return tuple(dict.fromkeys(one.label for one in self.asked))
 
 
-def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[Asked, ...]:
+def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[RequestedLabel, ...]:
     """The labels to ask for, with their units.
 
     Without any named, those from which the metric can be computed: labels of the taxonomy,
@@ -84,18 +84,18 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
                 "A label sheet needs to know what to ask: --label NAME, such as --label helpful, "
                 "or --metric NAME."
             )
-        return tuple(needed) or (Asked(str(metric), "answer"),)
+        return tuple(needed) or (RequestedLabel(str(metric), "answer"),)
     taken = sorted({*HEAD, *UNITS, *TEXTS, *TAIL} & set(labels))
     if taken:
         raise InputError(f"A label cannot be called {', '.join(taken)}: the sheet has that column.")
     asked = []
     for label in dict.fromkeys(labels):
         units = [one.unit for one in needed if one.label == label]
-        asked += [Asked(label, unit) for unit in units or [_usual_unit(label)]]
+        asked += [RequestedLabel(label, unit) for unit in units or [_usual_unit(label)]]
     return tuple(asked)
 
 
-def label_sheet(sample: Sample, run: Run, asked: Sequence[Asked]) -> Sheet:
+def label_sheet(sample: Sample, run: Run, asked: Sequence[RequestedLabel]) -> LabelSheet:
     """The sample's examples with room for the labels.
 
     Each annotator's rows stand together, examples in the random order of the sample.
@@ -135,10 +135,10 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[Asked]) -> Sheet:
     frame = pl.DataFrame(rows, schema=schema)
     empty = [name for name in ("stratum", *TEXTS) if frame[name].null_count() == len(frame)]
     told = [told_people(kind, columns) for kind, columns in _kinds(asked).items()]
-    return Sheet(frame.drop(empty), tuple(asked), tuple(notes), "\n".join(told))
+    return LabelSheet(frame.drop(empty), tuple(asked), tuple(notes), "\n".join(told))
 
 
-def write_sheet(sheet: Sheet, path: Path) -> None:
+def write_sheet(sheet: LabelSheet, path: Path) -> None:
     """Write it as CSV, JSON lines or Parquet, as the name ends, and its guideline beside it.
 
     Raises:
@@ -167,15 +167,15 @@ def guideline_file(path: Path) -> Path:
     return path.with_suffix(".guideline.md")
 
 
-def _needed(metric: Metric) -> list[Asked]:
+def _needed(metric: Metric) -> list[RequestedLabel]:
     """What people must say for the metric's rule; nothing where it needs more than people's word.
 
     The outcome of an answer is one word, which is asked for itself.
     """
     if isinstance(metric, Rating):
-        return [Asked(f"rating.{metric.criterion}", "answer")]
+        return [RequestedLabel(f"rating.{metric.criterion}", "answer")]
     if isinstance(metric, Critique):
-        return [Asked(f"critique.{metric.aspect}", "answer")]
+        return [RequestedLabel(f"critique.{metric.aspect}", "answer")]
     by_people = HumanJudge().asks | RulesJudge().asks
     if metric.name == AnswerOutcome.name or not metric.asks <= by_people:
         return []
@@ -188,7 +188,7 @@ def _needed(metric: Metric) -> list[Asked]:
             if ask.over is not None and column.label:
                 fact = column.fact or column.name
                 if kind.about == "proposition" or (ask.over, fact) in facts:
-                    found.append(Asked(column.label, ask.over.unit))
+                    found.append(RequestedLabel(column.label, ask.over.unit))
     return sorted(dict.fromkeys(found), key=lambda one: UNITS.index(one.unit))
 
 
@@ -203,7 +203,7 @@ def _usual_unit(label: str) -> Unit:
     return next(iter(units), "answer")
 
 
-def _kinds(asked: Sequence[Asked]) -> dict[type[Kind], list[str]]:
+def _kinds(asked: Sequence[RequestedLabel]) -> dict[type[Kind], list[str]]:
     """The kinds that are asked about, with the columns that are; none for the user's own words."""
     labels = {one.label for one in asked}
     topics = {label.partition(".")[0] for label in labels}
@@ -215,7 +215,7 @@ def _kinds(asked: Sequence[Asked]) -> dict[type[Kind], list[str]]:
     }
 
 
-def _texts_shown(asked: Sequence[Asked]) -> set[str]:
+def _texts_shown(asked: Sequence[RequestedLabel]) -> set[str]:
     """What is to be read: what the judges of these kinds read, all of it for a user's own word."""
     kinds = _kinds(asked)
     known = {label for kind in kinds for label in kind.labels().values()}
@@ -228,7 +228,7 @@ def _texts_shown(asked: Sequence[Asked]) -> set[str]:
 
 def _of_example(
     example: Example,
-    asked: Sequence[Asked],
+    asked: Sequence[RequestedLabel],
     propositions: Mapping[Unit, Mapping[str, Sequence[tuple[str, str]]]],
     seen: set[str],
 ) -> Iterator[dict[str, Any]]:

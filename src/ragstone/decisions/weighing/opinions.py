@@ -58,7 +58,7 @@ class Opinions:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JointOpinion:
     """What people said together of one pair of examples, or of one example.
 
     ``a`` and ``b`` are places in ``Scored.facets``, several where a system answered a question
@@ -113,7 +113,7 @@ def read_opinions(path: str | Path) -> Opinions:
     return Opinions(name, next(iter(sorts)), tuple(rows))
 
 
-def judged_of(opinions: Opinions, scored: Scored) -> list[Judged]:
+def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
     """One entry a pair, or an example, of a run: the mean of its annotators.
 
     A pair that one annotator saw as a, b and another as b, a is one pair.
@@ -144,7 +144,8 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[Judged]:
     if faults:
         raise DataError(faults, hint=f"The run is {scored.run.path}.")
     return [
-        Judged(a, b, sum(votes.values()) / len(votes), len(votes)) for (a, b), votes in said.items()
+        JointOpinion(a, b, sum(votes.values()) / len(votes), len(votes))
+        for (a, b), votes in said.items()
     ]
 
 

@@ -11,7 +11,7 @@ from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.metrics import Composite, Critique, parse_metric
 
-from .opinions import Judged
+from .opinions import JointOpinion
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -21,7 +21,7 @@ FILLED = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class WeighingTable:
     """What people judged and all scores are there for, one row a pair or a rating.
 
     Attributes:
@@ -62,7 +62,7 @@ def weighable(
     scored: Scored,
     asked: Sequence[str],
     begin: Mapping[str, float] | None,
-    pairs: Sequence[Judged],
+    pairs: Sequence[JointOpinion],
 ) -> tuple[list[str], dict[str, str], int]:
     """The metrics to weigh, why others are not, and -1 where less is better in all of them.
 
@@ -118,7 +118,7 @@ def _unfit(scored: Scored, name: str) -> str | None:
     return None
 
 
-def _filled(scored: Scored, name: str, pairs: Sequence[Judged]) -> float:
+def _filled(scored: Scored, name: str, pairs: Sequence[JointOpinion]) -> float:
     there = scored.of(name)["value"].is_not_null().to_numpy()
     full = [
         all(any(there[row] for row in side) for side in (one.a, one.b) if side) for one in pairs
@@ -127,8 +127,8 @@ def _filled(scored: Scored, name: str, pairs: Sequence[Judged]) -> float:
 
 
 def score_table(
-    scored: Scored, names: Sequence[str], pairs: Sequence[Judged], turn: int
-) -> tuple[Table, dict[str, int], int]:
+    scored: Scored, names: Sequence[str], pairs: Sequence[JointOpinion], turn: int
+) -> tuple[WeighingTable, dict[str, int], int]:
     """The rows with all scores, how many lack that of each metric, and how many are left out.
 
     Args:
@@ -150,7 +150,7 @@ def score_table(
     full = np.isfinite(x).all(axis=1)
     clusters = scored.facets["cluster"].to_list()
     codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
-    table = Table(
+    table = WeighingTable(
         x[full],
         np.array([one.value for one in pairs])[full],
         np.array([codes[clusters[one.b[0]]] for one in pairs], dtype=np.int64)[full],

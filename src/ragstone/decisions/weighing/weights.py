@@ -21,7 +21,7 @@ from ragstone.stats.simplex import (
 
 from .concordance import concordance
 from .opinions import MOST, Opinions, Sort, judged_of
-from .weighable import Table, composite_terms, reasons, score_table, weighable
+from .weighable import WeighingTable, composite_terms, reasons, score_table, weighable
 
 Floats = NDArray[np.float64]
 Kept = Literal["fitted", "start"]
@@ -70,7 +70,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class FittedWeights:
     """Fitted weights beside those one starts from, and which of them to keep.
 
     ``gain`` is what the fitted ones save of the loss, a pair or a rating on average, with an
@@ -146,7 +146,7 @@ def fit_weights(
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
-) -> Weights:
+) -> FittedWeights:
     """Fit a composite's weights to people's preferences or ratings, and say whether to use them.
 
     Preferences: P(b is preferred) = 1 / (1 + exp(-sum of β_j (x_bj - x_aj))), β_j at least 0, with
@@ -211,7 +211,7 @@ def _validated(
     names: list[str],
     first: Floats,
     start: str,
-    table: Table,
+    table: WeighingTable,
     folds: int,
     seed: int,
     level: float,
@@ -219,7 +219,7 @@ def _validated(
     left_out: Mapping[str, int],
     n_left_out: int,
     excluded: Mapping[str, str],
-) -> Weights:
+) -> FittedWeights:
     """Cross-validate, and settle."""
     sort, rng = opinions.sort, np.random.default_rng(seed)
     _, cluster = np.unique(table.cluster, return_inverse=True)
@@ -256,7 +256,7 @@ def _validated(
             None if rounded is None else _composite(names, rounded),
         ))
     ]  # fmt: skip
-    return Weights(
+    return FittedWeights(
         sort=sort,
         run=str(scored.run.path),
         source=opinions.source,

@@ -9,7 +9,7 @@ from ragstone.judges.judge import Proposition
 from .blocks import block, listing
 from .parts import balanced, said, why_lacking
 from .prompts import Prompts
-from .question import Entry, Item, Piece
+from .question import Item, Piece, ReplyEntry
 from .sees import has, told_first
 from .task import Row, Target, TaskReply
 
@@ -36,7 +36,7 @@ class ClaimAgreement(Item):
         return tuple(OF_CLAIM)
 
     @classmethod
-    def decided(cls, entry: Entry) -> Any:
+    def decided(cls, entry: ReplyEntry) -> Any:
         """What is said in part is extra, like what is not said."""
         return OF_CLAIM.get(str(entry.verdict), entry.verdict)
 
@@ -56,7 +56,7 @@ SORTS: dict[str, type[ClaimAgreement | StatementAgreement]] = {
 LISTS = {"claim": "CLAIMS", "statement": "STATEMENTS"}
 
 
-class Asked(NamedTuple):
+class ComparedText(NamedTuple):
     """A text that is held against the other side; equal ones of a reference are asked once."""
 
     reference: int
@@ -117,7 +117,7 @@ class AgreementTask:
                 "reference": reference,
                 "index": proposition.index,
             }
-            | _verdict(reply, ids.get(Asked(reference, origin, proposition.text)), origin)
+            | _verdict(reply, ids.get(ComparedText(reference, origin, proposition.text)), origin)
             for proposition, reference in _held(target, origin)
         ]
 
@@ -140,10 +140,10 @@ def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
                 yield proposition, reference
 
 
-def _ids(target: Target) -> dict[Asked, str]:
+def _ids(target: Target) -> dict[ComparedText, str]:
     """``k01``, … for claims, then statements, counted on over the references."""
     asked = {
-        Asked(one, origin, held.text): None
+        ComparedText(one, origin, held.text): None
         for origin in SORTS
         for held, one in _held(target, origin)
     }

@@ -10,7 +10,7 @@ from ragstone.judges.markers import MARKERS, Marker, markers
 
 from .parts import said, why_lacking
 from .prompts import Prompts
-from .question import Entry, Item, Piece, Written
+from .question import Item, Piece, ReplyEntry, Written
 from .sees import shown, told_first
 from .task import Row, Target, TaskReply
 
@@ -40,7 +40,7 @@ class AnswerClaims(Item):
     claims: list[AnswerClaim]
 
     @classmethod
-    def of(cls, entry: Entry) -> dict[str, Any]:
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
         """The details are the claims."""
         said = {"response_reason": entry.reason, "response_type": entry.verdict}
         if entry.details is None:

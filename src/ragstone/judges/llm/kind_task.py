@@ -19,7 +19,7 @@ from ragstone.judges.judge import Proposition
 from .blocks import contexts_block, listing
 from .parts import balanced, groups, numbered, said, why_lacking
 from .prompts import Prompts
-from .question import NO_DETAILS, Entry, Item, Piece
+from .question import NO_DETAILS, Item, Piece, ReplyEntry
 from .scale import WHOLE
 from .sees import facts_of, has, shown, told_first
 from .task import Row, Target, TaskReply
@@ -42,7 +42,7 @@ class KindItem(Item):
         return tuple(_words(cls.kind.columns[cls.kind.decides]))
 
     @classmethod
-    def of(cls, entry: Entry) -> dict[str, Any]:
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
         """What is said twice, and not the same, is not said."""
         columns = _given(cls.kind)
         counts = {name for column in cls.kind.columns.values() for name in column.counts}

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from .parts import said
 from .prompts import Prompts
-from .question import Entry, Item, Piece, Written
+from .question import Item, Piece, ReplyEntry, Written
 from .sees import facts_of, shown, told_first
 from .task import Row, Target, TaskReply
 
@@ -34,7 +34,7 @@ class ProbesMade(Item):
         return tuple(reversed(NONCOMMITTAL))
 
     @classmethod
-    def of(cls, entry: Entry) -> dict[str, Any]:
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
         """The first three questions."""
         said = NONCOMMITTAL.get(str(entry.verdict), entry.verdict)
         return dict(zip(("q1", "q2", "q3"), entry.details or (), strict=False)) | {

@@ -50,7 +50,7 @@ Written = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """A text that a model makes: never blank."""
 
 
-class Entry(BaseModel):
+class ReplyEntry(BaseModel):
     """What a model writes about one id, before it is known what that is.
 
     A detail may stand by itself, without a list.
@@ -87,12 +87,12 @@ class Item(BaseModel):
         return tuple(map(str, cls._choices()))
 
     @classmethod
-    def of(cls, entry: Entry) -> dict[str, Any]:
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
         """The fields as they stand in an entry, to be validated; what is not there is left out."""
         return {"reason": entry.reason, cls.decides: cls.decided(entry)}
 
     @classmethod
-    def decided(cls, entry: Entry) -> Any:
+    def decided(cls, entry: ReplyEntry) -> Any:
         """What the verdict stands for, such as a number; itself where it is none of the words."""
         choices = {str(choice): choice for choice in cls._choices()}
         return choices.get(str(entry.verdict), entry.verdict)

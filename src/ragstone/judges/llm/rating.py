@@ -10,7 +10,7 @@ from pydantic import create_model
 from .blocks import Passage, contexts_block, passages
 from .parts import said, why_lacking
 from .prompts import Prompts
-from .question import Entry, Item, Piece
+from .question import Item, Piece, ReplyEntry
 from .rubrics import Rubric, load_rubrics
 from .scale import WHOLE
 from .sees import facts_of, has, shown, told_first
@@ -22,7 +22,7 @@ FOR_THE_REST = 4
 """One part in so many of a question's room is for what is not contexts."""
 
 
-class Rating(Item):
+class RatingItem(Item):
     """One criterion; each length of scale has a sort of its own."""
 
     decides: ClassVar[str] = "score"
@@ -31,7 +31,7 @@ class Rating(Item):
     score: int
 
     @classmethod
-    def of(cls, entry: Entry) -> dict[str, Any]:
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
         """The reason is the reasoning."""
         return {"reasoning": entry.reason, "score": cls.decided(entry)}
 
@@ -104,10 +104,10 @@ def item_id(criterion: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def rating_item(points: int) -> type[Rating]:
+def rating_item(points: int) -> type[RatingItem]:
     """The item of a scale of so many points."""
     scores: Any = Annotated[Literal[tuple(range(1, points + 1))], WHOLE]
-    return create_model(f"Rating{points}", __base__=Rating, score=(scores, ...))
+    return create_model(f"Rating{points}", __base__=RatingItem, score=(scores, ...))
 
 
 def _groups(target: Target, room: int) -> list[list[Passage]]:
@@ -117,7 +117,7 @@ def _groups(target: Target, room: int) -> list[list[Passage]]:
 
 def _row(rubric: Rubric, target: Target, reply: TaskReply) -> Row:
     name = item_id(rubric.name)
-    given = said(reply, name, Rating)
+    given = said(reply, name, RatingItem)
     if name in reply.lacking or not given:
         return {"criterion": rubric.name, "score": None, "reason": why_lacking(reply, name)}
     values = [rubric.points[one.score - 1].value for one in given]

@@ -13,7 +13,7 @@ from ragstone.models.chat.json_reply import Malformed, drafts, json_objects
 
 from .asker import Outcome
 from .boundary import unescaped
-from .question import Entry, Item
+from .question import Item, ReplyEntry
 
 DEEPEST_WRAPPER = 3
 """Objects around the items, such as ``{"result": {…}}``."""
@@ -80,7 +80,7 @@ def _read(
         value = found.get(name)
         if isinstance(value, dict):
             try:
-                entry = Entry.model_validate(value)
+                entry = ReplyEntry.model_validate(value)
                 if not _begins(texts.get(name, ""), entry.words):
                     slipped = True
                     faults[name] = f"words: not those of {name}, {_short(entry.words)}"
@@ -194,7 +194,7 @@ def _entries(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _like_an_entry(value: Any) -> bool:
-    return isinstance(value, dict) and not Entry.model_fields.keys().isdisjoint(value)
+    return isinstance(value, dict) and not ReplyEntry.model_fields.keys().isdisjoint(value)
 
 
 def _plain(name: str) -> tuple[str, str]:
@@ -207,7 +207,7 @@ def _plain(name: str) -> tuple[str, str]:
 # Items
 
 
-def _item(entry: Entry, sort: type[Item]) -> Item:
+def _item(entry: ReplyEntry, sort: type[Item]) -> Item:
     """The item that an entry says; a word of a choice may be written in another case."""
     said = _word(str(entry.verdict))
     meant = [word for word in sort.verdicts() if _word(word) == said]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from .blocks import Passage, contexts_block
 from .parts import groups, said, why_lacking
 from .prompts import Prompts
-from .question import Entry, Item, Piece
+from .question import Item, Piece, ReplyEntry
 from .scale import WHOLE
 from .sees import has, shown, told_first
 from .task import Row, Target, TaskReply
@@ -34,7 +34,7 @@ class PassageRelevance(Item):
     sentences: list[int]
 
     @classmethod
-    def of(cls, entry: Entry) -> dict[str, Any]:
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
         """``misleading`` among the details says that it is."""
         if entry.details is None:
             return super().of(entry)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from .blocks import listing
 from .parts import balanced, said
 from .prompts import Prompts
-from .question import Entry, Item, Piece, Written
+from .question import Item, Piece, ReplyEntry, Written
 from .sees import shown, told_first
 from .task import Row, Target, TaskReply
 
@@ -20,7 +20,7 @@ class ReferenceStatements(Item):
     statements: list[Written]
 
     @classmethod
-    def of(cls, entry: Entry) -> dict[str, Any]:
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
         """The details are the statements."""
         return {} if entry.details is None else {"statements": entry.details}
 

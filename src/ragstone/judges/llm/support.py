@@ -12,7 +12,7 @@ from ragstone.judges.judge import Proposition
 from .blocks import Passage, contexts_block, found, listing
 from .parts import balanced, groups, numbered, said, why_lacking
 from .prompts import Prompts
-from .question import Entry, Item, Piece
+from .question import Item, Piece, ReplyEntry
 from .sees import told_first
 from .task import Row, Target, TaskReply
 
@@ -31,7 +31,7 @@ class PropositionSupport(Item):
     quote: str
 
     @classmethod
-    def of(cls, entry: Entry) -> dict[str, Any]:
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
         """Evidence with its quote; a detail without an id is a quote, one of a word an id."""
         if entry.details is None:
             return super().of(entry)

@@ -43,7 +43,7 @@ MATCHES = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class StatementAgreement:
+class StatementMatch:
     """Whether the answer says one statement of the reference.
 
     ``probability`` is that it says it in full, from 0 to 1.
@@ -55,7 +55,7 @@ class StatementAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimAgreement:
+class ClaimMatch:
     """Whether the reference says one claim of the answer."""
 
     verdict: Literal["matches", "contradicts", "extra"]
@@ -116,7 +116,7 @@ class Wording:
 
 def statement_agreement(
     statement: str, answer: str, question: str | None = None, likeness: Likeness | None = None
-) -> StatementAgreement:
+) -> StatementMatch:
     """Look for one statement of the reference in the whole answer."""
     seen = wording(statement, answer, question)
     if seen is None:
@@ -133,18 +133,18 @@ def statement_agreement(
     if likeness is not None:
         reason += f"; aligned {likeness.aligned:.2f}"
     if probability >= FULL:
-        return StatementAgreement("full", probability, reason)
+        return StatementMatch("full", probability, reason)
     if seen.number_clash:
-        return StatementAgreement("contradicted", probability, reason)
-    return StatementAgreement("partial" if seen.some else "missing", probability, reason)
+        return StatementMatch("contradicted", probability, reason)
+    return StatementMatch("partial" if seen.some else "missing", probability, reason)
 
 
-def is_open(statement: str, said: StatementAgreement) -> bool:
+def is_open(statement: str, said: StatementMatch) -> bool:
     """Whether strings leave a short statement open, so that an encoder should be asked."""
     return len(statement) <= SHORT_STATEMENT and LEAST_OPEN < said.probability < MOST_OPEN
 
 
-def is_settled(said: Sequence[StatementAgreement]) -> bool:
+def is_settled(said: Sequence[StatementMatch]) -> bool:
     """Whether strings find every statement of a reference, so that no other one matters."""
     return bool(said) and all(one.probability >= MOST_OPEN for one in said)
 
@@ -199,7 +199,7 @@ def repaired(text: str) -> str:
         return text
 
 
-def claim_agreement(claim: str, reference: str, question: str | None = None) -> ClaimAgreement:
+def claim_agreement(claim: str, reference: str, question: str | None = None) -> ClaimMatch:
     """Look for one claim of the answer in the whole reference.
 
     Contradicts only where the reference is a sentence that shares at least two thirds of the
@@ -209,7 +209,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
     said = _kept(claim, question)
     known = _read(reference)
     if not said:
-        return ClaimAgreement("extra", "nothing beyond the question")
+        return ClaimMatch("extra", "nothing beyond the question")
     found = [stem for stem in said if stem in known.distinct]
     share = len(found) / len(said)
     reason = f"{len(found)} of {len(said)} words in the reference"
@@ -224,14 +224,14 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
         and not any(_rounded(one, other) for one in numbers for other in known_numbers)
         and sum(stem in known.distinct for stem in words) >= FULL_LONG * len(words)
     ):
-        return ClaimAgreement("contradicts", reason + f"; {min(numbers)} is not its number")
+        return ClaimMatch("contradicts", reason + f"; {min(numbers)} is not its number")
     told = _read(claim).distinct
     if 0 < len(wanted) <= SHORT and len(wanted.keys() & told) >= FULL_SHORT * len(wanted):
         if told.issuperset(known_numbers):
-            return ClaimAgreement("matches", reason)
+            return ClaimMatch("matches", reason)
     elif share >= MATCHES:
-        return ClaimAgreement("matches", reason)
-    return ClaimAgreement("extra", reason)
+        return ClaimMatch("matches", reason)
+    return ClaimMatch("extra", reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,21 +439,21 @@ def _names_with(text: str) -> dict[str, list[frozenset[str]]]:
     return found
 
 
-def _literal(statement: str, answer: str) -> StatementAgreement:
+def _literal(statement: str, answer: str) -> StatementMatch:
     """A statement of stop words only, such as `no` or `The Who`: word for word."""
     wanted, said = _read(statement).tokens, _read(answer).tokens
     if not wanted:
-        return StatementAgreement("missing", 0.0, "the reference holds no words")
+        return StatementMatch("missing", 0.0, "the reference holds no words")
     if wanted in (("yes",), ("no",)):
         first = said[:1]
         if first == wanted:
-            return StatementAgreement("full", 1.0, "the answer opens with the same word")
+            return StatementMatch("full", 1.0, "the answer opens with the same word")
         if first in (("yes",), ("no",)):
-            return StatementAgreement("contradicted", 0.0, "the answer opens with the other word")
-        return StatementAgreement("missing", 0.0, f"the answer does not open with {wanted[0]}")
+            return StatementMatch("contradicted", 0.0, "the answer opens with the other word")
+        return StatementMatch("missing", 0.0, f"the answer does not open with {wanted[0]}")
     if _read(answer).has(_read(statement)):
-        return StatementAgreement("full", 1.0, "word for word")
-    return StatementAgreement("missing", 0.0, "not word for word")
+        return StatementMatch("full", 1.0, "word for word")
+    return StatementMatch("missing", 0.0, "not word for word")
 
 
 def _other_numbers(said: _Text, wanted: list[str], question: str | None) -> bool:

@@ -23,7 +23,7 @@ READINGS = 8
 
 
 @dataclass(frozen=True)
-class Asked:
+class AlignmentInput:
     """The propositions of one example, and the contexts they are looked for in."""
 
     contexts: tuple[str, ...]
@@ -48,7 +48,7 @@ class Aligner:
         self._cache = encoder if isinstance(encoder, CachedEncoder) else None
         self._readings: OrderedDict[bytes, Reading] = OrderedDict()
 
-    def align(self, asked: Sequence[Asked]) -> list[list[Alignment | None]]:
+    def align(self, asked: Sequence[AlignmentInput]) -> list[list[Alignment | None]]:
         """For each example an alignment for each proposition; None where nothing can be matched.
 
         Raises:
@@ -66,7 +66,7 @@ class Aligner:
             known |= fresh
         return [[_unpacked(known[key]) for key in mine] for mine in keys]
 
-    def _compute(self, asked: Sequence[Asked]) -> Iterator[list[Alignment | None]]:
+    def _compute(self, asked: Sequence[AlignmentInput]) -> Iterator[list[Alignment | None]]:
         readings = {one.digest: self._readings.get(one.digest) for one in asked}
         unread = {one.digest: one for one in asked if readings[one.digest] is None}
         cuts = {
@@ -99,11 +99,11 @@ class Aligner:
         while len(self._readings) > READINGS:
             self._readings.popitem(last=False)
 
-    def _key(self, one: Asked, proposition: str) -> bytes:
+    def _key(self, one: AlignmentInput, proposition: str) -> bytes:
         return _digest(VERSION, self.encoder.fingerprint, one.digest.hex(), proposition)
 
 
-def _groups(asked: Sequence[Asked], chosen: Sequence[int]) -> Iterator[list[int]]:
+def _groups(asked: Sequence[AlignmentInput], chosen: Sequence[int]) -> Iterator[list[int]]:
     group: list[int] = []
     size = 0
     seen: set[bytes] = set()

@@ -15,7 +15,7 @@ VERSION = "ragstone-claims/2"
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class LocatedClaim:
     """One assertion of an answer and its place: ``text == answer[start:end]``.
 
     ``sentence`` counts from 0 over all sentences of the answer. ``factual`` is False where the
@@ -29,7 +29,7 @@ class Claim:
     factual: bool
 
 
-def claims(answer: str) -> list[Claim]:
+def claims(answer: str) -> list[LocatedClaim]:
     """The assertions of an answer, in order; none for text that asserts nothing.
 
     A sentence without a content word, such as `Yes.` or `Me too!`, is one only where no other is.
@@ -38,7 +38,9 @@ def claims(answer: str) -> list[Claim]:
     for position, sentence in enumerate(sentences(answer)):
         if _asserts(answer, sentence.start, sentence.text):
             factual = not says_unable(sentence.text)
-            found.append(Claim(sentence.text, sentence.start, sentence.end, position, factual))
+            found.append(
+                LocatedClaim(sentence.text, sentence.start, sentence.end, position, factual)
+            )
     with_content = [claim for claim in found if terms(claim.text)]
     return with_content or found
 

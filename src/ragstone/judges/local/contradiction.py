@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .evidence import Evidence
+from .evidence import EvidenceCounts
 from .held import numbers_of
 from .passages import Passages
 from .words import denied, stem, stem_or_none
@@ -25,14 +25,14 @@ are not read to their end for each."""
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class ContradictingSentence:
     """What the contexts say instead, in the reader's words, and in which sentence."""
 
     says: str
     sentence: int
 
 
-def contradiction(seen: Evidence, passages: Passages) -> Contradiction | None:
+def contradiction(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
     """The first of: another number, only one side denies, an opposite, another name."""
     if not seen.sentences:
         return None
@@ -44,7 +44,7 @@ def contradiction(seen: Evidence, passages: Passages) -> Contradiction | None:
     )
 
 
-def _other_number(seen: Evidence, passages: Passages) -> Contradiction | None:
+def _other_number(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
     """A new number where a context has another one.
 
     In the same place: a neighbouring content word is the same, and both are years or both are not.
@@ -65,11 +65,11 @@ def _other_number(seen: Evidence, passages: Passages) -> Contradiction | None:
                     and _is_year(number) == _is_year(claim[place])
                     and beside & _beside(words, other)
                 ):
-                    return Contradiction(f"the context says {number}", sentence)
+                    return ContradictingSentence(f"the context says {number}", sentence)
     return None
 
 
-def _denial(seen: Evidence, passages: Passages) -> Contradiction | None:
+def _denial(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
     """Only one of claim and sentence holds a denial, and of a word that both hold."""
     sentence = _fullest(seen)
     if sentence is None:
@@ -81,10 +81,10 @@ def _denial(seen: Evidence, passages: Passages) -> Contradiction | None:
     both = {stem_or_none(token) for token in claim} & {stem_or_none(token) for token in said}
     if both.isdisjoint((claim_denies or set()) | (said_denies or set())):
         return None
-    return Contradiction("only one of the two denies", sentence)
+    return ContradictingSentence("only one of the two denies", sentence)
 
 
-def _opposite(seen: Evidence, passages: Passages) -> Contradiction | None:
+def _opposite(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
     """The claim has a word that no context has, and the sentence its opposite, which it has not."""
     said = {stem(token) for token in seen.tokens}
     new = [
@@ -99,11 +99,11 @@ def _opposite(seen: Evidence, passages: Passages) -> Contradiction | None:
             words = passages.tokens_of[sentence]
             for other, token in enumerate(words):
                 if stem(token) in opposites and beside & _beside(words, other):
-                    return Contradiction(f"the context says {token}", sentence)
+                    return ContradictingSentence(f"the context says {token}", sentence)
     return None
 
 
-def _other_name(seen: Evidence, passages: Passages) -> Contradiction | None:
+def _other_name(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
     """All words but one new name stand in one sentence, between the same neighbours."""
     if len(seen.new_names) != 1 or seen.content_words < LEAST_WORDS:
         return None
@@ -126,17 +126,17 @@ def _other_name(seen: Evidence, passages: Passages) -> Contradiction | None:
             ):
                 continue
             if _sides(words, other) == (before, after) and (before or after):
-                return Contradiction(f"the context says {token.capitalize()}", sentence)
+                return ContradictingSentence(f"the context says {token.capitalize()}", sentence)
     return None
 
 
-def _near(seen: Evidence, least: int, share: float = STRONG) -> list[int]:
+def _near(seen: EvidenceCounts, least: int, share: float = STRONG) -> list[int]:
     """The first sentences of the windows that hold most of the words that could be there."""
     enough = math.ceil(share * max(least, 1))
     return list(numbers_of(seen.held.in_windows_with(enough), LOOKED_THROUGH))
 
 
-def _fullest(seen: Evidence) -> int | None:
+def _fullest(seen: EvidenceCounts) -> int | None:
     first = seen.sentences[0]
     enough = seen.held.of(first).bit_count() >= ALMOST_ALL * seen.content_words
     return first if enough and seen.content_words >= LEAST_WORDS else None

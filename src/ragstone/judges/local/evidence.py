@@ -14,7 +14,7 @@ VERSION = "ragstone-evidence/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidenceCounts:
     """What was counted for one proposition, before it is weighed.
 
     Args:
@@ -62,7 +62,7 @@ class Evidence:
         }
 
 
-def gather(proposition: str, passages: Passages) -> Evidence | None:
+def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
     """Count the evidence for one proposition; None if it has no content word."""
     plain = without_citations(proposition)
     begin = frame_end(plain)
@@ -77,7 +77,7 @@ def gather(proposition: str, passages: Passages) -> Evidence | None:
     said = [token for number in sorted(best) for token in passages.tokens_of[number]]
     vocabulary = passages.vocabulary
     own = FIRST_PERSON.isdisjoint(vocabulary)
-    return Evidence(
+    return EvidenceCounts(
         content_words=len(distinct),
         words=sum(token in vocabulary for token in words) / len(words),
         window=together / len(distinct),

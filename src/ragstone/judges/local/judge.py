@@ -19,7 +19,7 @@ from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint
 from ragstone.models import Encoder
 
 from . import agreement, claims, likeness, relevance, response, sentences, support, words
-from .aligner import Aligner, Asked, like
+from .aligner import Aligner, AlignmentInput, like
 from .alignment import Alignment
 from .passages import Passages
 
@@ -223,7 +223,7 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Alig
     assert sheet.kind is Support
     propositions = block.propositions(sheet.ask)
     read: dict[str, tuple[tuple[str, ...], Passages]] = {}
-    todo: list[tuple[str, Example, list[Proposition], Asked]] = []
+    todo: list[tuple[str, Example, list[Proposition], AlignmentInput]] = []
     for row in rows:
         example = block.examples[row]
         mine = propositions.get(row, [])
@@ -238,7 +238,7 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Alig
         if digest not in read:
             texts = tuple(context.text or "" for context in example.contexts or ())
             read[digest] = (texts, Passages(texts))
-        asked = Asked(*read[digest], tuple(proposition.text for proposition in mine))
+        asked = AlignmentInput(*read[digest], tuple(proposition.text for proposition in mine))
         todo.append((subject, example, mine, asked))
     aligned: Sequence[Sequence[Alignment | None]] = (
         [[None] * len(mine) for _, _, mine, _ in todo]
@@ -264,7 +264,7 @@ def _fill_statement_agreement(
 ) -> None:
     assert sheet.kind is Agreement
     propositions = block.propositions(sheet.ask)
-    found: list[tuple[str, Example, Proposition, agreement.StatementAgreement]] = []
+    found: list[tuple[str, Example, Proposition, agreement.StatementMatch]] = []
     left_open: list[tuple[str | None, str, str]] = []
     for row in rows:
         example = block.examples[row]
@@ -277,7 +277,7 @@ def _fill_statement_agreement(
             (one, agreement.statement_agreement(one.text, answer, example.question)) for one in mine
         ]
         found += [(subject, example, one, said) for one, said in first]
-        by_reference: dict[int, list[agreement.StatementAgreement]] = {}
+        by_reference: dict[int, list[agreement.StatementMatch]] = {}
         for one, said in first:
             by_reference.setdefault(one.reference, []).append(said)
         if not any(map(agreement.is_settled, by_reference.values())):

@@ -11,7 +11,7 @@ WINDOW = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SentenceSpan:
     """Where a sentence stands: ``contexts[context][start:end]``."""
 
     context: int
@@ -29,7 +29,7 @@ class Passages:
     __slots__ = ("_bits", "places", "quotes", "tokens_of", "vocabulary", "where")
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.places: list[Place] = []
+        self.places: list[SentenceSpan] = []
         self.quotes: list[str] = []
         self.tokens_of: list[list[str]] = []
         self.where: dict[str, list[int]] = {}
@@ -37,7 +37,7 @@ class Passages:
         self._bits: dict[str, int] = {}
         for position, text in enumerate(texts):
             for sentence in sentences(text):
-                self.places.append(Place(position, sentence.start, sentence.end))
+                self.places.append(SentenceSpan(position, sentence.start, sentence.end))
                 self._read(sentence.text)
 
     def _read(self, text: str) -> None:

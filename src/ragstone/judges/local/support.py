@@ -11,9 +11,9 @@ from typing import Literal
 
 from . import alignment, contradiction, evidence, frames
 from .alignment import Alignment
-from .contradiction import Contradiction
+from .contradiction import ContradictingSentence
 from .curve import curve
-from .evidence import Evidence, gather
+from .evidence import EvidenceCounts, gather
 from .passages import Passages
 from .words import tokens
 
@@ -83,7 +83,7 @@ def support(
     return SupportVerdict("absent", probability, (), None, reason)
 
 
-def probability_of(seen: Evidence, alignment: Alignment | None = None) -> float:
+def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> float:
     """The curve over what was counted, and over the alignment where there is one."""
     if alignment is None:
         return curve(STRINGS).probability(seen.features())
@@ -96,7 +96,10 @@ def _quoted(rests_on: tuple[int, ...], passages: Passages) -> tuple[tuple[int, .
 
 
 def _reason(
-    seen: Evidence, alignment: Alignment | None, against: Contradiction | None, passages: Passages
+    seen: EvidenceCounts,
+    alignment: Alignment | None,
+    against: ContradictingSentence | None,
+    passages: Passages,
 ) -> str:
     if not seen.sentences:
         said = [f"none of {seen.content_words} content words in the contexts"]

@@ -27,7 +27,7 @@ from .journal import Journal
 from .model_client import CallLimits, ModelClient, journaled
 from .outcomes import Remembered, completed, halves, in_vain, partly, rejoined
 from .prices import Prices, no_price
-from .replies import Replies
+from .replies import ReplyCache
 
 Result = TypeVar("Result")
 
@@ -67,7 +67,7 @@ class Asking:
         limits: CallLimits = CallLimits(),  # noqa: B008
         prices: Prices = Prices(),  # noqa: B008
         budget: Budget | None = None,
-        cache: Replies | None = None,
+        cache: ReplyCache | None = None,
         pool: Closable | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:

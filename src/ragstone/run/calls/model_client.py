@@ -19,7 +19,7 @@ from .health import DEAD, ServerHealth, wait
 from .journal import Journal, JournaledQuestion
 from .pacing import Pace
 from .prices import Price, cost
-from .replies import Replies
+from .replies import ReplyCache
 
 NEVER_REACHED = 3
 """Attempts of one question at a server that nobody has reached yet; then its address is wrong."""
@@ -64,7 +64,7 @@ class ModelClient:
     budget: Budget
     journal: Journal
     tally: CallTally
-    cache: Replies | None = None
+    cache: ReplyCache | None = None
     pace: Pace = field(init=False)
     health: ServerHealth = field(init=False)
     _admission: Admission = field(init=False)

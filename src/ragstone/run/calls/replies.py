@@ -30,7 +30,7 @@ LAYOUT = Layout(
 Row = tuple[object, ...]
 
 
-class Replies:
+class ReplyCache:
     """An SQLite file of replies that read well, by the key of their question.
 
     Several processes may use it at once. Where it fails the run goes on without it, with one line.

@@ -13,9 +13,9 @@ from .ratings import (
     NOMINAL,
     NOT_NUMBERS,
     TOO_MANY_LABELS,
-    Agreement,
+    AgreementCoefficient,
     Coefficient,
-    Ratings,
+    RatingMatrix,
     observed_agreement,
     read_ratings,
     undefined,
@@ -28,7 +28,7 @@ MOST_CATEGORIES = 20
 """Coefficients of categories have no meaning for amounts, of which no two are the same."""
 
 
-def percent_agreement(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
+def percent_agreement(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
     """Mean over items of the share of pairs of annotators who gave the same label.
 
     Args:
@@ -51,7 +51,7 @@ def agreement_coefficients(
     seed: int = 0,
     resamples: int = 2000,
     level: float = 0.95,
-) -> Mapping[str, Agreement]:
+) -> Mapping[str, AgreementCoefficient]:
     """Every coefficient with its interval over items.
 
     ``percent``, ``cohen_kappa`` (mean over pairs of annotators), ``weighted_kappa``
@@ -92,28 +92,30 @@ def agreement_coefficients(
         level=level,
     )
     return {
-        name: Agreement(one.value, one.reason, one.n, intervals.get(name))
+        name: AgreementCoefficient(one.value, one.reason, one.n, intervals.get(name))
         for name, one in found.items()
     }
 
 
-def _percent(table: Ratings) -> Agreement:
+def _percent(table: RatingMatrix) -> AgreementCoefficient:
     shared = table.shared
     if shared.items == 0:
-        return Agreement(None, NO_PAIRS, 0)
-    return Agreement(float(shared.agreeing.mean()), None, shared.items)
+        return AgreementCoefficient(None, NO_PAIRS, 0)
+    return AgreementCoefficient(float(shared.agreeing.mean()), None, shared.items)
 
 
-def _value(name: str, coefficient: Coefficient, table: Ratings, scale: Scale) -> Agreement:
+def _value(
+    name: str, coefficient: Coefficient, table: RatingMatrix, scale: Scale
+) -> AgreementCoefficient:
     if name == "percent":
         return _percent(table)
     if (outcome := undefined(table)) is not None:
         return outcome
     if name == "weighted_kappa" and scale == "nominal":
-        return Agreement(None, NOMINAL, table.shared.items)
+        return AgreementCoefficient(None, NOMINAL, table.shared.items)
     of_numbers = name == "weighted_kappa" or name == "krippendorff_alpha"
     if of_numbers and scale != "nominal" and table.numbers is None:
-        return Agreement(None, NOT_NUMBERS, table.shared.items)
+        return AgreementCoefficient(None, NOT_NUMBERS, table.shared.items)
     if name in ("cohen_kappa", "fleiss_kappa", "gwet_ac1") and len(table.labels) > MOST_CATEGORIES:
-        return Agreement(None, TOO_MANY_LABELS, table.shared.items)
+        return AgreementCoefficient(None, TOO_MANY_LABELS, table.shared.items)
     return value_of(coefficient, table)

@@ -16,10 +16,10 @@ from .item_bootstrap import agreement_intervals, groups_of
 from .kappa_variance import kappa_effects
 from .ratings import (
     NOT_NUMBERS,
-    Agreement,
+    AgreementCoefficient,
     Floats,
     Integers,
-    Ratings,
+    RatingMatrix,
     Weights,
     beyond_chance,
     read_ratings,
@@ -36,7 +36,7 @@ PairKappa = Callable[[Integers, Integers, Weights, Floats], Floats]
 """Kappa of two annotators in each draw: their codes, the draws, and how many items each has."""
 
 
-def cohen_kappa(a: Iterable[Hashable], b: Iterable[Hashable]) -> Agreement:
+def cohen_kappa(a: Iterable[Hashable], b: Iterable[Hashable]) -> AgreementCoefficient:
     """Agreement of two annotators beyond what their own label shares would give by chance.
 
         (observed - expected) / (1 - expected)
@@ -56,7 +56,7 @@ def cohen_kappa(a: Iterable[Hashable], b: Iterable[Hashable]) -> Agreement:
     return light_kappa([a, b])
 
 
-def light_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
+def light_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
     """Mean of Cohen's kappa over all pairs of annotators, each with the weight of its items.
 
     Without gaps the plain mean. A pair whose labels do not vary has no kappa and
@@ -83,7 +83,7 @@ def kappa_with_interval(
     seed: int = 0,
     resamples: int = 2000,
     level: float = 0.95,
-) -> Agreement:
+) -> AgreementCoefficient:
     """Kappa of two, such as a judge and people, with its interval.
 
     The ends are those of ``heavy_wilson_ends`` on the scale from -1 to 1, from the large-sample
@@ -114,7 +114,7 @@ def kappa_with_interval(
     mass = row_weights(weights, len(said))[table.at]
     coefficient = weighted_mean_kappa if disagreement == "quadratic" else mean_kappa
     if disagreement == "quadratic" and table.items and table.numbers is None:
-        return Agreement(None, NOT_NUMBERS, table.items)
+        return AgreementCoefficient(None, NOT_NUMBERS, table.items)
     found = value_of(coefficient, table, mass)
     if found.value is None:
         return found
@@ -135,7 +135,7 @@ def kappa_with_interval(
 
 
 def _interval(
-    table: Ratings,
+    table: RatingMatrix,
     value: float,
     disagreement: Disagreement,
     weights: Floats,
@@ -168,7 +168,7 @@ def _interval(
     return Interval(*ends, level, "linearised_wilson")
 
 
-def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
+def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
     """As ``light_kappa``, with disagreements counted by the square of their distance.
 
         1 - mean of (a - b)² / mean of (a' - b')²,   a' and b' drawn apart
@@ -189,11 +189,11 @@ def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
     if (outcome := undefined(table)) is not None:
         return outcome
     if table.numbers is None:
-        return Agreement(None, NOT_NUMBERS, table.shared.items)
+        return AgreementCoefficient(None, NOT_NUMBERS, table.shared.items)
     return value_of(weighted_mean_kappa, table)
 
 
-def mean_kappa(ratings: Ratings, weights: Weights) -> Floats:
+def mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
     """Light's kappa in each draw."""
     one_of = np.eye(len(ratings.labels))
 
@@ -205,7 +205,7 @@ def mean_kappa(ratings: Ratings, weights: Weights) -> Floats:
     return _mean_over_pairs(ratings, weights, kappa)
 
 
-def weighted_mean_kappa(ratings: Ratings, weights: Weights) -> Floats:
+def weighted_mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
     """Light's kappa with quadratic weights, in each draw; NaN where labels are no numbers."""
     numbers = ratings.numbers
     if numbers is None:
@@ -223,7 +223,7 @@ def weighted_mean_kappa(ratings: Ratings, weights: Weights) -> Floats:
     return _mean_over_pairs(ratings, weights, kappa)
 
 
-def _mean_over_pairs(ratings: Ratings, weights: Weights, kappa: PairKappa) -> Floats:
+def _mean_over_pairs(ratings: RatingMatrix, weights: Weights, kappa: PairKappa) -> Floats:
     total = np.zeros(len(weights))
     mass = np.zeros(len(weights))
     for a, b, shared in ratings.pairs:

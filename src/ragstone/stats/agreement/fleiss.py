@@ -3,9 +3,9 @@
 from collections.abc import Hashable, Iterable
 
 from .ratings import (
-    Agreement,
+    AgreementCoefficient,
     Floats,
-    Ratings,
+    RatingMatrix,
     Weights,
     beyond_chance,
     mean_shares,
@@ -15,7 +15,7 @@ from .ratings import (
 )
 
 
-def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
+def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
     """Agreement beyond what the shares of the labels would give by chance.
 
         (observed - expected) / (1 - expected)
@@ -40,7 +40,7 @@ def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
     return value_of(fleiss, read_ratings(ratings))
 
 
-def fleiss(ratings: Ratings, weights: Weights) -> Floats:
+def fleiss(ratings: RatingMatrix, weights: Weights) -> Floats:
     """Fleiss' kappa in each draw."""
     shares = mean_shares(ratings, weights)
     return beyond_chance(observed_agreement(ratings, weights), (shares**2).sum(axis=1))

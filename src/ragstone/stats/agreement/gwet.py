@@ -3,9 +3,9 @@
 from collections.abc import Hashable, Iterable
 
 from .ratings import (
-    Agreement,
+    AgreementCoefficient,
     Floats,
-    Ratings,
+    RatingMatrix,
     Weights,
     beyond_chance,
     mean_shares,
@@ -15,7 +15,7 @@ from .ratings import (
 )
 
 
-def gwet_ac1(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
+def gwet_ac1(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
     """Agreement beyond chance, chance being what happens on items that are hard to tell.
 
         (observed - expected) / (1 - expected)
@@ -41,7 +41,7 @@ def gwet_ac1(ratings: Iterable[Iterable[Hashable]]) -> Agreement:
     return value_of(ac1, read_ratings(ratings))
 
 
-def ac1(ratings: Ratings, weights: Weights) -> Floats:
+def ac1(ratings: RatingMatrix, weights: Weights) -> Floats:
     """AC1 in each draw, with the labels of all items."""
     shares = mean_shares(ratings, weights)
     expected = (shares * (1 - shares)).sum(axis=1) / (len(ratings.labels) - 1)

@@ -12,7 +12,7 @@ from ragstone.stats.interval import Interval, upper_quantile
 from ragstone.stats.kish import kish_size
 from ragstone.stats.wilson import wilson_ends
 
-from .ratings import Coefficient, Floats, Integers, Ratings, Weights
+from .ratings import Coefficient, Floats, Integers, RatingMatrix, Weights
 
 DRAWS_AT_ONCE = 2_000_000
 LARGEST_TABLE = 20_000_000
@@ -21,7 +21,7 @@ DIGITS = 12
 
 
 def agreement_intervals(
-    ratings: Ratings,
+    ratings: RatingMatrix,
     coefficients: Mapping[str, Coefficient],
     *,
     weights: Floats | None = None,
@@ -116,7 +116,7 @@ class _Units:
         return drawn if self.holds is None else np.asarray(drawn @ self.holds)
 
 
-def groups_of(ratings: Ratings, clusters: Sequence[Hashable] | None) -> Integers:
+def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Integers:
     """The number of each item's cluster; without clusters every item is one."""
     if clusters is None:
         return np.arange(ratings.items)
@@ -128,8 +128,8 @@ def groups_of(ratings: Ratings, clusters: Sequence[Hashable] | None) -> Integers
 
 
 def _patterns(
-    ratings: Ratings, weights: Floats, groups: Integers
-) -> tuple[Ratings, Floats, _Units]:
+    ratings: RatingMatrix, weights: Floats, groups: Integers
+) -> tuple[RatingMatrix, Floats, _Units]:
     """The distinct items with their weights, and the units that are drawn in terms of them."""
     different, weight_of = np.unique(weights, return_inverse=True)
     both = np.vstack([ratings.codes, weight_of[None, :]])
@@ -153,7 +153,7 @@ def _ends(drawn: Floats, level: float) -> Interval | None:
 
 
 def _where_all_agree(
-    ratings: Ratings,
+    ratings: RatingMatrix,
     coefficients: Mapping[str, Coefficient],
     weights: Floats,
     units: float,

@@ -8,10 +8,10 @@ import numpy as np
 from .ratings import (
     GAP,
     NOT_NUMBERS,
-    Agreement,
+    AgreementCoefficient,
     Coefficient,
     Floats,
-    Ratings,
+    RatingMatrix,
     Weights,
     over_shared,
     read_ratings,
@@ -24,7 +24,7 @@ def krippendorff_alpha(
     ratings: Iterable[Iterable[Hashable]],
     *,
     scale: Literal["nominal", "ordinal", "interval"] = "nominal",
-) -> Agreement:
+) -> AgreementCoefficient:
     """Agreement of any number of annotators beyond chance, with gaps.
 
         1 - observed disagreement / expected disagreement
@@ -50,7 +50,7 @@ def krippendorff_alpha(
     if (outcome := undefined(table)) is not None:
         return outcome
     if scale != "nominal" and table.numbers is None:
-        return Agreement(None, NOT_NUMBERS, table.shared.items)
+        return AgreementCoefficient(None, NOT_NUMBERS, table.shared.items)
     return value_of(alpha(scale), table)
 
 
@@ -59,7 +59,7 @@ def alpha(scale: str) -> Coefficient:
     return over_shared({"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}[scale])
 
 
-def _nominal(ratings: Ratings, weights: Weights) -> Floats:
+def _nominal(ratings: RatingMatrix, weights: Weights) -> Floats:
     raters = ratings.raters
     apart = (raters**2 - (ratings.counts**2).sum(axis=1)) / (raters - 1)
     uses = weights @ ratings.counts
@@ -69,19 +69,19 @@ def _nominal(ratings: Ratings, weights: Weights) -> Floats:
     return _one_minus(observed, expected)
 
 
-def _interval(ratings: Ratings, weights: Weights) -> Floats:
+def _interval(ratings: RatingMatrix, weights: Weights) -> Floats:
     numbers = np.arange(len(ratings.labels)) if ratings.numbers is None else ratings.numbers
     place = numbers - numbers.mean()
     return _of_distances(ratings, weights, np.broadcast_to(place, (len(weights), len(place))))
 
 
-def _ordinal(ratings: Ratings, weights: Weights) -> Floats:
+def _ordinal(ratings: RatingMatrix, weights: Weights) -> Floats:
     uses = weights @ ratings.counts
     ranks = np.cumsum(uses, axis=1) - uses / 2
     return _of_distances(ratings, weights, ranks - ranks.mean(axis=1, keepdims=True))
 
 
-def _of_distances(ratings: Ratings, weights: Weights, place: Floats) -> Floats:
+def _of_distances(ratings: RatingMatrix, weights: Weights, place: Floats) -> Floats:
     """Alpha where labels disagree by the square of their distance; ``place`` (B, labels)."""
     uses = weights @ ratings.counts
     labels = uses.sum(axis=1)

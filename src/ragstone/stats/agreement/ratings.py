@@ -25,7 +25,7 @@ GAP = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class AgreementCoefficient:
     """A coefficient over ``n`` items that at least two annotators labelled.
 
     ``value`` is None, and ``reason`` says why, where the definition gives none:
@@ -43,7 +43,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings:
+class RatingMatrix:
     """Annotators × items, of the items that anybody labelled.
 
     What annotators agree on rests on the items that two or more labelled, ``shared``; by how
@@ -73,11 +73,11 @@ class Ratings:
         return np.asarray((self.codes != GAP).sum(axis=0) >= 2)
 
     @cached_property
-    def shared(self) -> "Ratings":
+    def shared(self) -> "RatingMatrix":
         """The items that at least two annotators labelled."""
         if self.is_shared.all():
             return self
-        return Ratings(self.labels, self.codes[:, self.is_shared], self.at[self.is_shared])
+        return RatingMatrix(self.labels, self.codes[:, self.is_shared], self.at[self.is_shared])
 
     @cached_property
     def counts(self) -> Floats:
@@ -128,11 +128,11 @@ class Ratings:
 Weights = Floats
 """Shape (B, items): how often each item counts in each of B draws."""
 
-Coefficient = Callable[[Ratings, Weights], Floats]
+Coefficient = Callable[[RatingMatrix, Weights], Floats]
 """Values of shape (B,), one a draw; NaN where the definition gives none."""
 
 
-def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> Ratings:
+def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
     """Take ratings in.
 
     Args:
@@ -151,7 +151,7 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> Ratings:
         dtype=np.int64,
     ).reshape(len(rows), len(rows[0]) if rows else 0)
     there = np.flatnonzero((codes != GAP).any(axis=0))
-    return Ratings(tuple(labels), codes[:, there], there)
+    return RatingMatrix(tuple(labels), codes[:, there], there)
 
 
 def rated(label: Hashable) -> bool:
@@ -166,19 +166,19 @@ def check_items(rows: Sequence[Sequence[Hashable]]) -> None:
         raise InputError(f"Annotators must have the same items, got {lengths} of them.")
 
 
-def undefined(ratings: Ratings) -> Agreement | None:
+def undefined(ratings: RatingMatrix) -> AgreementCoefficient | None:
     """The outcome where no coefficient beyond chance has a value; None where one may have."""
     n = ratings.shared.items
     if n == 0:
-        return Agreement(None, NO_PAIRS, 0)
+        return AgreementCoefficient(None, NO_PAIRS, 0)
     if len(ratings.labels) == 1:
-        return Agreement(None, NO_VARIATION, n)
+        return AgreementCoefficient(None, NO_VARIATION, n)
     return None
 
 
 def value_of(
-    coefficient: Coefficient, ratings: Ratings, weights: Floats | None = None
-) -> Agreement:
+    coefficient: Coefficient, ratings: RatingMatrix, weights: Floats | None = None
+) -> AgreementCoefficient:
     """A coefficient over all items, each once, or with its weight of shape (items,)."""
     n = ratings.shared.items
     if (outcome := undefined(ratings)) is not None:
@@ -186,25 +186,25 @@ def value_of(
     counts = np.ones(ratings.items) if weights is None else weights
     value = float(coefficient(ratings, counts[None, :])[0])
     if np.isnan(value):
-        return Agreement(None, NO_VARIATION, n)
-    return Agreement(value, None, n)
+        return AgreementCoefficient(None, NO_VARIATION, n)
+    return AgreementCoefficient(value, None, n)
 
 
 def over_shared(coefficient: Coefficient) -> Coefficient:
     """The coefficient of the items alone that at least two annotators labelled."""
 
-    def of_shared(ratings: Ratings, weights: Weights) -> Floats:
+    def of_shared(ratings: RatingMatrix, weights: Weights) -> Floats:
         return coefficient(ratings.shared, weights[:, ratings.is_shared])
 
     return of_shared
 
 
-def observed_agreement(ratings: Ratings, weights: Weights) -> Floats:
+def observed_agreement(ratings: RatingMatrix, weights: Weights) -> Floats:
     """Mean over items of the share of agreeing pairs in each draw, which has such an item."""
     return np.asarray(weights @ ratings.agreeing / (weights @ ratings.is_shared))
 
 
-def mean_shares(ratings: Ratings, weights: Weights) -> Floats:
+def mean_shares(ratings: RatingMatrix, weights: Weights) -> Floats:
     """Mean over all items of each label's share in each draw, shape (B, labels)."""
     return np.asarray(weights @ ratings.shares / weights.sum(axis=1)[:, None])
 

@@ -14,7 +14,7 @@ from ragstone.stats.interval import Interval, clamp
 from ragstone.stats.kish import kish_size
 from ragstone.stats.row_weights import row_weights
 
-from .confusion import Share, share_of
+from .confusion import ShareEstimate, share_of
 
 Booleans = NDArray[np.bool_]
 
@@ -30,7 +30,7 @@ class CalibrationBin:
     low: float
     high: float
     mean_probability: float
-    positives: Share
+    positives: ShareEstimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ NOT_BINARY = "not_binary"
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ShareEstimate:
     """A share of ``n`` rows.
 
     ``value`` is None, and ``reason`` says why, for no rows (``no_such_rows``).
@@ -45,10 +45,10 @@ class Confusion:
     labels: tuple[Hashable, ...]
     counts: tuple[tuple[int, ...], ...]
     n: int
-    accuracy: Share
-    sensitivity: Share | None
-    specificity: Share | None
-    precision: Share | None
+    accuracy: ShareEstimate
+    sensitivity: ShareEstimate | None
+    specificity: ShareEstimate | None
+    precision: ShareEstimate | None
     reason: str | None
 
 
@@ -115,15 +115,15 @@ def share_of(
     weights: Floats,
     clusters: Ints | None,
     level: float,
-) -> Share:
+) -> ShareEstimate:
     """Share of the rows ``among`` that are ``hits``, each with its weight, and its interval."""
     n = int(among.sum())
     if n == 0:
-        return Share(None, None, 0, NO_SUCH_ROWS)
+        return ShareEstimate(None, None, 0, NO_SUCH_ROWS)
     own = None if clusters is None else shared_codes(clusters[among])
     rows = hits[among].astype(np.float64)
     found = labels_only_rate(rows, weights=weights[among], clusters=own, level=level)
-    return Share(found.value, found.interval, n)
+    return ShareEstimate(found.value, found.interval, n)
 
 
 def list_labels(name: str, values: Codes) -> list[Hashable]:
