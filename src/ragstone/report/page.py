@@ -169,11 +169,12 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided: its code for programs, its word for people."""
+    """What was decided: its code for programs, its word for people, and what is to be noted."""
 
     code: str
     word: str
     tone: Tone
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

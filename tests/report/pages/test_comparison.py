@@ -7,7 +7,7 @@ import pytest
 
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons, PairedWinRate
 from ragstone.decisions.comparing.ranking import Ranked
-from ragstone.report.page import Interval, Mark, Name, Number, P, Page, Row, Verdict, plain, quiet
+from ragstone.report.page import Interval, Mark, Name, Number, P, Page, Row, Verdict, plain
 from ragstone.report.pages.comparison import VERDICTS, comparison_page
 from ragstone.report.render.terminal import as_text
 
@@ -56,7 +56,6 @@ def test_a_row_holds_the_facts_of_its_comparison() -> None:
         Name("hit", "+"), Number(0.75), Number(0.5), interval(row),
         Number(50.0, 1, sign="+", unit=" %"), Number(62.5, 0, unit=" %"),
         Number(0.5, 2, sign="+"), P(0.02), "12/26/2", Verdict("better", "better", "good"),
-        quiet(""),
     )  # fmt: skip
     drawn = interval(row)
     assert (drawn.value, drawn.low, drawn.high) == (0.25, 0.1, 0.4)
@@ -105,7 +104,8 @@ def test_how_many_pairs_are_needed_or_few_stands_behind_the_verdict() -> None:
     needing = compared(verdict="cannot_tell", n_needed=1234)
     few = compared(n_pairs=8)
     page = comparison_page(found(needing, few))
-    assert [row.cells[-1] for row in rows(page)] == [quiet("~1,234"), quiet("8 pairs only")]
+    notes = [row.verdict.note for row in rows(page) if row.verdict]
+    assert notes == ["~1,234", "8 pairs only"]
     assert "cannot tell ~N" in small_print(page)
     assert "N pairs only" in small_print(page)
     assert "N pairs only" not in small_print(comparison_page(found(needing)))

@@ -116,7 +116,6 @@ def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
         Column(f"p {ADJUSTED[found.adjust][0]}"),
         Column("w/t/l", drop=2),
         Column("verdict"),
-        Column(),
     ]
     reach = _reach(ones)
     by_metric = list(dict.fromkeys(one.metric for one in ones))
@@ -139,9 +138,8 @@ def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
     yield Number(one.effect_size, 2, sign="+")
     yield P(one.p_adjusted)
     yield f"{one.wins}/{one.ties}/{one.losses}"
-    yield Verdict(one.verdict, word, tone)
     few = f"{counted(one.n_pairs, 'pair')} only" if one.caution else ""
-    yield quiet(few if one.n_needed is None else f"~{one.n_needed:,}")
+    yield Verdict(one.verdict, word, tone, few if one.n_needed is None else f"~{one.n_needed:,}")
 
 
 def _scale(one: Comparison, reach: float) -> Scale | None:

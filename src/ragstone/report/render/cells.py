@@ -53,6 +53,13 @@ def written(cell: pages.Cell) -> Said:
             return Said(cell.words or SHORT[cell.outcome], OUTCOMES[cell.outcome])
 
 
+def words_of(cell: pages.Cell) -> pages.Words:
+    """A cell in words and figures, with what is noted behind a verdict."""
+    if isinstance(cell, pages.Verdict) and cell.note:
+        return (written(cell), pages.quiet(f"  {cell.note}"))
+    return written(cell)
+
+
 def value_of(cell: pages.Interval) -> str:
     """The value without its interval.
 

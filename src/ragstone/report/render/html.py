@@ -9,7 +9,7 @@ from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, ends, percent
 from ragstone.report.page import parts, plain
 
-from .cells import value_of, written
+from .cells import value_of, words_of
 
 STYLE = files(__package__).joinpath("ragstone.css").read_text("utf-8")
 """Of the app, the report file and the notebook; all of it below one class."""
@@ -163,7 +163,7 @@ def _cell(one: pages.Cell) -> tuple[str, str]:
         arrow = f' <span class="quiet">{ARROWS[one.better]}</span>' if one.better else ""
         text = f"<bdi{about}>{inert.html(one.text)}</bdi>"
         return "", f"<b>{text}</b>{arrow}" if one.strong else f"{text}{arrow}"
-    inside = _words(written(one))
+    inside = _words(words_of(one))
     if isinstance(one, pages.Number) and one.n is not None:
         inside += f' <span class="quiet">{one.n:,}</span>'
     return "n" if isinstance(one, NUMERIC) else "", inside

@@ -14,7 +14,7 @@ from ragstone.report.facts import plain_line
 from ragstone.report.figures import ARROWS, ends, percent
 from ragstone.report.page import Row, Table, parts, plain
 
-from .cells import OUTCOMES, SHORT, value_of, written
+from .cells import OUTCOMES, SHORT, value_of, words_of
 from .grid import Cell, Column, Grid, cell, folded
 from .strip import axis, coloured, strip
 
@@ -288,12 +288,12 @@ class _Drawing:
             arrow = [cell(ARROWS[one.better] if one.better else "", DIM)] if wide > 1 else []
             return [cell(words, HEAD if one.strong else ""), *arrow]
         if isinstance(one, pages.Number) and wide > 1:
-            return [Cell(_text(written(one))), cell("" if one.n is None else f"{one.n:,}", DIM)]
+            return [Cell(_text(words_of(one))), cell("" if one.n is None else f"{one.n:,}", DIM)]
         if isinstance(one, pages.Bar):
             return [Cell(_bar(one, self.layout.strip))]
         if isinstance(one, pages.Share) and self.layout.cut:
             return [cell(f"{one.count:,}")]
-        return [Cell(_text(written(one))), *(cell() for _ in range(wide - 1))]
+        return [Cell(_text(words_of(one))), *(cell() for _ in range(wide - 1))]
 
     def interval(self, one: pages.Interval, at: int) -> list[Cell]:
         words = [cell(one.word)] if self.worded(at) else []
@@ -427,10 +427,10 @@ def _banner(banner: pages.Banner, console: Console, width: int) -> Iterator[Text
 def _facts(facts: Sequence[pages.Fact], console: Console, width: int, style: str) -> Iterator[Text]:
     """Names in a column of their own; an equal name is said once."""
     indent = max((len(fact.name) for fact in facts), default=0) + 2
-    said = ""
+    last = ""
     for fact in facts:
-        lead = "" if fact.name == said else fact.name
-        said = fact.name
+        lead = "" if fact.name == last else fact.name
+        last = fact.name
         text = _text(fact.words)
         text.stylize_before(style)
         for line in text.wrap(console, max(width - indent, 20)):
