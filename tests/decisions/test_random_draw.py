@@ -2,21 +2,20 @@
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from rich.console import Console
 
 import ragstone
 from ragstone.decisions import calibrate
 from ragstone.decisions.calibrating.calibrate import Calibration
 from ragstone.decisions.calibrating.random_draw import not_random
 from ragstone.decisions.gating.gate import gate
-from ragstone.report.calibration_page import calibration_page
+from ragstone.report.pages.calibration import calibration_page
 from ragstone.report.pages.gate import advice
+from ragstone.report.render.terminal import as_text
 from ragstone.run import Run
 from ragstone.stats.correcting.anytime import anytime_mean
 
@@ -92,9 +91,7 @@ def test_a_mean_of_all_is_withheld_where_one_system_was_labelled(piers: Run, lab
 
 def test_the_first_line_says_so(piers: Run, labels: Write) -> None:
     found = calibrate(piers, labels(only_one_system()))
-    console = Console(width=120, record=True, file=StringIO())
-    console.print(calibration_page(found))
-    first, then, *_ = console.export_text().splitlines()
+    first, then, *_ = as_text(calibration_page(found), 120).splitlines()
     assert first.startswith("The labels are no random sample: only a was labelled, p < .001")
     assert "--assume-random" in then
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .column_names import column_names
-from .output import print_json, print_notes, say
+from .output import print_json, print_notes, print_page, say
 from .rating_scales import RatingScales, scale_ends
 from .results import MetricsFrom, load_own, names_of
 
@@ -111,8 +111,8 @@ def calibrate(
     Exit status: 0 done, 1 the passport is void, 2 bad input.
     """
     from ragstone import decisions, report
-    from ragstone.report.calibration_page import calibration_page
-    from ragstone.report.passport_page import passport_markdown
+    from ragstone.report.pages.calibration import calibration_page, passport_page
+    from ragstone.report.render.markdown import as_markdown
     from ragstone.run import Run
 
     load_own(metrics_from or ())
@@ -145,11 +145,8 @@ def calibrate(
         seed=seed,
     )
     file = found.passport.write(opened.path)
-    file.with_suffix(".md").write_text(passport_markdown(found.passport), encoding="utf-8")
-    if json:
-        print_json(found.to_dict())
-    else:
-        report.show(calibration_page(found))
+    file.with_suffix(".md").write_text(as_markdown(passport_page(found)), encoding="utf-8")
+    print_page(calibration_page(found), json=json)
     notes = [*found.notes, f"passport of the judge: {file} and .md"]
     if out is not None:
         report.write_table(found.scores, out)

@@ -41,6 +41,8 @@ def test_a_table_writes_intervals_in_figures(page_of: PageOf) -> None:
         Row((Name("f1"), Why("undefined", "no claims"), Count(0), P(None), "")),
     ]  # fmt: skip
     assert as_markdown(page_of(table(columns, rows))).splitlines() == [
+        "# runs/a",
+        "",
         "| metric | value (95 % interval) | n | p |  |",
         "|---|--:|--:|--:|---|",
         "| hit ↑ | **0.656** (0.600 – 0.720) | 1,234 | &lt;0.001 | ✅ holds |",
@@ -107,4 +109,4 @@ def test_a_page_reads_from_the_verdict_to_the_notes() -> None:
 
 
 def test_an_empty_table_is_its_head(page_of: PageOf) -> None:
-    assert as_markdown(page_of(table((Column("metric"),), []))) == "| metric |\n|---|\n"
+    assert as_markdown(page_of(table((Column("metric"),), []))) == "# runs/a\n\n| metric |\n|---|\n"

@@ -54,7 +54,7 @@ def row(system: str, value: float, metric: str = "hit", n: int = 9) -> Row:
 
 def test_a_table_has_a_line_a_row_and_its_axis_in_the_head(page_of: PageOf) -> None:
     page = page_of(table(FOUR, [row("a", 0.5), row("b", 0.25)]))
-    assert lines(page, 57) == [
+    assert lines(page, 55) == [
         "metric    system  value  95 % interval  0         1  n",
         "hit    ↑  a       0.500  0.250 – 0.750  ··├──●──┤··  9",
         "          b       0.250  0.000 – 0.500  ├─●──┤·····  9",
@@ -69,13 +69,23 @@ def test_a_name_that_all_rows_share_is_not_said(page_of: PageOf) -> None:
 
 def test_where_it_is_narrow_shared_names_have_lines_of_their_own(page_of: PageOf) -> None:
     page = page_of(table(FOUR, [row("a", 0.5), row("b", 0.25)]))
-    assert lines(page, 46) == [
+    assert lines(page, 45) == [
         "system  value  95 % interval  0         1  n",
         "hit ↑",
         "  a     0.500  0.250 – 0.750  ··├──●──┤··  9",
         "  b     0.250  0.000 – 0.500  ├─●──┤·····  9",
     ]
     assert lines(page, 34)[2] == "  a     0.500  0.250 – 0.750  9"
+
+
+def test_a_name_too_long_for_its_line_stands_above_its_figures(page_of: PageOf) -> None:
+    columns = (Column("label", key=True), Column("n"), Column("p"))
+    page = page_of(table(columns, [Row((Name("grounding.unsupported"), Count(14), P(0.5)))]))
+    assert lines(page, 33) == [
+        "label                   n      p",
+        "grounding.unsupported  14  0.500",
+    ]
+    assert lines(page, 30) == ["label", "   n      p", "grounding.unsupported", "  14  0.500"]
 
 
 def test_what_may_go_goes_before_anything_else_does(page_of: PageOf) -> None:
@@ -118,7 +128,7 @@ def test_zero_undefined_and_missing_look_different(page_of: PageOf) -> None:
         Row((Name("missing"), Why("missing", "missing (judge_failed)"), Count(0))),
     ]
     columns = (Column("metric"), Column("value"), Column("n"))
-    assert lines(page_of(table(columns, rows)), 60) == [
+    assert lines(page_of(table(columns, rows)), 58) == [
         "metric     value       interval  0                   1  n",
         "zero       0.000  0.000 – 0.250  ●────┤···············  8",
         "undefined  undefined (no_claims)                        0",

@@ -24,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Text in one column, or wrapped to the width of several.
+    """Text in one column, or wrapped to the width of several; alone in its row to the console's.
 
     A cell of one column may have several lines, and is as wide as the widest.
     """
@@ -83,7 +83,8 @@ class Grid:
             if cell.span == 1:
                 lines = list(cell.text.split("\n"))
             else:
-                lines = list(cell.text.wrap(console, max(wide, 20)))
+                room = console.width if len(row) == 1 else max(wide, 20)
+                lines = list(cell.text.wrap(console, room))
             if self.columns[at].justify == "right" and cell.span == 1:
                 for line in lines:
                     line.pad_left(wide - line.cell_len)

@@ -19,8 +19,10 @@ RIGHT = (pages.Interval, pages.Number, pages.Count, pages.P, pages.Share)
 
 
 def as_markdown(page: pages.Page) -> str:
-    """The page, its details folded up, its small print small."""
-    lines = [line for one in page.sections for line in _section(one, page)]
+    """The page under its title or verdict, its details folded up, its small print small."""
+    bannered = any(isinstance(block, pages.Banner) for one in page.sections for block in one.blocks)
+    lines = [] if bannered else [f"# {markdown(page.title)}", ""]
+    lines += [line for one in page.sections for line in _section(one, page)]
     lines += [f"- {markdown(note)}" for note in page.notes]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -1,7 +1,8 @@
 """Terminal: a page in letters, as wide as the console lets it be; nothing is ever cut off."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from io import StringIO
 from itertools import groupby
 
@@ -34,8 +35,8 @@ TONES: dict[pages.Tone, str] = {
 FILLS = (("█", "green"), ("▓", "cyan"), ("▒", "yellow"), ("░", "red"), ("▁", "magenta"), ("·", DIM))
 """How the parts of a bar look, the best first, and last what is neither good nor bad."""
 
-STRIPS = (31, 25, 21, 15, 11)
-"""Widths of what is drawn; the first with which a table fits is used."""
+WIDEST, WIDE, NARROWEST = 31, 21, 11
+"""Of what is drawn: the most, what names are folded for, the least."""
 
 NAME_WIDTH, HEAD_WIDTH = 30, 12
 WIDE_NAME, NARROW_NAME, SHORT_HEAD = 72, 20, 7
@@ -120,25 +121,36 @@ def as_text(page: pages.Page, width: int = 100) -> str:
 
 def layout(table: Table, width: int) -> Layout:
     """The roomiest layout in which a table fits, else the narrowest."""
-    every = layouts(table)
-    fitting = (one for one in every if grid(table, one).width <= width)
-    return next(fitting, every[-1])
+    drawn = sum(_drawn(table, at) for at in range(len(table.columns)))
+    for one, least in layouts(table, drawn > 0):
+        excess = max(grid(table, one).width - width, 0)
+        strip = one.strip - -(-excess // drawn) if one.strip else 0
+        found = replace(one, strip=strip - 1 + strip % 2 if strip else 0)
+        if found.strip >= least and (not excess or grid(table, found).width <= width):
+            return found
+    return one
 
 
-def layouts(table: Table) -> list[Layout]:
-    """From the roomiest to the narrowest: strips shrink, columns go, names get their own lines."""
+def layouts(table: Table, drawn: bool) -> Iterator[tuple[Layout, int]]:
+    """From the roomiest to the narrowest, each with the least that its strips may be.
+
+    Strips shrink, then long names are folded, columns go, names get their own lines.
+    """
     shares = any(isinstance(one, pages.Share) for row in table.rows for one in row.cells)
     cuts = sorted({0, *(one.drop for one in table.columns), *([1] if shares else [])})
-    strips = STRIPS if any(_drawn(table, at) for at in range(len(table.columns))) else (0,)
+    strip, wide, least = (WIDEST, WIDE, NARROWEST) if drawn else (0, 0, 0)
     stackable = _stackable(table)
-    found = [Layout(strip, names=WIDE_NAME) for strip in strips[:3]]
+    yield Layout(strip, names=WIDE_NAME), wide
     for cut in cuts[:2] if stackable else cuts:
-        found += [Layout(strip, cut) for strip in strips]
-        found += [Layout(strips[-1], cut, names=NARROW_NAME)]
-        found += [Layout(0, cut)] if shares else []
+        yield Layout(strip, cut), least
+        yield Layout(least, cut, names=NARROW_NAME), least
+        if shares:
+            yield Layout(0, cut), 0
     if stackable:
-        found += [Layout(strip, cut, stacked=True) for cut in cuts for strip in strips]
-    return [*found, Layout(0, cuts[-1], stackable)]
+        yield from ((Layout(strip, cut, stacked=True), least) for cut in cuts)
+    yield Layout(0, cuts[-1], stackable), 0
+    if table.columns[0].key and not stackable:
+        yield Layout(0, cuts[-1], stacked=True), 0
 
 
 def _stackable(table: Table) -> bool:
@@ -159,27 +171,55 @@ class _Drawing:
     table: Table
     layout: Layout
 
-    @property
+    @cached_property
     def kept(self) -> list[int]:
         """The columns that are there."""
         return _kept(self.table, self.layout)
 
+    @cached_property
+    def shapes(self) -> dict[int, list[Column]]:
+        """The columns of the grid in which each column of the table stands."""
+        return {at: self.shaped(at) for at in range(len(self.table.columns))}
+
+    @cached_property
+    def intervals(self) -> dict[int, tuple[bool, bool]]:
+        """Of columns of intervals: whether values are read in words, whether they are drawn."""
+        found = {}
+        for at in range(len(self.table.columns)):
+            cells = [row.cells[at] for row in self.table.rows]
+            if any(isinstance(one, pages.Interval) for one in cells):
+                words = any(isinstance(one, pages.Interval) and one.word for one in cells)
+                found[at] = (words, bool(self.layout.strip) and _drawn(self.table, at))
+        return found
+
+    @cached_property
+    def alone(self) -> bool:
+        """Whether names stand on lines of their own without others below them."""
+        return self.layout.stacked and not _stackable(self.table)
+
     def grid(self) -> Grid:
-        columns = [column for at in self.kept for column in self.shape(at)]
+        columns = [column for at in self.kept for column in self.shapes[at]]
         lines: list[list[Cell]] = []
         for group in self.table.groups:
             lines += [[]] if lines else []
+            if self.alone:
+                title = group.title or self.table.columns[0].head
+                lines.append([cell(title, HEAD if group.title else DIM, span=len(columns))])
             lines.append(self.head(group))
             lines += self.rows(group.rows, len(columns))
         return Grid(columns, lines)
 
-    def shape(self, at: int) -> list[Column]:
-        """The columns of the grid in which a column of the table stands."""
+    def shaped(self, at: int) -> list[Column]:
         right = Column("right")
         found = [row.cells[at] for row in self.table.rows]
-        if any(isinstance(one, pages.Interval) for one in found):
-            words = [Column(gap=1)] if self.worded(at) else []
-            return [right, *words, right, *([Column()] if self.strip(at) else [])]
+        if at in self.intervals:
+            words, drawn = self.intervals[at]
+            return [
+                right,
+                *([Column(gap=1)] if words else []),
+                right,
+                *([Column()] if drawn else []),
+            ]
         if any(isinstance(one, pages.Name) for one in found):
             arrows = any(isinstance(one, pages.Name) and one.better for one in found)
             return [Column(), *([Column(gap=1)] if arrows else [])]
@@ -189,18 +229,11 @@ class _Drawing:
         numeric = (pages.Count, pages.P, pages.Share)
         return [right] if any(isinstance(one, numeric) for one in found) else [Column()]
 
-    def worded(self, at: int) -> bool:
-        cells = (row.cells[at] for row in self.table.rows)
-        return any(isinstance(one, pages.Interval) and one.word for one in cells)
-
-    def strip(self, at: int) -> int:
-        return self.layout.strip if _drawn(self.table, at) else 0
-
     def head(self, group: pages.Group) -> list[Cell]:
         cells: list[Cell] = []
         for place, at in enumerate(self.kept):
-            column, shape = self.table.columns[at], self.shape(at)
-            title = group.title if place == 0 else ""
+            column, shape = self.table.columns[at], self.shapes[at]
+            title = group.title if place == 0 and not self.alone else ""
             words = title or column.head
             first = Text(_stacked(words) if column.peer else words, HEAD if title else DIM)
             if column.fill is not None:
@@ -209,15 +242,16 @@ class _Drawing:
             more = [cell() for _ in shape[1:]]
             found = [row.cells[at] for row in group.rows]
             intervals = [one for one in found if isinstance(one, pages.Interval)]
-            if len(shape) > 1 and any(isinstance(row.cells[at], pages.Interval)
-                                      for row in self.table.rows):  # fmt: skip
+            if at in self.intervals:
+                worded, drawn = self.intervals[at]
                 said = "interval" if column.level is None else f"{percent(column.level)} interval"
-                above = [cell(axis(
-                    [one.scale for one in intervals if one.scale is not None], self.strip(at),
+                ticks = axis(
+                    [one.scale for one in intervals if one.scale is not None], self.layout.strip,
                     percent=any(one.percent for one in intervals),
                     signed=any(one.signed for one in intervals),
-                ), DIM)] if self.strip(at) else []  # fmt: skip
-                more = [*([cell()] if self.worded(at) else []), cell(said, DIM), *above]
+                )  # fmt: skip
+                above = [cell(ticks, DIM)] if drawn else []
+                more = [*([cell()] if worded else []), cell(said, DIM), *above]
             elif any(isinstance(one, pages.Number) for one in found):
                 more = [cell("n", DIM) for _ in shape[1:]]
             cells += [Cell(first), *more]
@@ -238,7 +272,7 @@ class _Drawing:
                     first = line[0]
                     yield [Cell(_indented(first.text), first.span), *line[1:]]
                 continue
-            arrow = len(self.shape(self.kept[0])) > 1
+            arrow = len(self.shapes[self.kept[0]]) > 1
             names = spread(folded(name.text, self.layout.names).split("\n"), len(lines))
             for at, (words, line) in enumerate(zip(names, lines, strict=True)):
                 mark = ARROWS[name.better] if at == 0 and name.better else ""
@@ -260,13 +294,13 @@ class _Drawing:
             one = row.cells[at]
             if one is None:
                 last = cells.pop()
-                cells.append(Cell(last.text, last.span + len(self.shape(at))))
+                cells.append(Cell(last.text, last.span + len(self.shapes[at])))
             else:
                 cells += self.cells(one, at)
         yield cells
         names = [at for at in kept if isinstance(row.cells[at], pages.Name)]
-        before = sum(len(self.shape(at)) for at in names)
-        width -= len(self.shape(0)) if keyed else 0
+        before = sum(len(self.shapes[at]) for at in names)
+        width -= len(self.shapes[0]) if keyed else 0
         before = before if before < width else 0
         tone = row.verdict.tone if row.verdict else ""
         for words in row.below:
@@ -275,7 +309,7 @@ class _Drawing:
 
     def cells(self, one: pages.Cell, at: int) -> list[Cell]:
         """The cell in as many columns of the grid as its column has."""
-        wide = len(self.shape(at))
+        wide = len(self.shapes[at])
         if isinstance(one, pages.Interval):
             return self.interval(one, at)
         if isinstance(one, pages.Why):
@@ -296,13 +330,14 @@ class _Drawing:
         return [Cell(_text(words_of(one))), *(cell() for _ in range(wide - 1))]
 
     def interval(self, one: pages.Interval, at: int) -> list[Cell]:
-        words = [cell(one.word)] if self.worded(at) else []
-        found = [cell(value_of(one), HEAD if one.strong else ""), *words]
+        words, drawn = self.intervals[at]
+        found = [cell(value_of(one), HEAD if one.strong else "")]
+        found += [cell(one.word)] if words else []
         found.append(cell(ends(one.low, one.high, percent=one.percent)))
-        if self.strip(at):
+        if drawn:
             tone = TONES[one.tone] or "cyan"
             value = "bold bright_cyan" if not one.tone else f"{HEAD} {tone}"
-            found.append(Cell(coloured(strip(one, self.strip(at)), tone, value)))
+            found.append(Cell(coloured(strip(one, self.layout.strip), tone, value)))
         return found
 
 

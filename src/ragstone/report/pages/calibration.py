@@ -1,0 +1,380 @@
+"""Calibration page: the judge beside people, and what becomes of its numbers."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ragstone.report.figures import METHODS, counted, ends, method_word, number, scale_of
+from ragstone.report.page import (
+    Bin,
+    Cell,
+    Column,
+    Count,
+    Fact,
+    Facts,
+    Interval,
+    Mark,
+    Name,
+    Number,
+    Page,
+    Reliability,
+    Row,
+    Said,
+    Scale,
+    Section,
+    Sentences,
+    Table,
+    Why,
+    Words,
+    quiet,
+    section,
+    strong,
+    table,
+)
+from ragstone.stats import Interval as Ends
+from ragstone.stats.judging.threshold import Threshold
+
+if TYPE_CHECKING:
+    from ragstone.decisions import Calibration
+    from ragstone.decisions.calibrating.checks import JudgeCheck
+    from ragstone.decisions.calibrating.correction import CorrectedEstimate
+
+SLACK = 0.05
+"""A difference of numbers of labels that only rounding makes."""
+
+FLAGS = {
+    "unlabelled_stratum": "a verdict of the judge that nobody labelled counts as anything from 0 "
+    "to 1: label some of it (ragstone sample --by stratified --strata verdict)",
+    "few_labels": "fewer than 20 labels: take the interval as rough",
+    "few_clusters": "labels of fewer than 20 clusters: take the interval as rough",
+}
+
+
+class Found(Protocol):
+    """A figure of an agreement, with its interval."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def interval(self) -> Ends | None: ...
+
+
+FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
+    "agree": lambda check: None if check.words is None else check.words.accuracy,
+    "sens.": lambda check: None if check.yes is None else check.yes.sensitivity,
+    "spec.": lambda check: None if check.yes is None else check.yes.specificity,
+    "κ": lambda check: check.kappa,
+    "AUROC": lambda check: check.auroc,
+    "ρ": lambda check: check.spearman,
+    "ECE": lambda check: check.error,
+}
+"""What is measured of a judge against people, in the order of the page."""
+
+
+def calibration_page(found: "Calibration") -> Page:
+    """Who was held against whom, every metric three ways, and the agreement behind it."""
+    sections = [
+        *_not_random(found),
+        section(_header(found)),
+        *([section(_estimates(found))] if found.estimates else []),
+        *([section(_agreement(found))] if found.checks else []),
+        *_reliability(found.checks),
+        section(Sentences(tuple(line for check in found.checks for line in _biases(check)))),
+        section(Facts(tuple(_small_print(found)), small=True)),
+    ]
+    return Page("calibrate", found.run, tuple(sections), record=found.to_dict)
+
+
+def interval_of(found: Found | None) -> Interval:
+    """A figure with its interval, not drawn."""
+    if found is None:
+        return Interval(None, None, None, strong=False)
+    low, high = _ends(found.interval)
+    return Interval(found.value, low, high, strong=False)
+
+
+def _ends(interval: Ends | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval.low, interval.high)
+
+
+def _not_random(found: "Calibration") -> Iterator[Section]:
+    """First of all, where labels are no random sample, and what comes of it."""
+    if not found.not_random:
+        return
+    same: dict[str, dict[str, None]] = {}
+    for one in found.not_random:
+        where = f"{one.metric} ({', '.join(one.group.values()) or 'all'})"
+        same.setdefault("; ".join(one.differences), {})[where] = None
+    words = "; ".join(f"{why}, p < .001: {', '.join(where)}" for why, where in same.items())
+    follows = (
+        "Corrected all the same, as --assume-random says."
+        if found.assume_random
+        else "So nothing of these is corrected. ragstone sample draws what to label, with its "
+        "chances; --assume-random corrects all the same."
+    )
+    first = (strong("The labels are no random sample: ", "bad"), words)
+    yield section(Sentences((first, follows)))
+
+
+def _header(found: "Calibration") -> Facts:
+    passport = found.passport
+    judges = ", ".join(passport.judge["judges"]) or "nobody"
+    labelled = counted(passport.n_examples, "example")
+    return Facts((
+        Fact("run", strong(found.run)),
+        Fact("judge", (strong(judges), quiet(f"  {passport.id}"))),
+        Fact("people", f"{labelled}, {counted(passport.annotators, 'annotator')}"),
+    ))  # fmt: skip
+
+
+def _estimates(found: "Calibration") -> Table:
+    """Each metric by the judge, by the labels alone, and corrected."""
+    columns = (
+        Column("corrected by people", key=True),
+        Column(),
+        Column("value", level=found.level),
+        Column("labels"),
+        Column("worth"),
+        Column("method", drop=1),
+    )
+    return table(columns, [row for one in found.estimates for row in _ways(one)])
+
+
+def _ways(one: "CorrectedEstimate") -> Iterator[Row]:
+    name = Name(", ".join([one.metric, *one.group.values()]), strong=True)
+    scale = _scale(one.metric)
+    low, high = _ends(one.judge.interval)
+    judge = Interval(one.judge.value, low, high, scale, tone="quiet", strong=False)
+    known: Cell = Why("unknown", "no score") if one.judge.value is None else judge
+    yield Row((name, Name("judge"), known, "", "", ""))
+    for word, part in (("labels", one.labels), ("corrected", one.corrected)):
+        last = word == "corrected"
+        low, high = _ends(part.interval)
+        why = (part.reason or "no score").replace("_", " ")
+        drawn = Interval(part.value, low, high, scale, tone="" if last else "quiet", strong=last)
+        worth = part.effective_labels
+        yield Row(
+            (
+                name,
+                Name(word, strong=last),
+                Why("unknown", why) if part.value is None else drawn,
+                Count(part.n_labels),
+                Number(None if worth is None or not isfinite(worth) else worth, 0, strong=last),
+                quiet(method_word(None if part.interval is None else part.interval.method)),
+            ),
+            (Said(why, "caution"),) if part.interval is None and part.value is not None else (),
+        )
+
+
+def _scale(metric: str) -> Scale | None:
+    found = scale_of(metric)
+    return None if found is None else Scale(found.low, found.high)
+
+
+def _agreement(found: "Calibration") -> Table:
+    """The judge against people, label by label."""
+    shown = [word for word, of in FIGURES.items()
+             if any((one := of(check)) is not None and one.value is not None
+                    for check in found.checks)]  # fmt: skip
+    heads = [Column(word, level=found.level if word == "κ" else None) for word in shown]
+    rows = []
+    for check in found.checks:
+        figures = [_figure(word, FIGURES[word](check)) for word in shown]
+        below: list[Words] = []
+        if check.threshold is not None:
+            below.append(quiet(f"threshold {_threshold(check.threshold)}"))
+        if check.kappa.reason:
+            below.append(Said(check.kappa.reason.replace("_", " "), "caution"))
+        label = Name(f"{check.kind}.{check.column}")
+        rows.append(Row((label, Count(check.n), *figures), tuple(below)))
+    return table((Column("judge against people", key=True), Column("n"), *heads), rows)
+
+
+def _figure(word: str, found: Found | None) -> Cell:
+    if word != "κ":
+        return Number(None if found is None else found.value)
+    low, high = _ends(None if found is None else found.interval)
+    value = None if found is None else found.value
+    return Interval(value, low, high, Scale(-1, 1, (Mark(0, "chance"),)), strong=False)
+
+
+def _threshold(found: Threshold) -> str:
+    """Where it lies and what it is worth on other rows, or why there is none."""
+    reason = str(found.reason).replace("_", " ")
+    if found.value is None:
+        return reason
+    worth = reason if found.cross_validated is None else number(found.cross_validated)
+    return f"≥ {number(found.value)} ({found.criterion} {worth})"
+
+
+def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
+    """What the judge said against what people said, for those who see charts."""
+    for check in checks:
+        bins = () if check.error is None else check.error.bins
+        drawn = []
+        for one in bins:
+            seen = one.positives.value
+            if seen is not None:
+                low, high = _ends(one.positives.interval)
+                drawn.append(Bin(one.mean_probability, seen, seen if low is None else low,
+                                 seen if high is None else high, one.positives.n))  # fmt: skip
+        if drawn:
+            title = f"Reliability of {check.kind}.{check.column}"
+            yield Section((Reliability(tuple(drawn), title),), title)
+
+
+def _biases(check: "JudgeCheck") -> Iterator[Words]:
+    """Where the judge is harder or softer than people: only differences that clear 0."""
+    for bias in check.bias:
+        found = bias.of
+        if found.interval is None or found.interval.low <= 0 <= found.interval.high:
+            continue
+        way = "more often than people" if found.value > 0 else "less often than people"
+        yield (
+            strong(f"{check.kind}.{check.column}"),
+            f" where {bias.by} is {_named(found.group)}: the judge says so {way}, by ",
+            Said(number(abs(found.value)), "bad"),
+            quiet(f" [{ends(found.interval.low, found.interval.high)}], n {found.n:,}"),
+        )
+
+
+def _named(group: object) -> str:
+    """A value of a field, or the range of a third of them."""
+    return f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
+
+
+def _small_print(found: "Calibration") -> Iterator[Fact]:
+    passport = found.passport
+    for word, rates in (("repeats", passport.flips), ("injection", passport.injection)):
+        said = "; ".join(f"{one['what']} {number(one['value'])}" for one in rates)
+        yield Fact(word, f"share of words that changed: {said}" if rates else "not measured")
+    order = passport.order
+    said = "not measured" if order is None else f"decided {number(order['value'])} of the pairs"
+    yield Fact("order", said)
+    parts = [part for one in found.estimates for part in (one.labels, one.corrected)]
+    for name in dict.fromkeys(part.interval.method for part in parts if part.interval):
+        word, about = METHODS[name]
+        yield Fact("intervals", (strong(word), f"  {about}"))
+    for flag, about in _flagged(found.estimates).items():
+        warned = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
+        yield Fact("beware", Said(warned, "caution"))
+    worth = "worth: how many independent labels without a judge would give an interval as narrow"
+    yield Fact("reading", worth)
+    yield from (Fact("reading", line) for line in _reading(found.checks))
+
+
+def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
+    """What the figures of the agreement are, where they are not what one would think."""
+    unequal = [one for one in checks if one.effective < one.n - SLACK]
+    if unequal:
+        worth = ", ".join(f"{one.n:,} as {one.effective:,.0f}" for one in unequal)
+        yield (
+            f"labels drawn with unequal chances: each stands for one over its own, so {worth} "
+            "drawn at random"
+        )
+    errors = [one.error for one in checks if one.error is not None and one.error.value is not None]
+    chances = [one.by_chance for one in errors if one.by_chance is not None]
+    if chances:
+        yield (
+            "ECE: mean gap between the probability said and the share of yes; by chance alone "
+            f"a perfectly calibrated judge would have about {', '.join(map(number, chances))} here"
+        )
+    if any(one.threshold is not None for one in checks):
+        yield "threshold: what it is worth on labels that had no say in choosing it"
+
+
+def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
+    """Of which metrics, and there of which groups, a flag warns; ``all`` where of every one."""
+    estimates = [one for one in estimates if one.corrected.interval is not None]
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in estimates:
+        for flag in one.corrected.flags:
+            group = ", ".join(one.group.values()) or "all"
+            found.setdefault(flag, {}).setdefault(one.metric, []).append(group)
+    told = {}
+    for flag, about in found.items():
+        each = [f"{metric}: {', '.join(groups)}" for metric, groups in about.items()]
+        every = sum(map(len, about.values())) == len(estimates) > 1
+        told[flag] = "all of them" if every else "; ".join(each)
+    return told
+
+
+def passport_page(found: "Calibration") -> Page:
+    """What is known of a judge, to keep beside the numbers."""
+    passport = found.passport
+    judge = passport.judge
+    void = (
+        f"{passport.id}, checked on {passport.date}. Void as soon as a model, a prompt or the plan "
+        "changes: ragstone calibrate RUN --passport judge_passport.json says whether it holds."
+    )
+    people = (
+        f"{counted(passport.n_examples, 'example')}, {counted(passport.annotators, 'annotator')}"
+    )
+    facts = [
+        Fact("data", f"{passport.source} {passport.data[:12]}"),
+        Fact("labels", f"{people}, {passport.labels[:12]}"),
+        *(Fact("model", f"{name}: {', '.join(ones)}") for name, ones in judge["models"].items()),
+        *(Fact("prompt", f"{name} {version}") for name, version in judge["prompts"].items()),
+        *([Fact("plan", judge["plan"])] if judge["plan"] else []),
+        *(Fact("local", part) for part in judge["local"]),
+    ]
+    steady = (
+        ("asked again", passport.flips),
+        ("order of two answers", [passport.order] if passport.order else []),
+        ("injected instructions", passport.injection),
+    )
+    changed = [Fact(word, _rates(rates)) for word, rates in steady]
+    whole = [one for one in found.estimates if not one.group]
+    sections = [section(Sentences((void,)), Facts(tuple(facts)))]
+    if whole:
+        sections.append(Section((_three_ways(whole, found.level),), "Corrected by people"))
+    if found.checks:
+        sections.append(Section((_unit_by_unit(found),), "Against people, unit by unit"))
+        worth = (
+            "Worth: as many labels drawn at random. Where labels were drawn with unequal chances, "
+            "each counts as one over its own."
+        )
+        sections.append(section(Sentences((worth,))))
+    words = "Steadiness: the share of words that changed"
+    sections.append(Section((Facts(tuple(changed)),), words))
+    name = ", ".join(judge["judges"]) or "(nobody)"
+    return Page("passport", f"Passport of the judge {name}", tuple(sections),
+                record=passport.to_dict)  # fmt: skip
+
+
+def _three_ways(estimates: "Sequence[CorrectedEstimate]", level: float) -> Table:
+    heads = [Column(word, level=level) for word in ("judge", "labels alone", "corrected")]
+    rows = [
+        Row((
+            Name(one.metric),
+            *(interval_of(way) for way in (one.judge, one.labels, one.corrected)),
+            Count(one.corrected.n_labels),
+            Number(one.corrected.effective_labels, 0),
+        ))
+        for one in estimates
+    ]  # fmt: skip
+    return table((Column("metric"), *heads, Column("labels"), Column("worth")), rows)
+
+
+def _unit_by_unit(found: "Calibration") -> Table:
+    heads = [Column(word, level=found.level) for word in FIGURES]
+    rows = [
+        Row((
+            Name(f"{check.kind}.{check.column}"),
+            Count(check.n),
+            Number(check.effective, 0),
+            *(interval_of(of(check)) for of in FIGURES.values()),
+        ))
+        for check in found.checks
+    ]  # fmt: skip
+    return table((Column("label"), Column("n"), Column("worth"), *heads), rows)
+
+
+def _rates(rates: Sequence[Mapping[str, Any]]) -> str:
+    """Rates as a passport keeps them."""
+    told = []
+    for one in rates:
+        known = "–" if one["value"] is None else number(one["value"])
+        between = "" if one["low"] is None else f" ({ends(one['low'], one['high'])})"
+        told.append(f"{one['what']} {known}{between}, n {one['n']:,}")
+    return "; ".join(told) or "not measured"

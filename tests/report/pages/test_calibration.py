@@ -1,0 +1,260 @@
+"""The pages of a calibration and of a judge's passport: what their cells hold."""
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ragstone.decisions import Calibration, Passport
+from ragstone.decisions.calibrating.checks import Bias, JudgeCheck
+from ragstone.decisions.calibrating.correction import CorrectedEstimate
+from ragstone.decisions.calibrating.random_draw import NotRandom
+from ragstone.report.page import (
+    Bin,
+    Count,
+    Interval,
+    Mark,
+    Name,
+    Number,
+    Page,
+    Reliability,
+    Row,
+    Said,
+    Scale,
+    Sentences,
+    Why,
+    plain,
+    quiet,
+)
+from ragstone.report.pages.calibration import calibration_page, passport_page
+from ragstone.report.render.markdown import as_markdown
+from ragstone.report.render.terminal import as_text
+from ragstone.stats import Interval as Ends
+from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.correcting.corrected import Corrected
+from ragstone.stats.judging.bias import GroupBias
+from ragstone.stats.judging.calibration_error import CalibrationBin, CalibrationError
+from ragstone.stats.judging.confusion import Confusion, Share
+from ragstone.stats.judging.threshold import Threshold
+from ragstone.stats.mean import MeanEstimate
+
+METRIC = "unsupported_claim"
+PASSPORT: dict[str, Any] = {
+    "judge": {"judges": ["local"], "models": {}, "prompts": {}, "plan": "", "local": []},
+    "date": "2025-01-02",
+    "data": "e7342ba47bb8ff",
+    "source": "cornwall.jsonl",
+    "labels": "75ab73f80330ff",
+    "annotators": 1,
+    "n_examples": 1,
+    "agreement": [],
+    "estimates": [],
+    "flips": [],
+    "order": None,
+    "injection": [],
+}
+
+
+def ends(low: float, high: float) -> Ends:
+    return Ends(low, high, 0.95, "wilson")
+
+
+def estimate(system: str = "", *flags: str, **known: Any) -> CorrectedEstimate:
+    labels = Corrected(0.25, ends(0.125, 0.5), "labels_only", 14, 8.0)
+    corrected = Corrected(0.375, ends(0.25, 0.5), "poststratified", 14, 10.4, flags=flags)
+    facts: dict[str, Any] = {
+        "metric": METRIC,
+        "group": {"system": system} if system else {},
+        "judge": MeanEstimate(0.5, ends(0.375, 0.625), 24, 8),
+        "labels": labels,
+        "corrected": corrected,
+        "rate": True,
+    }
+    return CorrectedEstimate(**(facts | known))
+
+
+def share(value: float | None = 0.75) -> Share:
+    return Share(value, None if value is None else ends(0.5, 1.0), 14)
+
+
+def check(**known: Any) -> JudgeCheck:
+    yes: Any = Confusion((0, 1), ((7, 2), (1, 4)), 14, share(), share(), share(), share(), None)
+    facts: dict[str, Any] = {
+        "kind": "grounding", "column": "unsupported_claim_present", "n": 14, "effective": 14.0,
+        "words": yes, "yes": yes, "kappa": Agreement(0.5, None, 14, ends(-0.25, 0.875)),
+        "weighting": "nominal", "auroc": None, "error": None, "spearman": None, "kendall": None,
+        "threshold": None, "bias": (),
+    }  # fmt: skip
+    return JudgeCheck(**(facts | known))
+
+
+def found(
+    estimates: tuple[CorrectedEstimate, ...] = (),
+    checks: tuple[JudgeCheck, ...] = (),
+    **known: Any,
+) -> Calibration:
+    passport = Passport(**(PASSPORT | known.pop("passport", {})))
+    facts: dict[str, Any] = {"run": "run", "level": 0.975, "seed": 0, "notes": ()} | known
+    return Calibration(
+        estimates=estimates, checks=checks, passport=passport, scores=pl.DataFrame(), **facts
+    )
+
+
+def rows(page: Page, table: int = 0) -> list[Row]:
+    return page.tables[table].rows
+
+
+def said(page: Page) -> str:
+    return " ".join(as_text(page, 400).split())
+
+
+def test_each_metric_has_three_ways() -> None:
+    judge, labels, corrected = rows(calibration_page(found((estimate("one"),))))
+    assert [row.names for row in (judge, labels, corrected)] == [
+        [f"{METRIC}, one", word] for word in ("judge", "labels", "corrected")
+    ]
+    assert judge.cells[2] == Interval(0.5, 0.375, 0.625, Scale(0, 1), tone="quiet", strong=False)
+    assert labels.cells[3:] == (Count(14), Number(8.0, 0), quiet("Wilson"))
+    assert corrected.cells[2] == Interval(0.375, 0.25, 0.5, Scale(0, 1))
+    assert corrected.cells[3:] == (Count(14), Number(10.4, 0, strong=True), quiet("Wilson"))
+
+
+def test_what_the_labels_cannot_tell_has_its_reason() -> None:
+    none = Corrected(None, None, "labels_only", 0, None, reason="no_labels")
+    alone = Corrected(0.25, None, "labels_only", 1, None, reason="one_cluster")
+    _, labels, corrected = rows(calibration_page(found((estimate(labels=alone, corrected=none),))))
+    assert corrected.cells[2] == Why("unknown", "no labels")
+    assert (labels.cells[2], labels.below) == (
+        Interval(0.25, None, None, Scale(0, 1), tone="quiet", strong=False),
+        (Said("one cluster", "caution"),),
+    )
+
+
+def test_a_judge_that_is_right_on_all_is_worth_more_labels_than_can_be_said() -> None:
+    sure = Corrected(0.25, ends(0.25, 0.25), "labels_only", 14, float("inf"))
+    assert rows(calibration_page(found((estimate(corrected=sure),))))[2].cells[4] == Number(
+        None, 0, strong=True
+    )
+
+
+def test_the_judge_is_held_against_people_label_by_label() -> None:
+    (row,) = rows(calibration_page(found(checks=(check(),))))
+    assert row.cells == (
+        Name("grounding.unsupported_claim_present"), Count(14),
+        Number(0.75), Number(0.75), Number(0.75),
+        Interval(0.5, -0.25, 0.875, Scale(-1, 1, (Mark(0, "chance"),)), strong=False),
+    )  # fmt: skip
+    heads = [column.head for column in calibration_page(found(checks=(check(),))).tables[0].columns]
+    assert heads[1:] == ["n", "agree", "sens.", "spec.", "κ"], "what nobody has is left out"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
+def test_the_page_fits_the_console_and_keeps_every_figure(
+    width: int, text: Callable[..., str]
+) -> None:
+    page = calibration_page(found((estimate("one"), estimate("two")), (check(),)))
+    printed = text(page, width)
+    assert max(map(len, printed.splitlines())) <= width
+    assert printed.count("0.375 – 0.625") == 2
+    assert "-0.250 – 0.875" in printed
+    assert ("97.5 % interval" in printed) is True
+
+
+def test_a_warning_says_what_it_is_about() -> None:
+    two = (estimate("one", "few_labels"), estimate("two"))
+    assert f"rough ({METRIC}: one)" in said(calibration_page(found(two)))
+    both = (estimate("one", "few_labels"), estimate("two", "few_labels"))
+    assert "rough (all of them)" in said(calibration_page(found(both)))
+
+
+def test_one_example_of_one_annotator_is_not_several() -> None:
+    assert "1 example, 1 annotator" in said(calibration_page(found((estimate(),))))
+    assert "1 example, 1 annotator," in as_markdown(passport_page(found((estimate(),))))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        (Threshold(0.5, "youden", 0.9, 0.7, None, 14, 5, 0), "≥ 0.500 (youden 0.700)"),
+        (Threshold(None, "youden", None, None, None, 14, 5, 0, "no_positives"), "no positives"),
+        (
+            Threshold(0.5, "youden", 0.9, None, None, 14, 5, 0, "too_few"),
+            "≥ 0.500 (youden too few)",
+        ),
+    ],
+)
+def test_a_threshold_has_its_worth_or_why_it_has_none(threshold: Threshold, words: str) -> None:
+    page = calibration_page(found(checks=(check(threshold=threshold),)))
+    assert rows(page)[0].below == (quiet(f"threshold {words}"),)
+    assert "on labels that had no say in choosing it" in said(page)
+
+
+def test_why_nothing_can_be_told_stands_below() -> None:
+    page = calibration_page(found(checks=(check(kappa=Agreement(None, "no_variation", 14)),)))
+    assert rows(page)[0].below == (Said("no variation", "caution"),)
+
+
+def test_the_bins_behind_an_error_are_a_chart() -> None:
+    bins = (
+        CalibrationBin(0.0, 0.5, 0.25, Share(0.5, ends(0.25, 0.75), 4)),
+        CalibrationBin(0.5, 1.0, 0.75, Share(1.0, None, 1)),
+    )
+    error = CalibrationError(0.25, None, 0.125, bins, 5)
+    page = calibration_page(found(checks=(check(error=error),)))
+    (chart,) = [block for one in page.sections for block in one.blocks
+                if isinstance(block, Reliability)]  # fmt: skip
+    assert chart.bins == (Bin(0.25, 0.5, 0.25, 0.75, 4), Bin(0.75, 1.0, 1.0, 1.0, 1))
+    assert "perfectly calibrated judge would have about 0.125 here" in said(page)
+
+
+def test_only_a_bias_that_clears_zero_is_told() -> None:
+    sure = Bias("length", GroupBias((3.0, 9.0), 7, -0.25, ends(-0.375, -0.125)))
+    unsure = Bias("topic", GroupBias("sea", 7, 0.25, ends(-0.125, 0.5)))
+    page = calibration_page(found(checks=(check(bias=(sure, unsure)),)))
+    lines = [plain(words) for one in page.sections for block in one.blocks
+             if isinstance(block, Sentences) for words in block.lines]  # fmt: skip
+    assert lines == [
+        "grounding.unsupported_claim_present where length is 3 to 9: the judge says so less often "
+        "than people, by 0.250 [-0.375 – -0.125], n 7"
+    ]
+
+
+def test_labels_of_unequal_chances_are_explained() -> None:
+    assert "unequal chances" not in said(calibration_page(found(checks=(check(),))))
+    assert "so 14 as 9 drawn at random" in said(
+        calibration_page(found(checks=(check(effective=9.4),)))
+    )
+
+
+@pytest.mark.parametrize("assumed", [False, True])
+def test_labels_that_are_no_random_sample_come_first(assumed: bool) -> None:
+    one = estimate("a", not_random=NotRandom(METRIC, {"system": "a"}, ("only a",), 1e-9))
+    page = calibration_page(found((one,), assume_random=assumed))
+    first, then = as_text(page, 200).splitlines()[:2]
+    assert first == f"The labels are no random sample: only a, p < .001: {METRIC} (a)"
+    assert ("Corrected all the same" in then) is assumed
+
+
+def test_the_passport_has_an_interval_of_every_figure() -> None:
+    page = passport_page(found((estimate(), estimate("one")), (check(effective=9.4),)))
+    estimated, checked = page.tables
+    assert [row.names for row in estimated.rows] == [[METRIC]], "over all examples"
+    assert estimated.rows[0].cells[1:4] == (
+        Interval(0.5, 0.375, 0.625, strong=False), Interval(0.25, 0.125, 0.5, strong=False),
+        Interval(0.375, 0.25, 0.5, strong=False),
+    )  # fmt: skip
+    assert checked.rows[0].cells[1:4] == (
+        Count(14), Number(9.4, 0), Interval(0.75, 0.5, 1.0, strong=False),
+    )  # fmt: skip
+    written = as_markdown(page)
+    assert written.startswith("# Passport of the judge local\n")
+    assert written.count("0.750 (0.500 – 1.000)") == 3
+
+
+def test_how_steady_a_judge_is_is_measured_or_not() -> None:
+    flips = [{"what": "support.verdict", "value": 0.125, "low": 0.0, "high": 0.25, "n": 40}]
+    page = passport_page(found((estimate(),), passport={"flips": flips}))
+    written = as_markdown(page)
+    assert "| asked again | support.verdict 0.125 (0.000 – 0.250), n 40 |" in written
+    assert "| order of two answers | not measured |" in written
