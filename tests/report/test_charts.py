@@ -7,16 +7,16 @@ import pytest
 from ragstone.report import charts
 from ragstone.report.page import (
     Bar,
+    BarPart,
     Bin,
     Chart,
     Forest,
-    Interval,
+    IntervalCell,
     Mark,
-    Part,
-    Point,
     Reliability,
     Scale,
     Series,
+    SeriesPoint,
     Step,
     Waterfall,
 )
@@ -25,10 +25,10 @@ ZERO = (Mark(0, "zero"), Mark(-0.1, "margin"), Mark(0.1, "margin"))
 EVERY: list[Chart] = [
     Reliability((Bin(0.25, 0.5, 0.25, 0.75, 4), Bin(1.0, 1.0, 0.5, 1.0, 1)), "<Reliability>"),
     Waterfall(8, (Step("<lost>", 2, "bad"), Step("wrong", 4)), "Where it goes"),
-    Series((Point(0, 0.5, 0.25, 0.75), Point(4, 1, 0.5, 1)), Scale(0, 1), "<f1>", 0.75,
+    Series((SeriesPoint(0, 0.5, 0.25, 0.75), SeriesPoint(4, 1, 0.5, 1)), Scale(0, 1), "<f1>", 0.75,
            ((1, "v<2"),)),
-    Forest((("<a>", Interval(0.5, 0.25, 0.75, Scale(0, 1))),
-            ("b", Interval(None, None, None))), "F"),
+    Forest((("<a>", IntervalCell(0.5, 0.25, 0.75, Scale(0, 1))),
+            ("b", IntervalCell(None, None, None))), "F"),
 ]  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def of(svg: str, look: str) -> list[dict[str, str]]:
 
 
 def test_an_interval_is_drawn_in_percent_of_its_scale() -> None:
-    svg = charts.strip(Interval(0.5, 0.25, 0.75, Scale(0, 1)))
+    svg = charts.strip(IntervalCell(0.5, 0.25, 0.75, Scale(0, 1)))
     (bar,) = of(svg, "bar")
     (dot,) = of(svg, "dot")
     assert (bar["x1"], bar["x2"], dot["cx"]) == ("25%", "75%", "50%")
@@ -52,7 +52,7 @@ def test_an_interval_is_drawn_in_percent_of_its_scale() -> None:
 
 def test_equivalence_and_the_margin_are_drawn_beside_the_interval() -> None:
     """On -.5 to .5 a margin of .1 lies from 40 % to 60 %, .05 at 55 %."""
-    one = Interval(0.05, -0.25, 0.25, Scale(-0.5, 0.5, ZERO), core=(0.0, 0.1), tone="equal")
+    one = IntervalCell(0.05, -0.25, 0.25, Scale(-0.5, 0.5, ZERO), core=(0.0, 0.1), tone="equal")
     svg = charts.strip(one)
     (band,), (core,), (zero,) = of(svg, "band"), of(svg, "core"), of(svg, "ref")
     assert (band["x"], band["width"]) == ("40%", "20%")
@@ -63,27 +63,27 @@ def test_equivalence_and_the_margin_are_drawn_beside_the_interval() -> None:
 
 
 def test_a_bar_to_clear_is_a_line_of_its_own() -> None:
-    svg = charts.strip(Interval(0.9, None, None, Scale(0.6, 1, (Mark(0.8, "bar"),))))
+    svg = charts.strip(IntervalCell(0.9, None, None, Scale(0.6, 1, (Mark(0.8, "bar"),))))
     assert of(svg, "limit")[0]["x1"] == "50%"
     assert of(svg, "bar") == []
     assert read(svg).findtext("title") == "0.900, no interval"
 
 
 def test_what_lies_beyond_a_scale_is_drawn_at_its_end() -> None:
-    svg = charts.strip(Interval(3, -2, 4, Scale(0, 1)))
+    svg = charts.strip(IntervalCell(3, -2, 4, Scale(0, 1)))
     assert of(svg, "dot")[0]["cx"] == "100%"
     assert (of(svg, "bar")[0]["x1"], of(svg, "bar")[0]["x2"]) == ("0%", "100%")
 
 
 def test_without_a_value_the_rail_alone_is_there() -> None:
-    svg = charts.strip(Interval(None, None, None, Scale(0, 1)))
+    svg = charts.strip(IntervalCell(None, None, None, Scale(0, 1)))
     assert (len(of(svg, "rail")), of(svg, "dot")) == (1, [])
     assert read(svg).findtext("title") == "no value"
 
 
 @pytest.mark.parametrize("scale", [None, Scale(0, float("inf")), Scale(1, 1)])
 def test_without_two_ends_nothing_is_drawn(scale: Scale | None) -> None:
-    assert charts.strip(Interval(0.5, 0.4, 0.6, scale)) == ""
+    assert charts.strip(IntervalCell(0.5, 0.4, 0.6, scale)) == ""
 
 
 def test_an_axis_says_its_ends_and_zero() -> None:
@@ -99,11 +99,13 @@ def test_an_axis_says_its_ends_and_zero() -> None:
 
 
 def test_a_bar_has_its_parts_in_order_and_forgets_none() -> None:
-    svg = charts.bar(Bar((Part(3, 0, "right"), Part(0, 2, "partial"), Part(1, 3, "wrong")), 4))
+    svg = charts.bar(
+        Bar((BarPart(3, 0, "right"), BarPart(0, 2, "partial"), BarPart(1, 3, "wrong")), 4)
+    )
     parts = [*of(svg, "l0"), *of(svg, "l2"), *of(svg, "l3")]
     assert [(one["x"], one["width"]) for one in parts] == [("0%", "75%"), ("75%", "25%")]
     assert read(svg).findtext("title") == "right 3, partial 0, wrong 1"
-    assert charts.bar(Bar((Part(0, 0),), 0)) == ""
+    assert charts.bar(Bar((BarPart(0, 0),), 0)) == ""
 
 
 def test_reliability_stands_in_a_square() -> None:
@@ -133,7 +135,7 @@ def test_a_series_has_a_line_a_band_a_base_and_events() -> None:
     assert of(svg, "ref")[0]["y1"] == "38.5"
     assert of(svg, "event")[0]["x1"] == "25%"
     assert charts.chart(Series((), Scale(0, 1), "empty")) == ""
-    one = charts.chart(Series((Point(3, 0.5, 0, 1),), Scale(0, 1), "one"))
+    one = charts.chart(Series((SeriesPoint(3, 0.5, 0, 1),), Scale(0, 1), "one"))
     assert of(one, "line")[0]["points"] == "50,75"
 
 

@@ -27,12 +27,12 @@ from .graphrag import graphrag_table
 from .pages.run import notebook_html, run_page
 from .pages.worst import worst_page
 from .picture import picture
-from .stored import Reported, Stored
+from .stored import Reported, StoredRun
 from .worst import worst
 
 __all__ = [
     "Reported",
-    "Stored",
+    "StoredRun",
     "as_bytes",
     "catalogue",
     "dossier",

@@ -14,7 +14,7 @@ from ragstone.stats.interval import Interval
 
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import coloured, counted, drawn, ends, number, percent
-from .render.grid import Cell, Column, Grid, Roomiest, Row, cell, folded
+from .render.grid import Grid, GridCell, GridColumn, Roomiest, Row, cell, folded
 
 STRIPS = (31, 21, 11, 0)
 OVERVIEW_STRIPS = (25, 15, 0)
@@ -171,11 +171,11 @@ def _overview(found: Sequence[ColumnAgreement], strip: int) -> Grid:
                 _plain(one.coefficients["gwet_ac1"]),
                 _plain(alpha, HEAD),
                 cell("–" if interval is None else ends(interval.low, interval.high)),
-                Cell(_strip(alpha.value, interval, low, strip)),
+                GridCell(_strip(alpha.value, interval, low, strip)),
             ]
         )
-    right = Column("right")
-    return Grid([Column(), *[right] * 7, Column()], rows)
+    right = GridColumn("right")
+    return Grid([GridColumn(), *[right] * 7, GridColumn()], rows)
 
 
 def _column(one: ColumnAgreement) -> list[RenderableType]:
@@ -227,10 +227,10 @@ def _coefficients(one: ColumnAgreement, strip: int) -> Grid:
                 cell(f"  {word}"),
                 cell(number(value.value), HEAD),
                 cell("–" if interval is None else ends(interval.low, interval.high)),
-                Cell(_strip(value.value, interval, low, strip)),
+                GridCell(_strip(value.value, interval, low, strip)),
             ]
         )
-    return Grid([Column(), Column("right"), Column("right"), Column()], rows)
+    return Grid([GridColumn(), GridColumn("right"), GridColumn("right"), GridColumn()], rows)
 
 
 def _annotators(one: ColumnAgreement, strip: int) -> Grid:
@@ -245,13 +245,13 @@ def _annotators(one: ColumnAgreement, strip: int) -> Grid:
             cell(f"{annotator.n:,}"),
             cell("–" if share is None else number(share), HEAD),
             cell("–" if interval is None else ends(interval.low, interval.high)),
-            Cell(_strip(share, interval, 0.0, strip)),
+            GridCell(_strip(share, interval, 0.0, strip)),
         ]
         if annotator.difference is not None:
             row.append(cell(f"{annotator.difference:+.2f}"))
         rows.append(row)
-    right = Column("right")
-    return Grid([Column(), *[right] * 4, Column(), *([right] if numbers else [])], rows)
+    right = GridColumn("right")
+    return Grid([GridColumn(), *[right] * 4, GridColumn(), *([right] if numbers else [])], rows)
 
 
 def _uses(one: ColumnAgreement, width: int) -> Grid:
@@ -271,7 +271,7 @@ def _uses(one: ColumnAgreement, width: int) -> Grid:
                 cell(folded(instead, width) or "–", "" if instead else DIM),
             ]
         )
-    return Grid([Column(), Column("right"), Column("right"), Column()], rows)
+    return Grid([GridColumn(), GridColumn("right"), GridColumn("right"), GridColumn()], rows)
 
 
 def _dividing(one: ColumnAgreement) -> list[RenderableType]:
@@ -296,7 +296,7 @@ def _votes(item: Dividing) -> str:
     return " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
 
 
-def _plain(one: AgreementCoefficient, style: str = "") -> Cell:
+def _plain(one: AgreementCoefficient, style: str = "") -> GridCell:
     return cell("–", "yellow") if one.value is None else cell(number(one.value), style)
 
 

@@ -24,7 +24,7 @@ from ragstone.metrics import (
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import ARROWS
 from .groups import FAMILIES
-from .render.grid import Column, Grid, Row, cell
+from .render.grid import Grid, GridColumn, Row, cell
 
 Entry = dict[str, Any]
 BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
@@ -110,7 +110,7 @@ def named_suite(name: str) -> Entry:
 def catalogue_page() -> RenderableType:
     """All metrics by family: which way is better, the range, the judgements, what it is."""
     rows: list[Row] = []
-    columns = [Column(), Column(gap=1), Column(), Column(), Column()]
+    columns = [GridColumn(), GridColumn(gap=1), GridColumn(), GridColumn(), GridColumn()]
     for family, entries in _by_family(catalogue()).items():
         if rows:
             rows.append([])

@@ -15,7 +15,7 @@ from .page import (
     Bar,
     Chart,
     Forest,
-    Interval,
+    IntervalCell,
     Mark,
     Reliability,
     Scale,
@@ -48,7 +48,7 @@ def chart(one: Chart) -> str:
             return forest(one)
 
 
-def strip(one: Interval, height: int = LINE) -> str:
+def strip(one: IntervalCell, height: int = LINE) -> str:
     """A value and its interval on a shared scale; nothing where the scale has no ends.
 
     The thin line is the interval, the thick one that from which equivalence is read, the grey
@@ -211,7 +211,7 @@ def series(one: Series, height: int = 150) -> str:
     return _svg(body, height, "series", f"{told} ({ends(last.low, last.high)})")
 
 
-def _drawn(one: Interval, scale: Scale, height: int, top: float) -> str:
+def _drawn(one: IntervalCell, scale: Scale, height: int, top: float) -> str:
     middle = top + height / 2
     body = ""
     margin = sorted(mark.at for mark in scale.marks if mark.what == "margin")
@@ -241,7 +241,7 @@ def _marked(mark: Mark, scale: Scale, height: int, top: float) -> str:
     return _line(place, place, top, top + height, look)
 
 
-def _told(one: Interval) -> str:
+def _told(one: IntervalCell) -> str:
     """The numbers of an interval, for those who do not see it."""
     if one.value is None:
         return "no value"

@@ -10,7 +10,7 @@ from rich.text import Text
 from .calls import calls
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import number, plain_reason
-from .render.grid import Column, Grid, cell, folded
+from .render.grid import Grid, GridColumn, cell, folded
 
 VERDICTS = {
     "supported": "green", "matches": "green", "full": "green",
@@ -191,7 +191,7 @@ def _scores(found: Record) -> Iterator[RenderableType]:
             )
         rows.append([cell(), cell(folded(score["metric"], METRIC_WIDTH)), *outcome])
     if rows:
-        yield Grid([Column(), Column(), Column("right"), Column()], rows)
+        yield Grid([GridColumn(), GridColumn(), GridColumn("right"), GridColumn()], rows)
 
 
 def _numbers(row: Record, skip: tuple[str, ...] = ()) -> str:

@@ -12,13 +12,13 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.inert import csv_table
 from ragstone.judgements import KINDS
 
-from .stored import Stored
+from .stored import StoredRun
 
 FileFormat = Literal["csv", "jsonl", "parquet"]
 WHAT = ("scores", "estimates", "judgements:KIND", "examples")
 
 
-def export_table(run: Stored, what: str = "scores") -> pl.DataFrame:
+def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
     """Scores, estimates, the judgements of a kind (``judgements:support``), or the examples.
 
     Raises:

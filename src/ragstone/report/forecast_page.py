@@ -8,7 +8,7 @@ from rich.text import Text
 
 from .calls import cost
 from .facts import DIM, HEAD, Paragraph
-from .render.grid import Cell, Column, Grid, cell
+from .render.grid import Grid, GridCell, GridColumn, cell
 
 
 class Expected(Protocol):
@@ -44,7 +44,7 @@ def forecast_page(found: Forecast) -> RenderableType:
     each = total.calls / found.examples if found.examples else 0.0
     return Group(
         Grid(
-            [Column(), Column(), *[Column("right")] * 5],
+            [GridColumn(), GridColumn(), *[GridColumn("right")] * 5],
             [
                 [cell(name, DIM) for name in head],
                 *rows,
@@ -64,7 +64,7 @@ def forecast_page(found: Forecast) -> RenderableType:
     )
 
 
-def _numbers(one: Expected, style: str) -> list[Cell]:
+def _numbers(one: Expected, style: str) -> list[GridCell]:
     counts = (one.calls, one.known, one.prompt, one.completion)
     words = [f"{count:,}" for count in counts]
     return [cell(word, style) for word in [*words, cost(one.usd) if one.calls else "–"]]

@@ -10,7 +10,7 @@ from ragstone.examples import from_frame
 from ragstone.metrics import SUITES, parse_metric
 from ragstone.metrics.correctness import LETTERS
 
-from .stored import Stored
+from .stored import StoredRun
 
 PERCENT = {
     "faithfulness": "faithfulness",
@@ -42,7 +42,7 @@ SCHEMA = {
 ALL = "all"
 
 
-def graphrag_table(run: Stored) -> pl.DataFrame:
+def graphrag_table(run: StoredRun) -> pl.DataFrame:
     """A row for each method and question type, and one with the type ``all`` for each method.
 
     Percentages from 0 to 100 with two decimals, over the examples with a value.

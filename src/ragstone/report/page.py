@@ -23,7 +23,7 @@ Record = Mapping[str, Any] | Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Phrase:
     """A few words of one tone."""
 
     text: str
@@ -31,23 +31,23 @@ class Said:
     strong: bool = False
 
 
-Words = str | Said | Sequence[str | Said]
+Words = str | Phrase | Sequence[str | Phrase]
 
 
-def strong(text: str, tone: Tone = "") -> Said:
+def strong(text: str, tone: Tone = "") -> Phrase:
     """Words that stand out."""
-    return Said(text, tone, strong=True)
+    return Phrase(text, tone, strong=True)
 
 
-def quiet(text: str) -> Said:
+def quiet(text: str) -> Phrase:
     """Words that stand back."""
-    return Said(text, "quiet")
+    return Phrase(text, "quiet")
 
 
-def parts(words: Words) -> tuple[Said, ...]:
+def parts(words: Words) -> tuple[Phrase, ...]:
     """The words one by one."""
-    several = [words] if isinstance(words, str | Said) else words
-    return tuple(Said(one) if isinstance(one, str) else one for one in several)
+    several = [words] if isinstance(words, str | Phrase) else words
+    return tuple(Phrase(one) if isinstance(one, str) else one for one in several)
 
 
 def plain(words: Words) -> str:
@@ -83,7 +83,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class RowName:
     """What a row is about; ``better`` is the direction of a metric, ``about`` says more."""
 
     text: str
@@ -132,7 +132,7 @@ class P:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class IntervalCell:
     """A value with its interval, drawn where the scale has ends.
 
     ``word`` reads the value in words, ``core`` is the interval that equivalence is read from.
@@ -151,7 +151,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """A stretch of a bar; ``level`` from 0, the best, picks its look."""
 
     size: float
@@ -163,7 +163,7 @@ class Part:
 class Bar:
     """Parts beside each other, out of ``whole``."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[BarPart, ...]
     whole: float
 
 
@@ -185,21 +185,23 @@ class Why:
     words: str = ""
 
 
-Cell = Name | Number | Count | Share | P | Interval | Bar | Verdict | Why | Said | str | None
+Cell = (
+    RowName | Number | Count | Share | P | IntervalCell | Bar | Verdict | Why | Phrase | str | None
+)
 """What stands in a table. Words are themselves; None belongs to the ``Why`` before it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class OutlineItem:
     """A line of an outline behind its mark, with what stands below it."""
 
     words: Words
-    inner: tuple["Item", ...] = ()
+    inner: tuple["OutlineItem", ...] = ()
     lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Heading:
     """A column of a table.
 
     Attributes:
@@ -235,12 +237,12 @@ class Row:
     cells: tuple[Cell, ...]
     below: tuple[Words, ...] = ()
     why: str = ""
-    detail: tuple[Item, ...] = ()
+    detail: tuple[OutlineItem, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """What the row is about."""
-        return [one.text for one in self.cells if isinstance(one, Name)]
+        return [one.text for one in self.cells if isinstance(one, RowName)]
 
     @property
     def verdict(self) -> Verdict | None:
@@ -260,7 +262,7 @@ class Group:
 class Table:
     """Columns and rows; ``details`` is what the rows' details are called."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     groups: tuple[Group, ...]
     details: str = ""
 
@@ -270,7 +272,7 @@ class Table:
         return [row for group in self.groups for row in group.rows]
 
 
-def table(columns: Sequence[Column], rows: Sequence[Row], title: str = "") -> Table:
+def table(columns: Sequence[Heading], rows: Sequence[Row], title: str = "") -> Table:
     """A table of one group."""
     return Table(tuple(columns), (Group(tuple(rows), title),))
 
@@ -285,14 +287,14 @@ class Banner:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentences:
-    """Sentences, each a paragraph."""
+class Paragraphs:
+    """Paragraphs, each a paragraph."""
 
     lines: tuple[Words, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Note:
     """A name and what is to be said; ``needs`` is the head of a column that it explains."""
 
     name: str
@@ -304,7 +306,7 @@ class Fact:
 class Facts:
     """Names with what is to be said; ``small`` print explains the page."""
 
-    rows: tuple[Fact, ...]
+    rows: tuple[Note, ...]
     small: bool = False
 
 
@@ -312,7 +314,7 @@ class Facts:
 class Outline:
     """Lines with lines below them."""
 
-    items: tuple[Item, ...]
+    items: tuple[OutlineItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +355,7 @@ class Waterfall:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SeriesPoint:
     """A value at a time, with its interval."""
 
     at: float
@@ -366,7 +368,7 @@ class Point:
 class Series:
     """Values over time, with the value one compares with."""
 
-    points: tuple[Point, ...]
+    points: tuple[SeriesPoint, ...]
     scale: Scale
     title: str
     base: float | None = None
@@ -377,12 +379,12 @@ class Series:
 class Forest:
     """Intervals below each other on one scale."""
 
-    rows: tuple[tuple[str, Interval], ...]
+    rows: tuple[tuple[str, IntervalCell], ...]
     title: str
 
 
 Chart = Reliability | Waterfall | Series | Forest
-Block = Banner | Sentences | Facts | Table | Outline | Chart
+Block = Banner | Paragraphs | Facts | Table | Outline | Chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ragstone.stats import wilson
 
 from .facts import DIM, HEAD, Facts, Paragraph
 from .figures import coloured, counted, drawn, ends, number, percent, signed
-from .render.grid import Cell, Column, Grid, Roomiest, Row, cell, folded
+from .render.grid import Grid, GridCell, GridColumn, Roomiest, Row, cell, folded
 
 STRIPS = (41, 31, 21)
 """Widths of the strips; the first with which a table fits is used."""
@@ -131,13 +131,17 @@ def labels_page(found: LabelSize) -> RenderableType:
     rows: list[Row] = []
     if found.labels is not None:
         rows.append([cell("label", HEAD), cell(_answers(found.labels, found.questions), HEAD),
-                     Cell(_bar(found.labels, most, "green"))])  # fmt: skip
+                     GridCell(_bar(found.labels, most, "green"))])  # fmt: skip
     else:
         rows.append([cell("too few", WARN), cell(found.reason or "–", WARN)])
     alone = _answers(found.labels_only, found.questions_only)
     rows.append([cell("or", DIM), cell(f"{alone} without the judge", DIM),
-                 Cell(_bar(found.labels_only, most, DIM))])  # fmt: skip
-    parts: list[RenderableType] = [Facts(facts), Text(), Grid([Column(), Column(), Column()], rows)]
+                 GridCell(_bar(found.labels_only, most, DIM))])  # fmt: skip
+    parts: list[RenderableType] = [
+        Facts(facts),
+        Text(),
+        Grid([GridColumn(), GridColumn(), GridColumn()], rows),
+    ]
     notes = []
     if found.saved:
         notes.append(f"The judge saves {percent(found.saved, 1)} of the labels.")
@@ -166,9 +170,9 @@ def _steps(found: RateSize, strip: int) -> Grid:
         low, high = (None, None) if interval is None else (interval.low, interval.high)
         rows.append([
             cell(f"{count:,}", style), cell(f"±{half:.3f}", style), cell(ends(low, high), style),
-            Cell(coloured(drawn(found.rate, low, high, start=0, end=1, width=strip))),
+            GridCell(coloured(drawn(found.rate, low, high, start=0, end=1, width=strip))),
         ])  # fmt: skip
-    return Grid([Column("right"), Column("right"), Column("right"), Column()], rows)
+    return Grid([GridColumn("right"), GridColumn("right"), GridColumn("right"), GridColumn()], rows)
 
 
 def _means(found: Sequence[MeanSize], cluster: str, bar: int, *, stacked: bool) -> Grid:
@@ -179,7 +183,7 @@ def _means(found: Sequence[MeanSize], cluster: str, bar: int, *, stacked: bool) 
     words = ["value", "interval now", unit, *(["design effect"] if clustered else [])]
     words += ["needed", "rows" if clustered else "more"]
     named = ["metric", "system"] if several and not stacked else ["metric"]
-    columns = [*(Column() for _ in named), *(Column("right") for _ in words), Column()]
+    columns = [*(GridColumn() for _ in named), *(GridColumn("right") for _ in words), GridColumn()]
     rows: list[Row] = [[cell(word, DIM) for word in [*named, *words]]]
     said = ""
     for one in found:
@@ -197,7 +201,7 @@ def _means(found: Sequence[MeanSize], cluster: str, bar: int, *, stacked: bool) 
     return Grid(columns, rows)
 
 
-def _mean_cells(one: MeanSize, bar: int, *, clustered: bool) -> list[Cell]:
+def _mean_cells(one: MeanSize, bar: int, *, clustered: bool) -> list[GridCell]:
     value = "–" if one.value is None else number(one.value)
     effect = [] if not clustered else [
         cell("–" if one.design_effect is None else f"{one.design_effect:.2f}")
@@ -209,7 +213,7 @@ def _mean_cells(one: MeanSize, bar: int, *, clustered: bool) -> list[Cell]:
     more = f"+{one.questions - one.questions_now:,}" if not enough else "enough"
     last = f"{one.rows:,}" if clustered else more
     done = _bar(min(one.questions_now, one.questions), one.questions, "cyan", bar)
-    return [*now, *effect, cell(f"{one.questions:,}", HEAD), cell(last), Cell(done)]
+    return [*now, *effect, cell(f"{one.questions:,}", HEAD), cell(last), GridCell(done)]
 
 
 def _pairs(found: Sequence[PairedSize], stacked: bool, deviation: bool) -> Grid:
@@ -219,7 +223,7 @@ def _pairs(found: Sequence[PairedSize], stacked: bool, deviation: bool) -> Grid:
     words.append(f"detectable\nwith {min(with_n):,}" if with_n else "detectable")
     words += ["margin", *(["needed", "power now"] if asked else [])]
     named = [] if stacked else [cell("metric", DIM)]
-    columns = [Column() for _ in (*named, "pair")] + [Column("right") for _ in words]
+    columns = [GridColumn() for _ in (*named, "pair")] + [GridColumn("right") for _ in words]
     rows: list[Row] = [[*named, cell("a - b", DIM), *(cell(word, DIM) for word in words)]]
     said = ""
     for one in found:
@@ -234,7 +238,7 @@ def _pairs(found: Sequence[PairedSize], stacked: bool, deviation: bool) -> Grid:
     return Grid(columns, rows)
 
 
-def _paired_cells(one: PairedSize, asked: bool, deviation: bool) -> list[Cell]:
+def _paired_cells(one: PairedSize, asked: bool, deviation: bool) -> list[GridCell]:
     spread = "–" if one.deviation is None else number(one.deviation)
     cells = [cell(signed(one.difference_now)), *([cell(spread)] if deviation else [])]
     cells.append(cell(f"{one.pairs_now:,}"))

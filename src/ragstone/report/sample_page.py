@@ -10,7 +10,7 @@ from ragstone.decisions.sampling.draw import Sample
 from ragstone.decisions.sampling.label_sheet import LabelSheet, guideline_file
 
 from .facts import DIM, HEAD, Facts, Paragraph
-from .render.grid import Cell, Column, Grid, Row, cell, folded
+from .render.grid import Grid, GridCell, GridColumn, Row, cell, folded
 
 BAR, NAME_WIDTH = 24, 44
 SHOWN_STRATA = 30
@@ -80,11 +80,14 @@ def _strata(sample: Sample) -> Grid:
         bar = Text.assemble(("█" * drawn, "cyan"), ("░" * (there - drawn), DIM))
         rows.append([
             cell(folded(one.name, NAME_WIDTH)), cell(f"{one.there:,}"),
-            cell(f"{one.drawn:,}", HEAD), cell(f"{one.probability:.3f}"), Cell(bar),
+            cell(f"{one.drawn:,}", HEAD), cell(f"{one.probability:.3f}"), GridCell(bar),
         ])  # fmt: skip
     if (hidden := len(sample.strata) - SHOWN_STRATA) > 0:
         rows.append([cell(f"and {hidden:,} more, with --json", DIM)])
-    return Grid([Column(), Column("right"), Column("right"), Column("right"), Column()], rows)
+    return Grid(
+        [GridColumn(), GridColumn("right"), GridColumn("right"), GridColumn("right"), GridColumn()],
+        rows,
+    )
 
 
 def _widths(sample: Sample) -> Grid:
@@ -96,7 +99,7 @@ def _widths(sample: Sample) -> Grid:
     for one in (taken, *others):
         said = "drawn" if one is taken else f"{one.width / taken.width:.2f} ×"
         rows.append([cell(one.by), cell(f"{one.width:.3f}", HEAD), cell(said, DIM)])
-    return Grid([Column(), Column("right"), Column()], rows)
+    return Grid([GridColumn(), GridColumn("right"), GridColumn()], rows)
 
 
 def _annotators(sample: Sample, sheet: LabelSheet) -> Grid:
@@ -111,7 +114,7 @@ def _annotators(sample: Sample, sheet: LabelSheet) -> Grid:
         [cell(name), cell(f"{counts[name]:,}"), cell(f"{shared:,}"), cell(f"{to_fill[name]:,}")]
         for name in sample.settings["annotators"]
     ]
-    return Grid([Column(), Column("right"), Column("right"), Column("right")], rows)
+    return Grid([GridColumn(), GridColumn("right"), GridColumn("right"), GridColumn("right")], rows)
 
 
 def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Stored: what pages need of a run."""
+"""StoredRun: what pages need of a run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ class Readable(Protocol):
     def calls(self, example: str, /) -> Sequence[Entry]: ...
 
 
-class Stored(Reported, Readable, Protocol):
+class StoredRun(Reported, Readable, Protocol):
     """A run whose tables can be read."""
 
     def estimates(self) -> pl.DataFrame: ...

@@ -7,7 +7,7 @@ from ragstone.decisions.weighing.weights import EQUAL, Fit, FittedWeights
 
 from .facts import DIM, HEAD, Facts
 from .figures import coloured, counted, drawn, ends, number, percent
-from .render.grid import Cell, Column, Grid, Roomiest, Row, cell, folded
+from .render.grid import Grid, GridCell, GridColumn, Roomiest, Row, cell, folded
 
 BARS, STRIPS = (31, 21, 11, 0), (31, 21, 11, 0)
 """Widths of bars and strips; the first with which a table fits is used."""
@@ -50,9 +50,12 @@ def _weights(found: FittedWeights, bar: int) -> Grid:
         rows.append([
             cell(folded(one.metric, NAME_WIDTH), "" if one.fitted > 0 else DIM),
             cell(f"{one.start:.2f}", DIM), cell(fitted, style), cell(folds, DIM),
-            Cell(_bar(one.fitted, one.least, one.most, bar)),
+            GridCell(_bar(one.fitted, one.least, one.most, bar)),
         ])  # fmt: skip
-    return Grid([Column(), Column("right"), Column("right"), Column("right"), Column()], rows)
+    return Grid(
+        [GridColumn(), GridColumn("right"), GridColumn("right"), GridColumn("right"), GridColumn()],
+        rows,
+    )
 
 
 def _fits(found: FittedWeights, strip: int) -> Grid:
@@ -67,12 +70,15 @@ def _fits(found: FittedWeights, strip: int) -> Grid:
         share = "–" if fit.concordance is None else number(fit.concordance)
         rows.append([
             cell(name), cell(number(fit.loss)), cell(share),
-            cell(ends(fit.low, fit.high)), Cell(_strip(fit, start_at, strip)),
+            cell(ends(fit.low, fit.high)), GridCell(_strip(fit, start_at, strip)),
         ])  # fmt: skip
     ends_of_gain = ends(found.gain_low, found.gain_high)
     rows.append([cell("gain", HEAD), cell(number(found.gain), HEAD), cell(), cell()])
     rows.append([cell("its interval", DIM), cell(ends_of_gain), cell(), cell()])
-    return Grid([Column(), Column("right"), Column("right"), Column("right"), Column()], rows)
+    return Grid(
+        [GridColumn(), GridColumn("right"), GridColumn("right"), GridColumn("right"), GridColumn()],
+        rows,
+    )
 
 
 def _settled(found: FittedWeights) -> list[tuple[str, Text]]:

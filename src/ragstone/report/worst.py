@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .figures import number, scale_of
-from .page import Item, Said, strong
-from .stored import Stored
+from .page import OutlineItem, Phrase, strong
+from .stored import StoredRun
 
 if TYPE_CHECKING:
     from .failing import FailingExample
@@ -17,7 +17,7 @@ QUESTION, ANSWER = 160, 240
 
 
 def worst(
-    run: Stored, *, metrics: Sequence[str] = (), limit: int = SHOWN
+    run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOWN
 ) -> dict[str, list[dict[str, Any]]]:
     """The worst examples of each metric, the very worst first, ties in the order of the data.
 
@@ -44,14 +44,14 @@ def worst(
     return found
 
 
-def example_item(one: "FailingExample") -> Item:
+def example_item(one: "FailingExample") -> OutlineItem:
     """An example with its score, question, answer and what is held against it."""
-    return Item(
-        (strong(number(one.value)), "  ", Said(one.example_id, "name")),
+    return OutlineItem(
+        (strong(number(one.value)), "  ", Phrase(one.example_id, "name")),
         (
-            Item(Said(shortened(one.question, QUESTION), "text"), lead="Q"),
-            Item(Said(shortened(one.answer, ANSWER), "text"), lead="A"),
-            *(Item(Said(reason, "caution"), lead="–") for reason in one.reasons),
+            OutlineItem(Phrase(shortened(one.question, QUESTION), "text"), lead="Q"),
+            OutlineItem(Phrase(shortened(one.answer, ANSWER), "text"), lead="A"),
+            *(OutlineItem(Phrase(reason, "caution"), lead="–") for reason in one.reasons),
         ),
     )
 

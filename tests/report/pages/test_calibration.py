@@ -13,16 +13,16 @@ from ragstone.decisions.calibrating.random_draw import NotRandom
 from ragstone.report.page import (
     Bin,
     Count,
-    Interval,
+    IntervalCell,
     Mark,
-    Name,
     Number,
     Page,
+    Paragraphs,
+    Phrase,
     Reliability,
     Row,
-    Said,
+    RowName,
     Scale,
-    Sentences,
     Why,
     plain,
     quiet,
@@ -31,11 +31,11 @@ from ragstone.report.pages.calibration import calibration_page, passport_page
 from ragstone.report.render.markdown import as_markdown
 from ragstone.report.render.terminal import as_text
 from ragstone.stats import Interval as Ends
-from ragstone.stats.agreement.ratings import Agreement
+from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.correcting.corrected import Corrected
 from ragstone.stats.judging.bias import GroupBias
 from ragstone.stats.judging.calibration_error import CalibrationBin, CalibrationError
-from ragstone.stats.judging.confusion import Confusion, Share
+from ragstone.stats.judging.confusion import Confusion, ShareEstimate
 from ragstone.stats.judging.threshold import Threshold
 from ragstone.stats.mean import MeanEstimate
 
@@ -74,15 +74,15 @@ def estimate(system: str = "", *flags: str, **known: Any) -> CorrectedEstimate:
     return CorrectedEstimate(**(facts | known))
 
 
-def share(value: float | None = 0.75) -> Share:
-    return Share(value, None if value is None else ends(0.5, 1.0), 14)
+def share(value: float | None = 0.75) -> ShareEstimate:
+    return ShareEstimate(value, None if value is None else ends(0.5, 1.0), 14)
 
 
 def check(**known: Any) -> JudgeCheck:
     yes: Any = Confusion((0, 1), ((7, 2), (1, 4)), 14, share(), share(), share(), share(), None)
     facts: dict[str, Any] = {
         "kind": "grounding", "column": "unsupported_claim_present", "n": 14, "effective": 14.0,
-        "words": yes, "yes": yes, "kappa": Agreement(0.5, None, 14, ends(-0.25, 0.875)),
+        "words": yes, "yes": yes, "kappa": AgreementCoefficient(0.5, None, 14, ends(-0.25, 0.875)),
         "weighting": "nominal", "auroc": None, "error": None, "spearman": None, "kendall": None,
         "threshold": None, "bias": (),
     }  # fmt: skip
@@ -114,9 +114,11 @@ def test_each_metric_has_three_ways() -> None:
     assert [row.names for row in (judge, labels, corrected)] == [
         [f"{METRIC}, one", word] for word in ("judge", "labels", "corrected")
     ]
-    assert judge.cells[2] == Interval(0.5, 0.375, 0.625, Scale(0, 1), tone="quiet", strong=False)
+    assert judge.cells[2] == IntervalCell(
+        0.5, 0.375, 0.625, Scale(0, 1), tone="quiet", strong=False
+    )
     assert labels.cells[3:] == (Count(14), Number(8.0, 0), quiet("Wilson"))
-    assert corrected.cells[2] == Interval(0.375, 0.25, 0.5, Scale(0, 1))
+    assert corrected.cells[2] == IntervalCell(0.375, 0.25, 0.5, Scale(0, 1))
     assert corrected.cells[3:] == (Count(14), Number(10.4, 0, strong=True), quiet("Wilson"))
 
 
@@ -126,8 +128,8 @@ def test_what_the_labels_cannot_tell_has_its_reason() -> None:
     _, labels, corrected = rows(calibration_page(found((estimate(labels=alone, corrected=none),))))
     assert corrected.cells[2] == Why("unknown", "no labels")
     assert (labels.cells[2], labels.below) == (
-        Interval(0.25, None, None, Scale(0, 1), tone="quiet", strong=False),
-        (Said("one cluster", "caution"),),
+        IntervalCell(0.25, None, None, Scale(0, 1), tone="quiet", strong=False),
+        (Phrase("one cluster", "caution"),),
     )
 
 
@@ -141,9 +143,9 @@ def test_a_judge_that_is_right_on_all_is_worth_more_labels_than_can_be_said() ->
 def test_the_judge_is_held_against_people_label_by_label() -> None:
     (row,) = rows(calibration_page(found(checks=(check(),))))
     assert row.cells == (
-        Name("grounding.unsupported_claim_present"), Count(14),
+        RowName("grounding.unsupported_claim_present"), Count(14),
         Number(0.75), Number(0.75), Number(0.75),
-        Interval(0.5, -0.25, 0.875, Scale(-1, 1, (Mark(0, "chance"),)), strong=False),
+        IntervalCell(0.5, -0.25, 0.875, Scale(-1, 1, (Mark(0, "chance"),)), strong=False),
     )  # fmt: skip
     heads = [column.head for column in calibration_page(found(checks=(check(),))).tables[0].columns]
     assert heads[1:] == ["n", "agree", "sens.", "spec.", "κ"], "what nobody has is left out"
@@ -191,14 +193,16 @@ def test_a_threshold_has_its_worth_or_why_it_has_none(threshold: Threshold, word
 
 
 def test_why_nothing_can_be_told_stands_below() -> None:
-    page = calibration_page(found(checks=(check(kappa=Agreement(None, "no_variation", 14)),)))
-    assert rows(page)[0].below == (Said("no variation", "caution"),)
+    page = calibration_page(
+        found(checks=(check(kappa=AgreementCoefficient(None, "no_variation", 14)),))
+    )
+    assert rows(page)[0].below == (Phrase("no variation", "caution"),)
 
 
 def test_the_bins_behind_an_error_are_a_chart() -> None:
     bins = (
-        CalibrationBin(0.0, 0.5, 0.25, Share(0.5, ends(0.25, 0.75), 4)),
-        CalibrationBin(0.5, 1.0, 0.75, Share(1.0, None, 1)),
+        CalibrationBin(0.0, 0.5, 0.25, ShareEstimate(0.5, ends(0.25, 0.75), 4)),
+        CalibrationBin(0.5, 1.0, 0.75, ShareEstimate(1.0, None, 1)),
     )
     error = CalibrationError(0.25, None, 0.125, bins, 5)
     page = calibration_page(found(checks=(check(error=error),)))
@@ -213,7 +217,7 @@ def test_only_a_bias_that_clears_zero_is_told() -> None:
     unsure = Bias("topic", GroupBias("sea", 7, 0.25, ends(-0.125, 0.5)))
     page = calibration_page(found(checks=(check(bias=(sure, unsure)),)))
     lines = [plain(words) for one in page.sections for block in one.blocks
-             if isinstance(block, Sentences) for words in block.lines]  # fmt: skip
+             if isinstance(block, Paragraphs) for words in block.lines]  # fmt: skip
     assert lines == [
         "grounding.unsupported_claim_present where length is 3 to 9: the judge says so less often "
         "than people, by 0.250 [-0.375 – -0.125], n 7"
@@ -241,11 +245,11 @@ def test_the_passport_has_an_interval_of_every_figure() -> None:
     estimated, checked = page.tables
     assert [row.names for row in estimated.rows] == [[METRIC]], "over all examples"
     assert estimated.rows[0].cells[1:4] == (
-        Interval(0.5, 0.375, 0.625, strong=False), Interval(0.25, 0.125, 0.5, strong=False),
-        Interval(0.375, 0.25, 0.5, strong=False),
+        IntervalCell(0.5, 0.375, 0.625, strong=False), IntervalCell(0.25, 0.125, 0.5, strong=False),
+        IntervalCell(0.375, 0.25, 0.5, strong=False),
     )  # fmt: skip
     assert checked.rows[0].cells[1:4] == (
-        Count(14), Number(9.4, 0), Interval(0.75, 0.5, 1.0, strong=False),
+        Count(14), Number(9.4, 0), IntervalCell(0.75, 0.5, 1.0, strong=False),
     )  # fmt: skip
     written = as_markdown(page)
     assert written.startswith("# Passport of the judge local\n")

@@ -7,7 +7,7 @@ import pytest
 
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons, PairedWinRate
 from ragstone.decisions.comparing.ranking import Ranked
-from ragstone.report.page import Interval, Mark, Name, Number, P, Page, Row, Verdict, plain
+from ragstone.report.page import IntervalCell, Mark, Number, P, Page, Row, RowName, Verdict, plain
 from ragstone.report.pages.comparison import VERDICTS, comparison_page
 from ragstone.report.render.terminal import as_text
 
@@ -42,8 +42,8 @@ def rows(page: Page) -> list[Row]:
     return page.tables[0].rows
 
 
-def interval(row: Row) -> Interval:
-    return next(cell for cell in row.cells if isinstance(cell, Interval))
+def interval(row: Row) -> IntervalCell:
+    return next(cell for cell in row.cells if isinstance(cell, IntervalCell))
 
 
 def small_print(page: Page) -> str:
@@ -53,7 +53,7 @@ def small_print(page: Page) -> str:
 def test_a_row_holds_the_facts_of_its_comparison() -> None:
     (row,) = rows(comparison_page(found(compared())))
     assert row.cells == (
-        Name("hit", "+"), Number(0.75), Number(0.5), interval(row),
+        RowName("hit", "+"), Number(0.75), Number(0.5), interval(row),
         Number(50.0, 1, sign="+", unit=" %"), Number(62.5, 0, unit=" %"),
         Number(0.5, 2, sign="+"), P(0.02), "12/26/2", Verdict("better", "better", "good"),
     )  # fmt: skip
@@ -147,7 +147,7 @@ def test_a_ranking_has_the_chance_of_each_system_or_its_share() -> None:
     ranking = (ranked("one"), ranked("two", win_probability=None, win_share=0.25))
     page = comparison_page(found(compared(), ranking=ranking))
     (row,) = page.tables[1].rows
-    assert row.cells == (Name("hit"), Interval(0.7, 0.6, 0.8, strong=False), "won 25 %")
+    assert row.cells == (RowName("hit"), IntervalCell(0.7, 0.6, 0.8, strong=False), "won 25 %")
     level = (ranked("one", win_share=0.5), ranked("two", win_share=0.5))
     assert len(comparison_page(found(compared(), ranking=level)).tables) == 1
 

@@ -5,7 +5,7 @@ import pytest
 
 from ragstone.decisions.gating.gate import Decided, GateResult
 from ragstone.report.failing import FailingExample
-from ragstone.report.page import Banner, Count, Interval, Mark, P, Page, Row, Said, Verdict
+from ragstone.report.page import Banner, Count, IntervalCell, Mark, P, Page, Phrase, Row, Verdict
 from ragstone.report.pages.gate import advice, gate_page, headline
 from ragstone.report.render.junit import as_junit
 from ragstone.report.render.markdown import as_markdown
@@ -73,7 +73,7 @@ def test_a_row_holds_the_facts_of_its_requirement(page: Callable[..., Page]) -> 
     (row,) = rows(page(decided(n_missing=2)))
     assert row.names == ["hit >= 0.8", "one"]
     assert row.verdict == Verdict("pass", "holds", "good")
-    value = next(cell for cell in row.cells if isinstance(cell, Interval))
+    value = next(cell for cell in row.cells if isinstance(cell, IntervalCell))
     assert (value.value, value.low, value.high) == (0.9, 0.85, 0.93)
     assert Count(100) in row.cells
     assert Count(2, "missing") in row.cells
@@ -84,7 +84,7 @@ def test_a_row_holds_the_facts_of_its_requirement(page: Callable[..., Page]) -> 
 
 def test_the_bar_stands_in_the_middle_of_its_own_scale(page: Callable[..., Page]) -> None:
     (row,) = rows(page(decided(low=0.6, value=0.7, high=0.75)))
-    value = next(cell for cell in row.cells if isinstance(cell, Interval))
+    value = next(cell for cell in row.cells if isinstance(cell, IntervalCell))
     assert value.scale is not None
     assert value.scale.low == pytest.approx(0.6)
     assert value.scale.high == pytest.approx(1.0), "as far above the bar as .6 lies below"
@@ -93,7 +93,7 @@ def test_the_bar_stands_in_the_middle_of_its_own_scale(page: Callable[..., Page]
 
 def test_a_value_on_its_bar_without_an_interval_has_a_scale(page: Callable[..., Page]) -> None:
     (row,) = rows(page(decided(low=None, value=0.8, high=None)))
-    value = next(cell for cell in row.cells if isinstance(cell, Interval))
+    value = next(cell for cell in row.cells if isinstance(cell, IntervalCell))
     assert value.scale is not None
     assert value.scale.low == pytest.approx(-0.2)
     assert value.scale.high == 1.8
@@ -209,7 +209,7 @@ def test_nothing_can_be_broken_where_all_inputs_are_the_same(
     page: Callable[..., Page], text: Print
 ) -> None:
     same = page(decided(same=True, low=None, high=None, p=None, p_adjusted=None))
-    assert Said("the same inputs", "quiet") in rows(same)[0].cells
+    assert Phrase("the same inputs", "quiet") in rows(same)[0].cells
     for shown, tried in ((page(decided()), True), (same, False)):
         assert ("Holm" in text(shown, 100)) is tried
         assert ("Holm" in as_markdown(shown)) is tried

@@ -12,12 +12,12 @@ from ragstone.report import picture, run_page
 from ragstone.report.page import (
     Bar,
     Count,
-    Interval,
-    Name,
+    IntervalCell,
     Number,
     Page,
+    Phrase,
     Row,
-    Said,
+    RowName,
     Scale,
     Section,
     Share,
@@ -122,7 +122,7 @@ def three_outcomes(estimate: Make) -> list[Estimate]:
 
 def test_zero_undefined_and_missing_are_three_cells(three_outcomes: list[Estimate]) -> None:
     rows = rows_of(estimate_table(three_outcomes))
-    assert rows["zero"].cells[2] == Interval(0.0, 0.0, 0.044, Scale(0, 1))
+    assert rows["zero"].cells[2] == IntervalCell(0.0, 0.0, 0.044, Scale(0, 1))
     assert rows["undefined_one"].cells[2] == Why("undefined", "undefined (no_retrieval)")
     assert rows["missing_one"].cells[2] == Why("missing", "missing (judge_failed)")
 
@@ -131,13 +131,13 @@ def test_what_the_mean_could_be_stands_below_a_value_with_missing_parts(
     three_outcomes: list[Estimate],
 ) -> None:
     rows = rows_of(estimate_table(three_outcomes))
-    assert rows["partly"].below == (Said("0.361 – 0.639 worst–best", "missing"),)
+    assert rows["partly"].below == (Phrase("0.361 – 0.639 worst–best", "missing"),)
     assert rows["zero"].below == ()
 
 
 def test_counts_and_the_method_stand_beside_each_value(three_outcomes: list[Estimate]) -> None:
     assert rows_of(estimate_table(three_outcomes))["partly"].cells[3:] == (
-        Count(60), Count(0, "undefined"), Count(23, "missing"), Said("t", "quiet"),
+        Count(60), Count(0, "undefined"), Count(23, "missing"), Phrase("t", "quiet"),
     )  # fmt: skip
 
 
@@ -188,8 +188,8 @@ def test_sections_stand_in_the_order_of_the_report(many: list[Estimate]) -> None
 
 def test_arrows_say_which_way_is_better(many: list[Estimate], text: Print) -> None:
     names = {row.cells[0] for row in estimate_table(many).rows}
-    assert Name("faithfulness", "+") in names
-    assert Name("citation_fabrication", "-") in names
+    assert RowName("faithfulness", "+") in names
+    assert RowName("citation_fabrication", "-") in names
     printed = text(as_page(estimate_table(many)))
     assert re.search(r"faithfulness +↑", printed)
     assert re.search(r"citation_fabrication +↓", printed)
@@ -234,7 +234,7 @@ def test_a_users_own_metric_that_is_not_loaded_has_no_scale(estimate: Make) -> N
     one = replace(estimate("precision", 0.5), metric="my_own", family="own")
     (group,) = estimate_table([one]).groups
     assert group.title == "Your own"
-    assert group.rows[0].cells[2] == Interval(0.5, None, None, None)
+    assert group.rows[0].cells[2] == IntervalCell(0.5, None, None, None)
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
@@ -284,7 +284,12 @@ def shown(section: Section) -> Page:
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_slices_show_each_value_with_its_n(width: int, estimate: Make, text: Print) -> None:
-    kinds = ("Fact Retrieval", "Complex Reasoning", "Contextual Summarize", "Creative Generation")
+    kinds = (
+        "Fact Retrieval",
+        "Complex Reasoning",
+        "Contextual Summarize",
+        "Creative Generation",
+    )
     ones = []
     for at, system in enumerate(("local_search", "llm_with_context")):
         for place, kind in enumerate(kinds):

@@ -5,9 +5,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ragstone.report.facts import Facts, Paragraph
-from ragstone.report.render.grid import Cell, Column, Grid, cell, folded
+from ragstone.report.render.grid import Grid, GridCell, GridColumn, cell, folded
 
-TWO = [Column(), Column("right")]
+TWO = [GridColumn(), GridColumn("right")]
 
 
 def test_columns_are_as_wide_as_their_widest_cell(text: Callable[..., str]) -> None:
@@ -16,10 +16,10 @@ def test_columns_are_as_wide_as_their_widest_cell(text: Callable[..., str]) -> N
 
 
 def test_a_spanning_cell_wraps_to_the_columns_it_covers(text: Callable[..., str]) -> None:
-    columns = [Column(), Column(), Column("right")]
+    columns = [GridColumn(), GridColumn(), GridColumn("right")]
     rows = [
         [cell("0123456789012"), cell("0123456789"), cell("9")],
-        [Cell(Text("these words need more than one line"), span=2), cell("7")],
+        [GridCell(Text("these words need more than one line"), span=2), cell("7")],
     ]
     printed = text(Grid(columns, rows)).splitlines()
     assert printed[1:] == ["these words need more      7", "than one line"]
@@ -27,13 +27,13 @@ def test_a_spanning_cell_wraps_to_the_columns_it_covers(text: Callable[..., str]
 
 def test_a_grid_wider_than_the_console_is_printed_whole() -> None:
     console = Console(file=StringIO(), width=20, color_system=None)
-    console.print(Grid([Column()], [[cell("x" * 60)]]), crop=False)
+    console.print(Grid([GridColumn()], [[cell("x" * 60)]]), crop=False)
     assert isinstance(console.file, StringIO)
     assert "x" * 60 in console.file.getvalue()
 
 
 def test_an_empty_row_is_a_blank_line(text: Callable[..., str]) -> None:
-    assert text(Grid([Column()], [[cell("a")], [], [cell("b")]])) == "a\n\nb\n"
+    assert text(Grid([GridColumn()], [[cell("a")], [], [cell("b")]])) == "a\n\nb\n"
 
 
 def test_text_forms_fold_at_blanks() -> None:

@@ -8,23 +8,23 @@ from ragstone.report import notebook_html
 from ragstone.report.page import (
     Banner,
     Bar,
-    Column,
+    BarPart,
     Count,
-    Fact,
     Facts,
     Group,
-    Interval,
-    Item,
-    Name,
+    Heading,
+    IntervalCell,
+    Note,
     Outline,
+    OutlineItem,
     P,
     Page,
-    Part,
+    Paragraphs,
+    Phrase,
     Row,
-    Said,
+    RowName,
     Scale,
     Section,
-    Sentences,
     Step,
     Table,
     Verdict,
@@ -81,12 +81,12 @@ def read(html: str) -> Reader:
 
 
 def test_a_table_has_a_cell_a_fact(page_of: PageOf) -> None:
-    columns = (Column("metric", key=True), Column("system", several=True),
-               Column("value", level=0.95), Column("n"), Column("p"))  # fmt: skip
-    name = Name("hit", "+")
+    columns = (Heading("metric", key=True), Heading("system", several=True),
+               Heading("value", level=0.95), Heading("n"), Heading("p"))  # fmt: skip
+    name = RowName("hit", "+")
     rows = [
-        Row((name, Name("a"), Interval(0.5, 0.25, 0.75, Scale(0, 1)), Count(8), P(0.5))),
-        Row((name, Name("b"), Why("undefined", "no claims"), Count(0), P(None)), ("a note",)),
+        Row((name, RowName("a"), IntervalCell(0.5, 0.25, 0.75, Scale(0, 1)), Count(8), P(0.5))),
+        Row((name, RowName("b"), Why("undefined", "no claims"), Count(0), P(None)), ("a note",)),
     ]
     assert read(as_html(page_of(table(columns, rows)))).rows == [
         ["metric", "system", "value", "95 % interval", "01", "n", "p"],
@@ -97,14 +97,20 @@ def test_a_table_has_a_cell_a_fact(page_of: PageOf) -> None:
 
 
 def test_a_name_that_all_rows_share_is_not_said(page_of: PageOf) -> None:
-    columns = (Column("metric"), Column("system", several=True))
-    page = page_of(table(columns, [Row((Name("hit"), Name("a"))), Row((Name("mrr"), Name("a")))]))
+    columns = (Heading("metric"), Heading("system", several=True))
+    page = page_of(
+        table(columns, [Row((RowName("hit"), RowName("a"))), Row((RowName("mrr"), RowName("a")))])
+    )
     assert read(as_html(page)).rows == [["metric"], ["hit"], ["mrr"]]
 
 
 def test_zero_undefined_and_missing_look_different(page_of: PageOf) -> None:
-    cells = (Interval(0.0, None, None), Why("undefined", "undefined"), Why("missing", "missing"))
-    page = page_of(table((Column("value"),), [Row((cell,)) for cell in cells]))
+    cells = (
+        IntervalCell(0.0, None, None),
+        Why("undefined", "undefined"),
+        Why("missing", "missing"),
+    )
+    page = page_of(table((Heading("value"),), [Row((cell,)) for cell in cells]))
     html = as_html(page)
     assert "<b>0.000</b>" in html
     assert '<span class="undefined">undefined</span>' in html
@@ -112,17 +118,22 @@ def test_zero_undefined_and_missing_look_different(page_of: PageOf) -> None:
 
 
 def test_nothing_in_the_data_is_html(page_of: PageOf) -> None:
-    columns = (Column(HOSTILE), Column(HOSTILE, fill=1), Column(HOSTILE), Column(HOSTILE))
-    cells = (Name(HOSTILE, about=HOSTILE), Bar((Part(1, 0, HOSTILE),), 1),
+    columns = (
+        Heading(HOSTILE),
+        Heading(HOSTILE, fill=1),
+        Heading(HOSTILE),
+        Heading(HOSTILE),
+    )
+    cells = (RowName(HOSTILE, about=HOSTILE), Bar((BarPart(1, 0, HOSTILE),), 1),
              Verdict(HOSTILE, HOSTILE, "bad"),
-             Interval(0.5, 0, 1, Scale(0, 1), word=HOSTILE))  # fmt: skip
+             IntervalCell(0.5, 0, 1, Scale(0, 1), word=HOSTILE))  # fmt: skip
+    behind = OutlineItem(HOSTILE, lead=HOSTILE)
     page = page_of(
         Banner(HOSTILE, "bad", (HOSTILE, HOSTILE)),
-        Facts((Fact(HOSTILE, HOSTILE),)),
-        Table(columns, (Group((Row(cells, (HOSTILE,), detail=(Item(HOSTILE, lead=HOSTILE),)),),
-                              HOSTILE),), HOSTILE),
-        Outline((Item(Said(HOSTILE, "text"), (Item(HOSTILE),)),)),
-        Sentences((HOSTILE,)),
+        Facts((Note(HOSTILE, HOSTILE),)),
+        Table(columns, (Group((Row(cells, (HOSTILE,), detail=(behind,)),), HOSTILE),), HOSTILE),
+        Outline((OutlineItem(Phrase(HOSTILE, "text"), (OutlineItem(HOSTILE),)),)),
+        Paragraphs((HOSTILE,)),
         Waterfall(1, (Step(HOSTILE, 1),), HOSTILE),
         title=HOSTILE, name=HOSTILE, notes=(HOSTILE,),
     )  # fmt: skip
@@ -134,7 +145,7 @@ def test_nothing_in_the_data_is_html(page_of: PageOf) -> None:
 
 
 def test_the_stylesheet_stands_once_and_nothing_is_loaded(page_of: PageOf) -> None:
-    html = as_html(page_of(Sentences(("a",)), Sentences(("b",))))
+    html = as_html(page_of(Paragraphs(("a",)), Paragraphs(("b",))))
     assert html.count("<style>") == 1
     for outside in ("http", "<script", "<link", "url(", "@import", "style="):
         assert outside not in html
@@ -145,27 +156,30 @@ def test_the_stylesheet_stands_once_and_nothing_is_loaded(page_of: PageOf) -> No
 
 
 def test_a_document_forbids_itself_to_load_anything(page_of: PageOf) -> None:
-    html = as_document(page_of(Sentences(("a",)), title="runs/a"))
+    html = as_document(page_of(Paragraphs(("a",)), title="runs/a"))
     assert "default-src 'none'" in html
     assert html.startswith("<!doctype html>")
     assert "<title>Ragstone: test runs/a</title>" in html
 
 
 def test_equal_names_of_facts_are_said_once_and_small_print_is_small(page_of: PageOf) -> None:
-    facts = (Fact("judged by", "a"), Fact("judged by", "b"))
+    facts = (Note("judged by", "a"), Note("judged by", "b"))
     assert '<dl class="small"><dt>judged by</dt><dd>a</dd><dt></dt><dd>b</dd></dl>' in as_html(
         page_of(Facts(facts, small=True))
     )
 
 
 def test_details_of_what_is_broken_lie_open(page_of: PageOf) -> None:
-    row = Row((Name("hit > 1"), Verdict("fail", "broken", "bad")), detail=(Item("q1", lead="Q"),))
-    html = as_html(page_of(Table((Column(), Column()), (Group((row,)),), "Worst")))
+    row = Row(
+        (RowName("hit > 1"), Verdict("fail", "broken", "bad")),
+        detail=(OutlineItem("q1", lead="Q"),),
+    )
+    html = as_html(page_of(Table((Heading(), Heading()), (Group((row,)),), "Worst")))
     assert "<details open><summary>Worst <b>hit &gt; 1</b></summary>" in html
 
 
 def test_a_section_without_blocks_has_no_heading() -> None:
-    page = Page("t", "", (Section((), "Empty"), Section((Sentences(("a",)),), "Full")))
+    page = Page("t", "", (Section((), "Empty"), Section((Paragraphs(("a",)),), "Full")))
     assert "Empty" not in as_html(page)
     assert "<h2>Full</h2><p>a</p>" in as_html(page)
 

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from xml.etree import ElementTree
 
 from ragstone.report.page import (
-    Column,
     Count,
     Group,
-    Interval,
-    Item,
-    Name,
+    Heading,
+    IntervalCell,
+    OutlineItem,
     P,
     Page,
     Row,
+    RowName,
     Table,
     Tone,
     Verdict,
@@ -20,14 +20,23 @@ from ragstone.report.page import (
 from ragstone.report.render.junit import as_junit
 
 PageOf = Callable[..., Page]
-COLUMNS = (Column("requirement"), Column("system"), Column(), Column("value", level=0.9),
-           Column("n"), Column("p broken"))  # fmt: skip
+COLUMNS = (Heading("requirement"), Heading("system"), Heading(), Heading("value", level=0.9),
+           Heading("n"), Heading("p broken"))  # fmt: skip
 
 
 def row(word: str, tone: Tone, p: float | None = None, system: str = "a") -> Row:
-    interval = Interval(0.836, 0.792, 0.872)
-    cells = (Name("hit > 1"), Name(system), Verdict(word, word, tone), interval, Count(83), P(p))
-    return Row(cells, ("a note",), "because", (Item("0.1  q1", (Item("Why?", lead="Q"),)),))
+    interval = IntervalCell(0.836, 0.792, 0.872)
+    cells = (
+        RowName("hit > 1"),
+        RowName(system),
+        Verdict(word, word, tone),
+        interval,
+        Count(83),
+        P(p),
+    )
+    return Row(
+        cells, ("a note",), "because", (OutlineItem("0.1  q1", (OutlineItem("Why?", lead="Q"),)),)
+    )
 
 
 def suite(page: Page) -> ElementTree.Element:

@@ -4,21 +4,21 @@ from collections.abc import Callable
 
 from ragstone.report.page import (
     Banner,
-    Column,
     Count,
-    Fact,
     Facts,
     Group,
-    Interval,
-    Item,
-    Name,
+    Heading,
+    IntervalCell,
+    Note,
     Outline,
+    OutlineItem,
     P,
     Page,
+    Paragraphs,
+    Phrase,
     Row,
-    Said,
+    RowName,
     Section,
-    Sentences,
     Table,
     Tone,
     Verdict,
@@ -32,13 +32,19 @@ PageOf = Callable[..., Page]
 
 
 def test_a_table_writes_intervals_in_figures(page_of: PageOf) -> None:
-    columns = (Column("metric"), Column("value", level=0.95), Column("n"), Column("p"), Column())
+    columns = (
+        Heading("metric"),
+        Heading("value", level=0.95),
+        Heading("n"),
+        Heading("p"),
+        Heading(),
+    )
     rows = [
-        Row((Name("hit", "+"), Interval(0.656, 0.6, 0.72), Count(1234), P(1e-9),
+        Row((RowName("hit", "+"), IntervalCell(0.656, 0.6, 0.72), Count(1234), P(1e-9),
              Verdict("pass", "holds", "good"))),
-        Row((Name("mrr", "-"), Interval(0.0, None, None), Count(0), P(None),
+        Row((RowName("mrr", "-"), IntervalCell(0.0, None, None), Count(0), P(None),
              Verdict("fail", "broken", "bad")), ("a note",)),
-        Row((Name("f1"), Why("undefined", "no claims"), Count(0), P(None), "")),
+        Row((RowName("f1"), Why("undefined", "no claims"), Count(0), P(None), "")),
     ]  # fmt: skip
     assert as_markdown(page_of(table(columns, rows))).splitlines() == [
         "# runs/a",
@@ -55,15 +61,16 @@ def test_a_table_writes_intervals_in_figures(page_of: PageOf) -> None:
 
 def test_nothing_in_the_data_is_markdown_or_html(page_of: PageOf) -> None:
     hostile = "a | b\n<script>alert(1)</script> [x](http://y) *c* @all \x1b[31m"
-    columns = (Column(hostile), Column("n"))
+    columns = (Heading(hostile), Heading("n"))
+    cells = (RowName(hostile), Verdict("fail", "broken", "bad"))
+    row = Row(cells, (hostile,), detail=(OutlineItem(hostile),))
     page = page_of(
         Banner("FAIL", "bad", (hostile, hostile)),
-        Facts((Fact(hostile, (strong(hostile), hostile)),)),
-        Facts((Fact(hostile, hostile),), small=True),
-        Table(columns, (Group((Row((Name(hostile), Verdict("fail", "broken", "bad")),
-                                   (hostile,), detail=(Item(hostile),)),), hostile),), "Worst"),
-        Outline((Item(hostile, (Item(hostile),)),)),
-        Sentences((hostile,)),
+        Facts((Note(hostile, (strong(hostile), hostile)),)),
+        Facts((Note(hostile, hostile),), small=True),
+        Table(columns, (Group((row,), hostile),), "Worst"),
+        Outline((OutlineItem(hostile, (OutlineItem(hostile),)),)),
+        Paragraphs((hostile,)),
         title=hostile,
         notes=(hostile,),
     )  # fmt: skip
@@ -80,10 +87,13 @@ def test_nothing_in_the_data_is_markdown_or_html(page_of: PageOf) -> None:
 def test_details_are_folded_and_the_worst_lie_open_and_first(page_of: PageOf) -> None:
     tones: tuple[tuple[str, Tone], ...] = (("open", "caution"), ("broken", "bad"))
     rows = tuple(
-        Row((Name(f"<{word}>"), Verdict(word, word, tone)), detail=(Item("Q1", (Item("x"),)),))
+        Row(
+            (RowName(f"<{word}>"), Verdict(word, word, tone)),
+            detail=(OutlineItem("Q1", (OutlineItem("x"),)),),
+        )
         for word, tone in tones
     )
-    columns = (Column("requirement"), Column())
+    columns = (Heading("requirement"), Heading())
     written = as_markdown(page_of(Table(columns, (Group(rows),), "Worst examples")))
     assert written.split("|---|---|\n")[1].splitlines()[3:] == [
         "<details open><summary>❌ Worst examples of <b>&lt;broken&gt;</b></summary>",
@@ -96,9 +106,9 @@ def test_details_are_folded_and_the_worst_lie_open_and_first(page_of: PageOf) ->
 def test_a_page_reads_from_the_verdict_to_the_notes() -> None:
     sections = (
         Section((Banner("PASS", "good", ("1 holds", "Go on.")),)),
-        Section((Facts((Fact("run", (strong("a"), " b")),)),), "About"),
-        Section((Outline((Item(Said("said", "caution"), lead="Q"),)),)),
-        Section((Facts((Fact("holds", "all of it"),), small=True),)),
+        Section((Facts((Note("run", (strong("a"), " b")),)),), "About"),
+        Section((Outline((OutlineItem(Phrase("said", "caution"), lead="Q"),)),)),
+        Section((Facts((Note("holds", "all of it"),), small=True),)),
     )
     page = Page("gate", "runs/a", sections, notes=("One note.",))
     assert as_markdown(page).splitlines() == [
@@ -109,4 +119,6 @@ def test_a_page_reads_from_the_verdict_to_the_notes() -> None:
 
 
 def test_an_empty_table_is_its_head(page_of: PageOf) -> None:
-    assert as_markdown(page_of(table((Column("metric"),), []))) == "# runs/a\n\n| metric |\n|---|\n"
+    assert (
+        as_markdown(page_of(table((Heading("metric"),), []))) == "# runs/a\n\n| metric |\n|---|\n"
+    )

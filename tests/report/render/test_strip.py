@@ -1,6 +1,6 @@
 import pytest
 
-from ragstone.report.page import Interval, Mark, Scale
+from ragstone.report.page import IntervalCell, Mark, Scale
 from ragstone.report.render.strip import axis, strip
 
 BAR = (Mark(0.8, "bar"),)
@@ -22,7 +22,7 @@ BAR = (Mark(0.8, "bar"),)
 def test_an_interval_is_drawn_on_its_scale(
     value: float | None, low: float | None, high: float | None, drawn: str
 ) -> None:
-    assert strip(Interval(value, low, high, Scale(0, 1)), 9) == drawn
+    assert strip(IntervalCell(value, low, high, Scale(0, 1)), 9) == drawn
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_an_interval_is_drawn_about_its_bar(
     low: float | None, value: float | None, high: float | None, reach: float, drawn: str
 ) -> None:
     scale = Scale(0.8 - reach, 0.8 + reach, BAR)
-    assert strip(Interval(value, low, high, scale), 11) == drawn
+    assert strip(IntervalCell(value, low, high, scale), 11) == drawn
 
 
 @pytest.mark.parametrize(
@@ -56,18 +56,18 @@ def test_an_interval_is_drawn_about_its_bar(
 def test_zero_and_the_margin_are_marked(low: float, value: float, high: float, drawn: str) -> None:
     """An interval that leaves zero out is never drawn upon it, however near it comes."""
     marks = (Mark(0, "zero"), Mark(-0.6, "margin"), Mark(0.6, "margin"))
-    assert strip(Interval(value, low, high, Scale(-1, 1, marks)), 11) == drawn
+    assert strip(IntervalCell(value, low, high, Scale(-1, 1, marks)), 11) == drawn
 
 
 @pytest.mark.parametrize("scale", [None, Scale(0, float("inf")), Scale(1, 1)])
 def test_without_two_ends_nothing_is_drawn(scale: Scale | None) -> None:
-    assert strip(Interval(0.5, 0.4, 0.6, scale), 9) == ""
+    assert strip(IntervalCell(0.5, 0.4, 0.6, scale), 9) == ""
 
 
 @pytest.mark.parametrize("width", [1, 2, 9, 31])
 def test_a_strip_is_as_wide_as_asked(width: int) -> None:
     for value in (0.0, 0.01, 0.333, 0.99, 1.0):
-        assert len(strip(Interval(value, 0, 1, Scale(0, 1)), width)) == width
+        assert len(strip(IntervalCell(value, 0, 1, Scale(0, 1)), width)) == width
 
 
 def test_an_axis_names_the_ends_that_all_share() -> None:

@@ -7,25 +7,25 @@ import pytest
 from ragstone.report.page import (
     Banner,
     Bar,
+    BarPart,
     Cell,
-    Column,
     Count,
-    Fact,
     Facts,
     Group,
-    Interval,
-    Item,
+    Heading,
+    IntervalCell,
     Mark,
-    Name,
+    Note,
     Number,
     Outline,
+    OutlineItem,
     P,
     Page,
-    Part,
+    Paragraphs,
     Row,
+    RowName,
     Scale,
     Section,
-    Sentences,
     Share,
     Table,
     Tone,
@@ -39,8 +39,8 @@ from ragstone.report.render.terminal import as_text
 
 PageOf = Callable[..., Page]
 SHARE = Scale(0, 1)
-FOUR = (Column("metric", key=True), Column("system", several=True), Column("value", level=0.95),
-        Column("n"))  # fmt: skip
+FOUR = (Heading("metric", key=True), Heading("system", several=True), Heading("value", level=0.95),
+        Heading("n"))  # fmt: skip
 
 
 def lines(page: Page, width: int = 100) -> list[str]:
@@ -48,8 +48,8 @@ def lines(page: Page, width: int = 100) -> list[str]:
 
 
 def row(system: str, value: float, metric: str = "hit", n: int = 9) -> Row:
-    interval = Interval(value, value - 0.25, value + 0.25, SHARE)
-    return Row((Name(metric, "+"), Name(system), interval, Count(n)))
+    interval = IntervalCell(value, value - 0.25, value + 0.25, SHARE)
+    return Row((RowName(metric, "+"), RowName(system), interval, Count(n)))
 
 
 def test_a_table_has_a_line_a_row_and_its_axis_in_the_head(page_of: PageOf) -> None:
@@ -79,8 +79,8 @@ def test_where_it_is_narrow_shared_names_have_lines_of_their_own(page_of: PageOf
 
 
 def test_a_name_too_long_for_its_line_stands_above_its_figures(page_of: PageOf) -> None:
-    columns = (Column("label", key=True), Column("n"), Column("p"))
-    page = page_of(table(columns, [Row((Name("grounding.unsupported"), Count(14), P(0.5)))]))
+    columns = (Heading("label", key=True), Heading("n"), Heading("p"))
+    page = page_of(table(columns, [Row((RowName("grounding.unsupported"), Count(14), P(0.5)))]))
     assert lines(page, 33) == [
         "label                   n      p",
         "grounding.unsupported  14  0.500",
@@ -89,8 +89,13 @@ def test_a_name_too_long_for_its_line_stands_above_its_figures(page_of: PageOf) 
 
 
 def test_what_may_go_goes_before_anything_else_does(page_of: PageOf) -> None:
-    columns = (Column("name"), Column("p", drop=1), Column("of note", drop=2), Column("n"))
-    one = Row((Name("a" * 20), P(0.25), "words " * 3, Count(7)))
+    columns = (
+        Heading("name"),
+        Heading("p", drop=1),
+        Heading("of note", drop=2),
+        Heading("n"),
+    )
+    one = Row((RowName("a" * 20), P(0.25), "words " * 3, Count(7)))
     assert lines(page_of(table(columns, [one])), 60)[0].split() == ["name", "p", "of", "note", "n"]
     assert lines(page_of(table(columns, [one])), 45)[0].split() == ["name", "of", "note", "n"]
     assert lines(page_of(table(columns, [one])), 30)[0].split() == ["name", "n"]
@@ -100,7 +105,7 @@ def test_what_may_go_goes_before_anything_else_does(page_of: PageOf) -> None:
 def test_nothing_is_cut_off_and_nothing_sticks_out(width: int, page_of: PageOf) -> None:
     metric = 'ragas_score(weights="faithfulness(no_claims=1.0):0.3 precision:0.2")'
     rows = [row(name, 0.25, metric, 12_345) for name in ("local_search", "llm_with_context")]
-    page = page_of(table(FOUR, rows), Sentences(("word " * 60,)))
+    page = page_of(table(FOUR, rows), Paragraphs(("word " * 60,)))
     printed = lines(page, width)
     assert max(map(len, printed)) <= width
     together = "".join("".join(printed).split())
@@ -123,11 +128,11 @@ def test_the_lines_of_a_long_name_run_down_beside_its_rows(page_of: PageOf) -> N
 
 def test_zero_undefined_and_missing_look_different(page_of: PageOf) -> None:
     rows = [
-        Row((Name("zero"), Interval(0.0, 0.0, 0.25, SHARE), Count(8))),
-        Row((Name("undefined"), Why("undefined", "undefined (no_claims)"), Count(0))),
-        Row((Name("missing"), Why("missing", "missing (judge_failed)"), Count(0))),
+        Row((RowName("zero"), IntervalCell(0.0, 0.0, 0.25, SHARE), Count(8))),
+        Row((RowName("undefined"), Why("undefined", "undefined (no_claims)"), Count(0))),
+        Row((RowName("missing"), Why("missing", "missing (judge_failed)"), Count(0))),
     ]
-    columns = (Column("metric"), Column("value"), Column("n"))
+    columns = (Heading("metric"), Heading("value"), Heading("n"))
     assert lines(page_of(table(columns, rows)), 58) == [
         "metric     value       interval  0                   1  n",
         "zero       0.000  0.000 – 0.250  ●────┤···············  8",
@@ -137,8 +142,8 @@ def test_zero_undefined_and_missing_look_different(page_of: PageOf) -> None:
 
 
 def test_what_is_below_a_row_stands_behind_its_names(page_of: PageOf) -> None:
-    columns = (Column("requirement"), Column(), Column("n"))
-    one = Row((Name("hit >= 0.8"), Verdict("fail", "broken", "bad"), Count(9)), ("a note",))
+    columns = (Heading("requirement"), Heading(), Heading("n"))
+    one = Row((RowName("hit >= 0.8"), Verdict("fail", "broken", "bad"), Count(9)), ("a note",))
     assert lines(page_of(table(columns, [one]))) == [
         "requirement          n",
         "hit >= 0.8   broken  9",
@@ -147,10 +152,10 @@ def test_what_is_below_a_row_stands_behind_its_names(page_of: PageOf) -> None:
 
 
 def test_groups_stand_under_their_titles_in_the_same_columns(page_of: PageOf) -> None:
-    columns = (Column("metric"), Column("n"))
+    columns = (Heading("metric"), Heading("n"))
     groups = (
-        Group((Row((Name("precision"), Count(1))),), "Retrieval"),
-        Group((Row((Name("hit"), Count(10))),), "Answer"),
+        Group((Row((RowName("precision"), Count(1))),), "Retrieval"),
+        Group((Row((RowName("hit"), Count(10))),), "Answer"),
     )
     assert lines(page_of(Table(columns, groups))) == [
         "Retrieval   n",
@@ -162,9 +167,9 @@ def test_groups_stand_under_their_titles_in_the_same_columns(page_of: PageOf) ->
 
 
 def test_columns_without_room_stand_in_a_further_table(page_of: PageOf) -> None:
-    columns = (Column("metric"), *(Column(f"slice{at}", peer=True) for at in range(4)))
+    columns = (Heading("metric"), *(Heading(f"slice{at}", peer=True) for at in range(4)))
     figures: list[Cell] = [Number(0.5, n=2), Why("undefined"), Why("missing"), Number(0.25, n=1)]
-    assert lines(page_of(table(columns, [Row((Name("hit"), *figures))])), 33) == [
+    assert lines(page_of(table(columns, [Row((RowName("hit"), *figures))])), 33) == [
         "metric  slice0 n  slice1  slice2",
         "hit      0.500 2  undef.  missing",
         "",
@@ -175,9 +180,14 @@ def test_columns_without_room_stand_in_a_further_table(page_of: PageOf) -> None:
 
 def test_a_bar_is_shared_out_by_largest_remainder(page_of: PageOf) -> None:
     """Of 20 letters 2/3 and 1/3 are 13.3 and 6.7: 13 and 7."""
-    bar = Bar((Part(2, 0, "right"), Part(1, 1, "wrong")), 3)
-    columns = (Column("outcomes"), Column(), Column("right", fill=0), Column("wrong", fill=1))
-    page = page_of(table(columns, [Row((Name("all"), bar, Share(2, 3), Share(1, 3)))]))
+    bar = Bar((BarPart(2, 0, "right"), BarPart(1, 1, "wrong")), 3)
+    columns = (
+        Heading("outcomes"),
+        Heading(),
+        Heading("right", fill=0),
+        Heading("wrong", fill=1),
+    )
+    page = page_of(table(columns, [Row((RowName("all"), bar, Share(2, 3), Share(1, 3)))]))
     head, line = lines(page, 60)
     assert head.split() == ["outcomes", "█", "right", "▓", "wrong"]
     drawn = line.split()[1]
@@ -189,31 +199,31 @@ def test_a_bar_is_shared_out_by_largest_remainder(page_of: PageOf) -> None:
 
 
 def test_an_empty_table_is_its_head(page_of: PageOf) -> None:
-    assert lines(page_of(table((Column("metric"), Column("n")), []))) == ["metric  n"]
+    assert lines(page_of(table((Heading("metric"), Heading("n")), []))) == ["metric  n"]
 
 
 def test_a_fact_about_a_column_is_told_only_where_it_is_drawn(page_of: PageOf) -> None:
-    columns = (Column("name"), Column("p", drop=1))
-    small = Facts((Fact("p", "what it is", needs="p"), Fact("name", "always")), small=True)
-    page = page_of(table(columns, [Row((Name("a" * 20), P(0.5)))]), small)
+    columns = (Heading("name"), Heading("p", drop=1))
+    small = Facts((Note("p", "what it is", needs="p"), Note("name", "always")), small=True)
+    page = page_of(table(columns, [Row((RowName("a" * 20), P(0.5)))]), small)
     assert "p     what it is" in lines(page, 40)
     assert "p     what it is" not in lines(page, 22)
     assert "name  always" in lines(page, 22)
 
 
 def test_marks_are_explained_only_where_they_are_drawn(page_of: PageOf) -> None:
-    columns = (Column("name"), Column("value"))
+    columns = (Heading("name"), Heading("value"))
     bar = Scale(0, 1, (Mark(0.5, "bar"),))
     page = page_of(
-        table(columns, [Row((Name("a"), Interval(0.25, 0, 0.4, bar)))]),
-        Facts((Fact("x", "y"),), small=True),
+        table(columns, [Row((RowName("a"), IntervalCell(0.25, 0, 0.4, bar)))]),
+        Facts((Note("x", "y"),), small=True),
     )
     assert lines(page)[-1].startswith("strip  ┃ the bar, ├─●─┤ interval and value")
     assert "strip" not in as_text(page, 30)
 
 
 def test_facts_say_a_repeated_name_once(page_of: PageOf) -> None:
-    facts = Facts((Fact("judged by", "a"), Fact("judged by", "b"), Fact("run", "c " * 12)))
+    facts = Facts((Note("judged by", "a"), Note("judged by", "b"), Note("run", "c " * 12)))
     assert lines(page_of(facts), 31) == [
         "judged by  a",
         "           b",
@@ -223,8 +233,8 @@ def test_facts_say_a_repeated_name_once(page_of: PageOf) -> None:
 
 
 def test_an_outline_stands_in_and_its_lines_hang(page_of: PageOf) -> None:
-    inner = (Item("one two three four five", lead="Q"),)
-    page = page_of(Outline((Item((strong("0.25"), "  q1"), inner),)))
+    inner = (OutlineItem("one two three four five", lead="Q"),)
+    page = page_of(Outline((OutlineItem((strong("0.25"), "  q1"), inner),)))
     assert lines(page, 28) == ["  0.25  q1", "    Q  one two three four", "       five"]
 
 
@@ -234,7 +244,7 @@ def test_the_banner_says_verdict_and_advice_beside_its_bar(page_of: PageOf) -> N
 
 
 def test_sections_have_headings_and_a_line_between_blocks() -> None:
-    blocks = (Sentences(("a",)), Sentences(("b", "c")))
+    blocks = (Paragraphs(("a",)), Paragraphs(("b", "c")))
     page = Page("test", "run", (Section(blocks, "Title"), Section((Outline(()),), "Empty")))
     assert lines(page) == ["Title", "a", "", "b", "c"]
 
@@ -242,10 +252,10 @@ def test_sections_have_headings_and_a_line_between_blocks() -> None:
 def test_data_cannot_steer_the_terminal(page_of: PageOf) -> None:
     hostile = "a\x1b[31mred\x1b]0;t\x07\u202e[bold]b[/bold]"
     blocks = (
-        Sentences((hostile,)),
-        Facts((Fact(hostile, quiet(hostile)),)),
-        table((Column(hostile),), [Row((Name(hostile),), (hostile,))]),
-        Outline((Item(hostile),)),
+        Paragraphs((hostile,)),
+        Facts((Note(hostile, quiet(hostile)),)),
+        table((Heading(hostile),), [Row((RowName(hostile),), (hostile,))]),
+        Outline((OutlineItem(hostile),)),
     )
     printed = as_text(page_of(*blocks), 160)
     assert not {"\x1b", "\x07", "\u202e"} & set(printed)
@@ -253,10 +263,13 @@ def test_data_cannot_steer_the_terminal(page_of: PageOf) -> None:
 
 
 def test_only_the_gravest_rows_show_what_lies_behind_them(page_of: PageOf) -> None:
-    columns = (Column("requirement"), Column("system"), Column())
+    columns = (Heading("requirement"), Heading("system"), Heading())
     tones: tuple[tuple[str, Tone], ...] = (("open", "caution"), ("broken", "bad"))
     rows = [
-        Row((Name("hit > 0"), Name(word), Verdict(word, word, tone)), detail=(Item(f"of {word}"),))
+        Row(
+            (RowName("hit > 0"), RowName(word), Verdict(word, word, tone)),
+            detail=(OutlineItem(f"of {word}"),),
+        )
         for word, tone in tones
     ]
     printed = as_text(page_of(Table(columns, (Group(tuple(rows)),), "Worst")))

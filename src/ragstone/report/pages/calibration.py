@@ -8,21 +8,21 @@ from ragstone.report.figures import METHODS, counted, ends, method_word, number,
 from ragstone.report.page import (
     Bin,
     Cell,
-    Column,
     Count,
-    Fact,
     Facts,
-    Interval,
+    Heading,
+    IntervalCell,
     Mark,
-    Name,
+    Note,
     Number,
     Page,
+    Paragraphs,
+    Phrase,
     Reliability,
     Row,
-    Said,
+    RowName,
     Scale,
     Section,
-    Sentences,
     Table,
     Why,
     Words,
@@ -79,18 +79,18 @@ def calibration_page(found: "Calibration") -> Page:
         *([section(_estimates(found))] if found.estimates else []),
         *([section(_agreement(found))] if found.checks else []),
         *_reliability(found.checks),
-        section(Sentences(tuple(line for check in found.checks for line in _biases(check)))),
+        section(Paragraphs(tuple(line for check in found.checks for line in _biases(check)))),
         section(Facts(tuple(_small_print(found)), small=True)),
     ]
     return Page("calibrate", found.run, tuple(sections), record=found.to_dict)
 
 
-def interval_of(found: Found | None) -> Interval:
+def interval_of(found: Found | None) -> IntervalCell:
     """A figure with its interval, not drawn."""
     if found is None:
-        return Interval(None, None, None, strong=False)
+        return IntervalCell(None, None, None, strong=False)
     low, high = _ends(found.interval)
-    return Interval(found.value, low, high, strong=False)
+    return IntervalCell(found.value, low, high, strong=False)
 
 
 def _ends(interval: Ends | None) -> tuple[float | None, float | None]:
@@ -113,7 +113,7 @@ def _not_random(found: "Calibration") -> Iterator[Section]:
         "chances; --assume-random corrects all the same."
     )
     first = (strong("The labels are no random sample: ", "bad"), words)
-    yield section(Sentences((first, follows)))
+    yield section(Paragraphs((first, follows)))
 
 
 def _header(found: "Calibration") -> Facts:
@@ -121,48 +121,50 @@ def _header(found: "Calibration") -> Facts:
     judges = ", ".join(passport.judge["judges"]) or "nobody"
     labelled = counted(passport.n_examples, "example")
     return Facts((
-        Fact("run", strong(found.run)),
-        Fact("judge", (strong(judges), quiet(f"  {passport.id}"))),
-        Fact("people", f"{labelled}, {counted(passport.annotators, 'annotator')}"),
+        Note("run", strong(found.run)),
+        Note("judge", (strong(judges), quiet(f"  {passport.id}"))),
+        Note("people", f"{labelled}, {counted(passport.annotators, 'annotator')}"),
     ))  # fmt: skip
 
 
 def _estimates(found: "Calibration") -> Table:
     """Each metric by the judge, by the labels alone, and corrected."""
     columns = (
-        Column("corrected by people", key=True),
-        Column(),
-        Column("value", level=found.level),
-        Column("labels"),
-        Column("worth"),
-        Column("method", drop=1),
+        Heading("corrected by people", key=True),
+        Heading(),
+        Heading("value", level=found.level),
+        Heading("labels"),
+        Heading("worth"),
+        Heading("method", drop=1),
     )
     return table(columns, [row for one in found.estimates for row in _ways(one)])
 
 
 def _ways(one: "CorrectedEstimate") -> Iterator[Row]:
-    name = Name(", ".join([one.metric, *one.group.values()]), strong=True)
+    name = RowName(", ".join([one.metric, *one.group.values()]), strong=True)
     scale = _scale(one.metric)
     low, high = _ends(one.judge.interval)
-    judge = Interval(one.judge.value, low, high, scale, tone="quiet", strong=False)
+    judge = IntervalCell(one.judge.value, low, high, scale, tone="quiet", strong=False)
     known: Cell = Why("unknown", "no score") if one.judge.value is None else judge
-    yield Row((name, Name("judge"), known, "", "", ""))
+    yield Row((name, RowName("judge"), known, "", "", ""))
     for word, part in (("labels", one.labels), ("corrected", one.corrected)):
         last = word == "corrected"
         low, high = _ends(part.interval)
         why = (part.reason or "no score").replace("_", " ")
-        drawn = Interval(part.value, low, high, scale, tone="" if last else "quiet", strong=last)
+        drawn = IntervalCell(
+            part.value, low, high, scale, tone="" if last else "quiet", strong=last
+        )
         worth = part.effective_labels
         yield Row(
             (
                 name,
-                Name(word, strong=last),
+                RowName(word, strong=last),
                 Why("unknown", why) if part.value is None else drawn,
                 Count(part.n_labels),
                 Number(None if worth is None or not isfinite(worth) else worth, 0, strong=last),
                 quiet(method_word(None if part.interval is None else part.interval.method)),
             ),
-            (Said(why, "caution"),) if part.interval is None and part.value is not None else (),
+            (Phrase(why, "caution"),) if part.interval is None and part.value is not None else (),
         )
 
 
@@ -176,7 +178,7 @@ def _agreement(found: "Calibration") -> Table:
     shown = [word for word, of in FIGURES.items()
              if any((one := of(check)) is not None and one.value is not None
                     for check in found.checks)]  # fmt: skip
-    heads = [Column(word, level=found.level if word == "κ" else None) for word in shown]
+    heads = [Heading(word, level=found.level if word == "κ" else None) for word in shown]
     rows = []
     for check in found.checks:
         figures = [_figure(word, FIGURES[word](check)) for word in shown]
@@ -184,10 +186,10 @@ def _agreement(found: "Calibration") -> Table:
         if check.threshold is not None:
             below.append(quiet(f"threshold {_threshold(check.threshold)}"))
         if check.kappa.reason:
-            below.append(Said(check.kappa.reason.replace("_", " "), "caution"))
-        label = Name(f"{check.kind}.{check.column}")
+            below.append(Phrase(check.kappa.reason.replace("_", " "), "caution"))
+        label = RowName(f"{check.kind}.{check.column}")
         rows.append(Row((label, Count(check.n), *figures), tuple(below)))
-    return table((Column("judge against people", key=True), Column("n"), *heads), rows)
+    return table((Heading("judge against people", key=True), Heading("n"), *heads), rows)
 
 
 def _figure(word: str, found: Found | None) -> Cell:
@@ -195,7 +197,7 @@ def _figure(word: str, found: Found | None) -> Cell:
         return Number(None if found is None else found.value)
     low, high = _ends(None if found is None else found.interval)
     value = None if found is None else found.value
-    return Interval(value, low, high, Scale(-1, 1, (Mark(0, "chance"),)), strong=False)
+    return IntervalCell(value, low, high, Scale(-1, 1, (Mark(0, "chance"),)), strong=False)
 
 
 def _threshold(found: Threshold) -> str:
@@ -233,7 +235,7 @@ def _biases(check: "JudgeCheck") -> Iterator[Words]:
         yield (
             strong(f"{check.kind}.{check.column}"),
             f" where {bias.by} is {_named(found.group)}: the judge says so {way}, by ",
-            Said(number(abs(found.value)), "bad"),
+            Phrase(number(abs(found.value)), "bad"),
             quiet(f" [{ends(found.interval.low, found.interval.high)}], n {found.n:,}"),
         )
 
@@ -243,24 +245,24 @@ def _named(group: object) -> str:
     return f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
 
 
-def _small_print(found: "Calibration") -> Iterator[Fact]:
+def _small_print(found: "Calibration") -> Iterator[Note]:
     passport = found.passport
     for word, rates in (("repeats", passport.flips), ("injection", passport.injection)):
         said = "; ".join(f"{one['what']} {number(one['value'])}" for one in rates)
-        yield Fact(word, f"share of words that changed: {said}" if rates else "not measured")
+        yield Note(word, f"share of words that changed: {said}" if rates else "not measured")
     order = passport.order
     said = "not measured" if order is None else f"decided {number(order['value'])} of the pairs"
-    yield Fact("order", said)
+    yield Note("order", said)
     parts = [part for one in found.estimates for part in (one.labels, one.corrected)]
     for name in dict.fromkeys(part.interval.method for part in parts if part.interval):
         word, about = METHODS[name]
-        yield Fact("intervals", (strong(word), f"  {about}"))
+        yield Note("intervals", (strong(word), f"  {about}"))
     for flag, about in _flagged(found.estimates).items():
         warned = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
-        yield Fact("beware", Said(warned, "caution"))
+        yield Note("beware", Phrase(warned, "caution"))
     worth = "worth: how many independent labels without a judge would give an interval as narrow"
-    yield Fact("reading", worth)
-    yield from (Fact("reading", line) for line in _reading(found.checks))
+    yield Note("reading", worth)
+    yield from (Note("reading", line) for line in _reading(found.checks))
 
 
 def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
@@ -311,21 +313,21 @@ def passport_page(found: "Calibration") -> Page:
         f"{counted(passport.n_examples, 'example')}, {counted(passport.annotators, 'annotator')}"
     )
     facts = [
-        Fact("data", f"{passport.source} {passport.data[:12]}"),
-        Fact("labels", f"{people}, {passport.labels[:12]}"),
-        *(Fact("model", f"{name}: {', '.join(ones)}") for name, ones in judge["models"].items()),
-        *(Fact("prompt", f"{name} {version}") for name, version in judge["prompts"].items()),
-        *([Fact("plan", judge["plan"])] if judge["plan"] else []),
-        *(Fact("local", part) for part in judge["local"]),
+        Note("data", f"{passport.source} {passport.data[:12]}"),
+        Note("labels", f"{people}, {passport.labels[:12]}"),
+        *(Note("model", f"{name}: {', '.join(ones)}") for name, ones in judge["models"].items()),
+        *(Note("prompt", f"{name} {version}") for name, version in judge["prompts"].items()),
+        *([Note("plan", judge["plan"])] if judge["plan"] else []),
+        *(Note("local", part) for part in judge["local"]),
     ]
     steady = (
         ("asked again", passport.flips),
         ("order of two answers", [passport.order] if passport.order else []),
         ("injected instructions", passport.injection),
     )
-    changed = [Fact(word, _rates(rates)) for word, rates in steady]
+    changed = [Note(word, _rates(rates)) for word, rates in steady]
     whole = [one for one in found.estimates if not one.group]
-    sections = [section(Sentences((void,)), Facts(tuple(facts)))]
+    sections = [section(Paragraphs((void,)), Facts(tuple(facts)))]
     if whole:
         sections.append(Section((_three_ways(whole, found.level),), "Corrected by people"))
     if found.checks:
@@ -334,7 +336,7 @@ def passport_page(found: "Calibration") -> Page:
             "Worth: as many labels drawn at random. Where labels were drawn with unequal chances, "
             "each counts as one over its own."
         )
-        sections.append(section(Sentences((worth,))))
+        sections.append(section(Paragraphs((worth,))))
     words = "Steadiness: the share of words that changed"
     sections.append(Section((Facts(tuple(changed)),), words))
     name = ", ".join(judge["judges"]) or "(nobody)"
@@ -343,31 +345,31 @@ def passport_page(found: "Calibration") -> Page:
 
 
 def _three_ways(estimates: "Sequence[CorrectedEstimate]", level: float) -> Table:
-    heads = [Column(word, level=level) for word in ("judge", "labels alone", "corrected")]
+    heads = [Heading(word, level=level) for word in ("judge", "labels alone", "corrected")]
     rows = [
         Row((
-            Name(one.metric),
+            RowName(one.metric),
             *(interval_of(way) for way in (one.judge, one.labels, one.corrected)),
             Count(one.corrected.n_labels),
             Number(one.corrected.effective_labels, 0),
         ))
         for one in estimates
     ]  # fmt: skip
-    return table((Column("metric"), *heads, Column("labels"), Column("worth")), rows)
+    return table((Heading("metric"), *heads, Heading("labels"), Heading("worth")), rows)
 
 
 def _unit_by_unit(found: "Calibration") -> Table:
-    heads = [Column(word, level=found.level) for word in FIGURES]
+    heads = [Heading(word, level=found.level) for word in FIGURES]
     rows = [
         Row((
-            Name(f"{check.kind}.{check.column}"),
+            RowName(f"{check.kind}.{check.column}"),
             Count(check.n),
             Number(check.effective, 0),
             *(interval_of(of(check)) for of in FIGURES.values()),
         ))
         for check in found.checks
     ]  # fmt: skip
-    return table((Column("label"), Column("n"), Column("worth"), *heads), rows)
+    return table((Heading("label"), Heading("n"), Heading("worth"), *heads), rows)
 
 
 def _rates(rates: Sequence[Mapping[str, Any]]) -> str:

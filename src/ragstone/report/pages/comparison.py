@@ -9,17 +9,17 @@ from ragstone.decisions.comparing.ranking import Ranked
 from ragstone.report.figures import METHODS, counted, percent
 from ragstone.report.page import (
     Cell,
-    Column,
-    Fact,
     Facts,
-    Interval,
+    Heading,
+    IntervalCell,
     Mark,
-    Name,
+    Note,
     Number,
     P,
     Page,
+    Phrase,
     Row,
-    Said,
+    RowName,
     Scale,
     Section,
     Table,
@@ -86,18 +86,18 @@ def _header(found: Comparisons) -> Facts:
     )
     what = (strong(" against ".join(found.runs)), f"  {pairs} of systems · {metrics}")
     return Facts((
-        Fact("compared", what),
-        Fact("paired", f"question by question{cluster}"),
-        Fact("margin", margin),
+        Note("compared", what),
+        Note("paired", f"question by question{cluster}"),
+        Note("margin", margin),
     ))  # fmt: skip
 
 
-def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Said]:
+def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
     counts = Counter[str](one.verdict for one in ones)
-    told: list[str | Said] = []
+    told: list[str | Phrase] = []
     for verdict, (word, tone) in VERDICTS.items():
         if counts[verdict]:
-            told += [quiet(" · " if told else "  "), Said(f"{counts[verdict]} {word}", tone)]
+            told += [quiet(" · " if told else "  "), Phrase(f"{counts[verdict]} {word}", tone)]
     return [quiet("a "), strong(a), quiet("  against  b "), strong(b), *told]
 
 
@@ -105,17 +105,17 @@ def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
     """Two systems beside each other, metric by metric, with each difference drawn."""
     sliced = any(one.slice for one in ones)
     columns = [
-        Column("metric", key=True),
-        *([Column("slice")] if sliced else []),
-        Column("a", drop=3),
-        Column("b", drop=3),
-        Column("a - b", level=found.level),
-        Column("rel.", drop=1),
-        Column("win", drop=1),
-        Column("d", drop=1),
-        Column(f"p {ADJUSTED[found.adjust][0]}"),
-        Column("w/t/l", drop=2),
-        Column("verdict"),
+        Heading("metric", key=True),
+        *([Heading("slice")] if sliced else []),
+        Heading("a", drop=3),
+        Heading("b", drop=3),
+        Heading("a - b", level=found.level),
+        Heading("rel.", drop=1),
+        Heading("win", drop=1),
+        Heading("d", drop=1),
+        Heading(f"p {ADJUSTED[found.adjust][0]}"),
+        Heading("w/t/l", drop=2),
+        Heading("verdict"),
     ]
     reach = _reach(ones)
     by_metric = list(dict.fromkeys(one.metric for one in ones))
@@ -125,14 +125,19 @@ def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
 
 def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
     word, tone = VERDICTS[one.verdict]
-    yield Name(one.metric, one.better)
+    yield RowName(one.metric, one.better)
     if sliced:
-        yield Name("all", strong=True) if one.slice is None else Name(", ".join(one.slice.values()))
+        yield (
+            RowName("all", strong=True)
+            if one.slice is None
+            else RowName(", ".join(one.slice.values()))
+        )
     yield Number(one.value_a)
     yield Number(one.value_b)
     low, high = one.equivalence_low, one.equivalence_high
-    yield Interval(one.difference, one.low, one.high, _scale(one, reach), signed=True, tone=tone,
-                   core=None if low is None or high is None else (low, high))  # fmt: skip
+    core = None if low is None or high is None else (low, high)
+    scale = _scale(one, reach)
+    yield IntervalCell(one.difference, one.low, one.high, scale, core, signed=True, tone=tone)
     yield Number(one.relative_change, 1, sign="+", unit=" %")
     yield Number(None if one.win_rate is None else one.win_rate.value * 100, 0, unit=" %")
     yield Number(one.effect_size, 2, sign="+")
@@ -172,18 +177,21 @@ def _is_drawn(one: Comparison) -> bool:
 def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
     """Metric by metric the systems beside each other."""
     systems = list(dict.fromkeys(one.system for ones in ranked for one in ones))
-    columns = [Column("metric"), *(Column(name, level=found.level, peer=True) for name in systems)]
+    columns = [
+        Heading("metric"),
+        *(Heading(name, level=found.level, peer=True) for name in systems),
+    ]
     rows = []
     for ones in ranked:
         of = {one.system: one for one in ones}
-        rows.append(Row((Name(ones[0].metric), *(_chance(of[name]) for name in systems))))
+        rows.append(Row((RowName(ones[0].metric), *(_chance(of[name]) for name in systems))))
     return table(columns, rows)
 
 
 def _chance(one: Ranked) -> Cell:
     if one.win_probability is None:
         return f"won {percent(one.win_share, 0)}"
-    return Interval(one.win_probability, one.win_low, one.win_high, strong=False)
+    return IntervalCell(one.win_probability, one.win_low, one.win_high, strong=False)
 
 
 def _ranked(found: Comparisons) -> list[list[Ranked]]:
@@ -194,37 +202,37 @@ def _ranked(found: Comparisons) -> list[list[Ranked]]:
     return [ones for ones in by_name.values() if any(one.win_share != 0.5 for one in ones)]
 
 
-def _small_print(found: Comparisons) -> Iterator[Fact]:
+def _small_print(found: Comparisons) -> Iterator[Note]:
     alpha = percent(1 - found.level)
     for method in dict.fromkeys(one.method for one in found.comparisons if one.method):
         word, about = METHODS.get(method, (method, ""))
-        yield Fact("intervals", (strong(word), f"  {OF_DIFFERENCES.get(method, about)}"))
+        yield Note("intervals", (strong(word), f"  {OF_DIFFERENCES.get(method, about)}"))
     for test in dict.fromkeys(one.test for one in found.comparisons if one.test):
         word, about = TESTS[test]
         told = about.format(flips=found.resamples, seed=found.seed)
-        yield Fact("tests", (strong(word), f"  {told}"))
+        yield Note("tests", (strong(word), f"  {told}"))
     word, about = ADJUSTED[found.adjust]
     told = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'test')}"
-    yield Fact("adjusted", (strong(word), told))
+    yield Note("adjusted", (strong(word), told))
     yield from _reading(found, alpha)
     for reason, metrics in _reasons(found.comparisons).items():
-        yield Fact("of note", f"{reason}: {', '.join(metrics)}")
+        yield Note("of note", f"{reason}: {', '.join(metrics)}")
 
 
-def _reading(found: Comparisons, alpha: str) -> Iterator[Fact]:
+def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
     """What the columns and words mean."""
     ones = found.comparisons
-    yield Fact("reading", "↑ more is better, ↓ less is better, · neither")
-    yield Fact("reading", "a and b are means over their pairs", needs="a")
+    yield Note("reading", "↑ more is better, ↓ less is better, · neither")
+    yield Note("reading", "a and b are means over their pairs", needs="a")
     wins = "w/t/l: pairs on which a is ahead, both are equal, b is ahead"
-    yield Fact("reading", wins, needs="w/t/l")
+    yield Note("reading", wins, needs="w/t/l")
     sizes = (
         "rel.: a - b in percent of b; win: share of pairs on which a is ahead, a tie half; "
         "d: the mean difference over the differences' standard deviation (Cohen's d_z)"
     )
-    yield Fact("reading", sizes, needs="rel.")
+    yield Note("reading", sizes, needs="rel.")
     if found.margin is not None:
-        yield Fact(
+        yield Note(
             "reading",
             f"equivalent: inside the margin by two one-sided tests, at a p of {alpha} at the most "
             f"by Holm over {counted(found.equivalence_family, 'test')}; else better or worse at "
@@ -232,14 +240,14 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Fact]:
         )
     if any(one.verdict == "same" for one in ones):
         same = "same: the same inputs, judge and prompts on every pair, so nothing is tested"
-        yield Fact("reading", same)
+        yield Note("reading", same)
     if any(one.caution for one in ones):
-        yield Fact("reading", "N pairs only: a verdict from so few is to be taken as rough")
+        yield Note("reading", "N pairs only: a verdict from so few is to be taken as rough")
     if any(one.n_needed is not None for one in ones):
         needed = "cannot tell ~N: half the interval would be the margin at N pairs in all"
-        yield Fact("reading", needed)
+        yield Note("reading", needed)
     if any(one.n_needed_reason == NARROW for one in ones):
-        yield Fact(
+        yield Note(
             "reading",
             "cannot tell without ~N: half the interval is within the margin already, and the "
             "difference too near 0 or the margin",

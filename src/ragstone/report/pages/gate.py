@@ -17,18 +17,18 @@ from ragstone.report.figures import counted, percent
 from ragstone.report.page import (
     Banner,
     Cell,
-    Column,
     Count,
-    Fact,
     Facts,
     Group,
-    Interval,
+    Heading,
+    IntervalCell,
     Mark,
-    Name,
+    Note,
     P,
     Page,
+    Phrase,
     Row,
-    Said,
+    RowName,
     Scale,
     Table,
     Tone,
@@ -74,7 +74,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
     word, _, tone = VERDICTS[result.decision]
     lines = [f"{headline(result)}", advice(result)]
     source = run.manifest.get("data", {}).get("source", "")
-    about = Fact("run", (strong(str(run.path)), quiet(f"  {source}")))
+    about = Note("run", (strong(str(run.path)), quiet(f"  {source}")))
     return Page(
         name="gate",
         title=str(run.path),
@@ -151,14 +151,14 @@ def _table(result: GateResult, examples: Failing) -> Table:
     gains = dict.fromkeys(sorted(("gain" if _is_gain(one) else "value" for one in ones),
                                  reverse=True))  # fmt: skip
     columns = [
-        Column("requirement", key=True),
-        Column("system", several=True),
-        Column(),
-        Column(" or ".join(gains), level=ones[0].level),
-        Column("n"),
-        *([Column("missing")] if owing else []),
-        *([Column("p broken", drop=1)] if any(one.p_adjusted is not None for one in ones) else []),
-        *([Column("needs")] if any(one.n_needed or one.same for one in ones) else []),
+        Heading("requirement", key=True),
+        Heading("system", several=True),
+        Heading(),
+        Heading(" or ".join(gains), level=ones[0].level),
+        Heading("n"),
+        *([Heading("missing")] if owing else []),
+        *([Heading("p broken", drop=1)] if any(one.p_adjusted is not None for one in ones) else []),
+        *([Heading("needs")] if any(one.n_needed or one.same for one in ones) else []),
     ]
     heads = {column.head for column in columns}
     rows = [
@@ -171,10 +171,10 @@ def _table(result: GateResult, examples: Failing) -> Table:
 
 def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
     _, word, tone = VERDICTS[one.decision]
-    yield Name(one.text, strong=True)
-    yield Name(one.group["system"])
+    yield RowName(one.text, strong=True)
+    yield RowName(one.group["system"])
     yield Verdict(one.decision, word, tone)
-    yield Interval(one.value, one.low, one.high, _about_the_bar(one), signed=_is_gain(one),
+    yield IntervalCell(one.value, one.low, one.high, _about_the_bar(one), signed=_is_gain(one),
                    tone=tone)  # fmt: skip
     yield Count(one.n)
     if "missing" in heads:
@@ -184,7 +184,7 @@ def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
     if "needs" in heads:
         of = "" if one.counted == "examples" else one.counted
         needed = Count(one.n_needed, "caution", of) if one.n_needed else ""
-        yield Said("the same inputs", "quiet") if one.same else needed
+        yield Phrase("the same inputs", "quiet") if one.same else needed
 
 
 def _about_the_bar(one: Decided) -> Scale:
@@ -206,44 +206,44 @@ def _below(one: Decided) -> Iterator[str]:
     yield from one.notes
 
 
-def _small_print(result: GateResult) -> Iterator[Fact]:
+def _small_print(result: GateResult) -> Iterator[Note]:
     """What the words and columns mean."""
     level = percent(1 - 2 * result.level)
     tested = sum(one.p is not None for one in result.requirements)
     if result.on == "point":
-        yield Fact("decided", "on the values alone; another sample could turn them")
+        yield Note("decided", "on the values alone; another sample could turn them")
     else:
-        yield Fact("holds", f"the whole {level} interval clears the bar (one-sided level "
+        yield Note("holds", f"the whole {level} interval clears the bar (one-sided level "
                             f"{result.level:g}, not adjusted, for all must hold)")  # fmt: skip
         if tested:
-            yield Fact("broken", f"the opposite is shown at one-sided {result.level:g}, by Holm "
+            yield Note("broken", f"the opposite is shown at one-sided {result.level:g}, by Holm "
                                  f"over the {tested:,} requirements and systems")  # fmt: skip
-            yield Fact("p broken", "the chance of such scores if the bar were met, adjusted so: "
+            yield Note("p broken", "the chance of such scores if the bar were met, adjusted so: "
                                    "small means broken", needs="p broken")  # fmt: skip
-        yield Fact("open", "neither; needs: so many examples of a system in all, if its value "
+        yield Note("open", "neither; needs: so many examples of a system in all, if its value "
                            "stays")  # fmt: skip
         yield from _tails(result)
-    yield Fact("missing", f"more than {percent(result.max_missing)} of the scores, or few that "
+    yield Note("missing", f"more than {percent(result.max_missing)} of the scores, or few that "
                           "could turn the decision at their worst or best")  # fmt: skip
     if any(map(_is_gain, result.requirements)):
-        yield Fact("gain", "how much better than the baseline, whichever way the metric points; "
+        yield Note("gain", "how much better than the baseline, whichever way the metric points; "
                            "below 0 is worse")  # fmt: skip
     if any(one.counted == "labels" for one in result.requirements):
-        yield Fact("n", "so many labels of people correct the estimate")
+        yield Note("n", "so many labels of people correct the estimate")
 
 
-def _tails(result: GateResult) -> Iterator[Fact]:
+def _tails(result: GateResult) -> Iterator[Note]:
     """How sure a decision is, each with the sort of quantity it is said of."""
     exact = {one.method in EXACT for one in result.requirements if one.method}
     if True in exact:
         rows = ceil(log(result.level) / log1p(-RARE))
-        yield Fact(
+        yield Note(
             "rates",
             f"exact binomial tails, which err in at most {percent(result.level)} of cases; no "
             f"event shows a rate below {RARE:g} from {rows:,} rows on",
         )
     if False in exact:
-        yield Fact(
+        yield Note(
             "means",
             "with differences and corrected estimates: by their intervals, right on average",
         )

@@ -22,23 +22,23 @@ from ragstone.report.figures import (
 from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
 from ragstone.report.page import (
     Bar,
+    BarPart,
     Block,
     Cell,
-    Column,
     Count,
-    Fact,
     Facts,
     Group,
-    Interval,
-    Name,
+    Heading,
+    IntervalCell,
+    Note,
     Number,
     Page,
-    Part,
+    Paragraphs,
+    Phrase,
     Row,
-    Said,
+    RowName,
     Scale,
     Section,
-    Sentences,
     Share,
     Table,
     Why,
@@ -76,7 +76,7 @@ def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
         sections.append(section(estimate_table(groups.whole_and_all, suites)))
         sections += [section(one) for one in distributions(groups.whole)]
     else:
-        sections.append(section(Sentences(("No metric was asked for that this data allows.",))))
+        sections.append(section(Paragraphs(("No metric was asked for that this data allows.",))))
     for field in groups.fields:
         sections.append(slices(field, groups.sliced(field), suites))
     small = Facts(tuple(_small_print(run, groups)), small=True)
@@ -101,16 +101,16 @@ def header(run: Reported, groups: Groups) -> Facts:
         one = len(groups.systems) == 1
         counts.append(f"system {groups.systems[0]}" if one else f"{len(groups.systems)} systems")
     what = (strong(str(data.get("source", ""))), f"  {' · '.join(counts)}")
-    rows = [Fact("evaluated", what)]
+    rows = [Note("evaluated", what)]
     for judge in run.manifest.get("judges", ()):
         if kinds := ", ".join(judge["kinds"]):
             said = (strong(str(judge["name"])), f"  {judge['about']}", quiet(f"  ({kinds})"))
-            rows.append(Fact("judged by", said))
+            rows.append(Note("judged by", said))
     if run.manifest.get("calls"):
-        rows.append(Fact("asked", took(run.manifest["calls"])))
+        rows.append(Note("asked", took(run.manifest["calls"])))
     if run.path is not None:
         look = quiet(f"  look on: ragstone show {run.path}")
-        rows.append(Fact("run", (strong(str(run.path)), look)))
+        rows.append(Note("run", (strong(str(run.path)), look)))
     return Facts(tuple(rows))
 
 
@@ -118,13 +118,13 @@ def estimate_table(estimates: Sequence[Estimate], suites: Sequence[str] = ()) ->
     """Estimates by family, a row for each metric and system."""
     percent = in_percent(suites)
     columns = (
-        Column("metric", key=True),
-        Column("system", several=True),
-        Column("value %" if percent else "value", level=estimates[0].level),
-        Column("n"),
-        Column("undef."),
-        Column("missing"),
-        Column("method", drop=1),
+        Heading("metric", key=True),
+        Heading("system", several=True),
+        Heading("value %" if percent else "value", level=estimates[0].level),
+        Heading("n"),
+        Heading("undef."),
+        Heading("missing"),
+        Heading("method", drop=1),
     )
     groups = []
     for title, family in by_family(estimates).items():
@@ -140,13 +140,13 @@ def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
         named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
         system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else named
         cells: tuple[Cell, ...] = (
-            Name(one.metric, one.better),
-            Name(system),
+            RowName(one.metric, one.better),
+            RowName(system),
             _value(one, suites),
             Count(one.n),
             Count(one.n_undefined, "undefined"),
             Count(one.n_missing, "missing"),
-            Said(method_word(one.method), "quiet"),
+            Phrase(method_word(one.method), "quiet"),
         )
         yield Row(cells, tuple(_below(one, percent=in_percent(suites))))
 
@@ -157,7 +157,7 @@ def _value(one: Estimate, suites: Sequence[str]) -> Cell:
     found = scale_of(one.metric)
     bounded = found is not None and isfinite(found.high - found.low)
     scale = Scale(found.low, found.high) if found is not None and bounded else None
-    return Interval(one.value, one.low, one.high, scale, percent=in_percent(suites),
+    return IntervalCell(one.value, one.low, one.high, scale, percent=in_percent(suites),
                     word=band(one, suites))  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def _below(one: Estimate, *, percent: bool) -> Iterator[Words]:
     """What the mean could be if the missing scores were known."""
     if one.n_missing and one.value is not None and one.worst is not None and one.best is not None:
         low, high = sorted((one.worst, one.best))
-        yield Said(f"{ends(low, high, percent=percent)} worst–best", "missing")
+        yield Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing")
 
 
 def _merged(ones: Sequence[Estimate]) -> Estimate | None:
@@ -203,17 +203,17 @@ def _distribution(ones: Sequence[Estimate]) -> Table:
     others = sorted({word for one in ones for word in one.labels} - set(known))
     words = [*known, *others]
     level = [*levels, *(at % 5 for at in range(len(others)))]
-    columns = [Column(), Column()]
-    columns += [Column(_spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
-    columns += [Column("n"), Column("undef."), Column("missing")]
+    columns = [Heading(), Heading()]
+    columns += [Heading(_spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
+    columns += [Heading("n"), Heading("undef."), Heading("missing")]
     rows = []
     for one in ones:
         counts = [one.labels.get(word, 0) for word in words]
-        parts = tuple(Part(count, at, _spoken(word))
+        parts = tuple(BarPart(count, at, _spoken(word))
                       for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
         rows.append(
             Row((
-                Name(one.group.get(SYSTEM, "all") if len(ones) > 1 else "all"),
+                RowName(one.group.get(SYSTEM, "all") if len(ones) > 1 else "all"),
                 Bar(parts, sum(counts)),
                 *(Share(count, one.n) for count in counts),
                 Count(one.n),
@@ -240,8 +240,8 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
     values = list(size)
     if len(values) > SHOWN_VALUES:
         values = sorted(size, key=lambda value: -size[value])[:SHOWN_VALUES]
-    columns = [Column(key=True), Column("system", several=True)]
-    columns += [Column(value, peer=True) for value in values]
+    columns = [Heading(key=True), Heading("system", several=True)]
+    columns += [Heading(value, peer=True) for value in values]
     rows = []
     ordered = [one for ones in by_family(estimates).values() for one in ones]
     for metric, ones in by_metric(ordered).items():
@@ -250,11 +250,11 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
         found = {(one.group.get(SYSTEM, ""), one.group[field]): one for one in ones}
         for system in dict.fromkeys(system for system, _ in found):
             figures = [_mean(found.get((system, value)), suites) for value in values]
-            rows.append(Row((Name(metric, ones[0].better), Name(system), *figures)))
+            rows.append(Row((RowName(metric, ones[0].better), RowName(system), *figures)))
     blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
     if len(size) > len(values):
         rarer = f"and {len(size) - len(values):,} rarer values of {field}, with --json"
-        blocks.append(Sentences((quiet(rarer),)))
+        blocks.append(Paragraphs((quiet(rarer),)))
     return Section(tuple(blocks))
 
 
@@ -266,29 +266,29 @@ def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
     return Number(one.value, percent=in_percent(suites), n=one.n)
 
 
-def _small_print(run: Reported, groups: Groups) -> Iterator[Fact]:
+def _small_print(run: Reported, groups: Groups) -> Iterator[Note]:
     """How the intervals were made, what was flagged, and the signature."""
     for method in dict.fromkeys(one.method for one in groups.whole_and_all if one.method):
         word, about = METHODS.get(method, (method, ""))
-        yield Fact("intervals", (strong(word), f"  {about}"))
-    yield from (Fact("reading", line) for line in _reading(run, groups))
+        yield Note("intervals", (strong(word), f"  {about}"))
+    yield from (Note("reading", line) for line in _reading(run, groups))
     needs = {
         plain_reason(reason).split(": ")[-1]: None
         for one in run.estimate_list
         for reason in one.reasons
         if " needs " in reason
     }
-    yield from (Fact("missing", need) for need in needs)
+    yield from (Note("missing", need) for need in needs)
     if flags := _flagged(groups):
         told = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
-        yield Fact("flags", f"{told}  (their scores stand on a convention)")
+        yield Note("flags", f"{told}  (their scores stand on a convention)")
     data = run.manifest.get("data", {})
     if broken := data.get("label_violations"):
         told = " · ".join(f"{name} {count:,}" for name, count in broken.items())
-        yield Fact("labels", f"{told}  (rules that labels of people break)")
+        yield Note("labels", f"{told}  (rules that labels of people break)")
     if data.get("rejected"):
-        yield Fact("rejected", f"{counted(data['rejected'], 'row')} could not be read")
-    yield Fact("signature", run.signature)
+        yield Note("rejected", f"{counted(data['rejected'], 'row')} could not be read")
+    yield Note("signature", run.signature)
 
 
 def _reading(run: Reported, groups: Groups) -> Iterator[str]:

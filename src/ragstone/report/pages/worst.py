@@ -5,42 +5,42 @@ from collections.abc import Sequence
 from ragstone.report.figures import ARROWS, number
 from ragstone.report.groups import Groups, by_metric
 from ragstone.report.page import (
-    Item,
     Outline,
+    OutlineItem,
     Page,
-    Said,
+    Paragraphs,
+    Phrase,
     Section,
-    Sentences,
     quiet,
     section,
     strong,
 )
-from ragstone.report.stored import Stored
+from ragstone.report.stored import StoredRun
 from ragstone.report.worst import ANSWER, QUESTION, SHOWN, shortened, worst
 
 from .run import header
 
 
-def worst_page(run: Stored, *, metrics: Sequence[str] = (), limit: int = SHOWN) -> Page:
+def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOWN) -> Page:
     """The header of the run, then the worst examples of each metric with question and answer."""
     found = worst(run, metrics=metrics, limit=limit)
     arrows = {name: ARROWS[ones[0].better] for name, ones in by_metric(run.estimate_list).items()}
     sections = [section(header(run, Groups(run.estimate_list)))]
     for name, rows in found.items():
         items = tuple(
-            Item(
+            OutlineItem(
                 (strong(number(row["value"])), f" {row['label']}" if row["label"] else "", "  ",
-                 Said(row["example_id"], "name"), quiet(f"  {row['system']}")),
-                (Item(Said(shortened(row["question"], QUESTION), "text"), lead="Q"),
-                 Item(Said(shortened(row["answer"], ANSWER), "text"), lead="A")),
+                 Phrase(row["example_id"], "name"), quiet(f"  {row['system']}")),
+                (OutlineItem(Phrase(shortened(row["question"], QUESTION), "text"), lead="Q"),
+                 OutlineItem(Phrase(shortened(row["answer"], ANSWER), "text"), lead="A")),
             )
             for row in rows
         )  # fmt: skip
-        items = items or (Item(quiet("no example could be better")),)
+        items = items or (OutlineItem(quiet("no example could be better")),)
         sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrows[name]}"))))
     if run.path is not None:
         more = f"One of them in full: ragstone show {run.path} EXAMPLE"
-        sections.append(section(Sentences((quiet(more),))))
+        sections.append(section(Paragraphs((quiet(more),))))
     return Page(
         "show", str(run.path or ""), tuple(sections),
         record=lambda: {

@@ -2,7 +2,7 @@
 
 from ragstone.report import page as pages
 from ragstone.report.figures import ends, number, p_word, percent
-from ragstone.report.page import Said
+from ragstone.report.page import Phrase
 
 OUTCOMES: dict[pages.Outcome, pages.Tone] = {
     "undefined": "undefined",
@@ -12,45 +12,45 @@ OUTCOMES: dict[pages.Outcome, pages.Tone] = {
 SHORT: dict[pages.Outcome, str] = {"undefined": "undef.", "missing": "missing", "unknown": "–"}
 
 
-def written(cell: pages.Cell) -> Said:
+def written(cell: pages.Cell) -> Phrase:
     """A cell in words and figures.
 
-    >>> written(pages.Interval(0.656, 0.6, 0.72)).text
+    >>> written(pages.IntervalCell(0.656, 0.6, 0.72)).text
     '0.656 (0.600 – 0.720)'
     """
     match cell:
         case None:
-            return Said("")
+            return Phrase("")
         case str():
-            return Said(cell)
-        case Said():
+            return Phrase(cell)
+        case Phrase():
             return cell
-        case pages.Name():
-            return Said(cell.text, strong=cell.strong)
+        case pages.RowName():
+            return Phrase(cell.text, strong=cell.strong)
         case pages.Verdict():
-            return Said(cell.word, cell.tone, strong=True)
+            return Phrase(cell.word, cell.tone, strong=True)
         case pages.Count():
             known = "–" if cell.value is None else f"{cell.value:,}"
             text = f"{known} {cell.note}" if cell.note else known
             tone: pages.Tone = cell.tone if cell.value or not cell.tone else "quiet"
-            return Said(text, tone, cell.strong)
+            return Phrase(text, tone, cell.strong)
         case pages.Share():
-            return Said(
+            return Phrase(
                 f"{cell.count:,} {percent(cell.count / cell.total, 0) if cell.total else '–':>5}"
             )
         case pages.P():
-            return Said(p_word(cell.value), "quiet")
+            return Phrase(p_word(cell.value), "quiet")
         case pages.Number():
-            return Said(_number(cell), cell.tone, cell.strong)
-        case pages.Interval():
+            return Phrase(_number(cell), cell.tone, cell.strong)
+        case pages.IntervalCell():
             value = value_of(cell)
             if cell.low is None or cell.high is None:
-                return Said(value, strong=cell.strong)
-            return Said(f"{value} ({ends(cell.low, cell.high, percent=cell.percent)})")
+                return Phrase(value, strong=cell.strong)
+            return Phrase(f"{value} ({ends(cell.low, cell.high, percent=cell.percent)})")
         case pages.Bar():
-            return Said(", ".join(f"{part.word} {part.size:,g}" for part in cell.parts))
+            return Phrase(", ".join(f"{part.word} {part.size:,g}" for part in cell.parts))
         case pages.Why():
-            return Said(cell.words or SHORT[cell.outcome], OUTCOMES[cell.outcome])
+            return Phrase(cell.words or SHORT[cell.outcome], OUTCOMES[cell.outcome])
 
 
 def words_of(cell: pages.Cell) -> pages.Words:
@@ -60,10 +60,10 @@ def words_of(cell: pages.Cell) -> pages.Words:
     return written(cell)
 
 
-def value_of(cell: pages.Interval) -> str:
+def value_of(cell: pages.IntervalCell) -> str:
     """The value without its interval.
 
-    >>> value_of(pages.Interval(0.02, None, None, signed=True))
+    >>> value_of(pages.IntervalCell(0.02, None, None, signed=True))
     '+0.020'
     """
     return _number(pages.Number(cell.value, percent=cell.percent, sign="+" if cell.signed else ""))

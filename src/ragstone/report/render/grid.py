@@ -15,7 +15,7 @@ LONG_WORD = re.compile(r"[^(,:]*[(,:]?")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class GridColumn:
     """How the cells of a column stand, and how many blanks stand before them."""
 
     justify: Literal["left", "right"] = "left"
@@ -23,7 +23,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class GridCell:
     """Text in one column, or wrapped to the width of several; alone in its row to the console's.
 
     A cell of one column may have several lines, and is as wide as the widest.
@@ -33,7 +33,7 @@ class Cell:
     span: int = 1
 
 
-Row = Sequence[Cell]
+Row = Sequence[GridCell]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Grid:
     Printed whole, also where it is wider than the console.
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[GridColumn]
     rows: Sequence[Row]
 
     @property
@@ -120,9 +120,9 @@ def roomiest(grids: Iterable[Grid], width: int) -> Grid:
     return grid
 
 
-def cell(text: str = "", style: str = "", span: int = 1) -> Cell:
+def cell(text: str = "", style: str = "", span: int = 1) -> GridCell:
     """A cell of one style."""
-    return Cell(Text(text, style=style), span)
+    return GridCell(Text(text, style=style), span)
 
 
 def folded(text: str, width: int) -> str:

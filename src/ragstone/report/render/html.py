@@ -14,7 +14,7 @@ from .cells import value_of, words_of
 STYLE = files(__package__).joinpath("ragstone.css").read_text("utf-8")
 """Of the app, the report file and the notebook; all of it below one class."""
 
-NUMERIC = (pages.Interval, pages.Number, pages.Count, pages.P, pages.Share)
+NUMERIC = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
 
 
 def as_html(page: pages.Page) -> str:
@@ -49,7 +49,7 @@ def _block(block: pages.Block) -> str:
             said = "".join(f"<p>{inert.html(line)}</p>" for line in more)
             word = f"<strong>{inert.html(block.word)}</strong>"
             return f'<div class="banner {block.tone}"><p>{word} {inert.html(first)}</p>{said}</div>'
-        case pages.Sentences():
+        case pages.Paragraphs():
             return "".join(f"<p>{_words(words)}</p>" for words in block.lines)
         case pages.Facts():
             return _facts(block)
@@ -70,7 +70,7 @@ def _facts(facts: pages.Facts) -> str:
     return _tag("dl", rows, "small" if facts.small else "") if rows else ""
 
 
-def _outline(items: Sequence[pages.Item]) -> str:
+def _outline(items: Sequence[pages.OutlineItem]) -> str:
     """Text under judgement may have blank lines and a direction of its own."""
     lines = ""
     for item in items:
@@ -106,12 +106,12 @@ def _head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
     looks = "title" if title else "n" if any(isinstance(one, NUMERIC) for one in cells) else ""
     key = f'<i class="key l{column.fill}"></i>' if column.fill is not None else ""
     head = _tag("th", key + inert.html(title or column.head), looks)
-    intervals = [one for one in cells if isinstance(one, pages.Interval)]
+    intervals = [one for one in cells if isinstance(one, pages.IntervalCell)]
     if intervals:
         level = "" if column.level is None else f"{percent(column.level)} "
         head += f'<th class="n">{level}interval</th>'
         here = [row.cells[at] for row in group.rows]
-        scales = {one.scale for one in here if isinstance(one, pages.Interval) and one.scale}
+        scales = {one.scale for one in here if isinstance(one, pages.IntervalCell) and one.scale}
         ticks = ""
         if len(scales) == 1 or (scales and all(one.about_bar for one in scales)):
             options = {"percent": intervals[0].percent, "signed": intervals[0].signed}
@@ -125,11 +125,13 @@ def _row(table: pages.Table, row: pages.Row, shown: Sequence[int], *, again: boo
     """Columns that it spans, its class, what is in it."""
     for at in shown:
         one = row.cells[at]
-        wide = 3 if any(isinstance(other.cells[at], pages.Interval) for other in table.rows) else 1
+        wide = (
+            3 if any(isinstance(other.cells[at], pages.IntervalCell) for other in table.rows) else 1
+        )
         if one is None and cells:
             span, looks, inside = cells[-1]
             cells[-1] = (span + wide, looks, inside)
-        elif isinstance(one, pages.Interval):
+        elif isinstance(one, pages.IntervalCell):
             cells += _interval(one)
         elif at == shown[0] and again:
             cells.append((wide, "again", ""))
@@ -144,7 +146,7 @@ def _row(table: pages.Table, row: pages.Row, shown: Sequence[int], *, again: boo
     return f"<tr>{drawn}</tr>{below}"
 
 
-def _interval(one: pages.Interval) -> list[tuple[int, str, str]]:
+def _interval(one: pages.IntervalCell) -> list[tuple[int, str, str]]:
     value = inert.html(value_of(one))
     word = f' <span class="quiet">{inert.html(one.word)}</span>' if one.word else ""
     return [
@@ -158,7 +160,7 @@ def _cell(one: pages.Cell) -> tuple[str, str]:
     """The class of a cell, and what is in it."""
     if isinstance(one, pages.Bar):
         return "draw", charts.bar(one)
-    if isinstance(one, pages.Name):
+    if isinstance(one, pages.RowName):
         about = f' title="{inert.html(one.about)}"' if one.about else ""
         arrow = f' <span class="quiet">{ARROWS[one.better]}</span>' if one.better else ""
         text = f"<bdi{about}>{inert.html(one.text)}</bdi>"

@@ -67,15 +67,15 @@ def _case(suite: Element, page: pages.Page, table: pages.Table, row: pages.Row) 
 def _figures(table: pages.Table, row: pages.Row) -> Iterator[str]:
     """The row's figures, each with the head of its column."""
     for column, cell in zip(table.columns, row.cells, strict=True):
-        if isinstance(cell, pages.Name | pages.Verdict) or not written(cell).text:
+        if isinstance(cell, pages.RowName | pages.Verdict) or not written(cell).text:
             continue
         figure = written(cell).text
-        if isinstance(cell, pages.Interval) and column.level is not None:
+        if isinstance(cell, pages.IntervalCell) and column.level is not None:
             figure = figure.replace("(", f"({percent(column.level)} interval ", 1)
         yield f"{column.head} {figure}"
 
 
-def _lines(item: pages.Item, lead: str) -> Iterator[str]:
+def _lines(item: pages.OutlineItem, lead: str) -> Iterator[str]:
     yield f"{lead}{f'{item.lead}  ' if item.lead else ''}{plain(item.words)}"
     for one in item.inner:
         yield from _lines(one, f"{lead}  ")

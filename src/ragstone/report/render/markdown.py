@@ -15,7 +15,7 @@ MARKS: dict[pages.Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "
 MOST_DETAILS = 10
 """Rows whose details are shown; JSON has them all."""
 
-RIGHT = (pages.Interval, pages.Number, pages.Count, pages.P, pages.Share)
+RIGHT = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
 
 
 def as_markdown(page: pages.Page) -> str:
@@ -33,7 +33,7 @@ def _section(section: pages.Section, page: pages.Page) -> Iterator[str]:
     for block in section.blocks:
         if isinstance(block, pages.Banner):
             yield from _banner(block, page)
-        elif isinstance(block, pages.Sentences):
+        elif isinstance(block, pages.Paragraphs):
             yield from (line for words in block.lines for line in (_words(words), ""))
         elif isinstance(block, pages.Facts):
             yield from _small(block) if block.small else _facts(block)
@@ -84,17 +84,17 @@ def _table(table: pages.Table, group: pages.Group) -> Iterator[str]:
         yield ""
 
 
-def _head(column: pages.Column) -> str:
+def _head(column: pages.Heading) -> str:
     level = "" if column.level is None else f" ({percent(column.level)} interval)"
     return markdown(column.head + level)
 
 
 def _cell(cell: pages.Cell) -> str:
-    if isinstance(cell, pages.Name):
+    if isinstance(cell, pages.RowName):
         return markdown(f"{cell.text} {ARROWS[cell.better] if cell.better else ''}".rstrip())
     if isinstance(cell, pages.Verdict):
         return f"{MARKS.get(cell.tone, '')} {markdown(cell.word)}".lstrip()
-    if isinstance(cell, pages.Interval) and cell.value is not None and cell.strong:
+    if isinstance(cell, pages.IntervalCell) and cell.value is not None and cell.strong:
         value, _, more = written(cell).text.partition(" ")
         return " ".join(filter(None, [f"**{value}**", more, markdown(cell.word)]))
     return html(written(cell).text) if isinstance(cell, RIGHT) else markdown(written(cell).text)
@@ -118,7 +118,7 @@ def _details(table: pages.Table) -> Iterator[str]:
         yield from (f"And of {len(rows) - MOST_DETAILS} more, which `--json` has.", "")
 
 
-def _item(item: pages.Item, depth: int) -> Iterator[str]:
+def _item(item: pages.OutlineItem, depth: int) -> Iterator[str]:
     lead = f"{markdown(item.lead)}: " if item.lead.isalnum() else ""
     yield f"{'  ' * depth}- {lead}{_words(item.words)}"
     for one in item.inner:

@@ -4,19 +4,19 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from ragstone.report.page import Interval, Mark, Scale
+from ragstone.report.page import IntervalCell, Mark, Scale
 
 LINES = {"bar": "┃", "zero": "│", "margin": "┊", "chance": "┊"}
 
 
-def strip(cell: Interval, width: int) -> str:
+def strip(cell: IntervalCell, width: int) -> str:
     """The interval on its scale, one letter a place; nothing where the scale has no ends.
 
     ``·`` is the scale, ``├──┤`` the interval, ``●`` the value, ``┃`` a bar to clear (``◉`` where
     the value lies on it), ``│`` zero, ``┊`` a margin or what chance gives. What lies beyond the
     scale is drawn at its end; what lies beside a bar or zero is never drawn upon it.
 
-    >>> strip(Interval(0.5, 0.25, 0.75, Scale(0, 1)), 9)
+    >>> strip(IntervalCell(0.5, 0.25, 0.75, Scale(0, 1)), 9)
     '··├─●─┤··'
     """
     scale = cell.scale

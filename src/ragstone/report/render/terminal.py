@@ -16,7 +16,7 @@ from ragstone.report.figures import ARROWS, ends, percent
 from ragstone.report.page import Row, Table, parts, plain
 
 from .cells import OUTCOMES, SHORT, value_of, words_of
-from .grid import Cell, Column, Grid, cell, folded
+from .grid import Grid, GridCell, GridColumn, cell, folded
 from .strip import axis, coloured, strip
 
 DIM, HEAD = "bright_black", "bold"
@@ -45,7 +45,7 @@ MOST_DETAILS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class _Layout:
     """What there is room for."""
 
     strip: int
@@ -89,12 +89,12 @@ class Shown:
         block: pages.Block,
         console: Console,
         width: int,
-        layouts: dict[int, Layout],
+        layouts: dict[int, _Layout],
         heads: set[str],
     ) -> Iterator[Text]:
         if isinstance(block, pages.Banner):
             yield from _banner(block, console, width)
-        elif isinstance(block, pages.Sentences):
+        elif isinstance(block, pages.Paragraphs):
             for words in block.lines:
                 yield from _wrapped(_text(words), console, width)
         elif isinstance(block, pages.Facts):
@@ -119,7 +119,7 @@ def as_text(page: pages.Page, width: int = 100) -> str:
     return seen(console.file.getvalue())
 
 
-def layout(table: Table, width: int) -> Layout:
+def layout(table: Table, width: int) -> _Layout:
     """The roomiest layout in which a table fits, else the narrowest."""
     drawn = sum(_drawn(table, at) for at in range(len(table.columns)))
     for one, least in layouts(table, drawn > 0):
@@ -131,7 +131,7 @@ def layout(table: Table, width: int) -> Layout:
     return one
 
 
-def layouts(table: Table, drawn: bool) -> Iterator[tuple[Layout, int]]:
+def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
     """From the roomiest to the narrowest, each with the least that its strips may be.
 
     Strips shrink, then long names are folded, columns go, names get their own lines.
@@ -140,28 +140,28 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[Layout, int]]:
     cuts = sorted({0, *(one.drop for one in table.columns), *([1] if shares else [])})
     strip, wide, least = (WIDEST, WIDE, NARROWEST) if drawn else (0, 0, 0)
     stackable = _stackable(table)
-    yield Layout(strip, names=WIDE_NAME), wide
+    yield _Layout(strip, names=WIDE_NAME), wide
     for cut in cuts[:2] if stackable else cuts:
-        yield Layout(strip, cut), least
-        yield Layout(least, cut, names=NARROW_NAME), least
+        yield _Layout(strip, cut), least
+        yield _Layout(least, cut, names=NARROW_NAME), least
         if shares:
-            yield Layout(0, cut), 0
+            yield _Layout(0, cut), 0
     if stackable:
-        yield from ((Layout(strip, cut, stacked=True), least) for cut in cuts)
-    yield Layout(0, cuts[-1], stackable), 0
+        yield from ((_Layout(strip, cut, stacked=True), least) for cut in cuts)
+    yield _Layout(0, cuts[-1], stackable), 0
     if table.columns[0].key and not stackable:
-        yield Layout(0, cuts[-1], stacked=True), 0
+        yield _Layout(0, cuts[-1], stacked=True), 0
 
 
 def _stackable(table: Table) -> bool:
     """Whether rows have a name of their own beside the one that several share."""
     if not table.columns[0].key:
         return False
-    kept = _kept(table, Layout(0))
-    return any(isinstance(row.cells[at], pages.Name) for row in table.rows for at in kept[1:])
+    kept = _kept(table, _Layout(0))
+    return any(isinstance(row.cells[at], pages.RowName) for row in table.rows for at in kept[1:])
 
 
-def grid(table: Table, layout: Layout) -> Grid:
+def grid(table: Table, layout: _Layout) -> Grid:
     """A table in one layout."""
     return _Drawing(table, layout).grid()
 
@@ -169,7 +169,7 @@ def grid(table: Table, layout: Layout) -> Grid:
 @dataclass(frozen=True)
 class _Drawing:
     table: Table
-    layout: Layout
+    layout: _Layout
 
     @cached_property
     def kept(self) -> list[int]:
@@ -177,7 +177,7 @@ class _Drawing:
         return _kept(self.table, self.layout)
 
     @cached_property
-    def shapes(self) -> dict[int, list[Column]]:
+    def shapes(self) -> dict[int, list[GridColumn]]:
         """The columns of the grid in which each column of the table stands."""
         return {at: self.shaped(at) for at in range(len(self.table.columns))}
 
@@ -187,8 +187,8 @@ class _Drawing:
         found = {}
         for at in range(len(self.table.columns)):
             cells = [row.cells[at] for row in self.table.rows]
-            if any(isinstance(one, pages.Interval) for one in cells):
-                words = any(isinstance(one, pages.Interval) and one.word for one in cells)
+            if any(isinstance(one, pages.IntervalCell) for one in cells):
+                words = any(isinstance(one, pages.IntervalCell) and one.word for one in cells)
                 found[at] = (words, bool(self.layout.strip) and _drawn(self.table, at))
         return found
 
@@ -199,7 +199,7 @@ class _Drawing:
 
     def grid(self) -> Grid:
         columns = [column for at in self.kept for column in self.shapes[at]]
-        lines: list[list[Cell]] = []
+        lines: list[list[GridCell]] = []
         for group in self.table.groups:
             lines += [[]] if lines else []
             if self.alone:
@@ -209,28 +209,28 @@ class _Drawing:
             lines += self.rows(group.rows, len(columns))
         return Grid(columns, lines)
 
-    def shaped(self, at: int) -> list[Column]:
-        right = Column("right")
+    def shaped(self, at: int) -> list[GridColumn]:
+        right = GridColumn("right")
         found = [row.cells[at] for row in self.table.rows]
         if at in self.intervals:
             words, drawn = self.intervals[at]
             return [
                 right,
-                *([Column(gap=1)] if words else []),
+                *([GridColumn(gap=1)] if words else []),
                 right,
-                *([Column()] if drawn else []),
+                *([GridColumn()] if drawn else []),
             ]
-        if any(isinstance(one, pages.Name) for one in found):
-            arrows = any(isinstance(one, pages.Name) and one.better for one in found)
-            return [Column(), *([Column(gap=1)] if arrows else [])]
+        if any(isinstance(one, pages.RowName) for one in found):
+            arrows = any(isinstance(one, pages.RowName) and one.better for one in found)
+            return [GridColumn(), *([GridColumn(gap=1)] if arrows else [])]
         if any(isinstance(one, pages.Number) for one in found):
             counted = any(isinstance(one, pages.Number) and one.n is not None for one in found)
-            return [right, *([Column("right", gap=1)] if counted else [])]
+            return [right, *([GridColumn("right", gap=1)] if counted else [])]
         numeric = (pages.Count, pages.P, pages.Share)
-        return [right] if any(isinstance(one, numeric) for one in found) else [Column()]
+        return [right] if any(isinstance(one, numeric) for one in found) else [GridColumn()]
 
-    def head(self, group: pages.Group) -> list[Cell]:
-        cells: list[Cell] = []
+    def head(self, group: pages.Group) -> list[GridCell]:
+        cells: list[GridCell] = []
         for place, at in enumerate(self.kept):
             column, shape = self.table.columns[at], self.shapes[at]
             title = group.title if place == 0 and not self.alone else ""
@@ -241,7 +241,7 @@ class _Drawing:
                 first = Text.assemble((f"{fill} ", style), (folded(words, SHORT_HEAD), DIM))
             more = [cell() for _ in shape[1:]]
             found = [row.cells[at] for row in group.rows]
-            intervals = [one for one in found if isinstance(one, pages.Interval)]
+            intervals = [one for one in found if isinstance(one, pages.IntervalCell)]
             if at in self.intervals:
                 worded, drawn = self.intervals[at]
                 said = "interval" if column.level is None else f"{percent(column.level)} interval"
@@ -254,10 +254,10 @@ class _Drawing:
                 more = [*([cell()] if worded else []), cell(said, DIM), *above]
             elif any(isinstance(one, pages.Number) for one in found):
                 more = [cell("n", DIM) for _ in shape[1:]]
-            cells += [Cell(first), *more]
+            cells += [GridCell(first), *more]
         return cells
 
-    def rows(self, rows: Sequence[Row], width: int) -> Iterator[list[Cell]]:
+    def rows(self, rows: Sequence[Row], width: int) -> Iterator[list[GridCell]]:
         """The rows; the lines of a long name run down beside those that share it."""
         for _, shared in groupby(rows, key=self.key):
             run = list(shared)
@@ -267,10 +267,10 @@ class _Drawing:
                 yield from lines
                 continue
             if self.layout.stacked:
-                yield [Cell(_named(name), span=width)]
+                yield [GridCell(_named(name), span=width)]
                 for line in lines:
                     first = line[0]
-                    yield [Cell(_indented(first.text), first.span), *line[1:]]
+                    yield [GridCell(_indented(first.text), first.span), *line[1:]]
                 continue
             arrow = len(self.shapes[self.kept[0]]) > 1
             names = spread(folded(name.text, self.layout.names).split("\n"), len(lines))
@@ -279,57 +279,60 @@ class _Drawing:
                 style = HEAD if name.strong else ""
                 yield [cell(words, style), *([cell(mark, DIM)] if arrow else []), *line]
 
-    def key(self, row: Row) -> pages.Name | None:
+    def key(self, row: Row) -> pages.RowName | None:
         """The name that several rows may share, where it is the first column."""
         first = row.cells[0]
-        keyed = self.table.columns[0].key and isinstance(first, pages.Name)
-        return first if keyed and isinstance(first, pages.Name) else None
+        keyed = self.table.columns[0].key and isinstance(first, pages.RowName)
+        return first if keyed and isinstance(first, pages.RowName) else None
 
-    def lines(self, row: Row, width: int) -> Iterator[list[Cell]]:
+    def lines(self, row: Row, width: int) -> Iterator[list[GridCell]]:
         """Its cells but for the shared name, then what stands below them."""
         keyed = self.key(row) is not None and not self.layout.stacked
         kept = [at for at in self.kept if not (at == 0 and keyed)]
-        cells: list[Cell] = []
+        cells: list[GridCell] = []
         for at in kept:
             one = row.cells[at]
             if one is None:
                 last = cells.pop()
-                cells.append(Cell(last.text, last.span + len(self.shapes[at])))
+                cells.append(GridCell(last.text, last.span + len(self.shapes[at])))
             else:
                 cells += self.cells(one, at)
         yield cells
-        names = [at for at in kept if isinstance(row.cells[at], pages.Name)]
+        names = [at for at in kept if isinstance(row.cells[at], pages.RowName)]
         before = sum(len(self.shapes[at]) for at in names)
         width -= len(self.shapes[0]) if keyed else 0
         before = before if before < width else 0
         tone = row.verdict.tone if row.verdict else ""
         for words in row.below:
             text = Text.assemble("↳ ", _text(words), style=TONES[tone])
-            yield [*(cell() for _ in range(before)), Cell(text, span=width - before)]
+            yield [*(cell() for _ in range(before)), GridCell(text, span=width - before)]
 
-    def cells(self, one: pages.Cell, at: int) -> list[Cell]:
+    def cells(self, one: pages.Cell, at: int) -> list[GridCell]:
         """The cell in as many columns of the grid as its column has."""
         wide = len(self.shapes[at])
-        if isinstance(one, pages.Interval):
+        if isinstance(one, pages.IntervalCell):
             return self.interval(one, at)
         if isinstance(one, pages.Why):
             style = TONES[OUTCOMES[one.outcome]]
             if one.words:
                 return [cell(one.words, style, span=wide)]
             return [cell(SHORT[one.outcome], style), *(cell("0", DIM) for _ in range(wide - 1))]
-        if isinstance(one, pages.Name):
+        if isinstance(one, pages.RowName):
             words = folded(one.text, self.layout.names)
             arrow = [cell(ARROWS[one.better] if one.better else "", DIM)] if wide > 1 else []
             return [cell(words, HEAD if one.strong else ""), *arrow]
         if isinstance(one, pages.Number) and wide > 1:
-            return [Cell(_text(words_of(one))), cell("" if one.n is None else f"{one.n:,}", DIM)]
+            return [
+                GridCell(_text(words_of(one))),
+                cell("" if one.n is None else f"{one.n:,}", DIM),
+            ]
         if isinstance(one, pages.Bar):
-            return [Cell(_bar(one, self.layout.strip))]
+            return [GridCell(_bar(one, self.layout.strip))]
         if isinstance(one, pages.Share) and self.layout.cut:
             return [cell(f"{one.count:,}")]
-        return [Cell(_text(words_of(one))), *(cell() for _ in range(wide - 1))]
+        return [GridCell(_text(words_of(one))), *(cell() for _ in range(wide - 1))]
 
-    def interval(self, one: pages.Interval, at: int) -> list[Cell]:
+    def interval(self, one: pages.IntervalCell, at: int) -> list[GridCell]:
         words, drawn = self.intervals[at]
         found = [cell(value_of(one), HEAD if one.strong else "")]
         found += [cell(one.word)] if words else []
@@ -337,7 +340,7 @@ class _Drawing:
         if drawn:
             tone = TONES[one.tone] or "cyan"
             value = "bold bright_cyan" if not one.tone else f"{HEAD} {tone}"
-            found.append(Cell(coloured(strip(one, self.layout.strip), tone, value)))
+            found.append(GridCell(coloured(strip(one, self.layout.strip), tone, value)))
         return found
 
 
@@ -351,7 +354,7 @@ def spread(lines: list[str], rows: int) -> list[str]:
     return dealt + [""] * (rows - len(dealt))
 
 
-def _kept(table: Table, layout: Layout) -> list[int]:
+def _kept(table: Table, layout: _Layout) -> list[int]:
     rows = table.rows
     return [
         at
@@ -363,7 +366,7 @@ def _kept(table: Table, layout: Layout) -> list[int]:
     ]
 
 
-def _heads(table: Table, layout: Layout) -> set[str]:
+def _heads(table: Table, layout: _Layout) -> set[str]:
     return {table.columns[at].head for at in _kept(table, layout)}
 
 
@@ -371,19 +374,19 @@ def _drawn(table: Table, at: int) -> bool:
     """Whether a column has anything that is drawn."""
     return any(
         isinstance(one, pages.Bar)
-        or (isinstance(one, pages.Interval) and one.scale is not None and one.scale.drawable)
+        or (isinstance(one, pages.IntervalCell) and one.scale is not None and one.scale.drawable)
         for one in (row.cells[at] for row in table.rows)
     )
 
 
-def _legend(drawn: Sequence[tuple[Table, Layout]]) -> list[pages.Fact]:
+def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
     """What the strips on the page have on them, where that is more than an interval."""
     letters, scales = set[str](), set[pages.Scale]()
     for table, one in drawn:
         for row in table.rows:
             for at in _kept(table, one):
                 found = row.cells[at]
-                if isinstance(found, pages.Interval) and found.scale is not None and one.strip:
+                if isinstance(found, pages.IntervalCell) and found.scale is not None and one.strip:
                     letters |= set(strip(found, one.strip))
                     scales.add(found.scale)
     marks = {mark.what for scale in scales for mark in scale.marks}
@@ -393,10 +396,10 @@ def _legend(drawn: Sequence[tuple[Table, Layout]]) -> list[pages.Fact]:
     if not told:
         return []
     own = ", each line on a scale of its own" if told[0].startswith("┃") else ""
-    return [pages.Fact("strip", f"{', '.join(told)}, ├─●─┤ interval and value{own}")]
+    return [pages.Note("strip", f"{', '.join(told)}, ├─●─┤ interval and value{own}")]
 
 
-def _table(table: Table, layout: Layout, console: Console, width: int) -> Iterator[Text]:
+def _table(table: Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:
     """The table; columns that have no room stand in further tables below."""
     peers = [at for at, one in enumerate(table.columns) if one.peer]
     while True:
@@ -459,7 +462,7 @@ def _banner(banner: pages.Banner, console: Console, width: int) -> Iterator[Text
     yield Text("█", style)
 
 
-def _facts(facts: Sequence[pages.Fact], console: Console, width: int, style: str) -> Iterator[Text]:
+def _facts(facts: Sequence[pages.Note], console: Console, width: int, style: str) -> Iterator[Text]:
     """Names in a column of their own; an equal name is said once."""
     indent = max((len(fact.name) for fact in facts), default=0) + 2
     last = ""
@@ -474,7 +477,7 @@ def _facts(facts: Sequence[pages.Fact], console: Console, width: int, style: str
             lead = ""
 
 
-def _item(item: pages.Item, console: Console, width: int, indent: int) -> Iterator[Text]:
+def _item(item: pages.OutlineItem, console: Console, width: int, indent: int) -> Iterator[Text]:
     lead = f"{item.lead}  " if item.lead else ""
     text = Text.assemble(lead, _text(item.words))
     yield from _wrapped(text, console, width, indent, len(lead) or 2)
@@ -498,7 +501,7 @@ def _text(words: pages.Words, style: str = "") -> Text:
     return Text.assemble(*found, style=style)
 
 
-def _named(name: pages.Name) -> Text:
+def _named(name: pages.RowName) -> Text:
     arrow = (f" {ARROWS[name.better]}", DIM) if name.better else ""
     return Text.assemble((name.text, HEAD if name.strong else ""), arrow)
 
