@@ -115,7 +115,7 @@ def _manifest(questions: int, metrics: Sequence[str]) -> dict[str, Any]:
     return manifest(
         RunSettings(data="1", definitions={}, local=[], nli=[], citations="",
                     cluster="question_id"),
-        RunTally(said=Counter(dict.fromkeys(((ask, "local", "ok") for ask in judged), questions))),
+        RunTally(outcomes=Counter({(ask, "local", "ok"): questions for ask in judged})),
         [FinishedJudge("local", "", frozenset(judged))],
         ModelNames(),
         finished=True,

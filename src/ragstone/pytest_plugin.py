@@ -63,7 +63,7 @@ class Ragstone:
             level: One-sided.
             max_missing: So much of a requirement's scores may be missing.
             labels: People's label files: decide on estimates corrected by them.
-            cluster: The field whose equal values share their fate; by default the run's own.
+            cluster: Field whose rows are not independent; by default the run's own.
             cannot_tell: What becomes of the test where there are too few examples to say. A
                 gate that something is missing for always fails.
             worst: So many of the worst examples a requirement, at most ten.

@@ -96,7 +96,7 @@ def run_of(
             | {"cluster": "question_id"}
             | settings
         ),
-        RunTally(said=Counter(dict.fromkeys(((ask, judge, "ok") for ask in asks), len(rows)))),
+        RunTally(outcomes=Counter(dict.fromkeys(((ask, judge, "ok") for ask in asks), len(rows)))),
         [FinishedJudge(judge, "", frozenset(["claims"]))],
         ModelNames(),
         finished=True,

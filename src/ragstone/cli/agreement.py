@@ -36,7 +36,8 @@ def agreement(
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="What shares its fate. Default: the question."),
+        typer.Option(metavar="FIELD", help="Field whose rows are not independent. "
+                     "Default: the question."),
     ] = None,
     out: Annotated[
         Path | None,

@@ -39,7 +39,8 @@ def calibrate(
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="What shares its fate. Default: as in the run."),
+        typer.Option(metavar="FIELD", help="Field whose rows are not independent. "
+                     "Default: as in the run."),
     ] = None,
     method: Annotated[
         str,

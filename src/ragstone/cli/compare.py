@@ -32,7 +32,7 @@ def compare(
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="Rows of one value of FIELD share their fate. "
+        typer.Option(metavar="FIELD", help="Field whose rows are not independent. "
                      "Default: as in RUN."),
     ] = None,
     margin: Annotated[

@@ -83,7 +83,8 @@ def gate(
     scales: RatingScales = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="What shares its fate. Default: as in the run."),
+        typer.Option(metavar="FIELD", help="Field whose rows are not independent. "
+                     "Default: as in the run."),
     ] = None,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")

@@ -1,4 +1,4 @@
-"""Clusters: which labelled examples share their fate, such as answers to one question."""
+"""Clusters: which labelled examples are not independent, such as answers to one question."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath

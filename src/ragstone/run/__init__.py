@@ -4,10 +4,10 @@ from .calls.counts import Counts
 from .calls.entries import Entry
 from .estimate import Estimate
 from .evaluate import aevaluate, evaluate
+from .instructions import Instructions
 from .judging import JudgedBlock, judge_block
 from .limits import Limits
 from .live import Live
-from .llm import Instructions
 from .progress import Progress
 from .rescore import rescore
 from .run import Run

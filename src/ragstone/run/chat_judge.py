@@ -170,13 +170,15 @@ class ChatJudge:
         subject = self.judge.subject(tasks, target)
         room = self.judge.room
         while True:
-            said = await self._ask_all(tasks, target, turn, room)
-            reasons = [(task, self.judge.status(task, target, said[task.name])) for task in tasks]
+            replies = await self._ask_all(tasks, target, turn, room)
+            reasons = [
+                (task, self.judge.status(task, target, replies[task.name])) for task in tasks
+            ]
             if room <= LEAST_ROOM or not any(too_long(task, why) for task, (_, why) in reasons):
                 break
             shown = sum(len(context.text or "") for context in target.example.contexts or ())
             room = max(min(room, shown) // 2, LEAST_ROOM)
-        for name, by_model in said.items():
+        for name, by_model in replies.items():
             self._replies[name, target.example.id] = Replies(target, subject, by_model)
 
     async def _ask_all(
@@ -191,18 +193,18 @@ class ChatJudge:
         answered = await _together(
             self._ask(model, them, target.example, turn, room) for model, them in members
         )
-        said: dict[str, dict[str, TaskReply]] = {task.name: {} for task in tasks}
-        for (model, _), replies in zip(members, answered, strict=True):
-            for name, reply in replies.items():
-                said[name][model.name] = reply
+        replies: dict[str, dict[str, TaskReply]] = {task.name: {} for task in tasks}
+        for (model, _), by_task in zip(members, answered, strict=True):
+            for name, reply in by_task.items():
+                replies[name][model.name] = reply
         for name in (name for name in pieces if name in MADE_BY_ONE):
             for model in others:
-                if any(reply.items and not reply.lacking for reply in said[name].values()):
+                if any(reply.items and not reply.lacking for reply in replies[name].values()):
                     break
                 made = {name: pieces[name]}
-                replies = await self._ask(model, made, target.example, turn, room)
-                said[name][model.name] = replies[name]
-        return said
+                by_task = await self._ask(model, made, target.example, turn, room)
+                replies[name][model.name] = by_task[name]
+        return replies
 
     async def _ask(
         self,

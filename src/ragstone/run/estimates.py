@@ -44,16 +44,16 @@ class Provenance:
     opened: ModelNames = NO_MODELS
     """The models behind the similarities."""
     chat: ChatSettings | None = None
-    """What chat models were told; None where no judge is one."""
+    """What chat models were named; None where no judge is one."""
 
     def of(self, metric: Metric, estimate: str) -> str:
         """One printable line."""
         who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
         judge = [f"judge:{'; '.join(who)}"] if who else []
-        made = [*judge, *self._told(metric), *self.opened.signature(metric.asks), estimate]
+        made = [*judge, *self._prompts(metric), *self.opened.signature(metric.asks), estimate]
         return "|".join([str(metric), *made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
 
-    def _told(self, metric: Metric) -> list[str]:
+    def _prompts(self, metric: Metric) -> list[str]:
         """The prompts behind the metric, each with its version, and the plan."""
         if self.chat is None:
             return []
@@ -62,8 +62,8 @@ class Provenance:
         kinds = {ASKS[ask].kind for ask in asked if ask in metric.asks}
         tasks = sorted({PROMPT_OF.get(kind, kind) for kind in kinds})
         versions = self.chat.prompts
-        told = [f"{task}@{versions[task]}" for task in tasks if task in versions]
-        return [f"prompts:{'+'.join(told)}", f"plan:{self.chat.plan}"] if told else []
+        named = [f"{task}@{versions[task]}" for task in tasks if task in versions]
+        return [f"prompts:{'+'.join(named)}", f"plan:{self.chat.plan}"] if named else []
 
 
 def estimate_metric(

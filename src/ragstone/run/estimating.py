@@ -87,7 +87,12 @@ def _estimates(
 ) -> Iterator[Estimate]:
     """One metric at a time, so that the scores of one alone are in memory."""
     provenance = Provenance(
-        VERSION, spec.settings.data, tally.who(), spec.cluster, spec.models, spec.settings.llm
+        VERSION,
+        spec.settings.data,
+        tally.judges_by_ask(),
+        spec.cluster,
+        spec.models,
+        spec.settings.llm,
     )
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for metric in metrics:
@@ -109,8 +114,8 @@ def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame
     counts = _counts_of_scores(folder)
     facts = DataFacts(
         retrieved=bool(facets["contexts"].sum()),
-        labelled=("relevance", "human", "ok") in tally.said,
-        by_ids=("relevance", "ids", "ok") in tally.said,
+        labelled=("relevance", "human", "ok") in tally.outcomes,
+        by_ids=("relevance", "ids", "ok") in tally.outcomes,
         cited=counts.filter(pl.col("metric") == "citation_presence")["value"].sum() > 0,
     )
     asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}

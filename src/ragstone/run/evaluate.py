@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ragstone.errors import DiskFull, InputError, room_for
 from ragstone.examples import Examples
 
+from .chat_judges import able_to_ask
 from .evaluation import Evaluation
 from .folder import Folder, write_lines
-from .llm import able_to_ask
 from .request import Request, with_arguments_of
 from .run import Run
 from .spec import Prepared, RunSpec, prepare
@@ -185,7 +185,7 @@ def _carry_out(
     }
     notes += [*examples.notes, *label_files.notes]
     chat = prepared.chat
-    notes += [*chat.told_by_servers(), *chat.idle(request.instructions, request.limits)]
+    notes += [*chat.server_notes(), *chat.idle(request.instructions, request.limits)]
     evaluation.finish(data, started, notes)
 
 

@@ -139,7 +139,7 @@ class Evaluation:
         found = estimate_run(self.folder, self.spec, self.tally)
         self.folder.join_parts([str(metric) for metric in found.metrics])
         write_json(self.folder.path / "estimates.json", found.estimates)
-        self.tally.look_who_served(self.folder.path)
+        self.tally.count_served(self.folder.path)
         counts = None if self._asking is None else self._asking.counts()
         self._write(
             found.metrics,
@@ -192,7 +192,7 @@ class Evaluation:
         support: pl.DataFrame | None,
     ) -> None:
         self.tally.add(examples, ledger, similarities)
-        self.tally.hear(ledger, support)
+        self.tally.count_calls(ledger, support)
         self.unanswered += ledger.filter(UNANSWERED).height
 
     def _write(

@@ -27,9 +27,9 @@ from ragstone.sqlite import UNREADABLE, open_to_read
 
 from .calls.entries import FILE
 from .calls.prices import Price, cost, load_prices
+from .chat_judges import able_to_ask
 from .judging import judge_further
 from .limits import Limits
-from .llm import able_to_ask
 from .prefetch import Prefetch
 from .request import Request, with_arguments_of
 from .spec import prepare
@@ -122,26 +122,26 @@ def forecast(data: Any, **arguments: Any) -> Forecast:
         mine = [ask for ask in spec.asks if ask in answered_by("model")]
         for block in prefetch.blocks(iter(prepared.examples), counting.see, lambda *_: None):
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
-        notes = tuple(known.thoughts.told(one.name) for one in chat.models)
+        notes = tuple(known.thoughts.note(one.name) for one in chat.models)
     return Forecast(survey.examples, counting.tasks, notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Thoughts:
-    """Tokens of reasoning a call: those heard in this run, else what the effort lets assume.
+    """Tokens of reasoning a call: those measured in this run, else what the effort lets assume.
 
     Args:
-        heard: Replies and their tokens of reasoning, by judge and task.
+        measured: Replies and their tokens of reasoning, by judge and task.
     """
 
-    heard: Mapping[tuple[str, str], tuple[int, int]]
+    measured: Mapping[tuple[str, str], tuple[int, int]]
 
     def of(self, judge: str, task: str) -> int:
-        """For a question of that task; heard of its other tasks where not of that."""
-        replies, tokens = self.heard.get((judge, task)) or self._all(judge)
+        """For a question of that task; measured on its other tasks where not on that."""
+        replies, tokens = self.measured.get((judge, task)) or self._all(judge)
         return -(-tokens // replies) if replies else assumed_reasoning(judge)
 
-    def told(self, judge: str) -> str:
+    def note(self, judge: str) -> str:
         """Where the number comes from."""
         replies, tokens = self._all(judge)
         if replies:
@@ -159,7 +159,7 @@ class _Thoughts:
         )
 
     def _all(self, judge: str) -> tuple[int, int]:
-        of_judge = [counts for (name, _), counts in self.heard.items() if name == judge]
+        of_judge = [counts for (name, _), counts in self.measured.items() if name == judge]
         return sum(replies for replies, _ in of_judge), sum(tokens for _, tokens in of_judge)
 
 

@@ -120,12 +120,12 @@ def _put(ask: str, block: Block, judges: Sequence[Judge]) -> tuple[list[Filled],
     for judge in judges:
         if ask not in judge.asks or not open_rows:
             continue
-        said = judge.fill(ask, block, open_rows)
-        filled.append(said)
-        settled = said.ledger.filter(pl.col("status").is_in(["ok", "undefined"]))
+        answers = judge.fill(ask, block, open_rows)
+        filled.append(answers)
+        settled = answers.ledger.filter(pl.col("status").is_in(["ok", "undefined"]))
         done = set(settled["row"].to_list())
         if ask == "relevance":
-            done -= _partly_covered(said, block)
+            done -= _partly_covered(answers, block)
         open_rows = [row for row in open_rows if row not in done]
     return filled, open_rows
 
@@ -138,11 +138,11 @@ def _applicable(ask: str, frame: pl.DataFrame) -> list[int]:
     return frame.select(pl.arg_where(holds)).to_series().to_list()
 
 
-def _partly_covered(said: Filled, block: Block) -> set[int]:
+def _partly_covered(answers: Filled, block: Block) -> set[int]:
     """Examples some of whose contexts this judge left open."""
-    given = said.rows.filter(SAYS_SOMETHING)
+    given = answers.rows.filter(SAYS_SOMETHING)
     counted = (
-        said.ledger.select("row", "subject")
+        answers.ledger.select("row", "subject")
         .join(given.group_by("subject").len(), on="subject", how="left")
         .select("row", pl.col("len").fill_null(0))
     )

@@ -25,10 +25,10 @@ VERSION = version("ragstone")
 FINGERPRINT, SHOWN = 32, 12
 """Digits of a model's fingerprint, and how many of them a signature shows."""
 
-UNHEARD = ("failed", "blocked", "truncated")
+FAILED = ("failed", "blocked", "truncated")
 """How a question to a model comes to nothing."""
 
-Said = tuple[str, str, str]
+AskOutcome = tuple[str, str, str]
 """Ask, judge and ledger status."""
 
 
@@ -37,12 +37,12 @@ class RunTally:
     """What is counted while blocks go by."""
 
     examples: int = 0
-    said: Counter[Said] = field(default_factory=Counter)
+    outcomes: Counter[AskOutcome] = field(default_factory=Counter)
     pairs: Counter[str] = field(default_factory=Counter)
     """Texts that were compared, by measure of similarity, each distinct pair of a block once."""
     cut: Counter[str] = field(default_factory=Counter)
     """Those of which a text was longer than the model reads."""
-    unheard: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    failed_calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Questions to models that came to nothing, by judge, status and reason."""
     quotes: Counter[str] = field(default_factory=Counter)
     """Of the support by models: ``quotes``, ``unfound`` ones, ``unknown`` ids of contexts."""
@@ -63,17 +63,17 @@ class RunTally:
                 self.cut[measure] += cut
         counted = ledger.group_by("ask", "judge", "status").len()
         for ask, judge, status, count in counted.iter_rows():
-            self.said[ask, judge, status] += count
+            self.outcomes[ask, judge, status] += count
 
-    def hear(self, ledger: pl.DataFrame, support: pl.DataFrame | None) -> None:
+    def count_calls(self, ledger: pl.DataFrame, support: pl.DataFrame | None) -> None:
         """Count what models left open, if only in part, and what of their evidence is not there."""
         failed = ledger.filter(
             pl.col("requests").is_not_null()
-            & (pl.col("status").is_in(UNHEARD) | pl.col("reason").is_not_null())
+            & (pl.col("status").is_in(FAILED) | pl.col("reason").is_not_null())
         ).unique(["requests", "judge"])
         counted = failed.group_by("judge", "status", "reason").len()
         for judge, status, reason, count in counted.iter_rows():
-            self.unheard[judge, status, reason or ""] += count
+            self.failed_calls[judge, status, reason or ""] += count
         if support is not None and support.height:
             counts = support.select(
                 quotes=pl.col("quote_found").count(),
@@ -82,47 +82,47 @@ class RunTally:
             ).row(0, named=True)
             self.quotes.update(counts)
 
-    def take(self, manifest: Mapping[str, Any]) -> None:
+    def resume(self, manifest: Mapping[str, Any]) -> None:
         """Begin with what was counted in a finished run, its examples excepted."""
         for ask, judge, status, count in manifest["judged"]:
-            self.said[ask, judge, status] = count
+            self.outcomes[ask, judge, status] = count
         for measure, counts in manifest.get("compared", {}).items():
             self.pairs[measure], self.cut[measure] = counts["pairs"], counts["cut"]
         for judge, status, reason, count in manifest.get("left_open", ()):
-            self.unheard[judge, status, reason] = count
+            self.failed_calls[judge, status, reason] = count
         self.quotes.update(manifest.get("quotes", {}))
         for judge, model, count in manifest.get("served", ()):
             self.served[judge, model] = count
 
-    def look_who_served(self, folder: Path) -> None:
+    def count_served(self, folder: Path) -> None:
         """Count the replies in the journal, where there is one."""
         if (journal := folder / JOURNAL).is_file():
             self.served = served(journal)
 
     @property
-    def unheard_again(self) -> int:
+    def retryable(self) -> int:
         """Of the questions that came to nothing, those that it may help to ask again."""
         return sum(
             count
-            for (_, status, reason), count in self.unheard.items()
+            for (_, status, reason), count in self.failed_calls.items()
             if status != "blocked" and not any(words in reason for words in OF_NO_USE)
         )
 
-    def who(self) -> dict[str, str]:
+    def judges_by_ask(self) -> dict[str, str]:
         """For each ask whose words count, such as ``local 80%+human 20%``."""
         shares: dict[str, dict[str, int]] = {}
-        for (ask, judge, status), count in self.said.items():
+        for (ask, judge, status), count in self.outcomes.items():
             if status == "ok":
                 shares.setdefault(ask, {})[judge] = count
         return {ask: _shares(counts) for ask, counts in shares.items()}
 
     def judges(self) -> list[str]:
         """The judges that said anything."""
-        return sorted({judge for _, judge, _ in self.said})
+        return sorted({judge for _, judge, _ in self.outcomes})
 
     def kinds(self, judge: Judge) -> list[str]:
         """The kinds that a judge filled; an encoder may have the name of a chat model."""
-        asked = {ask for ask, name, _ in self.said if name == judge.name}
+        asked = {ask for ask, name, _ in self.outcomes if name == judge.name}
         return sorted({ASKS[ask].kind for ask in asked & judge.asks})
 
 
@@ -148,11 +148,11 @@ def manifest(
             for judge in judges
         ],
         "models": asdict(opened),
-        "unheard": tally.unheard_again,
-        "left_open": [[*which, count] for which, count in sorted(tally.unheard.items())],
+        "unheard": tally.retryable,
+        "left_open": [[*which, count] for which, count in sorted(tally.failed_calls.items())],
         "quotes": dict(tally.quotes),
         "served": [[*which, count] for which, count in tally.served.items()],
-        "judged": [[*said, count] for said, count in sorted(tally.said.items())],
+        "judged": [[*which, count] for which, count in sorted(tally.outcomes.items())],
         "compared": {
             measure: {"pairs": pairs, "cut": tally.cut[measure]}
             for measure, pairs in sorted(tally.pairs.items())

@@ -79,7 +79,7 @@ def of_models(tally: RunTally, judges: Sequence[str], counts: "Counts | None") -
     if not judges:
         return
     yield from _served_by_several(tally)
-    if tally.unheard:
+    if tally.failed_calls:
         yield _left_open(tally)
     if unknown := tally.quotes["unknown"]:
         yield f"Evidence: {unknown:,} named contexts that were not shown were dropped."
@@ -147,8 +147,8 @@ def _served_by_several(tally: RunTally) -> Iterator[str]:
 
 def _left_open(tally: RunTally) -> str:
     """How often models left something open, mostly why, and whether asking again may help."""
-    count, again = sum(tally.unheard.values()), tally.unheard_again
-    (most, _), *others = tally.unheard.most_common()
+    count, again = sum(tally.failed_calls.values()), tally.retryable
+    (most, _), *others = tally.failed_calls.most_common()
     why = (most[2] or most[1]).partition(";")[0]
     more = f"; {len(others):,} other reason{'s' if len(others) > 1 else ''}" if others else ""
     hint = {0: "Asking again is of no use", count: "The same command asks again"}.get(

@@ -12,9 +12,10 @@ from ragstone.metrics import Metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
+from .instructions import PLAIN, Instructions
 from .limits import USUAL, Limits
 from .live import Debug
-from .llm import PLAIN, Instructions, Named
+from .named_models import Named
 from .progress import Report
 
 P = ParamSpec("P")

@@ -96,21 +96,21 @@ class _OwnModels:
     bertscore: str
     offline: bool = field(kw_only=True)
 
-    def open(self, asks: Sequence[str], put: Collection[str]) -> tuple[Models, ModelNames]:
+    def open(self, asks: Sequence[str], judged: Collection[str]) -> tuple[Models, ModelNames]:
         """The models, and those of the run together with them.
 
         Args:
             asks: What is to be computed.
-            put: What the run has asked.
+            judged: What the run has asked.
 
         Raises:
             RunConflict: They are not the run's.
         """
         had = ModelNames.noted(self.run.manifest)
-        own = _own_encoder(had, asks, put) if self.embedder is None else self.embedder
+        own = _own_encoder(had, asks, judged) if self.embedder is None else self.embedder
         models = open_models(
             asks,
-            put,
+            judged,
             _references(self.run.folder),
             embedder=own,
             cross_encoder=self.cross_encoder,
@@ -148,24 +148,24 @@ def _similarities(
         models: Opened where anything is to be computed.
         named: Whether metrics, suites or fields were asked for; if not, only what failed is done.
     """
-    put = {ask for ask, *_ in run.manifest["judged"]}
+    judged = {ask for ask, *_ in run.manifest["judged"]}
     unanswered = _unanswered(run.folder)
     compared = [ask for ask in needed_asks(metrics) if ASKS[ask].kind == Similarity.name]
-    asks = [ask for ask in compared if ask not in put or ask in unanswered]
+    asks = [ask for ask in compared if ask not in judged or ask in unanswered]
     if models.bertscore and BERTSCORE_ASKS.isdisjoint(asks):
         raise InputError(
             f"--bertscore {models.bertscore}: there is no BERTScore to compute here. Leave it out, "
             "or evaluate the data anew, into another folder."
         )
     try:
-        opened, together = models.open(asks, put)
+        opened, together = models.open(asks, judged)
     except (InputError, MissingDependency):
         # What failed is tried again unasked; without its model the rest of the request still goes.
         without = [ask for ask in asks if ask not in unanswered]
         if not named or models.embedder is not None or models.bertscore or without == asks:
             raise
         asks = without
-        opened, together = models.open(asks, put)
+        opened, together = models.open(asks, judged)
     judges = _comparing(opened)
     able = frozenset[str]().union(*(judge.asks for judge in judges))
     asks = [ask for ask in asks if ask in able or ask not in unanswered]
@@ -209,7 +209,7 @@ def _rescored(
     folder = run.folder
     fresh = Folder(folder.path / "rescored")
     evaluation = Evaluation(fresh, spec, progress)
-    evaluation.tally.take(run.manifest)
+    evaluation.tally.resume(run.manifest)
     _forget(evaluation.tally, similarities.asks)
     evaluation.unanswered = sum(similarities.left.values())
     total = int(run.manifest["data"]["examples"])
@@ -250,8 +250,8 @@ def _unanswered(folder: Folder) -> dict[str, int]:
 
 def _forget(tally: RunTally, asks: Collection[str]) -> None:
     """Take out what was counted of these similarities, for they are counted again."""
-    for said in [said for said in tally.said if said[0] in asks]:
-        del tally.said[said]
+    for outcome in [one for one in tally.outcomes if one[0] in asks]:
+        del tally.outcomes[outcome]
     for measure in (ask.partition("/")[2] for ask in asks):
         del tally.pairs[measure], tally.cut[measure]
 
@@ -263,9 +263,9 @@ def _nothing_to_do(lacking: str | None) -> str:
     return f"No similarity is left to ask for. {words}"
 
 
-def _own_encoder(had: ModelNames, further: Collection[str], put: Collection[str]) -> str | None:
+def _own_encoder(had: ModelNames, further: Collection[str], judged: Collection[str]) -> str | None:
     """The name of the encoder that the run has, where something is left for it to compare."""
-    if had.encoder is None or not any(needs_encoder(ask, put) for ask in further):
+    if had.encoder is None or not any(needs_encoder(ask, judged) for ask in further):
         return None
     return had.encoder.rpartition("@")[0]
 

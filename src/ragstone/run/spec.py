@@ -18,8 +18,8 @@ from ragstone.judges.similarity import BertscoreOptions
 from ragstone.metrics import QUICK, SUITES, Metric, needed_asks, parse_metric, wanted_topics
 from ragstone.models import Encoder
 
+from .chat_judges import ChatJudges, chat_judges
 from .label_files import LabelFiles
-from .llm import ModelJudges, model_judges
 from .manifest import VERSION
 from .models import ModelNames, Models, local_encoder, open_models
 from .request import Request
@@ -126,7 +126,7 @@ class Prepared:
     spec: RunSpec
     examples: Examples
     label_files: LabelFiles
-    chat: ModelJudges
+    chat: ChatJudges
     survey: Survey | None
 
 
@@ -143,7 +143,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     """
     options = BertscoreOptions.parse(request.bertscore)
     wanted = requested(request.metrics, request.suites, else_quick=True)
-    chat = model_judges(
+    chat = chat_judges(
         request.judge,
         request.instructions,
         wanted_topics(wanted.scored),
@@ -185,7 +185,7 @@ def grouped_by(*fields: str) -> tuple[str, ...]:
 def _with_models(
     request: Request,
     wanted: Requested,
-    chat: ModelJudges,
+    chat: ChatJudges,
     panel: Panel,
     examples: Examples,
     options: BertscoreOptions,
@@ -204,7 +204,7 @@ def _with_models(
 
 
 def _panel(
-    request: Request, chat: ModelJudges, aligner: Encoder | None = None, models: Models = CLOSED
+    request: Request, chat: ChatJudges, aligner: Encoder | None = None, models: Models = CLOSED
 ) -> Panel:
     return parse_judges(
         chat.names,
@@ -221,14 +221,14 @@ def _panel(
 def _settings(
     request: Request,
     wanted: Requested,
-    chat: ModelJudges,
+    chat: ChatJudges,
     panel: Panel,
     opened: ModelNames,
     fingerprint: str,
 ) -> RunSettings:
     local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
     nli = (judge for judge in panel.judges if isinstance(judge, NliJudge))
-    told = chat.settings()
+    llm = chat.settings()
     return RunSettings.model_validate(
         {
             "ragstone": VERSION,
@@ -240,7 +240,7 @@ def _settings(
             "judges": [judge.name for judge in panel.judges],
             "local": next(local, []),
             "nli": [f"{judge.name}@{judge.model.fingerprint}" for judge in nli],
-            **({} if told is None else {"llm": told}),
+            **({} if llm is None else {"llm": llm}),
             **opened.settings(),
             "citations": request.citations,
             "by": list(several(request.by)),

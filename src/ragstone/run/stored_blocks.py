@@ -33,18 +33,18 @@ class FinishedJudge:
 class StoredJudge:
     """Says again what the finished run holds of a block, but for the failures."""
 
-    said: Mapping[str, Filled]
+    filled: Mapping[str, Filled]
     name: str = "known"
     about: str = "the judgements of the run"
 
     @property
     def asks(self) -> frozenset[str]:
         """What has been judged."""
-        return frozenset(self.said)
+        return frozenset(self.filled)
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
         """The same as before, under the name of the judge who said it."""
-        return self.said[ask]
+        return self.filled[ask]
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def calibrate(
         labels: Label files; none: the labels that the run's examples carry.
         metrics: Only these of the run.
         by: Fields to correct by, beside the system.
-        cluster: The field whose equal values share their fate; by default the run's own.
+        cluster: Field whose rows are not independent; by default the run's own.
         columns: Column of the label files for a label or metric, as ``--map`` gives them.
         scales: Metric to the ends of the scale on which people rated it, such as (1, 5); that
             of others is guessed, and a note says so.

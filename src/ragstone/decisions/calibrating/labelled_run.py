@@ -41,7 +41,7 @@ class LabelledRun:
         labels: What people said, see ``labels_for``.
         metrics: Only these of the run; none for all.
         by: Fields to group by, beside the system.
-        cluster: The field whose equal values share their fate; by default the run's own.
+        cluster: Field whose rows are not independent; by default the run's own.
         method: How rates are corrected.
         assume_random: Correct by labels that plainly are no random sample as if they were one.
         anytime: The labels are looked at again and again as they come.

@@ -73,7 +73,7 @@ def compare(
         baseline: Within a run, the one system b; None: every pair.
         metrics: Which; None: all, and with two runs all that both have.
         by: Fields to compare by, value by value, beside the whole.
-        cluster: The field whose equal values share their fate; None: as in ``run``.
+        cluster: Field whose rows are not independent; None: as in ``run``.
         margin: What is too small to matter, in the unit of the metric, above 0.
         adjust: ``holm``: no false finding among all, but for 5 %; ``bh``: 5 % of
             the findings false.

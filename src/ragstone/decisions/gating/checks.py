@@ -65,7 +65,7 @@ def read_checks(
         system: Only these systems; none for all.
         corrected: In place of the judge's means.
         only: Of ``no_worse_than`` only these metrics; none for all.
-        cluster: The field whose equal values share their fate; by default the run's own.
+        cluster: Field whose rows are not independent; by default the run's own.
         faults: What else is wrong, told along with it.
 
     Raises:

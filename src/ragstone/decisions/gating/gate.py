@@ -203,7 +203,7 @@ def gate(
         labels: People's label files: decide on estimates corrected by them.
         columns: Column of the label files for a label or metric, as ``--map`` gives them.
         scales: Metric to the ends of the scale on which people rated it, such as (1, 5).
-        cluster: The field whose equal values share their fate; by default the run's own.
+        cluster: Field whose rows are not independent; by default the run's own.
         on: ``point`` decides by the values alone, for bars that no interval can clear.
         level: One-sided, in (0, .5).
         max_missing: Share of a requirement's scores, in [0, 1].

@@ -252,7 +252,7 @@ def accuracy(
 
     Args:
         scores: Shape (N,). The judge's, in [0, 1] for a rate.
-        clusters: Shape (N,). Rows with one value share their fate.
+        clusters: Shape (N,). Rows with the same value are not independent.
         both: ``judge``, ``people`` and ``weight`` of the rows that people labelled; None for none.
         of_a_rate: Whether people say yes or no.
     """

@@ -64,7 +64,7 @@ def agreement_coefficients(
     Args:
         ratings: Annotators × items. None and NaN mean not rated.
         scale: What the labels are. On a scale other than nominal they are numbers.
-        clusters: One name an item; items of one name share their fate.
+        clusters: One name an item; items of the same name are not independent.
         seed: The same seed gives the same intervals on every machine.
         resamples: Draws.
         level: Share of intervals that should hold the truth, in (0, 1).

@@ -96,7 +96,7 @@ def kappa_with_interval(
         disagreement: ``nominal``: labels are the same or not, as ``cohen_kappa``;
             ``quadratic``: by the square of their distance, as ``quadratic_kappa``.
         weights: One an item: one over the probability with which it was drawn, up to a factor.
-        clusters: One name an item; items of one name share their fate.
+        clusters: One name an item; items of the same name are not independent.
         seed: Of what is redrawn; the same seed gives the same interval on every machine.
         resamples: Draws.
         level: Share of intervals that should hold the truth, in (0, 1).

@@ -62,8 +62,8 @@ def bradley_terry(
         P(i beats j) = 1 / (1 + exp(θ_j - θ_i)),   mean of θ = 0
 
     A tie is half a win for both. Newton's steps, halved where they would lead
-    away. The variance is the sandwich over clusters, as all comparisons on one
-    question share its fate, times C / (C - 1), with Student's t of C - 1; where
+    away. The variance is the sandwich over clusters, as comparisons on one
+    question are not independent, times C / (C - 1), with Student's t of C - 1; where
     it is 0, as if all tie, the variance of the model with one comparison for
     each cluster and pair.
 

@@ -41,7 +41,7 @@ def favoured(
         scores: Shape (N,). What the judge gave each row, in [0, 1].
         labelled: Shape (n,) places or shape (N,) mask of the labelled rows.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (N,). Rows with one value share their fate.
+        clusters: Shape (N,). Rows with the same value are not independent.
 
     Raises:
         InputError: Wrong shapes or numbers.

@@ -40,7 +40,7 @@ def fair_draw_p(
     Args:
         levels: Shape (n,), whole numbers from 0: what each row is, such as its system.
         chosen: Shape (n,), whether each row was chosen.
-        clusters: Shape (n,), whole numbers; rows of one cluster share their fate.
+        clusters: Shape (n,), whole numbers; rows of one cluster are not independent.
         below: Where p is to be told apart from; it is told down to a twentieth of it.
         seed: The same seed gives the same p.
 

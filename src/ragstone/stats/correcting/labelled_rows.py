@@ -83,7 +83,7 @@ def read_labelled(
         rate: Whether labels must be 0 or 1.
         weights: Shape (n,), above 0: one over the probability with which the
             row was drawn, up to a factor. None where all had the same.
-        clusters: Shape (N,). Rows with one value share their fate.
+        clusters: Shape (N,). Rows with the same value are not independent.
 
     Raises:
         InputError: With every fault.

@@ -68,7 +68,7 @@ def labels_only_rate(
     Args:
         labels: Shape (n,), 0 or 1.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
     Raises:
@@ -126,7 +126,7 @@ def labels_only_mean(
         low: The least score there can be, None for no bound.
         high: The greatest score there can be, None for no bound.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
     Raises:

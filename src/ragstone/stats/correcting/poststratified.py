@@ -130,7 +130,7 @@ def poststratified_rate(
         weights: Shape (n,). One over the probability of being drawn for
             labelling, up to a factor. Needed only where it differs between rows
             of one verdict.
-        clusters: Shape (N,). Rows with one value share their fate.
+        clusters: Shape (N,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
     Raises:

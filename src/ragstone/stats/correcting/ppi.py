@@ -86,7 +86,7 @@ def ppi_mean(
         rate: Whether people say nothing but 0 and 1, which are the ends of the scale.
         weights: Shape (n,). One over the probability of being drawn for
             labelling, up to a factor.
-        clusters: Shape (N,). Rows with one value share their fate.
+        clusters: Shape (N,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
     Raises:

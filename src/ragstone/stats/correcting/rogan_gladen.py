@@ -97,7 +97,7 @@ def rogan_gladen(
         labels: Shape (n,), 0 or 1, in the order of the rows.
         weights: Shape (n,). One over the probability of being drawn for
             labelling, up to a factor.
-        clusters: Shape (N,). Rows with one value share their fate.
+        clusters: Shape (N,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
     Raises:

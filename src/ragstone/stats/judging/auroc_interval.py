@@ -55,7 +55,7 @@ def auroc_interval(
         scores: Shape (n,), finite; higher means more likely positive.
         positive: Shape (n,), true or 1 for a positive.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true value, in (0, 1).
 
     Raises:

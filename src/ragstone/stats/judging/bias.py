@@ -65,7 +65,7 @@ def bias_by_group(
         low: The least difference there can be, None for no bound; -1 for rates.
         high: The greatest difference there can be, None for no bound; 1 for rates.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
     Raises:
@@ -105,7 +105,7 @@ def bias_along(
         low: The least difference there can be, None for no bound; -1 for rates.
         high: The greatest difference there can be, None for no bound; 1 for rates.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true value, in (0, 1).
 
     Raises:

@@ -81,7 +81,7 @@ def calibration_error(
         positive: Shape (n,), true or 1 for a positive.
         bins: At the most, at least 1.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         seed: The same seed gives the same draws on every machine.
         resamples: Draws of the bootstrap.
         level: Of the intervals, in (0, 1).

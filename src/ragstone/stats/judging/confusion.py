@@ -72,7 +72,7 @@ def confusion(
         positive: Which label is positive; True is 1. Rates need it to be one of
             at most two labels.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
     Raises:

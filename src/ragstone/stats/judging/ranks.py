@@ -57,7 +57,7 @@ def spearman(
         a: Shape (n,), finite.
         b: Shape (n,), finite.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true value, in (0, 1).
 
     Raises:
@@ -98,7 +98,7 @@ def kendall(
         a: Shape (n,), finite.
         b: Shape (n,), finite.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true value, in (0, 1).
 
     Raises:

@@ -81,7 +81,7 @@ def best_threshold(
         folds: At least 2.
         seed: Of the folds and of the bootstrap.
         weights: Shape (n,). One over the probability of being drawn, up to a factor.
-        clusters: Shape (n,). Rows with one value share their fate.
+        clusters: Shape (n,). Rows with the same value are not independent.
         resamples: Draws of the bootstrap.
         level: Share of intervals that should hold the true value, in (0, 1).
 

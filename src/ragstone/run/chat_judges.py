@@ -1,16 +1,18 @@
-"""LLM: the judges by model of a run, from what the user named to what the manifest keeps."""
+"""Chat judges: the LLM judges of a run, their settings, and what they ask with."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from ragstone.errors import InputError
 from ragstone.judgements import Topic
 from ragstone.judges import Judge, fingerprint
 from ragstone.models.chat import ChatModel
 
+from .instructions import PLAIN, Instructions
 from .limits import USUAL, Limits
+from .named_models import Named, open_named
 from .settings import ChatSettings
 
 if TYPE_CHECKING:
@@ -21,41 +23,14 @@ if TYPE_CHECKING:
     from .calls.asking import Asking
     from .chat_judge import ChatJudge
 
-Model = str | ChatModel | Callable[..., Any]
-"""A model as a Python caller may give it: its name, itself, or an async function."""
-
-Named = Model | Sequence[Model]
-"""A judge: a model, a judge without one by its name, or several models, which vote."""
-
-
-@dataclass(frozen=True, slots=True)
-class Instructions:
-    """What models are told, and how.
-
-    Args:
-        plan: ``isolated``: each task by itself; ``lean``: some tasks in one question.
-        prompts: A folder with prompts that replace those of the package.
-        language: What replies are written in; None: the language of the texts.
-        rubrics: A TOML file with criteria of the user's own.
-    """
-
-    plan: str = "isolated"
-    prompts: Path | None = None
-    language: str | None = None
-    rubrics: Path | None = None
-
-
-PLAIN = Instructions()
-"""The prompts of the package, each task by itself."""
-
 
 @dataclass(frozen=True)
-class ModelJudges:
-    """The judges by model of a run, by the names that they were given.
+class ChatJudges:
+    """The LLM judges of a run, by the names that they were given.
 
     Attributes:
         names: All judges in the user's words, those without a model too.
-        judges: Those by model.
+        judges: Those that are chat models.
         pool: The connections that they share.
     """
 
@@ -120,7 +95,7 @@ class ModelJudges:
             raise
         return asking
 
-    def told_by_servers(self) -> list[str]:
+    def server_notes(self) -> list[str]:
         """What servers did not take, so that it was left out."""
         return [
             f"{model.name}: its server does not take all it was sent. Left out, or put otherwise: "
@@ -166,7 +141,7 @@ def able_to_ask(
     )
 
 
-def model_judges(
+def chat_judges(
     judge: Named | Sequence[Named],
     instructions: Instructions,
     topics: Sequence[Topic],
@@ -174,8 +149,8 @@ def model_judges(
     *,
     offline: bool,
     to_ask: bool = True,
-) -> ModelJudges:
-    """Open the models among the judges. A comma between models makes a panel that votes.
+) -> ChatJudges:
+    """The judges that are chat models. A comma between models makes a panel that votes.
 
     Args:
         judge: As the user gave it.
@@ -189,32 +164,9 @@ def model_judges(
         InputError: A model that cannot be asked; prompts, rubrics or a plan that are none. Only
             where a model is named.
     """
-    from ragstone.models.chat.names import is_chat
-
-    given = cast(Sequence[Named], judge if isinstance(judge, list | tuple) else [judge])
-    found: dict[str, tuple[ChatModel, ...]] = {}
-    names: list[str] = []
-    pool = None
-    for one in given:
-        if isinstance(one, str) and not any(map(is_chat, one.split(","))):
-            names.append(one)
-            continue
-        if pool is None:
-            from ragstone.models.chat.connections import Connections
-
-            pool = Connections()
-        models = _opened(one, pool, offline=offline, to_ask=to_ask)
-        _check_names(models)
-        names.append(one if isinstance(one, str) else ",".join(model.name for model in models))
-        if names[-1] in found:
-            raise InputError(
-                f"Two judges are called {names[-1]}. Name each once; a function of your own gets a "
-                "name by CallableChat(function, name=…)."
-            )
-        found[names[-1]] = models
-        _check_panel(models)
-    if not found:
-        return ModelJudges(tuple(names), {})
+    named = open_named(judge, offline=offline, to_ask=to_ask)
+    if not named.models:
+        return ChatJudges(named.names, {})
     from ragstone.judges.llm.claims import ClaimsTask
     from ragstone.judges.llm.judge import LLMJudge
     from ragstone.judges.llm.prompts import load_prompts
@@ -243,58 +195,9 @@ def model_judges(
                 topics=tuple(topics),
             )
         )
-        for name, models in found.items()
+        for name, models in named.models.items()
     }
-    return ModelJudges(tuple(names), judges, pool)
-
-
-def _opened(
-    one: Named, connections: "Connections", *, offline: bool, to_ask: bool
-) -> tuple[ChatModel, ...]:
-    if isinstance(one, str):
-        from ragstone.judges.names import panel_models
-        from ragstone.models.chat.names import open_chat
-
-        return tuple(
-            open_chat(name, connections, offline=offline, to_ask=to_ask)
-            for name in panel_models(one)
-        )
-    if isinstance(one, list | tuple):
-        return tuple(
-            model
-            for part in one
-            for model in _opened(part, connections, offline=offline, to_ask=to_ask)
-        )
-    if callable(one):
-        from ragstone.models.chat.callable import CallableChat
-
-        return (CallableChat(one),)
-    assert not isinstance(one, Sequence)
-    return (one,)
-
-
-def _check_names(models: Sequence[ChatModel]) -> None:
-    """In every table a judge is known by its name."""
-    from ragstone.judges.names import is_without_model
-
-    for model in models:
-        if is_without_model(model.name):
-            raise InputError(
-                f"A model cannot be called {model.name}: that is another judge. Give it another "
-                "name; a function of your own gets one by CallableChat(function, name=…)."
-            )
-
-
-def _check_panel(models: Sequence[ChatModel]) -> None:
-    """Members of a panel that would give the same replies are a mistake."""
-    for what in ("name", "identity"):
-        known = [getattr(model, what) for model in models]
-        twice = next((one for one in known if known.count(one) > 1), None)
-        if twice is not None:
-            raise InputError(
-                f"{twice} is in a panel twice. Its members vote: name each once, or tell them "
-                "apart by a setting such as ?seed=2."
-            )
+    return ChatJudges(named.names, judges, named.pool)
 
 
 def _rubrics(judge: "LLMJudge") -> list[str]:
