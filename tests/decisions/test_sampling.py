@@ -287,10 +287,6 @@ def test_people_are_shown_what_a_model_is_shown_and_told_the_same(
     write_sheet(sheet, tmp_path / "labels.csv")
     written = (tmp_path / "labels.guideline.md").read_text(encoding="utf-8")
     assert written == sheet.guideline
-    (tmp_path / "labels.csv").unlink()
-    with pytest.raises(InputError, match=r"labels\.guideline\.md is there"):
-        write_sheet(sheet, tmp_path / "labels.csv")
-    assert not (tmp_path / "labels.csv").exists()
 
 
 def test_labels_of_contexts_and_claims_have_rows_of_their_own(

@@ -23,6 +23,7 @@ from .failures import guarded
 from .formats import formats
 from .gate import gate
 from .judges import judges
+from .kinds import with_kinds
 from .metrics import metrics
 from .models import models
 from .plan import plan
@@ -46,7 +47,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(guarded(command))
+        app.command(rich_help_panel=panel)(guarded(with_kinds(command)))
 app.add_typer(plan, name="plan", rich_help_panel="Decide")
 
 

@@ -7,6 +7,7 @@ import typer
 
 from .column_names import column_names
 from .failures import guarded
+from .kinds import with_kinds
 from .output import print_json
 from .rating_scales import RatingScales, scale_ends
 from .results import MetricsFrom, load_own, names_of
@@ -41,6 +42,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 @plan.command()
 @guarded
+@with_kinds
 def rate(
     value: Annotated[float, typer.Option("--value", help="The rate you expect, from 0 to 1.")],
     half_width: HalfWidth,
@@ -62,6 +64,7 @@ def rate(
 
 @plan.command()
 @guarded
+@with_kinds
 def mean(
     run: RunFolder,
     half_width: HalfWidth,
@@ -96,6 +99,7 @@ def mean(
 
 @plan.command()
 @guarded
+@with_kinds
 def paired(
     run: RunFolder,
     metric: Metrics = None,
@@ -154,6 +158,7 @@ def paired(
 
 @plan.command()
 @guarded
+@with_kinds
 def labels(
     half_width: HalfWidth,
     run: Annotated[

@@ -4,6 +4,7 @@ from .ask import ASKS, Ask, Filler
 from .column import Column
 from .guideline import Guideline, filled, guideline_of, meaning, told_people
 from .kind import KINDS, Kind, answered_by, kind_of, values_of
+from .loading import load_kinds
 from .requirements import REQUIREMENTS, Requirement
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
 from .topic import Topic
@@ -104,6 +105,7 @@ __all__ = [
     "filled",
     "guideline_of",
     "kind_of",
+    "load_kinds",
     "meaning",
     "same_outcome",
     "told_people",

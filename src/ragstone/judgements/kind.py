@@ -63,6 +63,8 @@ class Kind:
         cls.decides = cls.decides or next(iter(decides), "")
         cls.item = cls.item or f"{cls.name}_1"
         cls.key = None if cls.repeats else tuple(cls.having("unit", "topic", "vote"))
+        if cls.name in KINDS:
+            raise TypeError(f"There is a kind called {cls.name} already.")
         KINDS[cls.name] = cls
         cls.asks = tuple(replace(ask, kind=cls.name) for ask in cls.asks)
         enter(cls.asks)

@@ -1,13 +1,12 @@
 """Loading: metrics of a user's own, from entry points, from files, or handed over."""
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
 from ragstone.errors import InputError
+from ragstone.own_file import own_module
 
 from .aliases import ALIASES
 from .core import BUILT_IN, Metric
@@ -38,26 +37,10 @@ def load_metrics(path: Path) -> list[Metric]:
         InputError: The file is not there, does not run, defines no metric, or
             one whose name is taken.
     """
-    if not path.is_file():
-        raise InputError(f"--metrics-from {path}: there is no such file.")
-    spec = importlib.util.spec_from_file_location(f"ragstone_own_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"--metrics-from {path}: not a Python file.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except InputError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise InputError(
-            f"--metrics-from {path}: {type(error).__name__} while it ran: {error}"
-        ) from error
+    module = own_module(path)
     found = [register(value) for value in _defined(module)]
     if not found:
-        raise InputError(
-            f"--metrics-from {path}: no metric in it. Put @metric(over=Claims) before a function."
-        )
+        raise InputError(f"{path}: no metric in it. Put @metric(over=Claims) before a function.")
     return found
 
 

@@ -28,18 +28,16 @@ KEYS: Mapping[str, Sequence[str]] = {
     "examples": ("id",),
     "scores": ("example_id", "metric"),
     "ledger": ("example_id", "ask", "judge"),
-    **{name: (*OF_JUDGEMENT, *kind.key) for name, kind in KINDS.items() if kind.key is not None},
 }
-"""The columns that tell the rows of a table apart."""
+"""The columns that tell the rows of a table apart; of a kind those of its units."""
 
 JSON = ("slices", "labels", "meta")
 PRESENT: Mapping[str, Sequence[str]] = {
     "examples": ("id", "question_id", "system", "reference", "history", "evidence", *JSON, "block"),
     "scores": ("example_id", "metric", "status"),
     "ledger": ("example_id", "ask", "judge", "subject", "status", "block"),
-    **dict.fromkeys(KINDS, OF_JUDGEMENT),
 }
-"""The columns that have no nulls."""
+"""The columns that have no nulls; of a kind ``OF_JUDGEMENT``."""
 
 OF_LISTS: Mapping[str, Sequence[str]] = {
     "reference": (),
@@ -50,11 +48,24 @@ OF_LISTS: Mapping[str, Sequence[str]] = {
 }
 """The lists of an example, and the fields of their records that have no nulls."""
 
-WORDS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "scores": {"status": tuple(STATUS_NAMES.values())},
-    "ledger": {"status": get_args(LedgerStatus), "ask": tuple(ASKS)},
-}
-"""The columns that hold one of a few words."""
+
+def _words(name: str) -> Mapping[str, Sequence[str]]:
+    """The columns that hold one of a few words."""
+    if name == "scores":
+        return {"status": tuple(STATUS_NAMES.values())}
+    return {"status": get_args(LedgerStatus), "ask": tuple(ASKS)} if name == "ledger" else {}
+
+
+def _keys(name: str) -> Sequence[str]:
+    """The columns that tell the rows apart; none where rows may be the same."""
+    if name not in KINDS:
+        return KEYS.get(name, ())
+    key = KINDS[name].key
+    return () if key is None else (*OF_JUDGEMENT, *key)
+
+
+def _present(name: str) -> Sequence[str]:
+    return OF_JUDGEMENT if name in KINDS else PRESENT[name]
 
 
 def counted(name: str, manifest: Manifest) -> int | None:
@@ -71,7 +82,7 @@ def counted(name: str, manifest: Manifest) -> int | None:
 def looked_at(name: str) -> list[str]:
     """The columns of a table that ``check_rows`` looks at."""
     more = ("value",) if name == "scores" else ()
-    return list(dict.fromkeys([*PRESENT[name], *KEYS.get(name, ()), *more]))
+    return list(dict.fromkeys([*_present(name), *_keys(name), *more]))
 
 
 def check_rows(
@@ -151,13 +162,13 @@ Wrong = tuple[str, str, str]
 
 
 def _absent(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
-    for column in PRESENT[name]:
+    for column in _present(name):
         if count := rows[column].null_count():
             yield column, "a value in each row", f"none in {count:,}"
 
 
 def _other_words(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
-    for column, words in WORDS.get(name, {}).items():
+    for column, words in _words(name).items():
         for other in rows[column].unique().drop_nulls().sort():
             if other not in words:
                 yield column, _some(words), _quoted(other)
@@ -166,9 +177,9 @@ def _other_words(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
 
 def _repeated(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
     """Keys that stand twice: looked for by their hashes, and only a find is looked at whole."""
-    if name not in KEYS:
+    if not _keys(name):
         return
-    keys = list(KEYS[name])
+    keys = list(_keys(name))
     hashes = reduce(xor, (pl.col(key).hash(seed) for seed, key in enumerate(keys)))
     if rows.select(hashes.n_unique()).item() == rows.height:
         return

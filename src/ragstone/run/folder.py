@@ -38,7 +38,7 @@ from ragstone.parquet import scan_parquet, sink_parquet, write_parquet
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate
 from .fitting import check_estimates, check_lists, check_rows, counted, looked_at
-from .forms import OF_PARTS, TABLES, BlockForm, Manifest
+from .forms import BlockForm, Manifest, columns_of, tables
 from .written import (
     File,
     Several,
@@ -63,7 +63,6 @@ READY = "rescored.ready"
 """Where all new files of a run lie whole, before they take the place of the old ones."""
 
 LOCK = ".lock"
-JUDGED = ("ledger", *KINDS)
 UNFINISHED = ".unfinished"
 ROWS_AT_ONCE = 20_000
 """Of a table that is being put together; more would be faster and take more memory."""
@@ -121,7 +120,9 @@ class Folder:
         return self._files.get(place)
 
     def _described(self) -> dict[str, Any]:
-        return {place: described(file) for place in PLACES if (file := self.path / place).is_file()}
+        return {
+            place: described(file) for place in places() if (file := self.path / place).is_file()
+        }
 
     def prepare(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Begin a run in the folder, or go on with the one it holds.
@@ -219,7 +220,7 @@ class Folder:
 
     def _fitting(self, name: str, columns: Sequence[str] | None) -> pl.DataFrame:
         file, noted, said = self.table(name), self._expected(_place(name)), self._forms[0]
-        check_table(file, noted.rows, TABLES[name])
+        check_table(file, noted.rows, columns_of(name))
         check_table(file, counted(name, said), {})
         table = scan_parquet(file)
         rows = collect(table if columns is None else table.select(columns), file)
@@ -284,7 +285,7 @@ class Folder:
         faults = [fault_of(self.path / place, file) for place, file in files.items()]
         found = [fault for fault in faults if fault is not None]
         checks: list[Callable[[], object]] = [
-            partial(self._check_rows, name) for name in TABLES if _place(name) in files
+            partial(self._check_rows, name) for name in tables() if _place(name) in files
         ]
         checks += [self._estimates] if ESTIMATES in files else []
         for check in () if found else checks:
@@ -381,7 +382,7 @@ class Folder:
     def join_parts(self, metrics: Sequence[str]) -> None:
         """Put the blocks' tables together, with the scores of these metrics."""
         (self.path / "judgements").mkdir(exist_ok=True)
-        for name in TABLES:
+        for name in tables():
             files = self._part_files(name)
             if not files:
                 continue
@@ -417,7 +418,7 @@ class Folder:
         if not ready.is_dir():
             return
         (self.path / "judgements").mkdir(exist_ok=True)
-        for place in (*PLACES, MANIFEST):
+        for place in (*places(), MANIFEST):
             if (ready / place).is_file():
                 (ready / place).replace(self.path / place)
         shutil.rmtree(ready)
@@ -451,11 +452,12 @@ class Folder:
 
 def _place(name: str) -> str:
     """Where a table lies in a run's folder."""
-    return f"judgements/{name}.parquet" if name in JUDGED else f"{name}.parquet"
+    return f"judgements/{name}.parquet" if name == "ledger" or name in KINDS else f"{name}.parquet"
 
 
-PLACES = (*map(_place, TABLES), ESTIMATES)
-"""Every file that ``run.json`` speaks for."""
+def places() -> tuple[str, ...]:
+    """Every file that ``run.json`` speaks for."""
+    return (*map(_place, tables()), ESTIMATES)
 
 
 def _check_part(part: Path, number: int) -> None:
@@ -468,11 +470,11 @@ def _check_part(part: Path, number: int) -> None:
             raise DamagedRun([Fault(str(part / PART), None, f"files.{name}", "a file", "none")])
     for place, noted in form.files.items():
         check_file(part / place, noted)
-        check_table(part / place, noted.rows, OF_PARTS.get(Path(place).stem, {}))
+        check_table(part / place, noted.rows, columns_of(Path(place).stem))
     size = form.files["facets.parquet"].rows or 0
     examples = part / "examples.parquet"
-    check_table(examples, size, TABLES["examples"])
-    for name in TABLES:
+    check_table(examples, size, columns_of("examples"))
+    for name in tables():
         if f"{name}.parquet" in form.files:
             file = part / f"{name}.parquet"
             rows = collect(scan_parquet(file).select(looked_at(name)), file)

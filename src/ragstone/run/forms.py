@@ -22,7 +22,7 @@ from .written import Count, File, Several
 
 def _known(ask: str) -> str:
     if ask not in ASKS:
-        raise ValueError(f"one of the {len(ASKS)} asks, such as {next(iter(ASKS))}")
+        raise ValueError("a judgement of a kind that is loaded; your own come with --kinds FILE")
     return ask
 
 
@@ -127,7 +127,7 @@ FACETS = {
 }
 """Beside a column for each field that groups, and two for each component of a mean."""
 
-TABLES: Mapping[str, Mapping[str, Any]] = {
+_TABLES: Mapping[str, Mapping[str, Any]] = {
     "examples": {**SCHEMA, **BLOCK},
     "scores": {**SCORES, **BLOCK},
     "ledger": {
@@ -135,13 +135,20 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         **{name: dtype for name, dtype in LEDGER.items() if name != "row"},
         **BLOCK,
     },
-    **{name: {**kind.schema(), **BLOCK, "ask": pl.String()} for name, kind in KINDS.items()},
 }
-"""The columns of each table of a run, in the order in which blocks are put together."""
-
-OF_PARTS: Mapping[str, Mapping[str, Any]] = {
-    **TABLES,
+_OF_PARTS: Mapping[str, Mapping[str, Any]] = {
     "facets": FACETS,
     "origins": {"field": pl.String(), "cluster": pl.UInt64(), "value": pl.UInt64()},
 }
-"""The same of a block, which has two tables more."""
+
+
+def tables() -> list[str]:
+    """The tables of a run, in the order in which blocks are put together."""
+    return [*_TABLES, *KINDS]
+
+
+def columns_of(table: str) -> Mapping[str, Any]:
+    """The columns of a table of a run, or of a block, which has two more; none of another file."""
+    if table in KINDS:
+        return {**KINDS[table].schema(), **BLOCK, "ask": pl.String()}
+    return _TABLES.get(table) or _OF_PARTS.get(table, {})

@@ -148,12 +148,9 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
         raise InputError(f"A label sheet is written to {', '.join(WRITTEN)}, not to {path.name!r}.")
     if path.exists():
         raise InputError(f"{path} is there, and may hold labels. Take another name for the sheet.")
-    guideline = guideline_file(path)
-    if sheet.guideline and guideline.exists():
-        raise InputError(f"{guideline} is there. Take another name for the sheet.")
     path.parent.mkdir(parents=True, exist_ok=True)
     if sheet.guideline:
-        guideline.write_text(sheet.guideline, encoding="utf-8")
+        guideline_file(path).write_text(sheet.guideline, encoding="utf-8")
     if path.suffix == ".csv":
         csv_table(sheet.frame).write_csv(path.absolute())
     elif path.suffix == ".jsonl":

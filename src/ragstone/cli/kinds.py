@@ -1,0 +1,37 @@
+"""Kinds: the option ``--kinds``, which every command has, for the tables of a run may hold them."""
+
+import functools
+from collections.abc import Callable
+from inspect import Parameter, signature
+from typing import Annotated, Any
+
+import typer
+
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE",
+        help="A Python file or module with kinds of judgement of your own, which come along. It is "
+        "run as a program: use your own.",
+    ),
+]
+
+
+def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the option, which is heeded before the command does anything."""
+
+    @functools.wraps(command)
+    def run(*args: Any, kinds: list[str] | None = None, **options: Any) -> None:
+        if kinds:
+            from ragstone.judgements import load_kinds
+
+            for name in kinds:
+                load_kinds(name)
+        command(*args, **options)
+
+    own = Parameter("kinds", Parameter.KEYWORD_ONLY, default=None, annotation=Kinds)
+    given = signature(command)
+    shown = given.replace(parameters=[*given.parameters.values(), own])
+    run.__signature__ = shown  # type: ignore[attr-defined]
+    run.__annotations__ = {**command.__annotations__, "kinds": Kinds}
+    return run

@@ -1,0 +1,56 @@
+"""Own file: a user's Python file or module with metrics or kinds of their own, run as a program."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from ragstone.errors import InputError
+
+
+def own_module(name: str | Path) -> ModuleType:
+    """The module of a file, or of a dotted name that Python finds; run once.
+
+    Raises:
+        InputError: It is not there, or does not run.
+    """
+    path = Path(name)
+    if path.suffix != ".py" and not path.exists():
+        with _told(name):
+            return importlib.import_module(str(name))
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file.")
+    known = f"ragstone_own_{path.stem}"
+    there = sys.modules.get(known)
+    if there is not None and there.__file__ == str(path.resolve()):
+        return there
+    spec = importlib.util.spec_from_file_location(known, path.resolve())
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[known] = module
+    try:
+        with _told(name):
+            spec.loader.exec_module(module)
+    except InputError:
+        del sys.modules[known]
+        raise
+    return module
+
+
+@contextmanager
+def _told(name: str | Path) -> Iterator[None]:
+    """Whatever goes wrong in a user's program is their input's fault, and said in one sentence."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name != str(name).partition(".")[0]:
+            raise InputError(f"{name}: {type(error).__name__} while it ran: {error}") from error
+        raise InputError(f"{name}: there is no such file, and no module of that name.") from error
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{name}: {type(error).__name__} while it ran: {error}") from error
