@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .column_names import column_names
-from .output import print_json, print_notes
+from .output import print_notes, print_page
 
 if TYPE_CHECKING:
     from ragstone.labels.scale import Scale
@@ -58,12 +58,11 @@ def agreement(
     ties stay open.
     Exit status: 0 done, 2 bad input.
     """
-    from ragstone import report
     from ragstone.labels.agreement import agreement_of
     from ragstone.labels.clusters import clusters_of
     from ragstone.labels.read import read_label_table
     from ragstone.labels.write import write_adjudicated
-    from ragstone.report.agreement_page import agreement_page
+    from ragstone.report.pages.agreement import agreement_page
 
     table = read_label_table(labels, columns=column_names(columns or ()))
     scales = _scales(scale or ())
@@ -78,22 +77,7 @@ def agreement(
     broken = table.broken_rules()
     if out is not None:
         write_adjudicated(table, out, scales=scales)
-    if json:
-        print_json(
-            {
-                "labels": [one.to_dict() for one in found],
-                "source": table.source,
-                "n_rows": table.frame.height,
-                "annotators": list(table.annotators),
-                "discarded": table.discarded,
-                "set_aside": table.set_aside,
-                "broken_rules": [one.to_dict() for one in broken],
-                "notes": list(table.notes),
-            }
-        )
-    else:
-        report.show(agreement_page(table, found, broken))
-    print_notes(table.notes)
+    print_page(agreement_page(table, found, broken), json=json)
     if out is not None:
         n = len(table.ties(scales))
         ties = "1 tie stays" if n == 1 else f"{n:,} ties stay"

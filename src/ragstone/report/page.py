@@ -312,9 +312,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Lines with lines below them."""
+    """Lines with lines below them, under a quiet title."""
 
     items: tuple[OutlineItem, ...]
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

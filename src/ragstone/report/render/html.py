@@ -56,7 +56,8 @@ def _block(block: pages.Block) -> str:
         case pages.Table():
             return _table(block) + "".join(_details(block))
         case pages.Outline():
-            return _outline(block.items)
+            title = _tag("p", inert.html(block.title), "quiet") if block.title else ""
+            return title + _outline(block.items)
         case _:
             return charts.chart(block)
 

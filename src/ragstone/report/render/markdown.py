@@ -41,6 +41,7 @@ def _section(section: pages.Section, page: pages.Page) -> Iterator[str]:
             yield from (line for group in block.groups for line in _table(block, group))
             yield from _details(block)
         elif isinstance(block, pages.Outline):
+            yield from (markdown(block.title), "") if block.title else ()
             yield from (line for item in block.items for line in _item(item, 0))
             yield ""
 

@@ -65,6 +65,13 @@ class Shown:
 
     page: pages.Page
 
+    @property
+    def small(self) -> pages.Facts | None:
+        """The last of the small print, below which what is drawn is explained."""
+        blocks = [block for one in self.page.sections for block in one.blocks]
+        small = [block for block in blocks if isinstance(block, pages.Facts) and block.small]
+        return small[-1] if small else None
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
         layouts = {id(one): layout(one, width) for one in self.page.tables}
@@ -80,7 +87,7 @@ class Shown:
                     yield Text()
                 first = False
                 if titled:
-                    yield _text(section.title, HEAD)
+                    yield from _wrapped(_text(section.title, HEAD), console, width, hang=2)
                     titled = False
                 yield from lines
 
@@ -100,12 +107,13 @@ class Shown:
         elif isinstance(block, pages.Facts):
             told = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
             drawn = [(one, layouts[id(one)]) for one in self.page.tables]
-            told += _legend(drawn) if block.small else []
+            told += _legend(drawn) if block is self.small else []
             yield from _facts(told, console, width, DIM if block.small else "")
         elif isinstance(block, Table):
             yield from _table(block, layouts[id(block)], console, width)
             yield from _details(block, console, width)
         elif isinstance(block, pages.Outline):
+            yield from [Text(block.title, DIM)] if block.title else []
             for item in block.items:
                 yield from _item(item, console, width, 2)
 
@@ -330,7 +338,15 @@ class _Drawing:
             return [GridCell(_bar(one, self.layout.strip))]
         if isinstance(one, pages.Share) and self.layout.cut:
             return [cell(f"{one.count:,}")]
-        return [GridCell(_text(words_of(one))), *(cell() for _ in range(wide - 1))]
+        return [GridCell(self.folded(_text(words_of(one)))), *(cell() for _ in range(wide - 1))]
+
+    def folded(self, text: Text) -> Text:
+        """Words over several lines where they are longer than two names."""
+        if text.cell_len <= 2 * self.layout.names or "\n" in text.plain:
+            return text
+        return Text(
+            folded(text.plain, 2 * self.layout.names), text.spans[0].style if text.spans else ""
+        )
 
     def interval(self, one: pages.IntervalCell, at: int) -> list[GridCell]:
         words, drawn = self.intervals[at]

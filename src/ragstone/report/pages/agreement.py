@@ -1,0 +1,308 @@
+"""Agreement page: how far annotators agree, label by label, and what divides them."""
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from ragstone.labels.agreement import ColumnAgreement, Dividing
+from ragstone.labels.broken_rules import BrokenRule
+from ragstone.labels.table import LabelTable
+from ragstone.report.figures import counted, percent
+from ragstone.report.page import (
+    Block,
+    Cell,
+    Count,
+    Facts,
+    Heading,
+    IntervalCell,
+    Mark,
+    Note,
+    Number,
+    Outline,
+    OutlineItem,
+    Page,
+    Paragraphs,
+    Phrase,
+    Row,
+    RowName,
+    Scale,
+    Section,
+    Table,
+    Why,
+    Words,
+    quiet,
+    section,
+    strong,
+    table,
+)
+from ragstone.stats.agreement.ratings import AgreementCoefficient
+from ragstone.stats.interval import Interval
+
+FEW = 30
+"""Items from which on an interval of agreement is no longer rough."""
+
+SHOWN_ANNOTATORS, SHOWN_INSTEAD, SHOWN_BROKEN = 12, 5, 3
+
+COEFFICIENTS = {
+    "percent": ("percent", "pairs of annotators of an item who say the same"),
+    "cohen_kappa": (
+        "Cohen's κ",
+        "beyond chance, which is each annotator's own shares of the labels; of more than two "
+        "annotators the mean over pairs, weighted by their common items",
+    ),
+    "weighted_kappa": ("weighted κ", "the same, differences counted by their square"),
+    "fleiss_kappa": ("Fleiss' κ", "chance is everybody's shares of the labels"),
+    "krippendorff_alpha": (
+        "Krippendorff's α",
+        "chance is all labels shuffled; differences of grades count by the square of their ranks' "
+        "distance, of amounts by the square of their own",
+    ),
+    "gwet_ac1": (
+        "Gwet's AC1",
+        "chance is what items hard to tell get; it holds where one label is rare and κ collapses",
+    ),
+}
+"""The word for each coefficient, and what it is."""
+
+LEGEND = {
+    "items": "what one label is about: an answer, a context, a claim or a statement",
+    "labels": "how many this annotator gave",
+    "compared": "of these, on items where one label leads among the other annotators; where nobody "
+    "else labelled, or the others are split, there is nothing to compare with",
+    "as the others": "share of the compared labels that are the one that leads among the others",
+    "difference": "how far this annotator's labels lie above (+) or below (-) the mean of the "
+    "others' on the same items",
+    "given": "how often a label was given to items that two or more labelled",
+    "again": "where one annotator gives it, how often another one of the item gives it too",
+}
+"""What the columns of the tables are."""
+
+REASONS = {
+    "no_pairs": "undefined: no item has two labels",
+    "no_variation": "undefined: all labels are the same, as chance would have them",
+    "too_many_labels": "undefined: amounts, not categories",
+    "not_numbers": "undefined: not all labels are numbers",
+}
+
+
+def agreement_page(
+    labels: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule] = ()
+) -> Page:
+    """Who labelled what, an overview, each label in turn, and what is wrong with the labels."""
+    compared = [one for one in found if one.n_shared]
+    alone = ", ".join(one.name for one in found if not one.n_shared)
+    sections = [section(Facts(tuple(_header(labels, compared or found, broken))))]
+    if len(compared) > 1:
+        sections.append(section(_overview(compared)))
+    sections += [Section(tuple(_blocks(one)), _title(one)) for one in compared]
+    if alone:
+        words = quiet("labelled by one annotator alone, so there is nothing to compare  ")
+        sections.append(section(Paragraphs(((words, alone),))))
+    if not found:
+        nothing = "No label counts, so there is nothing to compare."
+        sections.append(section(Paragraphs((nothing,))))
+    if compared:
+        sections.append(section(Facts(tuple(_legend(compared)), small=True)))
+        sections.append(section(Facts(tuple(_small_print(compared)), small=True)))
+    return Page("agreement", labels.source, tuple(sections), notes=labels.notes,
+                record=lambda: _record(labels, found, broken))  # fmt: skip
+
+
+def _header(
+    labels: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule]
+) -> Iterator[Note]:
+    names = list(dict.fromkeys(_who(who.name) for one in found for who in one.annotators))
+    more = len(names) - SHOWN_ANNOTATORS
+    who = names[:SHOWN_ANNOTATORS] + ([f"and {more} more"] if more > 0 else [])
+    n = sum(annotator.n_labels for one in found for annotator in one.annotators)
+    counts = f"{counted(n, 'label')} by {counted(len(names), 'annotator')}"
+    yield Note("labels", strong(labels.source))
+    yield Note("", f"{counts}: {', '.join(who)}" if names else counts)
+    for word, left, why in (
+        ("discarded", labels.n_discarded, labels.discarded),
+        ("set aside", labels.n_set_aside, labels.set_aside),
+    ):
+        if left:
+            reasons = ", ".join(f"{reason} {count:,}" for reason, count in why.items())
+            yield Note(word, Phrase(f"{left:,}, not used: {reasons}", "caution"))
+    for rule, several in groupby(sorted(broken, key=lambda one: one.rule), lambda one: one.rule):
+        ones = list(several)
+        where = ", ".join(
+            f"{one.example_id} ({_who(one.annotator)})" for one in ones[:SHOWN_BROKEN]
+        )
+        rest = f" and {len(ones) - SHOWN_BROKEN:,} more" if len(ones) > SHOWN_BROKEN else ""
+        words = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
+        yield Note(rule.replace("_", " "), Phrase(words, "caution"))
+
+
+def _overview(found: Sequence[ColumnAgreement]) -> Table:
+    """Krippendorff's alpha of each label drawn, the others beside it."""
+    scale = _scale([one.coefficients["krippendorff_alpha"] for one in found])
+    columns = (
+        Heading("overview", key=True), Heading("items"), Heading("people"), Heading("percent"),
+        Heading("κ Fleiss", drop=2), Heading("AC1", drop=1), Heading("α", level=found[0].level),
+    )  # fmt: skip
+    rows = [
+        Row((
+            RowName(one.name),
+            Count(one.n_shared),
+            Count(one.n_annotators),
+            *(Number(one.coefficients[name].value)
+              for name in ("percent", "fleiss_kappa", "gwet_ac1")),
+            _drawn(one.coefficients["krippendorff_alpha"], scale),
+        ))
+        for one in found
+    ]  # fmt: skip
+    return table(columns, rows)
+
+
+def _title(one: ColumnAgreement) -> Words:
+    shared = "all" if one.n_shared == one.n_items else f"{one.n_shared:,}"
+    words = [f"{one.scale} · {counted(one.n_items, 'item')}, {shared} labelled by two or more"]
+    words += [counted(one.n_clusters, "cluster")] if one.n_clusters < one.n_shared else []
+    words += [f"{one.n_divided:,} divided"]
+    words += [counted(len(one.ties), "tie")] if one.ties else []
+    return (strong(one.name), "  ", quiet(" · ".join(words)))
+
+
+def _blocks(one: ColumnAgreement) -> Iterator[Block]:
+    """All that is known of one label."""
+    yield _coefficients(one)
+    if one.n_clusters < FEW:
+        n = counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
+        rough = Phrase(f"From {n} only: take the intervals as rough.", "caution")
+        yield Paragraphs((rough,))
+    if one.n_annotators > 1:
+        yield _annotators(one)
+    if one.uses:
+        yield _uses(one)
+    if one.dividing:
+        items = [_dividing(item) for item in one.dividing]
+        left = one.n_divided - len(one.dividing)
+        items += [OutlineItem(quiet(f"and {left:,} more (--limit, --json)"))] if left > 0 else []
+        yield Outline(tuple(items), "dividing them most")
+
+
+def _coefficients(one: ColumnAgreement) -> Table:
+    shown = _shown(one)
+    scale = _scale(shown.values())
+    rows = []
+    for name, value in shown.items():
+        reason = REASONS.get(value.reason or "", value.reason or "")
+        cell: Cell = Why("undefined", reason) if value.value is None else _drawn(value, scale)
+        rows.append(Row((RowName(COEFFICIENTS[name][0]), cell)))
+    return table((Heading("agreement"), Heading("value", level=one.level)), rows)
+
+
+def _shown(one: ColumnAgreement) -> dict[str, AgreementCoefficient]:
+    """The coefficients that labels of this scale have."""
+    return {
+        name: value for name, value in one.coefficients.items() if value.reason != "nominal_scale"
+    }
+
+
+def _annotators(one: ColumnAgreement) -> Table:
+    differing = any(annotator.difference is not None for annotator in one.annotators)
+    columns = [Heading("annotator"), Heading("labels"), Heading("compared")]
+    columns += [Heading("as the others", level=one.level)]
+    columns += [Heading("difference")] if differing else []
+    rows = []
+    for who in one.annotators:
+        low, high = _ends(who.interval)
+        cells: list[Cell] = [RowName(_who(who.name)), Count(who.n_labels), Count(who.n)]
+        cells.append(IntervalCell(who.agreement, low, high, Scale(0, 1)))
+        cells += [Number(who.difference, 2, sign="+")] if differing else []
+        rows.append(Row(tuple(cells)))
+    return table(columns, rows)
+
+
+def _uses(one: ColumnAgreement) -> Table:
+    rows = []
+    for use in one.uses:
+        instead = list(use.instead.items())[:SHOWN_INSTEAD]
+        again = None if use.agreement is None else use.agreement * 100
+        rows.append(
+            Row((
+                RowName(use.value),
+                Count(use.n),
+                Number(again, 0, unit=" %", strong=True),
+                " · ".join(f"{value} {percent(share, 0)}" for value, share in instead) or "–",
+            ))
+        )  # fmt: skip
+    heads = ("label", "given", "again", "what another said instead")
+    return table([Heading(head) for head in heads], rows)
+
+
+def _dividing(item: Dividing) -> OutlineItem:
+    unit = ""
+    if item.unit is not None:
+        unit = f", {item.unit}" if " " in item.unit else f", context {item.unit}"
+    by_label: dict[str, list[str]] = {}
+    for annotator, label in item.labels.items():
+        by_label.setdefault(label, []).append(_who(annotator))
+    ranked = sorted(by_label.items(), key=lambda pair: -len(pair[1]))
+    votes = " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
+    notes = tuple(
+        OutlineItem(quiet(f"{_who(annotator)}: {note}")) for annotator, note in item.notes.items()
+    )
+    return OutlineItem((f"{item.example_id}{unit}", "  ", Phrase(votes, "name")), notes)
+
+
+def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
+    """What the columns of the tables are, those that are on the page."""
+    several = any(one.n_annotators > 1 for one in found)
+    uses = any(one.uses for one in found)
+    there = {
+        "items": True,
+        **dict.fromkeys(("labels", "compared", "as the others"), several),
+        "difference": any(who.difference is not None for one in found for who in one.annotators),
+        **dict.fromkeys(("given", "again"), uses),
+    }
+    yield from (Note(word, LEGEND[word]) for word, shown in there.items() if shown)
+
+
+def _small_print(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
+    """What each coefficient is, and how the intervals were made."""
+    shown = {name for one in found for name in _shown(one)}
+    yield from (Note(word, what) for name, (word, what) in COEFFICIENTS.items() if name in shown)
+    one = found[0]
+    yield Note(
+        "intervals",
+        f"{one.resamples:,} draws of items, or of whole questions and examples (seed {one.seed}); "
+        "Wilson's for single annotators and where all agree",
+    )
+
+
+def _drawn(one: AgreementCoefficient, scale: Scale) -> IntervalCell:
+    low, high = _ends(one.interval)
+    return IntervalCell(one.value, low, high, scale)
+
+
+def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
+    """From 0, what chance gives, to 1; from -1 where a value or an end lies below 0."""
+    least = [one.value for one in ones if one.value is not None]
+    least += [one.interval.low for one in ones if one.interval is not None]
+    return Scale(-1, 1, (Mark(0, "chance"),)) if min(least, default=0.0) < 0 else Scale(0, 1)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (None, None) if interval is None else (interval.low, interval.high)
+
+
+def _who(annotator: str) -> str:
+    return annotator or "(no name)"
+
+
+def _record(
+    labels: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule]
+) -> dict[str, Any]:
+    return {
+        "labels": [one.to_dict() for one in found],
+        "source": labels.source,
+        "n_rows": labels.frame.height,
+        "annotators": list(labels.annotators),
+        "discarded": labels.discarded,
+        "set_aside": labels.set_aside,
+        "broken_rules": [one.to_dict() for one in broken],
+        "notes": list(labels.notes),
+    }
