@@ -231,6 +231,7 @@ def test_words_without_a_number_flip_where_they_differ() -> None:
 
 SETTINGS: Mapping[str, Any] = {
     "llm": {"judges": {"m": ["m@1"]}, "prompts": {"support": "1"}, "rubrics": "r1", "plan": "lean"},
+    "data": "", "definitions": {}, "cluster": "",
     "local": ["1"], "nli": ["nli:x@1"], "encoder": "e1", "cross_encoder": "c1", "bertscore": "b1",
     "citations": "numbers",
 }  # fmt: skip
@@ -264,7 +265,7 @@ def test_identity_has_every_model_prompt_and_setting_that_a_word_depends_on() ->
     ("changed", "line"),
     [
         (llm(plan="full"), "plan: was lean, is full"),
-        (llm(rubrics=None), "rubrics: was r1, is none"),
+        (llm(rubrics="r2"), "rubrics: was r1, is r2"),
         (llm(judges={"m": ["m@2"]}), "models: m was m@1, is m@2"),
         (llm(prompts={}), "prompts: support was 1, is none"),
         ({"local": ["1", "2"]}, "local: was 1, is 1, 2"),

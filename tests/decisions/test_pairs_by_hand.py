@@ -87,6 +87,12 @@ def test_the_share_of_wins_stands_with_its_ends() -> None:
 # Whether both were measured alike -------------------------------------------------------------
 
 
+NOTHING: Mapping[str, Any] = {
+    "data": "", "definitions": {}, "local": [], "nli": [], "citations": "", "cluster": "",
+}  # fmt: skip
+"""The settings of a run that has no judges."""
+
+
 class Judged(MadeRun):
     """A run of which settings, judges and the signature of its numbers are given."""
 
@@ -99,7 +105,7 @@ class Judged(MadeRun):
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        return {**super().manifest, "settings": self.given, "judged": self.judged}
+        return {**super().manifest, "settings": {**NOTHING, **self.given}, "judged": self.judged}
 
     @property
     def estimate_list(self) -> tuple[Estimate, ...]:

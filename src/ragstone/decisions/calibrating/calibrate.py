@@ -13,6 +13,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
+from ragstone.run.settings import RunSettings
 from ragstone.stats.judging.threshold import Criterion
 
 from .checks import JudgeCheck, check_column
@@ -263,7 +264,7 @@ def _passport(
     return Passport(
         judge=identity(of.run),
         date=datetime.now(UTC).date().isoformat(),
-        data=str(of.run.manifest["settings"]["data"]),
+        data=RunSettings.of(of.run.manifest).data,
         source=str(of.run.manifest.get("data", {}).get("source", "")),
         labels=fingerprint_of_labels(of.labels),
         annotators=len(of.labels.annotators),

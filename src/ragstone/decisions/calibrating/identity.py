@@ -6,6 +6,7 @@ from typing import Any
 
 from ragstone.judges import fingerprint
 from ragstone.run import Run
+from ragstone.run.settings import RunSettings
 
 PARTS = ("nli", "encoder", "cross_encoder", "bertscore", "citations")
 """Settings of a run beside the models and prompts of LLMs that a judge's word depends on."""
@@ -16,17 +17,17 @@ def identity(run: Run) -> dict[str, Any]:
 
     Models stand with their parameters, prompts with the hash of their text.
     """
-    settings: Mapping[str, Any] = run.manifest["settings"]
+    settings = RunSettings.of(run.manifest)
     spoke = [judge["name"] for judge in run.manifest["judges"] if judge["kinds"]]
-    told = settings.get("llm", {})
+    chat = settings.llm
     return {
         "judges": sorted(name for name in spoke if not name.startswith("human")),
-        "models": told.get("judges", {}),
-        "prompts": told.get("prompts", {}),
-        "rubrics": told.get("rubrics"),
-        "plan": told.get("plan"),
-        "local": settings["local"] if any(name.startswith("local") for name in spoke) else [],
-        **{name: settings[name] for name in PARTS if settings.get(name)},
+        "models": {} if chat is None else chat.judges,
+        "prompts": {} if chat is None else chat.prompts,
+        "rubrics": None if chat is None else chat.rubrics,
+        "plan": None if chat is None else chat.plan,
+        "local": settings.local if any(name.startswith("local") for name in spoke) else [],
+        **{name: value for name in PARTS if (value := getattr(settings, name))},
     }
 
 

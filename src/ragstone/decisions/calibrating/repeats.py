@@ -8,6 +8,7 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.run import Run
+from ragstone.run.settings import RunSettings
 from ragstone.stats import Interval, ends_of, mean_interval
 
 from .identity import changes, identity
@@ -80,7 +81,7 @@ def same_data(run: Run, again: Run) -> None:
     Raises:
         InputError: The data differ.
     """
-    if run.manifest["settings"]["data"] != again.manifest["settings"]["data"]:
+    if RunSettings.of(run.manifest).data != RunSettings.of(again.manifest).data:
         raise InputError(
             f"{again.path} is of other data than {run.path}. To see how often a judge changes its "
             "word, evaluate the same file again with the same judge and --no-cache."

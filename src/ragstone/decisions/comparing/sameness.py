@@ -14,6 +14,7 @@ from ragstone.judges import fingerprint
 from ragstone.metrics import Metric, needed_asks
 from ragstone.run.estimates import PROMPT_OF
 from ragstone.run.models import ModelNames
+from ragstone.run.settings import ChatSettings, RunSettings
 
 from .sides import run_labels
 
@@ -143,16 +144,14 @@ def _in_words(what: Sequence[str]) -> list[str]:
 def _made_by(scored: Scored, name: str) -> dict[str, str]:
     """What the metric's values rest on, each in words; what is not known is left out."""
     manifest = scored.run.manifest
-    settings: Mapping[str, Any] = manifest["settings"]
+    settings = RunSettings.of(manifest)
     metric = scored.metric(name)
-    if name in settings.get("definitions", {}):
-        return {"definition": str(settings["definitions"][name]), **_signed(scored, name)}
+    if name in settings.definitions:
+        return {"definition": settings.definitions[name], **_signed(scored, name)}
     return _signed(scored, name) if metric is None else _judged(manifest, settings, metric)
 
 
-def _judged(
-    manifest: Mapping[str, Any], settings: Mapping[str, Any], metric: Metric
-) -> dict[str, str]:
+def _judged(manifest: Mapping[str, Any], settings: RunSettings, metric: Metric) -> dict[str, str]:
     asks = needed_asks([metric])
     said: dict[str, set[str]] = {}
     for ask, judge, status, _ in manifest["judged"]:
@@ -161,35 +160,34 @@ def _judged(
     found = {f"{JUDGE_OF}{ask}": " and ".join(sorted(who)) for ask, who in said.items()}
     who = set().union(*said.values())
     if any(judge == "local" or judge.startswith("local:") for judge in who):
-        found["rules of the local judge"] = fingerprint(settings.get("local", []))[:12]
-    for identity in settings.get("nli", ()):
-        judge = str(identity).partition("@")[0]
+        found["rules of the local judge"] = fingerprint(settings.local)[:12]
+    for identity in settings.nli:
+        judge = identity.partition("@")[0]
         if judge in who:
-            found[f"model of {judge}"] = str(identity)
-    found |= _told(settings.get("llm", {}), said)
+            found[f"model of {judge}"] = identity
+    if settings.llm is not None:
+        found |= _instructed(settings.llm, said)
     if "citations" in asks:
-        found["citation marks"] = str(settings.get("citations"))
+        found["citation marks"] = settings.citations
     for word in ModelNames.noted(manifest).signature(asks):
         what, _, model = word.partition(":")
         found[what] = model
     return found
 
 
-def _told(llm: Mapping[str, Any], said: Mapping[str, set[str]]) -> dict[str, str]:
+def _instructed(chat: ChatSettings, said: Mapping[str, set[str]]) -> dict[str, str]:
     """The models that were asked, their prompts and their plan."""
-    models: Mapping[str, Sequence[str]] = llm.get("judges", {})
-    by_model = [ask for ask, who in said.items() if not who.isdisjoint(models)]
+    by_model = [ask for ask, who in said.items() if not who.isdisjoint(chat.judges)]
     if not by_model:
         return {}
     kinds = {ASKS[ask].kind for ask in by_model}
-    versions = llm.get("prompts", {})
-    tasks = sorted({PROMPT_OF.get(kind, kind) for kind in kinds} & set(versions))
-    asked = sorted(set().union(*(said[ask] for ask in by_model)) & set(models))
-    found = {f"model of {judge}": ", ".join(models[judge]) for judge in asked}
-    found |= {f"prompt {task}": str(versions[task]) for task in tasks}
-    found["plan"] = str(llm.get("plan"))
+    tasks = sorted({PROMPT_OF.get(kind, kind) for kind in kinds} & set(chat.prompts))
+    asked = sorted(set().union(*(said[ask] for ask in by_model)) & set(chat.judges))
+    found = {f"model of {judge}": ", ".join(chat.judges[judge]) for judge in asked}
+    found |= {f"prompt {task}": chat.prompts[task] for task in tasks}
+    found["plan"] = chat.plan
     if kinds & BY_RUBRIC:
-        found["rubrics"] = str(llm.get("rubrics"))
+        found["rubrics"] = chat.rubrics
     return found
 
 
