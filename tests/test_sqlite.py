@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import ragstone
-from ragstone.sqlite import Layout, explained, is_damaged, open_file, open_to_read
+from ragstone.sqlite import SqliteLayout, explained, is_damaged, open_file, open_to_read
 
-LAYOUT = Layout(
+LAYOUT = SqliteLayout(
     owner=0x1234, version=3, tables=("CREATE TABLE notes (text TEXT)",), synchronous="FULL"
 )
 OPENER = """
@@ -26,7 +26,7 @@ with open_file(Path(sys.argv[1]), layout) as connection:
     connection.execute("INSERT INTO notes VALUES ('here')")
 """
 
-Open = Callable[[Path, Layout], sqlite3.Connection]
+Open = Callable[[Path, SqliteLayout], sqlite3.Connection]
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_file_is_made_for_this_user_alone_and_written_ahead(tmp_path: Path) ->
 
 
 def test_a_layout_says_how_safe_and_how_large_its_pages_are(tmp_path: Path) -> None:
-    layout = Layout(1, 1, ("CREATE TABLE t (x BLOB)",), "NORMAL", page=16_384)
+    layout = SqliteLayout(1, 1, ("CREATE TABLE t (x BLOB)",), "NORMAL", page=16_384)
     with closing(open_file(tmp_path / "new.sqlite", layout)) as connection:
         assert facts(connection, "synchronous", "page_size") == [1, 16_384]
 

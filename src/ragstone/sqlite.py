@@ -38,7 +38,7 @@ UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SqliteLayout:
     """What a file of ours looks like.
 
     Args:
@@ -57,7 +57,7 @@ class Layout:
     page: int = 4096
 
 
-def open_file(file: Path, layout: Layout) -> sqlite3.Connection:
+def open_file(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
     """A connection to a file of ours, made where there is none, for this user alone.
 
     Raises:
@@ -83,7 +83,7 @@ def open_file(file: Path, layout: Layout) -> sqlite3.Connection:
     return connection
 
 
-def open_to_read(file: Path, layout: Layout) -> sqlite3.Connection:
+def open_to_read(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
     """A connection that writes nothing, also where nothing can be written.
 
     Raises:
@@ -194,7 +194,7 @@ def _encoded(value: str) -> str | bytes:
     return value
 
 
-def _is_ours(connection: sqlite3.Connection, layout: Layout) -> bool:
+def _is_ours(connection: sqlite3.Connection, layout: SqliteLayout) -> bool:
     """Whether it is a file of ours, and not empty."""
     ((owner,),) = connection.execute("PRAGMA application_id")
     ((version,),) = connection.execute("PRAGMA user_version")

@@ -24,7 +24,7 @@ from .names import (
 from .rated import Ends, RatingScale, rating_scales
 from .set_aside import SAME_TWICE, TWO_LABELS
 from .table import SCHEMA, LabelTable
-from .words import Said, in_words
+from .words import LabelValue, in_words
 
 MOST_WORDS = 20
 LONGEST_WORD = 40
@@ -278,7 +278,7 @@ def _labels(
     ratings: Mapping[str, RatingScale],
     faults: list[Fault],
     unlike: dict[str, None],
-) -> Iterator[tuple[Name, Said]]:
+) -> Iterator[tuple[Name, LabelValue]]:
     for column, cell in row.labels.items():
         name = names.get(column)
         if name is None:
@@ -303,7 +303,7 @@ def _about(row: GivenRow) -> str:
     return "proposition" if row.about in ("claim", "statement") else row.about
 
 
-def _row(row: GivenRow, name: Name | None, said: Said | None) -> tuple[Any, ...]:
+def _row(row: GivenRow, name: Name | None, said: LabelValue | None) -> tuple[Any, ...]:
     return (
         row.id,
         None if name is None else name.kind,

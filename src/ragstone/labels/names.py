@@ -22,7 +22,7 @@ from ragstone.metrics import Metric, alias_note, parse_metric
 from ragstone.metrics.correctness import OUTCOMES
 
 from .given import kinds_of_labels, named_by_user, unit_kind
-from .words import Said, in_words, number_in_words
+from .words import LabelValue, in_words, number_in_words
 
 About = Literal["answer", "context", "proposition", "anything"]
 
@@ -153,7 +153,7 @@ def is_about_contexts(kind: str | None, unit: str) -> bool:
     return of_contexts or unit_kind(unit) == "context"
 
 
-def label(name: Name, cell: object, unit: str | None) -> Said | None:
+def label(name: Name, cell: object, unit: str | None) -> LabelValue | None:
     """The label that a cell holds; None where it holds none.
 
     Raises:
@@ -164,11 +164,11 @@ def label(name: Name, cell: object, unit: str | None) -> Said | None:
 
 
 @lru_cache(maxsize=65_536)
-def _label_of_text(name: Name, cell: str, of: str | None) -> Said | None:
+def _label_of_text(name: Name, cell: str, of: str | None) -> LabelValue | None:
     return _label(name, cell, of)
 
 
-def _label(name: Name, cell: object, of: str | None) -> Said | None:
+def _label(name: Name, cell: object, of: str | None) -> LabelValue | None:
     if isinstance(cell, str) and not cell.strip():
         return None
     said = in_words(cell)
@@ -200,26 +200,26 @@ def _values(kind: type[Kind], column: Column, of: str | None) -> Values:
     return values_of((asks or list(kind.asks))[-1], column)
 
 
-def _word(words: Sequence[str], cell: object, said: Said | None) -> Said:
+def _word(words: Sequence[str], cell: object, said: LabelValue | None) -> LabelValue:
     word = said.value.lower() if said else ""
     if word not in words:
         raise NoLabel(f"one of {', '.join(words)}", shown(cell))
-    return Said(word, None)
+    return LabelValue(word, None)
 
 
-def _truth(cell: object, said: Said | None) -> Said:
+def _truth(cell: object, said: LabelValue | None) -> LabelValue:
     number = _yes_or_no(said)
     if number not in (0, 1):
         raise NoLabel(YES_OR_NO, shown(cell))
-    return Said("true" if number else "false", number)
+    return LabelValue("true" if number else "false", number)
 
 
-def _yes_or_no(said: Said | None) -> float | None:
+def _yes_or_no(said: LabelValue | None) -> float | None:
     """The number of a label, of which yes is 1 and no 0; None where it is another word."""
     return None if said is None else YES_NO.get(said.value.lower(), said.number)
 
 
-def _of_metric(name: Name, cell: object, said: Said | None) -> Said:
+def _of_metric(name: Name, cell: object, said: LabelValue | None) -> LabelValue:
     metric = metric_named(name.column)
     if said is None or (metric is None and said.number is None):
         raise NoLabel("a value of the metric", shown(cell))
@@ -230,14 +230,14 @@ def _of_metric(name: Name, cell: object, said: Said | None) -> Said:
         word = OWN_AS_OUTCOME.get(word, word)
         if word not in OUTCOMES:
             raise NoLabel(f"one of {', '.join(OUTCOMES)}, true or false", shown(cell))
-        return Said(word, OUTCOMES[word])
+        return LabelValue(word, OUTCOMES[word])
     low, high = metric.range.low, metric.range.high
     if metric.range.rate:
         return _truth(cell, said)
     number = _yes_or_no(said) if (low, high) == (0, 1) else said.number
     if number is None or not low <= number <= high:
         raise NoLabel(_between(low, high), shown(cell) if number is None else said.value)
-    return said if number == said.number else Said(number_in_words(number), number)
+    return said if number == said.number else LabelValue(number_in_words(number), number)
 
 
 def _between(low: float, high: float) -> str:

@@ -14,7 +14,7 @@ from ragstone.examples.problem import shown
 from ragstone.metrics import Metric
 
 from .names import Name, NoLabel, fits, metric_named
-from .words import Said, in_words, number_in_words
+from .words import LabelValue, in_words, number_in_words
 
 Ends = tuple[float, float]
 """What stands for the least and for the greatest value of a metric."""
@@ -32,7 +32,7 @@ class RatingScale:
     last: float
     guessed: bool = False
 
-    def said(self, cell: object) -> Said:
+    def said(self, cell: object) -> LabelValue:
         """The metric's value behind a rating.
 
         Raises:
@@ -45,7 +45,7 @@ class RatingScale:
             raise NoLabel(f"a rating from {least:g} to {most:g}", shown(cell))
         low, high = self.metric.range.low, self.metric.range.high
         value = low + (number - self.first) / (self.last - self.first) * (high - low)
-        return Said(number_in_words(value), value)
+        return LabelValue(number_in_words(value), value)
 
     def __str__(self) -> str:
         """What a reader should know of it."""

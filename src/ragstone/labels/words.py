@@ -9,7 +9,7 @@ LARGEST_WHOLE = 2**53
 NAMED_TRUTHS = {"true": True, "false": False}
 
 
-class Said(NamedTuple):
+class LabelValue(NamedTuple):
     """A label: in words, and as a number where it is one."""
 
     value: str
@@ -27,7 +27,7 @@ def number_in_words(value: float) -> str:
     return repr(float(value))
 
 
-def in_words(cell: object) -> Said | None:
+def in_words(cell: object) -> LabelValue | None:
     """A label of any kind; None where the cell is no label: an object, a list, NaN.
 
     ``true`` and ``false`` in any case are truth values, and what reads as a number is one.
@@ -36,7 +36,7 @@ def in_words(cell: object) -> Said | None:
     (Said(value='true', number=1.0), Said(value='2', number=2.0), Said(value='a bit', number=None))
     """
     if isinstance(cell, bool):
-        return Said("true", 1.0) if cell else Said("false", 0.0)
+        return LabelValue("true", 1.0) if cell else LabelValue("false", 0.0)
     if isinstance(cell, (int, float)):
         return number_said(cell)
     if not isinstance(cell, str):
@@ -46,16 +46,16 @@ def in_words(cell: object) -> Said | None:
         return in_words(NAMED_TRUTHS[text.lower()])
     if NUMBER.fullmatch(text) and (said := number_said(float(text))) is not None:
         return said
-    return Said(text, None)
+    return LabelValue(text, None)
 
 
-def number_said(value: float) -> Said | None:
+def number_said(value: float) -> LabelValue | None:
     """A finite number as a label."""
     try:
         number = float(value)
     except OverflowError:
         return None
-    return Said(number_in_words(number), number + 0.0) if isfinite(number) else None
+    return LabelValue(number_in_words(number), number + 0.0) if isfinite(number) else None
 
 
 def plain_value(value: str, number: float | None) -> bool | int | float | str:

@@ -20,7 +20,7 @@ from .citing import CitationPrecision, CitationRecall, SourceAttribution
 from .composite import Composite, OverallSimple, OverallWeighted, RagasHarmonic, RagasScore
 from .core import Metric, Part, share, wanted_topics
 from .correctness import AnswerCorrectness, AnswerCoverage, AnswerOutcome, FactualAccuracy
-from .critique import Critique
+from .critique import AspectVerdict
 from .embedding import (
     EmbeddingAnswerRelevance,
     EmbeddingContextRelevance,
@@ -49,7 +49,7 @@ from .overlap import (
 from .own import FunctionMetric, metric
 from .parse import metric_types, parse_metric
 from .ranking import MRR, ContextPrecision, Precision, PrecisionOverRetrieved
-from .rating import Rating
+from .rating import RubricScore
 from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
 from .score import SCORES, needed_asks, score
 from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
@@ -72,6 +72,7 @@ __all__ = [
     "AnswerOutcome",
     "AnswerRelevance",
     "AnswerRelevanceRated",
+    "AspectVerdict",
     "BertscoreF1",
     "BertscorePrecision",
     "BertscoreRecall",
@@ -84,7 +85,6 @@ __all__ = [
     "ContextRecall",
     "ContextUtilization",
     "Contradiction",
-    "Critique",
     "EmbeddingAnswerRelevance",
     "EmbeddingContextRelevance",
     "EmbeddingContextSufficiency",
@@ -116,12 +116,12 @@ __all__ = [
     "RagasHarmonic",
     "RagasScore",
     "Range",
-    "Rating",
     "Recall",
     "ReferenceSimilarityMax",
     "ResponseCompleteness",
     "Rouge2",
     "RougeL",
+    "RubricScore",
     "Score",
     "SemanticSimilarity",
     "SemanticSimilarityCrossEncoder",

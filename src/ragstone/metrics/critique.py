@@ -22,7 +22,7 @@ BETTER: dict[str, Literal["+", "-", "0"]] = {
 
 
 @dataclass(frozen=True)
-class Critique(Metric):
+class AspectVerdict(Metric):
     """Majority of the votes on one aspect: 1 yes, 0 no.
 
     ``definition`` says what an aspect of your own means. With ``votes``, an odd number, the

@@ -12,7 +12,7 @@ from .outcome import Undefined
 
 
 @dataclass(frozen=True)
-class Rating(Metric):
+class RubricScore(Metric):
     """The score an answer was given on one criterion of a rubric, from 0 to 1.
 
     Undefined where the answer was not rated on it, such as for want of a text that the

@@ -14,7 +14,7 @@ import numpy as np
 
 from ragstone.errors import ModelError
 from ragstone.private import private_folder
-from ragstone.sqlite import UNREADABLE, Layout, is_damaged, open_file
+from ragstone.sqlite import UNREADABLE, SqliteLayout, is_damaged, open_file
 
 from . import store
 from .encoder import Vectors
@@ -22,7 +22,7 @@ from .lock import locked
 from .store import Note
 
 FILE = "embeddings.sqlite"
-LAYOUT = Layout(
+LAYOUT = SqliteLayout(
     owner=0x5261_6773,
     version=2,
     tables=("CREATE TABLE embeddings (key BLOB PRIMARY KEY, vector BLOB NOT NULL)",),

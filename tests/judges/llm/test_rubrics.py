@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import Topic
-from ragstone.judges.llm.rubrics import Point, Rubric, check_topics, load_rubrics
+from ragstone.judges.llm.rubrics import Rubric, ScalePoint, check_topics, load_rubrics
 from ragstone.metrics import parse_metric, wanted_topics
 
 CLARITY = """
@@ -62,7 +62,11 @@ def test_the_criteria_of_a_file_stand_beside_ours(tmp_path: Path) -> None:
         "clarity",
         "How easily ANSWER is understood.",
         ("question", "answer"),
-        (Point(0.0, "Not at all."), Point(0.5, "With effort."), Point(1.0, "At once.")),
+        (
+            ScalePoint(0.0, "Not at all."),
+            ScalePoint(0.5, "With effort."),
+            ScalePoint(1.0, "At once."),
+        ),
         ("Mark every term that is not explained.",),
         "best",
     )

@@ -17,7 +17,7 @@ from ragstone.examples.labels import FIELDS, Unit
 from ragstone.inert import csv_table
 from ragstone.judgements import ASKS, KINDS, Kind, kind_of, told_people
 from ragstone.judges import HumanJudge, RulesJudge
-from ragstone.metrics import AnswerOutcome, Critique, Metric, Rating
+from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
 from ragstone.parquet import write_parquet
 from ragstone.run import Run
 
@@ -169,9 +169,9 @@ def _needed(metric: Metric) -> list[RequestedLabel]:
 
     The outcome of an answer is one word, which is asked for itself.
     """
-    if isinstance(metric, Rating):
+    if isinstance(metric, RubricScore):
         return [RequestedLabel(f"rating.{metric.criterion}", "answer")]
-    if isinstance(metric, Critique):
+    if isinstance(metric, AspectVerdict):
         return [RequestedLabel(f"critique.{metric.aspect}", "answer")]
     by_people = HumanJudge().asks | RulesJudge().asks
     if metric.name == AnswerOutcome.name or not metric.asks <= by_people:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
-from ragstone.metrics import Composite, Critique, parse_metric
+from ragstone.metrics import AspectVerdict, Composite, parse_metric
 
 from .opinions import JointOpinion
 
@@ -111,7 +111,7 @@ def _unfit(scored: Scored, name: str) -> str | None:
         return "it is your own and not loaded: --metrics-from FILE"
     if isinstance(metric, Composite):
         return "a composite cannot be in another"
-    if isinstance(metric, Critique):
+    if isinstance(metric, AspectVerdict):
         return "critiques stand in no composite"
     if not scored.of(name)["value"].count():
         return "it has no score in this run"

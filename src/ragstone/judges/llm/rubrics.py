@@ -24,7 +24,7 @@ FIELDS = ("about", "sees", "points", "steps", "merge")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScalePoint:
     """One step of a scale.
 
     Args:
@@ -53,7 +53,7 @@ class Rubric:
     name: str
     about: str
     sees: tuple[str, ...]
-    points: tuple[Point, ...]
+    points: tuple[ScalePoint, ...]
     steps: tuple[str, ...] = ()
     merge: Literal["best", "mean"] = "best"
 
@@ -124,7 +124,7 @@ def _rubric(name: str, table: Mapping[str, Any]) -> Rubric:
         name,
         table["about"].strip(),
         tuple(text for text in TEXTS if text in table["sees"]),
-        tuple(Point(float(one["value"]), one["means"].strip()) for one in table["points"]),
+        tuple(ScalePoint(float(one["value"]), one["means"].strip()) for one in table["points"]),
         tuple(step.strip() for step in table.get("steps", ())),
         table.get("merge", "best"),
     )

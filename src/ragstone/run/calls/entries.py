@@ -12,7 +12,7 @@ from typing import Literal
 from ragstone.models.chat import Usage
 from ragstone.sqlite import (
     UNREADABLE,
-    Layout,
+    SqliteLayout,
     as_number,
     as_text,
     as_whole,
@@ -23,7 +23,7 @@ from ragstone.sqlite import (
 
 FILE = "journal.sqlite"
 
-LAYOUT = Layout(
+LAYOUT = SqliteLayout(
     owner=0x5261_674A,
     version=1,
     tables=(

@@ -8,13 +8,21 @@ from pathlib import Path
 
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.private import private_folder
-from ragstone.sqlite import UNREADABLE, Layout, as_text, damaged, explained, open_file, storable
+from ragstone.sqlite import (
+    UNREADABLE,
+    SqliteLayout,
+    as_text,
+    damaged,
+    explained,
+    open_file,
+    storable,
+)
 
 from .commits import Commits
 
 FILE = "replies.sqlite"
 
-LAYOUT = Layout(
+LAYOUT = SqliteLayout(
     owner=0x5261_6752,
     version=2,
     tables=(

@@ -1,0 +1,22 @@
+"""The names of classes: whoever reads one knows which is meant."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import ragstone
+
+ROOT = Path(ragstone.__file__).parent
+PAGES = "report"
+"""Whose parts of a page have names that pages in general have."""
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    places = defaultdict(list)
+    for file in sorted(ROOT.rglob("*.py")):
+        if file.relative_to(ROOT).parts[0] == PAGES:
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(file.relative_to(ROOT)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
