@@ -19,11 +19,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from ragstone.argument import in_python
+
 SHOWN_FAULTS = 20
 
 
 class RagstoneError(Exception):
-    """Root of the tree."""
+    """Root of the tree. ``str`` tells it to a Python caller; ``text`` is not told to anybody yet,
+    see ``ragstone.argument``."""
+
+    @property
+    def text(self) -> str:
+        """The message, with the arguments that it names."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return in_python(self.text)
 
 
 class InputError(RagstoneError):
@@ -65,9 +76,11 @@ class DataError(InputError):
         self.faults = tuple(faults)
         self.total = len(self.faults) if total is None else total
         self.hint = hint
-        super().__init__(str(self))
+        super().__init__()
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """Every fault that is shown, a line each, and the hint."""
         noun = "fault" if self.total == 1 else "faults"
         lines = [f"{self.total:,} {noun} in the data."]
         lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
@@ -105,9 +118,11 @@ class DamagedRun(InputError):
     def __init__(self, faults: Sequence[Fault], *, hint: str = "") -> None:
         self.faults = tuple(faults)
         self.hint = hint
-        super().__init__(str(self))
+        super().__init__()
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """Every file that is shown, a line each, and the hint."""
         lines = ["The run is damaged: what lies in its folder is not what was written there."]
         lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
         if len(self.faults) > SHOWN_FAULTS:

@@ -10,6 +10,7 @@ from typing import NoReturn, ParamSpec
 
 import typer
 
+from ragstone.argument import in_shell
 from ragstone.errors import RagstoneError
 
 from .output import say
@@ -31,7 +32,7 @@ def guarded(command: Callable[Given, None]) -> Callable[Given, None]:
                 if sys.stdout is not None:
                     sys.stdout.flush()
         except RagstoneError as error:
-            fail(str(error), BAD_INPUT)
+            fail(in_shell(error.text), BAD_INPUT)
         except KeyboardInterrupt:
             fail("Interrupted. What was done is kept: the same command goes on.", INTERRUPTED)
         except BrokenPipeError:

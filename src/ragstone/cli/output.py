@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ragstone.argument import in_shell
 from ragstone.inert import json_text, seen
 
 if TYPE_CHECKING:
@@ -40,4 +41,4 @@ def print_notes(notes: Iterable[str]) -> None:
 
 def say(words: str, *, err: bool = False) -> None:
     """Print words, those of the data in them so that they can only be read."""
-    typer.echo(seen(words), err=err)
+    typer.echo(seen(in_shell(words)), err=err)
