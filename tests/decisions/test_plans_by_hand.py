@@ -1,20 +1,19 @@
 """What a pilot of a handful of questions says of sizes, worked out by hand."""
 
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from rich.console import Console
 
 from ragstone.decisions.planning.label_sizes import Accuracy, accuracy, known_of_run, label_size
 from ragstone.decisions.planning.sizes import differences, mean_sizes, paired_sizes, rate_size
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.labels.read import labels_of
-from ragstone.report.plan_page import mean_page
+from ragstone.report.pages.plan import mean_page
+from ragstone.report.render.terminal import as_text
 from ragstone.run import evaluate
 from ragstone.stats.planning.equivalence import equivalence_margin
 from ragstone.stats.planning.labels_needed import labels_for_mean
@@ -37,10 +36,8 @@ def test_a_pilot_of_fewer_than_twenty_questions_is_a_guess(
 ) -> None:
     scores = [float(at % 2) for at in range(questions)]
     sizes = mean_sizes(Scored(run(hit=scores)), ["hit"], 0.1)
-    shown = StringIO()
-    Console(file=shown, width=120).print(mean_page("run", sizes))
     words = f"A pilot of {questions} is a guess: run 20 at least"
-    assert (words in shown.getvalue()) is told
+    assert (words in as_text(mean_page("run", sizes), 120)) is told
 
 
 # Two systems ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import typer
 from .column_names import column_names
 from .failures import guarded
 from .kinds import with_kinds
-from .output import print_json
+from .output import print_page
 from .rating_scales import RatingScales, scale_ends
 from .results import MetricsFrom, load_own, names_of
 
@@ -55,11 +55,10 @@ def rate(
     Example: ragstone plan rate --value 0.8 --half-width 0.03
     """
     from ragstone.decisions.planning.sizes import rate_size
-    from ragstone.report import show
-    from ragstone.report.plan_page import rate_page
+    from ragstone.report.pages.plan import rate_page
 
     found = rate_size(value, half_width, level=level)
-    print_json(found.to_dict()) if json else show(rate_page(found))
+    print_page(rate_page(found), json=json)
 
 
 @plan.command()
@@ -81,20 +80,13 @@ def mean(
 
     Example: ragstone plan mean RUN -m faithfulness --half-width 0.02
     """
-    from dataclasses import asdict
-
     from ragstone.decisions.planning.sizes import mean_sizes
-    from ragstone.report import show
-    from ragstone.report.plan_page import mean_page
+    from ragstone.report.pages.plan import mean_page
 
     load_own(metrics_from or ())
     scored = _scored(run, cluster)
     found = mean_sizes(scored, names_of(metric), half_width, systems=system or (), level=level)
-    if json:
-        sizes = [asdict(one) for one in found]
-        print_json({"plan": "mean", "run": str(run), "cluster": scored.cluster, "sizes": sizes})
-    else:
-        show(mean_page(str(run), found, cluster=scored.cluster))
+    print_page(mean_page(str(run), found, cluster=scored.cluster), json=json)
 
 
 @plan.command()
@@ -132,11 +124,8 @@ def paired(
     `ragstone compare`: McNemar's exact one for rates, else by permutation, each at its part of
     the level. Example: ragstone plan paired RUN -m faithfulness --difference 0.03
     """
-    from dataclasses import asdict
-
     from ragstone.decisions.planning.sizes import paired_sizes
-    from ragstone.report import show
-    from ragstone.report.plan_page import paired_page
+    from ragstone.report.pages.plan import paired_page
 
     load_own(metrics_from or ())
     found = paired_sizes(
@@ -149,11 +138,7 @@ def paired(
         level=level,
         single=single,
     )
-    if json:
-        sizes = [asdict(one) for one in found]
-        print_json({"plan": "paired", "run": str(run), "sizes": sizes})
-    else:
-        show(paired_page(str(run), found))
+    print_page(paired_page(str(run), found), json=json)
 
 
 @plan.command()
@@ -225,8 +210,7 @@ def labels(
 
     from ragstone.decisions.planning.label_sizes import Accuracy, known_of_run, label_size
     from ragstone.errors import InputError
-    from ragstone.report import show
-    from ragstone.report.plan_page import labels_page
+    from ragstone.report.pages.plan import labels_page
 
     load_own(metrics_from or ())
     if run is None:
@@ -256,7 +240,7 @@ def labels(
     found = label_size(
         known, half_width, level=level, assurance=assurance, metric=metric, system=system
     )
-    print_json(found.to_dict()) if json else show(labels_page(found))
+    print_page(labels_page(found), json=json)
 
 
 def _scored(run: Path, cluster: str | None) -> "Scored":

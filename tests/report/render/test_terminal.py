@@ -198,6 +198,12 @@ def test_a_bar_is_shared_out_by_largest_remainder(page_of: PageOf) -> None:
     assert line.split()[2:] == ["2", "67", "%", "1", "33", "%"]
 
 
+def test_what_is_there_at_all_has_a_letter_of_a_bar(page_of: PageOf) -> None:
+    bar = Bar((BarPart(1, 0), BarPart(999, 5), BarPart(0, 3)), 1000)
+    (line,) = lines(page_of(table((Heading(),), [Row((bar,))])))
+    assert line == "█" + "·" * 30
+
+
 def test_an_empty_table_is_its_head(page_of: PageOf) -> None:
     assert lines(page_of(table((Heading("metric"), Heading("n")), []))) == ["metric  n"]
 

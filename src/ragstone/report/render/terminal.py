@@ -213,7 +213,8 @@ class _Drawing:
             if self.alone:
                 title = group.title or self.table.columns[0].head
                 lines.append([cell(title, HEAD if group.title else DIM, span=len(columns))])
-            lines.append(self.head(group))
+            head = self.head(group)
+            lines += [head] if any(one.text for one in head) else []
             lines += self.rows(group.rows, len(columns))
         return Grid(columns, lines)
 
@@ -532,7 +533,10 @@ def _stacked(value: str) -> str:
 
 
 def _bar(bar: pages.Bar, width: int) -> Text:
-    """A bar of ``width`` characters by share; the largest remainders are rounded up."""
+    """A bar of ``width`` characters by share; the largest remainders are rounded up.
+
+    What is there at all has a character of its own.
+    """
     drawn = Text()
     if not bar.whole or not width:
         return drawn
@@ -541,6 +545,10 @@ def _bar(bar: pages.Bar, width: int) -> Text:
     by_remainder = sorted(range(len(exact)), key=lambda at: lengths[at] - exact[at])
     for at in by_remainder[: round(sum(exact)) - sum(lengths)]:
         lengths[at] += 1
+    for at, part in enumerate(bar.parts):
+        if part.size > 0 and not lengths[at] and max(lengths) > 1:
+            lengths[lengths.index(max(lengths))] -= 1
+            lengths[at] = 1
     for length, part in zip(lengths, bar.parts, strict=True):
         fill, style = FILLS[part.level % len(FILLS)]
         drawn.append(fill * length, style)
