@@ -19,8 +19,8 @@ LAYOUT = SqliteLayout(
 OPENER = """
 import sys
 from pathlib import Path
-from ragstone.sqlite import Layout, open_file
-layout = Layout(0x1234, 3, ("CREATE TABLE notes (text TEXT)",), "FULL")
+from ragstone.sqlite import SqliteLayout, open_file
+layout = SqliteLayout(0x1234, 3, ("CREATE TABLE notes (text TEXT)",), "FULL")
 sys.stdin.readline()
 with open_file(Path(sys.argv[1]), layout) as connection:
     connection.execute("INSERT INTO notes VALUES ('here')")

@@ -12,12 +12,12 @@ from ragstone.judgements import Topic
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.rating import RatingItem, RatingTask, rating_item
-from ragstone.judges.llm.rubrics import Rubric, ScalePoint, load_rubrics
+from ragstone.judges.llm.rubrics import Point, Rubric, load_rubrics
 from ragstone.judges.llm.task import UNSPLIT, Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "rating": "Rate it."})
 ROOM = 100_000
-SCALE = (ScalePoint(0.2, "Poor."), ScalePoint(0.5, "Middling."), ScalePoint(1.0, "Good."))
+SCALE = (Point(0.2, "Poor."), Point(0.5, "Middling."), Point(1.0, "Good."))
 RUBRICS = {
     rubric.name: rubric
     for rubric in (

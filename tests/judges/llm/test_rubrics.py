@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import Topic
-from ragstone.judges.llm.rubrics import Rubric, ScalePoint, check_topics, load_rubrics
+from ragstone.judges.llm.rubrics import Point, Rubric, check_topics, load_rubrics
 from ragstone.metrics import parse_metric, wanted_topics
 
 CLARITY = """
@@ -63,9 +63,9 @@ def test_the_criteria_of_a_file_stand_beside_ours(tmp_path: Path) -> None:
         "How easily ANSWER is understood.",
         ("question", "answer"),
         (
-            ScalePoint(0.0, "Not at all."),
-            ScalePoint(0.5, "With effort."),
-            ScalePoint(1.0, "At once."),
+            Point(0.0, "Not at all."),
+            Point(0.5, "With effort."),
+            Point(1.0, "At once."),
         ),
         ("Mark every term that is not explained.",),
         "best",
@@ -157,3 +157,11 @@ def test_aspects_are_checked_too_and_rivals_are_not() -> None:
     check_topics([Topic("preference", "any"), Topic("critique", "coherence")], load_rubrics())
     with pytest.raises(UnknownName, match="aspect"):
         check_topics([Topic("critique", "wit")], load_rubrics())
+
+
+def test_a_rubric_prints_as_it_did_when_run_folders_kept_its_fingerprint() -> None:
+    rubric = Rubric("tone", "How kind it is.", ("answer",), (Point(0.5, "Half."),), (), "mean")
+    assert repr(rubric) == (
+        "Rubric(name='tone', about='How kind it is.', sees=('answer',), "
+        "points=(Point(value=0.5, means='Half.'),), steps=(), merge='mean')"
+    )

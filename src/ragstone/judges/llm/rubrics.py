@@ -23,8 +23,9 @@ MOST_POINTS = 11
 FIELDS = ("about", "sees", "points", "steps", "merge")
 
 
+# Run folders keep a fingerprint of the text that these two print: another name is another rubric.
 @dataclass(frozen=True, slots=True)
-class ScalePoint:
+class Point:
     """One step of a scale.
 
     Args:
@@ -53,7 +54,7 @@ class Rubric:
     name: str
     about: str
     sees: tuple[str, ...]
-    points: tuple[ScalePoint, ...]
+    points: tuple[Point, ...]
     steps: tuple[str, ...] = ()
     merge: Literal["best", "mean"] = "best"
 
@@ -124,7 +125,7 @@ def _rubric(name: str, table: Mapping[str, Any]) -> Rubric:
         name,
         table["about"].strip(),
         tuple(text for text in TEXTS if text in table["sees"]),
-        tuple(ScalePoint(float(one["value"]), one["means"].strip()) for one in table["points"]),
+        tuple(Point(float(one["value"]), one["means"].strip()) for one in table["points"]),
         tuple(step.strip() for step in table.get("steps", ())),
         table.get("merge", "best"),
     )
