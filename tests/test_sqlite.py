@@ -4,7 +4,9 @@ import re
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -131,6 +133,20 @@ def test_reading_makes_nothing(content: bytes | None, tmp_path: Path) -> None:
     with pytest.raises(sqlite3.Error):
         open_to_read(file, LAYOUT)
     assert list(tmp_path.iterdir()) == before
+
+
+def test_whoever_reads_an_empty_file_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "notes.sqlite"
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM sqlite_master").fetchall()
+        with ThreadPoolExecutor(1) as pool:
+            opening = pool.submit(open_file, file, LAYOUT)
+            time.sleep(0.2)
+            assert not opening.done()
+            other.execute("COMMIT")
+            with closing(opening.result(20)) as connection:
+                assert facts(connection, "journal_mode") == ["wal"]
 
 
 def test_several_processes_may_make_it_at_once(tmp_path: Path) -> None:

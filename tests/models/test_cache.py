@@ -270,6 +270,40 @@ def test_a_file_that_cannot_be_used_is_set_aside(
     assert len(notes) == 1
 
 
+def test_a_damaged_file_that_cannot_be_renamed_is_gone_on_without(
+    file: Path, notes: list[str]
+) -> None:
+    file.with_name(f"{file.name}.damaged").mkdir(parents=True)
+    no_database(file)
+    encoder, asked = cached(notes)
+    for _ in range(2):
+        assert encoder.embed(["tin"]).tobytes() == ScriptedEncoder().embed(["tin"]).tobytes()
+    assert asked == ["tin", "tin"]
+    (note,) = notes
+    assert note.startswith("Embeddings are not kept in ")
+
+
+def test_a_file_that_another_has_set_aside_is_not_set_aside_again(
+    file: Path, notes: list[str]
+) -> None:
+    texts = [f"text {number}" for number in range(5000)]
+    encoder, asked = cached(notes, ScriptedEncoder(dimensions=200))
+    encoder.embed(texts)
+    assert encoder._kept._connection
+    encoder._kept._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    encoder._kept._connection.execute("PRAGMA shrink_memory")
+    file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (file.stat().st_size - 4096))
+    file.rename(file.with_name(f"{file.name}.damaged"))
+    for end in ("-wal", "-shm"):
+        file.with_name(file.name + end).unlink()
+    cached(notes, ScriptedEncoder(dimensions=200))[0].embed(texts[:9])
+    asked.clear()
+    expected = ScriptedEncoder(dimensions=200).embed(texts)
+    assert encoder.embed(texts).tobytes() == expected.tobytes()
+    assert asked == texts[9:], "the others are in the new file"
+    assert notes == []
+
+
 def test_a_vector_of_another_length_is_computed_anew(file: Path, notes: list[str]) -> None:
     cached(notes)[0].embed(["tin", "copper"])
     with sqlite3.connect(file) as connection:
@@ -304,6 +338,8 @@ def test_a_full_disk_stops_the_keeping_and_not_the_run(notes: list[str]) -> None
     texts = [f"text {number}" for number in range(3000)]
     assert encoder.embed(texts).shape == (3000, 8)
     encoder.embed(["copper"])
+    encoder.embed(["copper"])
+    assert asked[-2:] == ["copper", "copper"], "nothing more is kept"
     (note,) = notes
     assert note == f"Embeddings are not kept in {embeddings_file()}: database or disk is full."
     asked.clear()
@@ -435,6 +471,16 @@ class OfAnAddress(ScriptedEncoder):
     @property
     def fingerprint(self) -> str:
         return "1" * 32
+
+
+def test_where_a_server_has_another_model_now_all_texts_of_a_call_are_embedded_by_it(
+    notes: list[str],
+) -> None:
+    cached(notes, OfAnAddress(dimensions=4))[0].embed(["tin"])
+    encoder, asked = cached(notes, OfAnAddress(dimensions=6))
+    assert encoder.embed(["tin", "copper"]).shape == (2, 6)
+    assert asked == ["copper", "tin", "copper"]
+    assert encoder.embed(["tin"]).shape == (1, 6)
 
 
 def test_a_model_that_changes_its_width_is_a_failure(file: Path, notes: list[str]) -> None:

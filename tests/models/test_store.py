@@ -32,13 +32,18 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+def test_models_are_listed_by_name() -> None:
+    others = [put(name, replace(ORIGIN, name=name)) for name in ("b", "c", "a")]
+    assert stored() == sorted(others, key=lambda one: one.origin.name)
+
+
 def put(place: str = PLACE, origin: Origin = ORIGIN, folder: Path | None = None) -> Stored:
     """A model whose files are in a folder, or beside its manifest."""
     for path, content in FILES.items():
         file = (folder or models_folder() / place) / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-    return keep(place, origin, FILES, folder)
+    return keep(place, origin, reversed(FILES), folder)
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
@@ -54,7 +59,7 @@ def test_a_stored_model_is_found_by_its_name(elsewhere: bool, tmp_path: Path) ->
 
 def test_a_manifest_has_size_and_sha256_of_every_file() -> None:
     files = put().files
-    assert set(files) == {"1_Pooling/config.json", "model.safetensors"}
+    assert list(files) == ["1_Pooling/config.json", "model.safetensors"]
     assert files["1_Pooling/config.json"].size == 2
     # printf '{}' | sha256sum
     assert files["1_Pooling/config.json"].sha256 == (
