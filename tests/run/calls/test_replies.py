@@ -17,8 +17,8 @@ OTHER = """
 import sys
 from pathlib import Path
 from ragstone.models.chat import ChatReply
-from ragstone.run.calls.replies import Replies
-replies = Replies(Path(sys.argv[1]), print)
+from ragstone.run.calls.replies import ReplyCache
+replies = ReplyCache(Path(sys.argv[1]), print)
 for number in range(200):
     replies.put(f"{sys.argv[2]}{number}", ChatReply("{}"))
 replies.close()
