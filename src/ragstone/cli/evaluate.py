@@ -9,7 +9,7 @@ import typer
 
 from . import model_options as models
 from .column_names import column_names
-from .output import print_json, print_notes
+from .output import print_notes, print_page
 from .progress import bar
 from .results import (
     Bertscore,
@@ -150,12 +150,12 @@ def evaluate(
         "limits": limits,
     }
     if dry_run:
-        from ragstone.report import forecast_page, show
+        from ragstone.report.pages.forecast import forecast_page
         from ragstone.run.forecast import forecast
 
         expected = forecast(data, out=out, **request)
         print_notes(notes)
-        print_json(expected.to_dict()) if json else show(forecast_page(expected))
+        print_page(forecast_page(expected), json=json)
         return
 
     def evaluated(folder: Path) -> "Run":

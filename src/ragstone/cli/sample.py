@@ -8,7 +8,7 @@ import typer
 
 from ragstone.errors import InputError
 
-from .output import print_json
+from .output import print_page
 from .results import MetricsFrom, load_own, names_of
 
 
@@ -113,8 +113,7 @@ def sample(
     from ragstone.decisions.sampling.label_sheet import label_sheet, labels_asked, write_sheet
     from ragstone.decisions.sampling.strata import VERDICT
     from ragstone.decisions.scored import Scored
-    from ragstone.report import show
-    from ragstone.report.sample_page import sample_page
+    from ragstone.report.pages.sample import sample_page
     from ragstone.run import Run
 
     load_own(metrics_from or ())
@@ -143,7 +142,4 @@ def sample(
     sheet = label_sheet(drawn, opened, labels_asked(label or (), known))
     if out is not None:
         write_sheet(sheet, out)
-    if json:
-        print_json({**drawn.to_dict(), "labels": sheet.labels, "out": out})
-    else:
-        show(sample_page(drawn, sheet, out))
+    print_page(sample_page(drawn, sheet, out), json=json)

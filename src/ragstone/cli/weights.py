@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .output import print_json, print_notes
+from .output import print_notes, print_page
 from .results import MetricsFrom, load_own, names_of
 
 
@@ -54,8 +54,7 @@ def weights(
     from ragstone.decisions.scored import Scored
     from ragstone.decisions.weighing.opinions import read_opinions
     from ragstone.decisions.weighing.weights import fit_weights
-    from ragstone.report import show
-    from ragstone.report.weights_page import weights_page
+    from ragstone.report.pages.weights import weights_page
     from ragstone.run import Run
 
     load_own(metrics_from or ())
@@ -71,5 +70,5 @@ def weights(
     if out is not None:
         text = dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         out.write_text(text + "\n", encoding="utf-8")
-    print_json(found.to_dict()) if json else show(weights_page(found))
+    print_page(weights_page(found), json=json)
     print_notes([f"written to {out}."] if out is not None else ())

@@ -7,7 +7,6 @@ worst           the worst examples of each metric, as plain data
 dossier         all that is known of one example, as plain data
 catalogue       every metric and suite, as plain data and as pages (a module)
 facts           named and indented text (a module)
-forecast_page   what `ragstone evaluate --dry-run` prints
 export_table    scores, estimates, judgements or examples as one table
 graphrag_table  the columns of a GraphRAG report, in percent
 as_bytes        a table as CSV, JSONL or Parquet; write_table into a file
@@ -22,7 +21,6 @@ from .console import show, terminal
 from .dossier import dossier
 from .example_page import example_page
 from .export import as_bytes, export_table, write_table
-from .forecast_page import forecast_page
 from .graphrag import graphrag_table
 from .pages.run import notebook_html, run_page
 from .pages.worst import worst_page
@@ -39,7 +37,6 @@ __all__ = [
     "example_page",
     "export_table",
     "facts",
-    "forecast_page",
     "graphrag_table",
     "notebook_html",
     "picture",

@@ -1,0 +1,120 @@
+"""Weights page: fitted weights beside those one starts from, as ``ragstone weights`` prints it."""
+
+from collections.abc import Iterator
+
+from ragstone.decisions.weighing.weights import EQUAL, Fit, FittedWeights, Weight
+from ragstone.report.figures import counted
+from ragstone.report.page import (
+    Bar,
+    BarPart,
+    Facts,
+    Heading,
+    IntervalCell,
+    Mark,
+    Note,
+    Number,
+    Page,
+    Row,
+    RowName,
+    Scale,
+    Table,
+    Tone,
+    quiet,
+    section,
+    strong,
+    table,
+)
+
+SURE, UNSURE, BEYOND = 0, 1, 5
+"""How the parts of a bar look."""
+
+SHORT = 16
+"""Longest name of the starting weights that heads a column."""
+
+
+def weights_page(found: FittedWeights) -> Page:
+    """Who judged what, the weights, how well they foretell people, and which to keep."""
+    sections = (
+        section(Facts(tuple(_header(found)))),
+        section(_weights(found)),
+        section(_fits(found)),
+        section(Facts(tuple(_settled(found)))),
+        section(Facts(tuple(_small_print(found)), small=True)),
+    )
+    return Page("weights", found.run, sections, record=found.to_dict)
+
+
+def _header(found: FittedWeights) -> Iterator[Note]:
+    questions, people = found.n_questions, counted(found.n_annotators, "annotator")
+    ties = f"; {counted(found.n_ties, 'tie')}" if found.n_ties else ""
+    on = f" on {counted(questions, 'question')}, by {people}{ties}"
+    yield Note("people", (strong(counted(found.n, _noun(found))), on))
+    yield Note("from", found.source)
+    yield Note("scores", found.run)
+
+
+def _weights(found: FittedWeights) -> Table:
+    """What each metric weighs, and how far its weight goes over the folds."""
+    fitted = found.fitted.composite is not None
+    start = found.start_name if len(found.start_name) < SHORT else "start"
+    rows = []
+    for one in found.weights:
+        tone: Tone = "" if one.fitted > 0 else "quiet"
+        weight = Number(one.fitted if fitted else None, 2, tone=tone, strong=one.fitted > 0)
+        folds = quiet(f"{one.least:.2f} – {one.most:.2f}" if fitted else "–")
+        before = Number(one.start, 2, tone="quiet")
+        rows.append(Row((RowName(one.metric), before, weight, folds, _bar(one))))
+    heads = ("metric", start, "fitted", "over the folds", "")
+    return table([Heading(head) for head in heads], rows)
+
+
+def _bar(one: Weight) -> Bar:
+    """The weight, as much of it as all folds have, and behind it how far it went over them."""
+    sure = min(one.fitted, one.least)
+    beyond = max(one.most - one.fitted, 0.0)
+    parts = (BarPart(sure, SURE), BarPart(one.fitted - sure, UNSURE), BarPart(beyond, BEYOND))
+    return Bar(parts, 1.0)
+
+
+def _fits(found: FittedWeights) -> Table:
+    """How well both foretell people, with chance marked on what is drawn."""
+    ends = [end for fit in (found.start, found.fitted) for end in (fit.concordance, fit.low)]
+    above = all(end >= 0.5 for end in ends if end is not None)
+    scale = Scale(0.5, 1) if above else Scale(0, 1, (Mark(0.5, "chance"),))
+    start = "equal weights" if found.start_name == EQUAL else "starting weights"
+    rows = [_fit(start, found.start, scale), _fit("fitted weights", found.fitted, scale)]
+    gain = IntervalCell(found.gain, found.gain_low, found.gain_high)
+    rows.append(Row((RowName("gain", strong=True), gain, "")))
+    loss = "log loss" if found.sort == "preference" else "squared error"
+    columns = (
+        Heading("on questions\nnot fitted on"),
+        Heading(loss, level=found.level),
+        Heading("in people's order", level=found.level),
+    )
+    return table(columns, rows)
+
+
+def _fit(name: str, fit: Fit, scale: Scale) -> Row:
+    order = IntervalCell(fit.concordance, fit.low, fit.high, scale, strong=False)
+    return Row((RowName(name), IntervalCell(fit.loss, None, None, strong=False), order))
+
+
+def _settled(found: FittedWeights) -> Iterator[Note]:
+    kept = found.kept == "fitted"
+    tone: Tone = "good" if kept else "caution"
+    word = "the fitted weights" if kept else "the starting weights"
+    yield Note("keep", (strong(word, tone), f": {found.why}."))
+    yield Note("use", f"ragstone score {found.run} --metric '{found.composite}'")
+
+
+def _small_print(found: FittedWeights) -> Iterator[Note]:
+    if found.n_left_out:
+        lacking = ", ".join(f"{name} {count:,}" for name, count in found.left_out.items())
+        said = f"{counted(found.n_left_out, _noun(found))} for want of a score: {lacking}"
+        yield Note("left out", said)
+    yield from (Note("no part", f"{name}: {reason}") for name, reason in found.excluded.items())
+    yield Note("folds", f"{found.folds} of whole questions, seed {found.seed}")
+
+
+def _noun(found: FittedWeights) -> str:
+    return "pair" if found.sort == "preference" else "rating"
