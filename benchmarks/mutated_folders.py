@@ -439,7 +439,7 @@ def make_runs(seeds: Path) -> None:
     """The four runs, and what commands want beside them."""
     import ragstone
     from ragstone.data import cornwall
-    from ragstone.run.folder import Folder
+    from ragstone.run.parts import Parts
 
     rows = [json.loads(line) for line in cornwall().read_text("utf-8").splitlines()]
     _lines(seeds / "data.jsonl", rows)
@@ -466,7 +466,7 @@ def make_runs(seeds: Path) -> None:
     def stop(*_: object) -> None:
         raise Stopped
 
-    Folder.join_parts = stop  # type: ignore[assignment, method-assign]
+    Parts.join = stop  # type: ignore[assignment, method-assign]
     for name, data, options in (("local", "data", {}), ("model", "few", model)):
         try:
             ragstone.evaluate(seeds / f"{data}.jsonl", out=seeds / f"stopped {name}", **options)

@@ -106,14 +106,14 @@ def test_killed_while_its_tables_are_put_together_it_still_finishes(tmp_path: Pa
     def stopped_at(moment: str) -> Run:
         out = tmp_path / moment
         program = PROGRAM.replace("sys, time", "sys, time, os").replace(
-            "evaluate(sys", f"from ragstone.run.folder import Folder\n"
-            f"Folder.{moment} = lambda *_: os._exit(9)\nevaluate(sys"
+            "evaluate(sys", f"from ragstone.run.parts import Parts\n"
+            f"Parts.{moment} = lambda *_: os._exit(9)\nevaluate(sys"
         )  # fmt: skip
         ended = subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)
         assert ended.returncode == 9
         return evaluate(data, out=out)
 
-    for moment in ("join_parts", "drop_parts"):
+    for moment in ("join", "drop"):
         assert_same(stopped_at(moment), whole)
 
 
@@ -122,8 +122,8 @@ def test_a_hole_among_the_finished_blocks_is_judged_again(tmp_path: Path) -> Non
     write_rows(data, 130)
     whole = evaluate(data)
     program = PROGRAM.replace("sys, time", "sys, time, os").replace(
-        "evaluate(sys", "from ragstone.run.folder import Folder\n"
-        "Folder.join_parts = lambda *_: os._exit(9)\nevaluate(sys"
+        "evaluate(sys", "from ragstone.run.parts import Parts\n"
+        "Parts.join = lambda *_: os._exit(9)\nevaluate(sys"
     )  # fmt: skip
     subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)
     shutil.rmtree(out / "parts" / "000001")

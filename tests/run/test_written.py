@@ -13,8 +13,9 @@ import pytest
 from ragstone.data import cornwall
 from ragstone.errors import DamagedRun
 from ragstone.run import Run, evaluate, rescore
-from ragstone.run import folder as folders
 from ragstone.run.folder import Folder
+from ragstone.run.parts import Parts
+from ragstone.run.places import READY
 from ragstone.run.written import Several, described, read_json, signed
 
 METRICS = ["faithfulness", "token_f1"]
@@ -372,7 +373,7 @@ def test_a_score_that_is_stopped_while_it_puts_its_files_in_place_is_ended_by_wh
         """As a kill would."""
 
     def replace(file: Path, target: Path, *, how: Any = Path.replace) -> Path:
-        if folders.READY in file.parts:
+        if READY in file.parts:
             if len(moved) == 2:
                 raise Stopped
             moved.append(file)
@@ -382,9 +383,9 @@ def test_a_score_that_is_stopped_while_it_puts_its_files_in_place_is_ended_by_wh
         patch.setattr(Path, "replace", replace)
         with pytest.raises(Stopped):
             rescore(run, metrics="rouge_l")
-    assert (run / folders.READY).is_dir()
+    assert (run / READY).is_dir()
     assert Run.open(run).scores().equals(expected)
-    assert not (run / folders.READY).exists()
+    assert not (run / READY).exists()
 
 
 def unfinished(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -397,7 +398,7 @@ def unfinished(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr(Folder, "join_parts", stop)
+        patch.setattr(Parts, "join", stop)
         with pytest.raises(Stopped):
             evaluate(cornwall(), metrics=METRICS, out=path)
     return path / "parts" / "000000"

@@ -51,7 +51,7 @@ def estimate_run(folder: Folder, spec: RunSpec, tally: RunTally) -> Estimated:
     Raises:
         InputError: No metric of a quick run can be measured on this data.
     """
-    facets = collect(folder.scan("facets"), folder.path)
+    facets = collect(folder.parts.scan("facets"), folder.path)
     fields = [
         name
         for name in spec.fields
@@ -63,7 +63,7 @@ def estimate_run(folder: Folder, spec: RunSpec, tally: RunTally) -> Estimated:
     if spec.cluster == QUESTION:
         repeated = repeated_questions(facets["cluster"], facets["asked"])
     facets = facets.with_columns(repeated.clusters.alias("cluster"))
-    wider = widest_clusters((part / "origins.parquet" for part in folder.parts()), of_ids)
+    wider = widest_clusters((part / "origins.parquet" for part in folder.parts.all()), of_ids)
     return Estimated(
         metrics,
         fields,
@@ -96,7 +96,7 @@ def _estimates(
     )
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for metric in metrics:
-        of_metric = folder.scan("scores").filter(pl.col("metric") == str(metric))
+        of_metric = folder.parts.scan("scores").filter(pl.col("metric") == str(metric))
         scores = collect(of_metric.select("value", "label", status, "reason"), folder.path)
         components = {
             str(one): facets.select(value=f"value {one}", status=f"status {one}")
@@ -135,7 +135,7 @@ def _counts_of_scores(folder: Folder) -> pl.DataFrame:
             read_parquet(part / "scores.parquet", columns=columns)
             .group_by(keys)
             .agg(pl.len(), pl.col("value").sum())
-            for part in folder.parts()
+            for part in folder.parts.all()
         ]
     return (
         pl.concat(counted)
@@ -147,7 +147,7 @@ def _counts_of_scores(folder: Folder) -> pl.DataFrame:
 
 def _nothing_to_measure(folder: Folder, examples: int) -> str:
     """What the data has and what it lacks, and what would help."""
-    counts = folder.scan("examples").select(
+    counts = folder.parts.scan("examples").select(
         answers=pl.col("answer").is_not_null().sum(),
         contexts=(pl.col("contexts").list.len() > 0).sum(),
         references=(pl.col("reference").list.len() > 0).sum(),

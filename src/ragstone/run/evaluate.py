@@ -14,11 +14,12 @@ from ragstone.examples import Examples
 
 from .chat_judges import able_to_ask
 from .evaluation import Evaluation
-from .folder import Folder, write_lines
+from .folder import Folder
 from .request import Request, with_arguments_of
 from .run import Run
 from .spec import Prepared, RunSpec, prepare
 from .violations import ViolationList
+from .written import write_lines
 
 if TYPE_CHECKING:
     from .calls.asking import Asking
@@ -122,7 +123,7 @@ def _evaluated(request: Request, cancellation: Cancellation) -> Run:
         if held.get("finished"):
             damaged = folder.damage()
             if not held.get("unheard") and not damaged:
-                folder.drop_parts()
+                folder.parts.drop()
                 return Run(folder.path)
             folder.begin_again()
             notes = [f"made anew, for it was damaged: {fault}." for fault in damaged]

@@ -19,7 +19,7 @@ from ragstone.metrics import Metric
 from ragstone.parquet import read_parquet
 
 from .estimating import LEVEL, estimate_run
-from .folder import Folder, write_json
+from .folder import Folder
 from .judging import JudgedBlock, judge_block
 from .live import Debug, Live
 from .manifest import RunTally, calls_of, manifest
@@ -28,7 +28,7 @@ from .remarks import of_models, remarks
 from .scoring import block_scores, block_tables, check_fields
 from .spec import RunSpec
 from .streaming import judged_blocks, prefetched_blocks
-from .written import reading
+from .written import reading, write_json
 
 if TYPE_CHECKING:
     from .calls.asking import Asking
@@ -123,7 +123,7 @@ class Evaluation:
         """
         tables = block_tables(self.spec, number, examples, judged)
         kept = {name: table for name, table in tables.items() if anew or name != "examples"}
-        self.folder.add_part(number, kept)
+        self.folder.parts.add(number, kept)
         self._count(
             len(examples), judged.ledger, tables.get(Similarity.name), tables.get(Support.name)
         )
@@ -137,7 +137,7 @@ class Evaluation:
         """
         self._report("estimating", self.tally.examples, None)
         found = estimate_run(self.folder, self.spec, self.tally)
-        self.folder.join_parts([str(metric) for metric in found.metrics])
+        self.folder.parts.join(self.folder.path, [str(metric) for metric in found.metrics])
         write_json(self.folder.path / "estimates.json", found.estimates)
         self.tally.count_served(self.folder.path)
         counts = None if self._asking is None else self._asking.counts()
@@ -154,7 +154,7 @@ class Evaluation:
             ],
             seconds=round(time.perf_counter() - started, 3),
         )
-        self.folder.drop_parts()
+        self.folder.parts.drop()
 
     def _report(self, stage: str, examples: int, fraction: float | None) -> None:
         if self.progress:
@@ -170,7 +170,7 @@ class Evaluation:
 
     def _skip_finished(self, examples: Iterator[Example]) -> int:
         """Pass over the examples of finished blocks; the number of the next block."""
-        parts = self.folder.checked_parts()
+        parts = self.folder.parts.checked()
         for part in parts:
             with reading(part):
                 ledger = read_parquet(part / "ledger.parquet")

@@ -216,7 +216,7 @@ def _rescored(
     with room_for(folder.path), folder.locked():
         try:
             fresh.drop()
-            (fresh.path / "parts").mkdir(parents=True)
+            fresh.parts.make()
             blocks = stored_blocks(folder, spec.judges, similarities.asks)
             for number, block in enumerate(blocks):
                 if number == 0:

@@ -17,7 +17,8 @@ from ragstone.judgements import KINDS, Tables
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import Entry, entries
 from .estimate import Estimate
-from .folder import MANIFEST, READY, Folder
+from .folder import Folder
+from .places import MANIFEST, READY
 from .stored_blocks import finished_judges, stored_blocks
 from .written import collect
 

@@ -7,7 +7,7 @@ and what its checksum is; they carry a checksum of their own. What is not as the
 
 import json
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -27,6 +27,9 @@ Several = Annotated[list[T], FailFast()]
 CHECKSUM = "checksum"
 DIGITS = 16
 """Bytes of a checksum."""
+
+UNFINISHED = ".unfinished"
+"""Ends the name of what is being written."""
 
 LONGEST = 64 * 2**20
 """Bytes of a JSON file: more are refused before they are read."""
@@ -150,6 +153,23 @@ def read_signed(file: Path, form: type[T]) -> tuple[dict[str, Any], T]:
 def signed(content: Mapping[str, Any]) -> dict[str, Any]:
     """The same, with a checksum of it."""
     return {**content, CHECKSUM: _checksum_of_json(content)}
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON lines; no file where there are none."""
+    path.unlink(missing_ok=True)
+    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+    if lines:
+        path.write_text("".join(lines), encoding="utf-8")
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write JSON, whole or not at all; raises on NaN."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    unfinished = path.with_name(path.name + UNFINISHED)
+    unfinished.unlink(missing_ok=True)
+    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.replace(path)
 
 
 def _in_form(file: Path, text: bytes, form: type[T]) -> T:

@@ -1,0 +1,84 @@
+"""Lock: one process at a time writes into a run's folder."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ragstone.errors import RunConflict
+
+from .calls.entries import FILE as JOURNAL
+from .places import MANIFEST, PARTS, READY
+from .written import UNFINISHED
+
+LOCK = ".lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder against another process that would write into it.
+
+    Raises:
+        RunConflict: Another process holds it, or it is no folder of a run; nothing is made
+            in it then.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise RunConflict(f"{folder} is a file. Name a folder with --out.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise RunConflict(f"{folder} lies in a file. Name a folder with --out.") from error
+    ours = any((folder / name).exists() for name in (MANIFEST, READY))
+    if not ours and any(not _before_a_run(entry) for entry in folder.iterdir()):
+        raise RunConflict(
+            f"{folder} is not empty and holds no run. Name another folder with --out."
+        )
+    descriptor = _opened(folder / LOCK)
+    try:
+        if not _lock(descriptor):
+            raise RunConflict(
+                f"Another run is writing into {folder}. Wait for it, or name another "
+                "folder with --out."
+            )
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _before_a_run(entry: Path) -> bool:
+    """What may lie in a folder whose run was stopped before it began."""
+    if entry.name == PARTS:
+        return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
+    return entry.name in (LOCK, MANIFEST + UNFINISHED) or entry.name.startswith(JOURNAL)
+
+
+def _opened(lock: Path) -> int:
+    """The lock's descriptor; what lies there is never emptied, and a link is not followed."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(lock, flags, 0o600)
+    except OSError as error:
+        if not lock.is_symlink() and not lock.is_dir():
+            raise
+        raise RunConflict(f"{lock} is no file, but a link or a folder: {_NOT_OURS}") from error
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise RunConflict(f"{lock} is no plain file: {_NOT_OURS}")
+
+
+_NOT_OURS = "no run made it. Delete it, or name another folder with --out."
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether the file is locked now; where the system has no such locks, nothing is held."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,21 @@
+"""Places: where the files of a run lie in its folder."""
+
+from ragstone.judgements import KINDS
+
+from .forms import tables
+
+MANIFEST = "run.json"
+ESTIMATES = "estimates.json"
+PARTS = "parts"
+READY = "rescored.ready"
+"""Where all new files of a run lie whole, before they take the place of the old ones."""
+
+
+def place(name: str) -> str:
+    """Where a table lies in a run's folder."""
+    return f"judgements/{name}.parquet" if name == "ledger" or name in KINDS else f"{name}.parquet"
+
+
+def places() -> tuple[str, ...]:
+    """Every file that ``run.json`` speaks for."""
+    return (*map(place, tables()), ESTIMATES)
