@@ -1,17 +1,40 @@
 """Arguments in messages: named to a Python caller and to a shell user in their own words."""
 
 import inspect
+import pickle
 import re
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
 import ragstone
-from ragstone.argument import CLOSE, OPEN, OPTIONS, argument, in_python, in_shell
+import ragstone.decisions
+import ragstone.labels
+from ragstone.argument import (
+    CLOSE,
+    IN_PYTHON,
+    OPEN,
+    OPTIONS,
+    Notice,
+    argument,
+    call,
+    in_python,
+    in_shell,
+    throughout,
+)
 from ragstone.cli import app
-from ragstone.errors import DataError, Fault, InputError
+from ragstone.decisions.planning.label_sizes import Accuracy
+from ragstone.decisions.sampling.label_sheet import label_sheet
+from ragstone.errors import DataError, Fault, InputError, RagstoneError
+from ragstone.report.page import Facts, Page, section
+from ragstone.report.page import Note as FactsNote
+from ragstone.report.render.html import as_html
+from ragstone.report.render.junit import as_junit
+from ragstone.report.render.markdown import as_markdown
 
 SOURCE = Path(inspect.getfile(ragstone)).parent
 
@@ -20,13 +43,21 @@ SOURCE = Path(inspect.getfile(ragstone)).parent
     ("name", "value", "python", "shell"),
     [
         ("metrics", "mrr", 'metrics="mrr"', "--metric mrr"),
-        ("metrics", 'rating(criterion="tone")', 'metrics="rating(criterion="tone")"',
+        ("metrics", 'rating(criterion="tone")', "metrics='rating(criterion=\"tone\")'",
          "--metric 'rating(criterion=\"tone\")'"),
         ("max_calls", 5, "max_calls=5", "--max-calls 5"),
         ("offline", True, "offline=True", "--offline"),
         ("prompts", None, "prompts=", "--prompts"),
         ("judge", "NAME", "judge=NAME", "--judge NAME"),
         ("run", "RUN", "run=RUN", "RUN"),
+        ("cached", False, "cached=False", "--no-cache"),
+        ("columns", {"answer": "my text"}, 'columns={"answer": "my text"}',
+         "--map 'answer=my text'"),
+        ("columns", {"METRIC": "COLUMN"}, "columns={METRIC: COLUMN}", "--map METRIC=COLUMN"),
+        ("scales", {"correctness": "FIRST:LAST"}, 'scales={"correctness": (FIRST, LAST)}',
+         "--scale correctness=FIRST:LAST"),
+        ("metrics_from", "FILE", "an import of their file", "--metrics-from FILE"),
+        ("judge", f"{OPEN}a{CLOSE}", 'judge="a"', "--judge a"),
         ("by", "near-threshold", 'by="near-threshold"', "--by near-threshold"),
     ],
 )  # fmt: skip
@@ -44,6 +75,36 @@ def test_a_text_without_arguments_is_told_as_it_is() -> None:
     assert in_python("--metric") == in_shell("--metric") == "--metric"
 
 
+def test_a_call_is_a_command_in_a_shell() -> None:
+    text = f"To add it: {call('rescore', argument('run', 'a b'), argument('metrics', 'mrr'))}."
+    assert in_python(text) == 'To add it: rescore(run="a b", metrics="mrr").'
+    assert in_shell(text) == "To add it: ragstone score 'a b' --metric mrr."
+    assert in_shell(f"{call('gate')} decides") == "ragstone gate decides"
+
+
+def test_a_notice_tells_python_and_is_still_told_to_the_shell() -> None:
+    note = Notice(f"Look again with {argument('anytime', True)}.")
+    assert note == "Look again with anytime=True."
+    assert in_python(note) == note
+    assert in_shell(note) == "Look again with --anytime."
+    assert Notice(note).marked == note.marked
+    assert in_shell(pickle.loads(pickle.dumps(note))) == "Look again with --anytime."
+
+
+def test_every_text_of_a_page_and_of_a_record_is_told() -> None:
+    said = argument("force", True)
+    shown = Page("compare", "a", (section(Facts((FactsNote("n", ("or ", said)),))),), notes=(said,))
+    told = throughout(shown, in_shell)
+    assert told.notes == ("--force",)
+    (facts,) = told.sections[0].blocks
+    assert facts.rows[0].words == ("or ", "--force")
+    assert throughout({"a": [said, 1, None]}, in_python) == {"a": ["force=True", 1, None]}
+    for page in (as_markdown(shown), as_junit(shown).decode(), as_html(shown)):
+        assert OPEN not in page
+    assert "force=True" in as_html(shown)
+    assert "--force" in as_junit(shown).decode()
+
+
 def test_an_error_tells_python_and_keeps_what_the_shell_is_told() -> None:
     error = InputError(f"Name one: {argument('metrics', 'NAME')}.")
     assert str(error) == "Name one: metrics=NAME."
@@ -55,12 +116,33 @@ def test_an_error_tells_python_and_keeps_what_the_shell_is_told() -> None:
         == "1 fault in the data.\n  a.csv:3  id  expected text, got 7\nOr skip_bad=True."
     )
     assert in_shell(faults.text).endswith("Or --skip-bad.")
+    assert faults.hint == "Or skip_bad=True."
+    assert all("__str__" not in vars(one) for one in subclasses(RagstoneError))
+
+
+def subclasses(kind: type[Exception]) -> set[type[Exception]]:
+    """Every error below it that is loaded."""
+    found = set(kind.__subclasses__())
+    return found.union(*map(subclasses, found))
 
 
 def named() -> Iterator[str]:
     """Every argument that a message of the library names."""
     for file in SOURCE.rglob("*.py"):
         yield from re.findall(r"\bargument\([\"'](\w+)[\"']", file.read_text(encoding="utf-8"))
+
+
+def parameters() -> set[str]:
+    """Every parameter of every public function and class."""
+    rooms = (ragstone, ragstone.decisions, ragstone.labels)
+    public: list[Any] = [getattr(room, name) for room in rooms for name in room.__all__]
+    public += [label_sheet, Accuracy]
+    functions: list[Any] = [one for one in public if inspect.isfunction(one) or is_dataclass(one)]
+    return {name for one in functions for name in inspect.signature(one).parameters}
+
+
+def test_whatever_is_named_to_a_python_caller_is_there() -> None:
+    assert sorted(set(named()) - parameters() - IN_PYTHON.keys()) == []
 
 
 def options() -> set[str]:

@@ -7,22 +7,48 @@ and becomes words at the door: ``str(error)`` tells Python's, the command line t
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Self
 
 OPEN, BETWEEN, CLOSE = "\ue000", "\ue001", "\ue002"
-_ARGUMENT = re.compile(f"{OPEN}([a-z_]+)(?:{BETWEEN}([^{OPEN}{BETWEEN}{CLOSE}]*))?{CLOSE}")
+_SIGNS = re.compile(f"[{OPEN}{BETWEEN}{CLOSE}]")
+_SAID = f"(?:{BETWEEN}([^{OPEN}{BETWEEN}{CLOSE}]*))?"
+_ARGUMENT = re.compile(f"{OPEN}([a-z_]+){_SAID}{_SAID}{CLOSE}")
+_CALL = re.compile(f"{OPEN}([a-z_]+)\\({CLOSE}(.*?){OPEN}\\){CLOSE}", re.DOTALL)
+_NEXT = f"{CLOSE}{BETWEEN}{OPEN}"
 
 OPTIONS: Mapping[str, str] = {
+    "asked": "--label",
+    "cached": "--cache",
     "columns": "--map",
     "data": "DATA",
-    "labels": "--label",
     "metrics": "--metric",
-    "requirements": "--require",
+    "others": "--other",
     "run": "RUN",
     "scales": "--scale",
+    "scored": "RUN",
     "suites": "--suite",
 }
 """The options whose names are not those of the arguments with dashes for underlines."""
+
+COMMANDS: Mapping[str, str] = {"draw_sample": "sample", "rescore": "score"}
+"""The commands whose names are not those of the functions."""
+
+IN_PYTHON: Mapping[str, str] = {"metrics_from": "an import of their file"}
+"""What is an option in a shell, and no argument of a function."""
+
+
+class Notice(str):
+    """A text of a result: told to a Python caller as it stands, and still told to a shell user."""
+
+    marked: str
+
+    def __new__(cls, text: str) -> Self:
+        """Take a text with the arguments that it names."""
+        one: Self = super().__new__(cls, in_python(text))
+        one.marked = marked(text)
+        return one
 
 
 def argument(name: str, value: object = None) -> str:
@@ -34,35 +60,96 @@ def argument(name: str, value: object = None) -> str:
     ('offline=True', '--offline')
     >>> in_python(argument("skip_bad")), in_shell(argument("skip_bad"))
     ('skip_bad=', '--skip-bad')
+    >>> in_python(argument("columns", {"id": "ID"})), in_shell(argument("columns", {"id": "ID"}))
+    ('columns={"id": ID}', '--map id=ID')
 
     Args:
         name: As Python callers give it.
-        value: What was given, or might be; None where the argument alone is meant, True where it
-            is yes or no. Words in capitals stand for what the caller chooses.
+        value: What was given, or might be; None where the argument alone is meant, True or False
+            where it is yes or no. Words in capitals stand for what the caller chooses.
     """
-    return f"{OPEN}{name}{CLOSE}" if value is None else f"{OPEN}{name}{BETWEEN}{value}{CLOSE}"
+    said = [] if value is None else [value]
+    if isinstance(value, Mapping):
+        (said,) = ([key, of] for key, of in value.items())
+    return f"{OPEN}{BETWEEN.join([name, *(_SIGNS.sub('', str(each)) for each in said)])}{CLOSE}"
+
+
+def call(function: str, *given: str) -> str:
+    """A call with these arguments: in a shell, the command that makes it.
+
+    >>> said = call("rescore", argument("run", "RUN"), argument("metrics", "mrr"))
+    >>> in_python(said), in_shell(said)
+    ('rescore(run=RUN, metrics="mrr")', 'ragstone score RUN --metric mrr')
+    """
+    return f"{OPEN}{function}({CLOSE}{BETWEEN.join(given)}{OPEN}){CLOSE}"
+
+
+def marked(text: str) -> str:
+    """The text before it was told to anybody."""
+    return text.marked if isinstance(text, Notice) else text
 
 
 def in_python(text: str) -> str:
     """The text as a Python caller reads it."""
-    return _ARGUMENT.sub(lambda one: f"{one[1]}={_value(one[2])}", text) if OPEN in text else text
+    if OPEN not in text:
+        return text
+    text = _CALL.sub(lambda one: f"{one[1]}({one[2].replace(_NEXT, f'{CLOSE}, {OPEN}')})", text)
+    return _ARGUMENT.sub(lambda one: IN_PYTHON.get(one[1]) or _assigned(*one.groups()), text)
 
 
 def in_shell(text: str) -> str:
     """The text as who typed a command reads it."""
-    return _ARGUMENT.sub(lambda one: _option(one[1], one[2]), text) if OPEN in text else text
+    text = marked(text)
+    if OPEN not in text:
+        return text
+    text = _CALL.sub(lambda one: _command(one[1], one[2].replace(_NEXT, f"{CLOSE} {OPEN}")), text)
+    return _ARGUMENT.sub(lambda one: _option(*one.groups()), text)
 
 
-def _value(said: str | None) -> str:
+def throughout(value: Any, words: Callable[[str], str]) -> Any:
+    """The value with every text in it told by ``words``: in lists, mappings and dataclasses."""
+    match value:
+        case str():
+            return words(value)
+        case list():
+            return [throughout(one, words) for one in value]
+        case tuple():
+            return tuple(throughout(one, words) for one in value)
+        case Mapping():
+            return {throughout(key, words): throughout(one, words) for key, one in value.items()}
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            inside = {one.name: getattr(value, one.name) for one in fields(value)}
+            return replace(value, **throughout(inside, words))
+    return value
+
+
+def _assigned(name: str, said: str | None, of: str | None) -> str:
     if said is None:
-        return ""
-    plain = said == "True" or said.isupper() or re.fullmatch(r"[\d.]+", said)
-    return said if plain else f'"{said}"'
+        return f"{name}="
+    return f"{name}={_value(said)}" if of is None else f"{name}={{{_value(said)}: {_several(of)}}}"
 
 
-def _option(name: str, said: str | None) -> str:
+def _value(said: str) -> str:
+    if said in ("True", "False") or said.isupper() or re.fullmatch(r"[\d.]+", said):
+        return said
+    return f"'{said}'" if '"' in said else f'"{said}"'
+
+
+def _several(said: str) -> str:
+    """What a key has: of FIRST:LAST, both."""
+    first, _, last = said.partition(":")
+    return f"({first}, {last})" if said.isupper() and last else _value(said)
+
+
+def _command(function: str, given: str) -> str:
+    return f"ragstone {COMMANDS.get(function, function)}{' ' if given else ''}{given}"
+
+
+def _option(name: str, said: str | None, of: str | None) -> str:
     option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
     if said is None or said == "True":
         return option
-    value = shlex.quote(said)
+    if said == "False":
+        return f"--no-{option.removeprefix('--')}"
+    value = shlex.quote(said if of is None else f"{said}={of}")
     return value if option.isupper() else f"{option} {value}"

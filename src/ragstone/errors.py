@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ragstone.argument import in_python
+from ragstone.argument import Notice, in_python, marked
 
 SHOWN_FAULTS = 20
 
@@ -75,7 +75,7 @@ class DataError(InputError):
     ) -> None:
         self.faults = tuple(faults)
         self.total = len(self.faults) if total is None else total
-        self.hint = hint
+        self.hint = Notice(hint)
         super().__init__()
 
     @property
@@ -87,7 +87,7 @@ class DataError(InputError):
         if self.total > SHOWN_FAULTS:
             lines.append(f"  … and {self.total - SHOWN_FAULTS:,} more")
         if self.hint:
-            lines.append(self.hint)
+            lines.append(marked(self.hint))
         return "\n".join(lines)
 
 
@@ -117,7 +117,7 @@ class DamagedRun(InputError):
 
     def __init__(self, faults: Sequence[Fault], *, hint: str = "") -> None:
         self.faults = tuple(faults)
-        self.hint = hint
+        self.hint = Notice(hint)
         super().__init__()
 
     @property
@@ -127,7 +127,7 @@ class DamagedRun(InputError):
         lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
         if len(self.faults) > SHOWN_FAULTS:
             lines.append(f"  … and {len(self.faults) - SHOWN_FAULTS:,} more")
-        return "\n".join([*lines, self.hint] if self.hint else lines)
+        return "\n".join([*lines, marked(self.hint)] if self.hint else lines)
 
 
 class DiskFull(InputError):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from ragstone.argument import BETWEEN, CLOSE, OPEN
 from ragstone.cli import app
 from ragstone.data import cornwall
 
@@ -47,6 +48,7 @@ def call(*arguments: object) -> Outcome:
     """Run ``ragstone`` with these arguments."""
     result = CliRunner().invoke(app, [str(one) for one in arguments])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert not {OPEN, BETWEEN, CLOSE} & set(result.output), "an argument is told to nobody"
     return Outcome(result.exit_code, result.stdout, result.stderr)
 
 

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ragstone import Run, read
+from ragstone.argument import BETWEEN, CLOSE, OPEN
 from ragstone.cli import app
 from ragstone.labels import read_label_table
 from ragstone.report import picture
@@ -89,10 +90,12 @@ class Given:
 
 
 def unseen(text: str) -> set[str]:
-    """Control characters but line feed and tab, what turns the direction of writing, halves."""
+    """Control characters but line feed and tab, what turns the direction of writing, halves, and
+    an argument that was told to nobody."""
     return {
         one for one in text
         if (unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\t") or one in BIDI
+        or one in (OPEN, BETWEEN, CLOSE)
     }  # fmt: skip
 
 

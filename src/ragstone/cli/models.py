@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragstone.argument import in_shell
+
 from .failures import BAD_INPUT
 from .output import print_json
 
@@ -77,7 +79,7 @@ def _embeddings() -> dict[str, Any]:
     try:
         found = kept()
     except ModelError as error:
-        return {"error": str(error)}
+        return {"error": in_shell(error.text)}
     return {"path": str(found.file), "vectors": found.vectors, "bytes": found.size}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragstone.argument import in_shell
+from ragstone.argument import in_shell, throughout
 from ragstone.inert import json_text, seen
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def print_json(value: object) -> None:
     """One JSON value; NaN has no place in it."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     ascii_only = not encoding.startswith("utf")
-    text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
+    told = throughout(value, in_shell)
+    text = json.dumps(told, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
     typer.echo(json_text(text))
 
 

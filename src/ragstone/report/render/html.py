@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from ragstone import inert
+from ragstone.argument import in_python, throughout
 from ragstone.report import charts
 from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, ends, percent
@@ -19,6 +20,7 @@ NUMERIC = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
 
 def as_html(page: pages.Page) -> str:
     """The page as a fragment that a notebook shows; its stylesheet stands once, at its head."""
+    page = throughout(page, in_python)
     body = "".join(_section(section) for section in page.sections)
     notes = "".join(f"<p>{inert.html(note)}</p>" for note in page.notes)
     return f'<div class="ragstone"><style>{STYLE}</style>{body}{notes}</div>'

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from ragstone.argument import in_shell, throughout
 from ragstone.inert import xml
 from ragstone.report import page as pages
 from ragstone.report.figures import percent
@@ -18,6 +19,7 @@ def as_junit(page: pages.Page) -> bytes:
     held: a skipped test counts as passed. Missing scores are an ``error``, for then it was not
     measured.
     """
+    page = throughout(page, in_shell)
     cases = [(table, row) for table in page.tables for row in table.rows if row.verdict]
     outcomes = [_tag(row) for _, row in cases]
     counts = {
@@ -31,7 +33,7 @@ def as_junit(page: pages.Page) -> bytes:
     name = xml(f"ragstone {page.name} {page.title}")
     suite = SubElement(root, "testsuite", {"name": name, **totals})
     told = SubElement(suite, "properties")
-    record = page.record()
+    record = throughout(page.record(), in_shell)
     for key, value in record.items() if isinstance(record, dict) else ():
         if isinstance(value, str | int | float):
             SubElement(told, "property", {"name": key, "value": xml(_plain(value))})

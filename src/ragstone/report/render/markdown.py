@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ragstone.argument import in_shell, throughout
 from ragstone.inert import html, markdown, on_one_line
 from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, percent
@@ -20,6 +21,7 @@ RIGHT = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
 
 def as_markdown(page: pages.Page) -> str:
     """The page under its title or verdict, its details folded up, its small print small."""
+    page = throughout(page, in_shell)
     bannered = any(isinstance(block, pages.Banner) for one in page.sections for block in one.blocks)
     lines = [] if bannered else [f"# {markdown(page.title)}", ""]
     lines += [line for one in page.sections for line in _section(one, page)]
