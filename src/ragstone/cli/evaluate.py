@@ -169,9 +169,9 @@ def evaluate(
 
 def _print_example(block: "Live", example: str) -> None:
     """An example with its verdicts and the replies behind them, as soon as it is judged."""
-    from ragstone.report import dossier, example_page, terminal
+    from ragstone.report import dossier, example_page, show
 
-    terminal(sys.stderr).print(example_page(dossier(block, example)))
+    show(example_page(dossier(block, example)), sys.stderr)
 
 
 def run_name(data: str) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .output import print_json, print_page
+from .output import print_page
 
 
 def show(
@@ -38,7 +38,7 @@ def show(
     opened = Run.open(run)
     if example is not None:
         found = report.dossier(opened, example)
-        print_json(found) if json else report.show(report.example_page(found, prompts=prompts))
+        print_page(report.example_page(found, prompts=prompts), json=json)
         return
     scored = list(dict.fromkeys(one.metric for one in opened.estimate_list))
     chosen = []

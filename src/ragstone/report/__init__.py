@@ -19,9 +19,9 @@ show, terminal  print any of it, also into a pipe
 from . import catalogue, facts
 from .console import show, terminal
 from .dossier import dossier
-from .example_page import example_page
 from .export import as_bytes, export_table, write_table
 from .graphrag import graphrag_table
+from .pages.example import example_page
 from .pages.run import notebook_html, run_page
 from .pages.worst import worst_page
 from .picture import picture

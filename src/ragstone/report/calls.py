@@ -4,30 +4,27 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import RenderableType
-from rich.text import Text
-
-from .facts import DIM, HEAD, Paragraph
+from .page import OutlineItem, Phrase, quiet, strong
 
 Record = Mapping[str, Any]
 
 
-def calls(found: Sequence[Record], *, prompts: bool = False) -> Iterator[RenderableType]:
-    """One block a question: what it took, what went wrong, and the reply as it came."""
+def call_items(found: Sequence[Record], *, prompts: bool = False) -> Iterator[OutlineItem]:
+    """One item a question: what it took, what went wrong, and the reply as it came."""
     for call in found:
-        head = Text.assemble(("  "), (call["task"], HEAD), f"  {call['judge']}")
-        head.append(f"  {call['key'][:8]}", DIM)
-        yield Paragraph(head, 0, 4)
+        head = (strong(call["task"]), f"  {call['judge']}", quiet(f"  {call['key'][:8]}"))
+        inner = []
         if prompts:
-            yield Paragraph(Text(call["system"], DIM), 6)
-            yield Paragraph(Text("".join(call["parts"]), DIM), 6)
+            told = (call["system"], "".join(call["parts"]))
+            inner += [OutlineItem(quiet(text)) for text in told]
         for attempt in call["attempts"]:
-            yield Paragraph(Text(_took(attempt), DIM), 6, 2)
+            inner.append(OutlineItem(quiet(_took(attempt))))
             if attempt["trouble"]:
                 words = f": {attempt['words']}" if attempt["words"] else ""
-                yield Paragraph(Text(f"{attempt['trouble']}{words}", "yellow"), 6, 2)
+                inner.append(OutlineItem(Phrase(f"{attempt['trouble']}{words}", "caution")))
             if attempt["reply"]:
-                yield Paragraph(Text(_pretty(attempt["reply"])), 6, 2)
+                inner.append(OutlineItem(Phrase(_pretty(attempt["reply"]), "text")))
+        yield OutlineItem(head, tuple(inner))
 
 
 def took(totals: Record) -> str:

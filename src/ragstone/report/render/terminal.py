@@ -496,10 +496,12 @@ def _facts(facts: Sequence[pages.Note], console: Console, width: int, style: str
 
 def _item(item: pages.OutlineItem, console: Console, width: int, indent: int) -> Iterator[Text]:
     lead = f"{item.lead}  " if item.lead else ""
+    judged = all(one.tone == "text" for one in parts(item.words))
+    hang = len(lead) or (0 if judged else 2)
     text = Text.assemble(lead, _text(item.words))
-    yield from _wrapped(text, console, width, indent, len(lead) or 2)
+    yield from _wrapped(text, console, width, indent, hang)
     for one in item.inner:
-        yield from _item(one, console, width, indent + 2)
+        yield from _item(one, console, width, indent + (len(lead) or 2))
 
 
 def _wrapped(
