@@ -13,7 +13,9 @@ from ragstone.judgements import (
     Agreement,
     Column,
     Kind,
+    Quality,
     Similarity,
+    Support,
 )
 
 
@@ -51,6 +53,19 @@ def test_a_verdict_says_of_each_of_its_words_what_it_means(kind: type[Kind]) -> 
             assert all(column.values.values())
         else:
             assert (column.dtype, bool(column.doc)) == (pl.Boolean, True)
+
+
+def test_a_kind_names_what_it_asks_by_its_parts() -> None:
+    assert (Support.ask("claim").name, Support.ask("claim").origin) == ("support/claim", "claim")
+    assert (Quality.ask().name, Quality.ask().origin) == ("quality", None)
+    with pytest.raises(KeyError):
+        Support.ask("clam")
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_an_ask_of_a_kind_is_found_by_its_part(kind: type[Kind]) -> None:
+    for ask in kind.asks:
+        assert kind.ask(ask.part) is ASKS[ask.name]
 
 
 def test_the_words_of_a_verdict_are_those_of_the_contract() -> None:

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .view import View
+from ragstone.examples.labels import Unit
+
+from .view import ABOUT, View
 
 Filler = Literal["local", "people", "model", "encoder", "cross_encoder", "counting"]
 """Who can answer an ask: the local judge, people, a chat model; or what computes it."""
@@ -63,6 +65,13 @@ class Ask:
     def name(self) -> str:
         """The kind, and its part: ``quality``, ``support/claim``."""
         return f"{self.kind}/{self.part}" if self.part else self.kind
+
+    @property
+    def origin(self) -> Unit | None:
+        """Whether it is about claims, statements or gold evidence; None where about neither."""
+        if self.over is None or ABOUT[self.over.unit] != "proposition":
+            return None
+        return self.over.unit
 
 
 ASKS: dict[str, Ask] = {}

@@ -1,5 +1,6 @@
 """Kind: a table of judgements of one sort, and all that is said of it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, cast
 
@@ -44,6 +45,9 @@ class Kind:
     derived: ClassVar[bool] = False
     """Whether its rows follow by a rule from those that its asks are about, where people did not
     say them."""
+    unretrieved: ClassVar[Mapping[str, object] | None] = None
+    """What its rows say where nothing was retrieved, which counting settles; None where that is
+    asked."""
     tokens: ClassVar[int] = 0
     """What a model writes for one row, in tokens, as far as it can be told beforehand."""
     repeats: ClassVar[bool] = False
@@ -77,6 +81,15 @@ class Kind:
                     if column.label and ask.over.unit in LABELS:
                         know_label(ask.over.unit, column.label, values_of(ask, column))
         RULES.update({rule.name: rule for rule in cls.rules})
+
+    @classmethod
+    def ask(cls, part: str = "") -> Ask:
+        """What judges are asked under the name of a part, or of the kind as a whole.
+
+        Raises:
+            KeyError: It has no such part.
+        """
+        return {ask.part: ask for ask in cls.asks}[part]
 
     @classmethod
     def schema(cls) -> dict[str, pl.DataType | type[pl.DataType]]:

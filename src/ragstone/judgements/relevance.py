@@ -1,5 +1,7 @@
 """Relevance: does a context help to answer the question?"""
 
+from types import MappingProxyType
+
 import polars as pl
 
 from ragstone.examples.labels import RULES
@@ -17,6 +19,7 @@ class Relevance(Kind):
     shows = ("question",)
     asks = (Ask(over=Contexts, requires=("contexts",), by=("local", "people", "model")),)
     rules = (RULES["evidence_requires_relevance"], RULES["evidence_excludes_misleading"])
+    unretrieved = MappingProxyType({})
     tokens = 50
 
     rank = Column(pl.UInt32, "its rank in the list that was judged", role="unit")

@@ -1,5 +1,7 @@
 """Support: do the retrieved contexts back up a proposition?"""
 
+from types import MappingProxyType
+
 import polars as pl
 
 from .ask import Ask, Filler
@@ -20,6 +22,14 @@ class Support(Kind):
         Ask("claim", Claims, ("answer", "answer_text", "contexts"), ("claims",), BY),
         Ask("statement", Statements, ("reference", "contexts"), ("statements",), BY),
         Ask("evidence", Evidence, ("evidence", "contexts"), (), ("local", "model")),
+    )
+    unretrieved = MappingProxyType(
+        {
+            "verdict": "absent",
+            "probability": 0.0,
+            "evidence": [],
+            "reason": "nothing was retrieved",
+        }
     )
     tokens = 65
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ragstone.judgements import Relevance
+
 from .judge import Block, Filled, Sheet, fingerprint
 
 
@@ -16,7 +18,7 @@ class IdsJudge:
 
     name: str = "ids"
     about: str = "reference ids or qrels in the data; ids not listed count as not relevant"
-    asks: frozenset[str] = frozenset({"relevance"})
+    asks: frozenset[str] = frozenset(ask.name for ask in Relevance.asks)
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """One row per retrieved context of an example whose judged ids are known."""

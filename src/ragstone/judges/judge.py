@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from ragstone.examples import Example
-from ragstone.judgements import Tables, kind_of
+from ragstone.judgements import ASKS, Tables, kind_of
 
 LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vote"]
 """``blocked``: a model or its filter declined. ``truncated``: its reply was cut off. ``vote``: a
@@ -53,19 +53,20 @@ class Block:
 
     def propositions(self, ask: str) -> Mapping[int, list[Proposition]]:
         """What an ask is about: for each row its claims, statements or evidence."""
-        origin = ask.split("/")[1]
-        if origin == "evidence":
+        over = ASKS[ask].over
+        if over is None or not over.made_by:
             return {
-                row: [Proposition("data", 0, i, text) for i, text in enumerate(example.evidence)]
+                row: evidence_of(example)
                 for row, example in enumerate(self.examples)
                 if example.evidence
             }
         found: dict[int, list[Proposition]] = {}
-        table = self.tables.of(f"{origin}s")
-        reference = pl.col("reference") if origin == "statement" else pl.lit(0).alias("reference")
-        columns = table.select("row", "judge", reference, "index", "text")
-        for row, author, number, index, text in columns.iter_rows():
-            found.setdefault(row, []).append(Proposition(author, number, index, text))
+        for maker in over.made_by:
+            table = self.tables.of(maker)
+            number = "reference" if "reference" in table.columns else pl.lit(0)
+            columns = table.select("row", "judge", number, "index", "text")
+            for row, author, reference, index, text in columns.iter_rows():
+                found.setdefault(row, []).append(Proposition(author, reference, index, text))
         return found
 
     @cached_property
@@ -167,6 +168,11 @@ class Sheet:
             }
         )
         return Filled(rows, ledger)
+
+
+def evidence_of(example: Example) -> list[Proposition]:
+    """The gold evidence of an example."""
+    return [Proposition("data", 0, place, text) for place, text in enumerate(example.evidence)]
 
 
 def no_text(example: Example) -> str | None:

@@ -18,6 +18,7 @@ from itertools import islice
 from typing import Literal
 
 from ragstone.errors import ModelError, ModelFailure
+from ragstone.judgements import ASKS, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.store import Note
 
@@ -130,7 +131,7 @@ class NliJudge:
 
     name: str
     model: CrossEncoder
-    asks: frozenset[str] = frozenset({"support/claim", "support/statement", "support/evidence"})
+    asks: frozenset[str] = frozenset(ask.name for ask in Support.asks)
 
     def __post_init__(self) -> None:
         outputs(self.model)
@@ -151,7 +152,7 @@ class NliJudge:
         waiting = iter(rows)
         while some := list(islice(waiting, EXAMPLES_AT_ONCE)):
             subjects = {
-                row: fingerprint("support", block.digests[row], propositions.get(row, []))
+                row: fingerprint(Support.name, block.digests[row], propositions.get(row, []))
                 for row in some
             }
             new = {subject: row for row, subject in subjects.items() if subject not in said}
@@ -223,7 +224,7 @@ def _enter(
     for proposition, one in zip(propositions, said, strict=True):
         sheet.add(
             subject,
-            origin=sheet.ask.split("/")[1],
+            origin=ASKS[sheet.ask].origin,
             author=proposition.author,
             reference=proposition.reference,
             index=proposition.index,

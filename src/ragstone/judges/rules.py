@@ -9,12 +9,18 @@ import polars as pl
 from ragstone.errors import InputError
 from ragstone.judgements import (
     ASKS,
+    KINDS,
     MISSING,
     REQUIREMENTS,
     UNDEFINED,
     VALUE,
+    Citation,
     Claims,
     Grounding,
+    Lexical,
+    Phrases,
+    Support,
+    kind_of,
 )
 
 from .judge import LEDGER, Block, Filled, Sheet, fingerprint
@@ -36,19 +42,16 @@ class RulesJudge:
     name: str = "rules"
     about: str = "facts of counting and of logic"
     citation_pattern: str = MARKERS
-    asks: frozenset[str] = frozenset(
-        {
-            "citations",
-            "lexical",
-            "phrases",
-            "relevance",
-            "support/claim",
-            "support/statement",
-            "support/evidence",
-            "grounding/support",
-            "grounding/citation",
-        }
-    )
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """What is counted, what follows, and what is known where nothing was retrieved."""
+        return frozenset(
+            ask.name
+            for kind in KINDS.values()
+            for ask in kind.asks
+            if kind in (Citation, Lexical, Phrases, Grounding) or kind.unretrieved is not None
+        )
 
     def __post_init__(self) -> None:
         try:
@@ -58,36 +61,29 @@ class RulesJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """By counting, or from the tables so far."""
-        if ask == "citations":
+        kind = kind_of(ask)
+        if kind is Citation:
             return self._citations(block, rows)
-        if ask == "lexical":
+        if kind is Lexical:
             return self._lexical(block, rows)
-        if ask == "phrases":
+        if kind is Phrases:
             return self._phrases(block, rows)
-        if ask == "grounding/support":
+        if kind is not Grounding:
+            return self._nothing_retrieved(ask, block, rows)
+        (source,) = ASKS[ask].after
+        if kind_of(source) is Support:
             claims = Claims.frame(block.tables, ("support",))
-            return self._grounding(ask, "support/claim", claims, _SUPPORT, block, rows)
-        if ask == "grounding/citation":
-            citations = block.tables.of("citations")
-            return self._grounding(ask, "citations", citations, _CITATION, block, rows)
-        if ask == "relevance":
-            return self._empty_lists(block, rows)
-        return self._nothing_retrieved(ask, block, rows)
-
-    def _empty_lists(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet("relevance", self.name)
-        for row in rows:
-            if block.examples[row].contexts == ():
-                sheet.done(row, fingerprint("nothing retrieved", block.examples[row].id))
-        return sheet.filled()
+            return self._grounding(ask, source, claims, _SUPPORT, block, rows)
+        citations = block.tables.of(source)
+        return self._grounding(ask, source, citations, _CITATION, block, rows)
 
     def _citations(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet("citations", self.name)
+        sheet = Sheet(Citation.name, self.name)
         for row in rows:
             example = block.examples[row]
             answer = example.answer or ""
             contexts = example.contexts or ()
-            subject = fingerprint("citations", answer, [context.id for context in contexts])
+            subject = fingerprint(Citation.name, answer, [context.id for context in contexts])
             if not sheet.done(row, subject):
                 continue
             found = markers(answer, contexts, self.citation_pattern)
@@ -103,11 +99,11 @@ class RulesJudge:
         return sheet.filled()
 
     def _lexical(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet("lexical", self.name)
+        sheet = Sheet(Lexical.name, self.name)
         for row in rows:
             example = block.examples[row]
             answer = example.answer or ""
-            subject = fingerprint("lexical", answer, example.reference)
+            subject = fingerprint(Lexical.name, answer, example.reference)
             if not sheet.done(row, subject):
                 continue
             for number, reference in enumerate(example.reference):
@@ -124,10 +120,10 @@ class RulesJudge:
         return sheet.filled()
 
     def _phrases(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet("phrases", self.name)
+        sheet = Sheet(Phrases.name, self.name)
         for row in rows:
             answer = block.examples[row].answer or ""
-            subject = fingerprint("phrases", answer)
+            subject = fingerprint(Phrases.name, answer)
             if sheet.done(row, subject):
                 sheet.add(
                     subject,
@@ -138,8 +134,8 @@ class RulesJudge:
 
     def _nothing_retrieved(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         sheet = Sheet(ask, self.name)
-        propositions = block.propositions(ask)
-        origin = ask.split("/")[1]
+        origin = ASKS[ask].origin
+        propositions = block.propositions(ask) if origin else {}
         known = [block.tables.outcome(one)["status"] == VALUE for one in ASKS[ask].after]
         for row in rows:
             if block.examples[row].contexts != () or not all(made[row] for made in known):
@@ -153,10 +149,7 @@ class RulesJudge:
                     author=proposition.author,
                     reference=proposition.reference,
                     index=proposition.index,
-                    verdict="absent",
-                    probability=0.0,
-                    evidence=[],
-                    reason="nothing was retrieved",
+                    **(sheet.kind.unretrieved or {}),
                 )
         return sheet.filled()
 

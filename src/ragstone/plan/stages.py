@@ -3,10 +3,11 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from ragstone.judgements import Relevance, Support
 from ragstone.judges.llm.rounds import Plan
 from ragstone.judges.llm.task import Task
 
-SHARES_CONTEXTS = {"support": ("relevance",)}
+SHARES_CONTEXTS = {Support.name: (Relevance.name,)}
 """Waits for a question with the same contexts, so that a server's prefix cache serves it."""
 
 

@@ -7,18 +7,17 @@ from typing import Any, NamedTuple, TypeVar
 import polars as pl
 
 from ragstone.examples import Example
-from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint
+from ragstone.judgements import ASKS
+from ragstone.judges.judge import Block, Filled, Proposition, Sheet, evidence_of, fingerprint
 from ragstone.judges.llm.asker import Asker
 from ragstone.judges.llm.judge import (
     LEAST_ROOM,
-    MADE_BY_ONE,
     LLMJudge,
     retrieved_nothing,
     task_replies,
     too_long,
 )
 from ragstone.judges.llm.question import Piece
-from ragstone.judges.llm.rounds import ORIGINS
 from ragstone.judges.llm.task import Target, Task, TaskReply
 from ragstone.models.chat import ChatModel
 from ragstone.plan import Stage, stages
@@ -89,9 +88,9 @@ class ChatJudge:
         """Rows from the replies; what was not asked yet is asked now."""
         task = self.judge.task_of(ask)
         about = {
-            ORIGINS[one]: block.propositions(one)
+            origin: block.propositions(one)
             for one in task.asks
-            if one in ORIGINS and one in self._wanted
+            if one in self._wanted and (origin := ASKS[one].origin)
         }
         targets = {
             row: self._target(
@@ -187,7 +186,8 @@ class ChatJudge:
         """What every model says, by task; what is made is asked of the first that makes it."""
         pieces = {task.name: self.judge.pieces(task, target, room) for task in tasks}
         pieces = {name: them for name, them in pieces.items() if them}
-        judged = {name: them for name, them in pieces.items() if name not in MADE_BY_ONE}
+        made = {task.name for task in tasks if task.kind.made}
+        judged = {name: them for name, them in pieces.items() if name not in made}
         first, *others = self.judge.models
         members = [(first, pieces), *((model, judged) for model in others)]
         answered = await _together(
@@ -197,12 +197,12 @@ class ChatJudge:
         for (model, _), by_task in zip(members, answered, strict=True):
             for name, reply in by_task.items():
                 replies[name][model.name] = reply
-        for name in (name for name in pieces if name in MADE_BY_ONE):
+        for name in (name for name in pieces if name in made):
             for model in others:
                 if any(reply.items and not reply.lacking for reply in replies[name].values()):
                     break
-                made = {name: pieces[name]}
-                by_task = await self._ask(model, made, target.example, turn, room)
+                again = {name: pieces[name]}
+                by_task = await self._ask(model, again, target.example, turn, room)
                 replies[name][model.name] = by_task[name]
         return replies
 
@@ -231,28 +231,28 @@ class ChatJudge:
     ) -> Mapping[str, Sequence[Proposition]]:
         """The propositions that a stage is about: gold evidence, and what was made before."""
         about: dict[str, Sequence[Proposition]] = {}
-        for ask in (ask for task in stage.tasks for ask in task.asks if ask in ORIGINS):
-            if ask in asks:
-                origin = ORIGINS[ask]
-                about[origin] = (
-                    [Proposition("data", 0, i, text) for i, text in enumerate(example.evidence)]
-                    if origin == "evidence"
-                    else self._made(f"{origin}s", example)
+        for ask in (ASKS[one] for task in stage.tasks for one in task.asks if one in asks):
+            if ask.over is not None and ask.origin is not None:
+                about[ask.origin] = (
+                    [one for maker in ask.over.made_by for one in self._made(maker, example)]
+                    if ask.over.made_by
+                    else evidence_of(example)
                 )
         return about
 
-    def _made(self, task: str, example: Example) -> list[Proposition]:
+    def _made(self, ask: str, example: Example) -> list[Proposition]:
         """The claims or statements of an example, as they are kept."""
-        if (task, example.id) not in self._replies:
+        task = self.judge.task_of(ask)
+        if (task.name, example.id) not in self._replies:
             return []
-        target, _, by_model = self._replies[task, example.id]
-        status, _ = self.judge.status(self.judge.tasks[task], target, by_model)
+        target, _, by_model = self._replies[task.name, example.id]
+        status, _ = self.judge.status(task, target, by_model)
         if status != "ok":
             return []
-        counted = self.judge.counted(self.judge.tasks[task], by_model)
+        counted = self.judge.counted(task, by_model)
         return [
             Proposition(self.name, row.get("reference", 0), row["index"], row["text"])
-            for row in self.judge.rows(task, target, counted)
+            for row in self.judge.rows(ask, target, counted)
         ]
 
     def _knows(self, task: Task, target: Target) -> bool:
@@ -260,7 +260,7 @@ class ChatJudge:
         replies = self._replies.get((task.name, target.example.id))
         if replies is None:
             return False
-        origins = {ORIGINS[ask] for ask in task.asks if ask in ORIGINS}
+        origins = {origin for ask in task.asks if (origin := ASKS[ask].origin)}
         known = replies.target.propositions
         return all(
             list(known.get(origin, ())) == list(target.propositions.get(origin, ()))

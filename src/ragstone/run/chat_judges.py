@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.errors import InputError
-from ragstone.judgements import Topic
+from ragstone.judgements import Rating, Topic
 from ragstone.judges import Judge, fingerprint
 from ragstone.models.chat import ChatModel
 
@@ -187,11 +187,7 @@ def chat_judges(
                 models,
                 prompts=prompts,
                 plan=plan,
-                tasks={
-                    **all_tasks(),
-                    "claims": ClaimsTask(citations),
-                    "rating": RatingTask(rubrics),
-                },
+                tasks=all_tasks(ClaimsTask(citations), RatingTask(rubrics)),
                 topics=tuple(topics),
             )
         )
@@ -204,6 +200,6 @@ def _rubrics(judge: "LLMJudge") -> list[str]:
     """The rubrics of the criteria that are wanted."""
     from ragstone.judges.llm.rating import RatingTask
 
-    task = judge.tasks["rating"]
+    task = judge.tasks[Rating.name]
     criteria = sorted({topic.name for topic in judge.topics if topic.ask == task.name})
     return [repr(task.rubrics[name]) for name in criteria if isinstance(task, RatingTask)]

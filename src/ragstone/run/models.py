@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ragstone.errors import MissingDependency, ModelError, ModelFailure
-from ragstone.judgements import ASKS, BERTSCORES
+from ragstone.judgements import ASKS, BERTSCORES, Agreement, Relevance, Similarity, Support
 from ragstone.judges import Judge
 from ragstone.judges.names import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
@@ -13,8 +13,7 @@ from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.store import find
 
-CROSS_ENCODED = "similarity/answer_reference_cross_encoder"
-BERTSCORE_ASKS = frozenset(f"similarity/{measure}" for measure in BERTSCORES)
+BERTSCORE_ASKS = frozenset(Similarity.ask(measure).name for measure in BERTSCORES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +52,13 @@ class ModelNames:
 
     def signature(self, asks: Collection[str]) -> list[str]:
         """What stands in the signature of a number that rests on these asks."""
-        compared = {ask for ask in asks if ask.startswith("similarity/")}
+        by = {filler for ask in asks for filler in ASKS[ask].by}
         words = []
-        if self.encoder and compared - {CROSS_ENCODED}:
+        if self.encoder and "encoder" in by:
             words.append(f"encoder:{_short(self.encoder)}")
-        if self.bertscore and compared & BERTSCORE_ASKS:
+        if self.bertscore and not BERTSCORE_ASKS.isdisjoint(asks):
             words.append(f"bertscore:{self.bertscore}")
-        if self.cross_encoder and CROSS_ENCODED in compared:
+        if self.cross_encoder and "cross_encoder" in by:
             words.append(f"cross_encoder:{_short(self.cross_encoder)}")
         return words
 
@@ -169,13 +168,7 @@ def local_encoder(
 
 
 ALIGNED_ASKS = frozenset(
-    {
-        "relevance",
-        "support/claim",
-        "support/statement",
-        "support/evidence",
-        "agreement/statement",
-    }
+    ask.name for ask in (*Relevance.asks, *Support.asks, Agreement.ask("statement"))
 )
 """What the local judge judges better with an encoder."""
 
@@ -192,8 +185,7 @@ def identity(model: Encoder | CrossEncoder) -> str:
 
 def needs_encoder(ask: str, fillable: Collection[str]) -> bool:
     """Whether it compares texts that are given, or that somebody here can make."""
-    compares = ask.startswith("similarity/") and ask != CROSS_ENCODED
-    return compares and all(made in fillable for made in ASKS[ask].after)
+    return "encoder" in ASKS[ask].by and all(made in fillable for made in ASKS[ask].after)
 
 
 def _short(identity: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from ragstone.judgements import ASKS, Agreement
 from ragstone.judges.judge import Proposition
 
 from .blocks import block, listing
@@ -11,7 +12,7 @@ from .parts import balanced, said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry
 from .sees import has, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 
 class StatementAgreement(Item):
@@ -65,12 +66,10 @@ class ComparedText(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AgreementTask:
+class AgreementTask(OfKind):
     """Asks about claims and statements at once, one question for each reference."""
 
-    name: str = "agreement"
-    asks: tuple[str, ...] = ("agreement/claim", "agreement/statement")
-    after: tuple[str, ...] = ("claims", "statements")
+    kind = Agreement
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One for each reference; more where there are over 20 claims and statements."""
@@ -108,7 +107,7 @@ class AgreementTask:
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """One for each claim and reference, or one for each statement."""
-        origin = ask.split("/")[1]
+        origin = str(ASKS[ask].origin)
         ids = _ids(target)
         return [
             {
@@ -126,7 +125,7 @@ class AgreementTask:
         example = target.example
         yield from (example.question, example.answer, example.reference)
         for ask in sorted(asks):
-            origin = ask.split("/")[1]
+            origin = str(ASKS[ask].origin)
             yield origin, list(target.propositions.get(origin, ()))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ragstone.judgements import Claim, Response
 from ragstone.judges.local.sentences import sentences
 from ragstone.judges.markers import MARKERS, Marker, markers
 
@@ -12,7 +13,7 @@ from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry, Written
 from .sees import shown, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 ID = "a01"
 SILENT = ("abstain", "refuse")
@@ -56,7 +57,7 @@ def _claim(detail: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ClaimsTask:
+class ClaimsTask(OfKind):
     """Asks for the type of a reply and its claims at once.
 
     Args:
@@ -64,9 +65,7 @@ class ClaimsTask:
     """
 
     citation_pattern: str = MARKERS
-    name: str = "claims"
-    asks: tuple[str, ...] = ("response", "claims")
-    after: tuple[str, ...] = ()
+    kind = Claim
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One, about question, earlier turns and answer; none where the answer is blank."""
@@ -86,9 +85,9 @@ class ClaimsTask:
         answer = target.example.answer or ""
         if not answer.strip():
             empty = {"response_type": "abstain", "reason": "the answer is empty"}
-            return [empty] if ask == "response" else []
+            return [empty] if ask == Response.name else []
         found = said(reply, ID, AnswerClaims)
-        if ask == "response":
+        if ask == Response.name:
             return [
                 {"response_type": found[0].response_type, "reason": found[0].response_reason}
                 if found
@@ -118,7 +117,7 @@ class ClaimsTask:
         """Earlier turns, question and answer; for claims also how contexts may be named."""
         example = target.example
         yield from (example.history, example.question, example.answer)
-        if "claims" in asks:
+        if self.name in asks:
             yield [(context.id, context.rank) for context in example.contexts or ()]
             yield self.citation_pattern
 

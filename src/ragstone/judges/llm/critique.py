@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
-from ragstone.judgements import Topic
+from ragstone.judgements import Critique, Topic
 
 from .aspects import ASPECTS, aspects, definition
 from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
 from .sees import facts_of, shown, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
 """An aspect that can stand in an id as it is."""
@@ -27,12 +27,10 @@ class CritiqueVerdict(Item):
 
 
 @dataclass(frozen=True)
-class CritiqueTask:
+class CritiqueTask(OfKind):
     """Shows question and answer, and behind them what the aspect means."""
 
-    name: str = "critique"
-    asks: tuple[str, ...] = ("critique",)
-    after: tuple[str, ...] = ()
+    kind = Critique
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One an aspect and vote. An answer is never split."""

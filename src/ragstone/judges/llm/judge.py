@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ragstone.examples import Example
-from ragstone.judgements import KINDS, Topic, kind_of
-from ragstone.judges.judge import LedgerStatus, fingerprint, no_text
+from ragstone.judgements import Topic, kind_of
+from ragstone.judges.judge import LedgerStatus, fingerprint
 from ragstone.models.chat import ChatModel
 
 from .asker import Outcome
@@ -23,13 +23,6 @@ from .question import Item, Piece, Question
 from .rounds import ISOLATED, Plan, merged
 from .task import Row, Target, Task, TaskReply
 from .tasks import all_tasks
-
-MADE_BY_ONE = frozenset(name for name, kind in KINDS.items() if kind.made)
-"""Tasks whose units are made and not judged: a panel leaves them to its first model."""
-
-ABOUT_CONTEXTS = ("relevance", "support")
-"""Tasks about the texts of contexts, and nothing else."""
-SHOWS_CONTEXTS = frozenset({*ABOUT_CONTEXTS, "rating"})
 
 TOO_LONG = "too_long"
 """The reason of a question that the model's window does not hold."""
@@ -90,7 +83,7 @@ class LLMJudge:
 
     def pieces(self, task: Task, target: Target, room: int) -> list[Piece]:
         """What is asked about a target; none where it lacks what the task is about."""
-        if lacks(task, target.example):
+        if task.lacks(target.example):
             return []
         return task.pieces(target, self.prompts, room)
 
@@ -116,7 +109,7 @@ class LLMJudge:
             target: What about.
             replies: Of each model by its name; none where there was nothing to ask.
         """
-        if why := lacks(task, target.example):
+        if why := task.lacks(target.example):
             return "failed", f"{self.name}: {why}"
         if not replies:
             return "ok", None
@@ -138,7 +131,7 @@ class LLMJudge:
         found = {
             name: reply
             for name, reply in replies.items()
-            if task.name not in MADE_BY_ONE or not reply.lacking
+            if not task.kind.made or not reply.lacking
         }
         return found if any(reply.items for reply in found.values()) else {}
 
@@ -148,13 +141,13 @@ class LLMJudge:
         said = [task.rows(ask, target, reply) for reply in replies.values() if reply.items]
         if not said:
             return task.rows(ask, target, TaskReply({}))
-        if task.name in MADE_BY_ONE:
+        if task.kind.made:
             return said[0]
         return vote(kind_of(ask), said, len(self.models))
 
     def voters(self, task: Task) -> list[str]:
         """The members of a panel, whose rows are kept beside those that it voted."""
-        several = len(self.models) > 1 and task.name not in MADE_BY_ONE
+        several = len(self.models) > 1 and not task.kind.made
         return [model.name for model in self.models if several]
 
 
@@ -189,16 +182,9 @@ def task_replies(
 
 def too_long(task: Task, reason: str | None) -> bool:
     """Whether contexts were too long, which are all that can be split."""
-    return task.name in SHOWS_CONTEXTS and reason is not None and TOO_LONG in reason
-
-
-def lacks(task: Task, example: Example) -> str | None:
-    """Why a task cannot be put; None where it can."""
-    if task.name == "relevance" and not (example.question or "").strip():
-        return "no_question"
-    return no_text(example) if task.name in ABOUT_CONTEXTS else None
+    return task.splits_contexts and reason is not None and TOO_LONG in reason
 
 
 def retrieved_nothing(task: Task, example: Example) -> bool:
     """What counting settles: nothing was retrieved, so there is nothing to read."""
-    return task.name in ABOUT_CONTEXTS and not example.contexts
+    return task.kind.unretrieved is not None and not example.contexts

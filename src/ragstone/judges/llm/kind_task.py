@@ -22,7 +22,7 @@ from .prompts import Prompts
 from .question import NO_DETAILS, Item, Piece, ReplyEntry
 from .scale import WHOLE
 from .sees import facts_of, has, shown, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 YES_NO = {"yes": True, "no": False}
 _DETAIL = re.compile(r"\W*([A-Za-z_]+)\W*[\s:=]\s*(.+)", re.DOTALL)
@@ -85,7 +85,7 @@ def _made(kind: type[Kind]) -> type[KindItem]:
 
 
 @dataclass(frozen=True)
-class KindTask:
+class KindTask(OfKind):
     """Shows the texts that the kind names, and asks about each unit once.
 
     An answer is never split. Where the contexts do not fit, each part of them is asked about, and
@@ -93,21 +93,6 @@ class KindTask:
     """
 
     kind: type[Kind]
-
-    @property
-    def name(self) -> str:
-        """The kind's."""
-        return self.kind.name
-
-    @property
-    def asks(self) -> tuple[str, ...]:
-        """All of the kind's."""
-        return tuple(ask.name for ask in self.kind.asks)
-
-    @property
-    def after(self) -> tuple[str, ...]:
-        """The kinds that its units are made by."""
-        return tuple(dict.fromkeys(made for ask in self.kind.asks for made in ask.after))
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One; more where there are many units, or contexts that do not fit."""
@@ -156,11 +141,7 @@ class KindTask:
         return "PROPOSITIONS" if self.kind.about == "proposition" else ""
 
     def _origins(self, asks: Collection[str]) -> list[str]:
-        return [
-            ask.over.unit
-            for ask in self.kind.asks
-            if ask.name in asks and ask.over is not None and self.kind.about == "proposition"
-        ]
+        return [ask.origin for ask in self.kind.asks if ask.name in asks and ask.origin]
 
     def _propositions(self, target: Target) -> dict[str, str]:
         """The texts of all that are asked about by their ids; equal ones are asked about once."""
@@ -172,7 +153,7 @@ class KindTask:
     def _shown(self, target: Target, room: int) -> Iterator[tuple[str | None, Mapping[str, str]]]:
         """What each question shows of the contexts, and the units it is about, by id."""
         about = self.kind.about
-        parts = groups(target.example, room) if self._reads_contexts else []
+        parts = groups(target.example, room) if self.splits_contexts else []
         if about == "context":
             for part in parts:
                 yield contexts_block(part), {passage.id: passage.text for passage in part}
@@ -185,10 +166,6 @@ class KindTask:
             yield None, units
         for part in parts:
             yield contexts_block(part), units
-
-    @property
-    def _reads_contexts(self) -> bool:
-        return self.kind.about == "context" or "contexts" in self.kind.shows
 
     def _units(self, ask: str, target: Target, room: int) -> Iterator[tuple[Row, Sequence[str]]]:
         """The columns that tell each unit apart, and the ids under which it was asked about."""

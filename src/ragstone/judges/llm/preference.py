@@ -4,12 +4,14 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ragstone.judgements import Preference
+
 from .blocks import block
 from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
 from .sees import facts_of, shown, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 VERDICTS = {
     ("A", 0): "win",
@@ -30,16 +32,14 @@ class PreferenceVerdict(Item):
 
 
 @dataclass(frozen=True)
-class PreferenceTask:
+class PreferenceTask(OfKind):
     """Shows question, reference and the two answers, without the names of their systems.
 
     An item is called by the places of its two answers among all answers to the question, in the
     order of their text: whichever of two systems a question is put for, it is the same question.
     """
 
-    name: str = "preference"
-    asks: tuple[str, ...] = ("preference",)
-    after: tuple[str, ...] = ()
+    kind = Preference
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """Two a rival, one an order; equal answers are asked about once. None is ever split."""
@@ -87,7 +87,7 @@ def _orders(target: Target) -> Iterator[tuple[str, int, str, tuple[str, str]]]:
 
 
 def _wanted(target: Target) -> list[str]:
-    names = {topic.name for topic in target.about("preference")}
+    names = {topic.name for topic in target.about(Preference.name)}
     return sorted(rival for rival in target.rivals if rival in names or "" in names)
 
 

@@ -4,11 +4,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ragstone.judgements import Probe
+
 from .parts import said
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry, Written
 from .sees import facts_of, shown, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 ITEM = "n01"
 NONCOMMITTAL = {"yes": True, "no": False}
@@ -43,12 +45,10 @@ class ProbesMade(Item):
 
 
 @dataclass(frozen=True)
-class ProbesTask:
+class ProbesTask(OfKind):
     """Shows the answer and nothing else. Of an empty one there is nothing to ask."""
 
-    name: str = "probes"
-    asks: tuple[str, ...] = ("probes",)
-    after: tuple[str, ...] = ()
+    kind = Probe
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One, for an answer that says something. An answer is never split."""

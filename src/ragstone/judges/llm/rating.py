@@ -7,6 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import create_model
 
+from ragstone.judgements import Rating
+
 from .blocks import Passage, contexts_block, passages
 from .parts import said, why_lacking
 from .prompts import Prompts
@@ -14,7 +16,7 @@ from .question import Item, Piece, ReplyEntry
 from .rubrics import Rubric, load_rubrics
 from .scale import WHOLE
 from .sees import facts_of, has, shown, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 AT_ONCE = 1_000
 """Passages of one rating, at the most; it is one item, so there may be many."""
@@ -37,7 +39,7 @@ class RatingItem(Item):
 
 
 @dataclass(frozen=True)
-class RatingTask:
+class RatingTask(OfKind):
     """Shows what the rubric of a criterion sees. A criterion whose texts are lacking is not rated.
 
     Where the contexts do not fit, each part of them is rated, and the best or the mean of these
@@ -45,9 +47,12 @@ class RatingTask:
     """
 
     rubrics: Mapping[str, Rubric] = field(default_factory=load_rubrics)
-    name: str = "rating"
-    asks: tuple[str, ...] = ("rating",)
-    after: tuple[str, ...] = ()
+    kind = Rating
+
+    @property
+    def splits_contexts(self) -> bool:
+        """Rubrics may see them."""
+        return True
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One a criterion, or several where its contexts do not fit."""

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
+from ragstone.examples import Example
+from ragstone.judgements import Relevance
+
 from .blocks import Passage, contexts_block
 from .parts import groups, said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry
 from .scale import WHOLE
 from .sees import has, shown, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 SUFFICIENT = 3
 
@@ -47,12 +50,14 @@ class PassageRelevance(Item):
 
 
 @dataclass(frozen=True)
-class RelevanceTask:
+class RelevanceTask(OfKind):
     """Asks about all contexts of a list at once. It never sees an answer or a reference."""
 
-    name: str = "relevance"
-    asks: tuple[str, ...] = ("relevance",)
-    after: tuple[str, ...] = ()
+    kind = Relevance
+
+    def lacks(self, example: Example) -> str | None:
+        """A question, or contexts with a text."""
+        return super().lacks(example) if has(example, "question") else "no_question"
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One, or as many as the contexts need; none without a question."""

@@ -8,17 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragstone.errors import UnknownName
+from ragstone.judgements import Claim, Critique, Quality, Relevance, Support
 
 from .question import Piece
-
-ORIGINS = {
-    "support/claim": "claim",
-    "support/statement": "statement",
-    "support/evidence": "evidence",
-    "agreement/claim": "claim",
-    "agreement/statement": "statement",
-}
-"""The propositions that an ask is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +34,7 @@ class Plan:
 
 
 ISOLATED = Plan("isolated")
-LEAN = Plan("lean", (("claims", "quality", "critique"), ("relevance", "support")))
+LEAN = Plan("lean", ((Claim.name, Quality.name, Critique.name), (Relevance.name, Support.name)))
 PLANS = {plan.name: plan for plan in (ISOLATED, LEAN)}
 
 
@@ -86,7 +78,7 @@ def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
                 place = len(questions) - 1
             else:
                 questions[place].append(piece)
-            if piece.task != "critique":
+            if piece.task != Critique.name:
                 joined.add(place)
     return questions
 
@@ -94,7 +86,7 @@ def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
 def _fits(piece: Piece, question: Sequence[Piece]) -> bool:
     """Another task's question, which shows the same and holds none of its items."""
     shown = {one.contexts for one in question if one.contexts}
-    others = all(one.task != piece.task or piece.task == "critique" for one in question)
+    others = all(one.task != piece.task or piece.task == Critique.name for one in question)
     alone = {one.task for one in question} == {piece.task}
     return (
         others

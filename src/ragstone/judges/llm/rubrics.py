@@ -13,7 +13,7 @@ from typing import Any, Literal
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples.problem import shown
 from ragstone.examples.toml_file import read_toml
-from ragstone.judgements import Topic
+from ragstone.judgements import Critique, Rating, Topic
 
 from .aspects import check_aspects
 from .sees import TEXTS
@@ -96,10 +96,10 @@ def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None
     """
     known = list(topics)
     for topic in known:
-        if topic.ask == "rating" and topic.name not in rubrics:
+        if topic.ask == Rating.name and topic.name not in rubrics:
             hint = "A criterion of your own comes with a rubric, in a TOML file: --rubrics FILE."
             raise UnknownName("criterion", topic.name, rubrics, hint=hint)
-    check_aspects(topic for topic in known if topic.ask == "critique")
+    check_aspects(topic for topic in known if topic.ask == Critique.name)
 
 
 @cache

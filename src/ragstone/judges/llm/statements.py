@@ -4,12 +4,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ragstone.judgements import Statement
+
 from .blocks import listing
 from .parts import balanced, said
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry, Written
 from .sees import shown, told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 
 class ReferenceStatements(Item):
@@ -26,12 +28,10 @@ class ReferenceStatements(Item):
 
 
 @dataclass(frozen=True)
-class StatementsTask:
+class StatementsTask(OfKind):
     """Asks what the references say. It never sees an answer, so all systems share its rows."""
 
-    name: str = "statements"
-    asks: tuple[str, ...] = ("statements",)
-    after: tuple[str, ...] = ()
+    kind = Statement
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
         """One, with an item for each reference; several where there are more than 20."""

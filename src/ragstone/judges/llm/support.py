@@ -6,7 +6,7 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Any, ClassVar, Literal
 
-from ragstone.judgements import SUPPORT_VERDICTS
+from ragstone.judgements import ASKS, SUPPORT_VERDICTS, Support
 from ragstone.judges.judge import Proposition
 
 from .blocks import Passage, contexts_block, found, listing
@@ -14,10 +14,9 @@ from .parts import balanced, groups, numbered, said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry
 from .sees import told_first
-from .task import Row, Target, TaskReply
+from .task import OfKind, Row, Target, TaskReply
 
 SUPPORTED, _, ABSENT = SUPPORT_VERDICTS
-ORIGINS = ("claim", "statement", "evidence")
 
 
 class PropositionSupport(Item):
@@ -49,16 +48,14 @@ def _evidence(detail: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class SupportTask:
+class SupportTask(OfKind):
     """Asks about all propositions of an example at once, whatever they come from.
 
     Where they come from is not shown and does not show in their order. Equal texts are asked
     once. Where the contexts need several questions, each proposition is asked of every part.
     """
 
-    name: str = "support"
-    asks: tuple[str, ...] = ("support/claim", "support/statement", "support/evidence")
-    after: tuple[str, ...] = ("claims", "statements")
+    kind = Support
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One; more where there are over 20 propositions, or contexts that do not fit."""
@@ -86,7 +83,7 @@ class SupportTask:
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
         """One for each proposition of the ask's origin."""
-        origin = ask.split("/")[1]
+        origin = str(ASKS[ask].origin)
         places = {
             passage.id: passage.context
             for passage in chain.from_iterable(groups(target.example, reply.room))
@@ -105,13 +102,14 @@ class SupportTask:
         """The contexts with their ids, and the propositions that the asks are about."""
         yield [(context.id, context.text) for context in target.example.contexts or ()]
         for ask in sorted(asks):
-            origin = ask.split("/")[1]
+            origin = str(ASKS[ask].origin)
             yield origin, list(target.propositions.get(origin, ()))
 
 
 def _asked(target: Target) -> dict[str, str]:
     """The texts of all propositions by id: each once, in an order that follows from all of them."""
-    propositions = chain.from_iterable(target.propositions.get(origin, ()) for origin in ORIGINS)
+    origins = (str(ask.origin) for ask in Support.asks)
+    propositions = chain.from_iterable(target.propositions.get(origin, ()) for origin in origins)
     texts = sorted({proposition.text for proposition in propositions})
     seed = _hash("\0".join(texts))
     return numbered("p", sorted(texts, key=lambda text: (_hash(text, seed), text)))

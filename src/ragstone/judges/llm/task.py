@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Protocol
 
 from ragstone.examples import Example
-from ragstone.judgements import Topic
-from ragstone.judges.judge import Proposition
+from ragstone.judgements import ASKS, KINDS, Kind, Topic
+from ragstone.judges.judge import Proposition, no_text
 
 from .asker import Outcome
 from .prompts import Prompts
@@ -67,6 +68,45 @@ class TaskReply:
         return f"{count} of {count + len(self.items.keys() - self.lacking.keys())} left open: {why}"
 
 
+class OfKind:
+    """What a task takes from its kind: its name, what it fills, and what it comes after."""
+
+    kind: type[Kind]
+
+    @property
+    def name(self) -> str:
+        """The kind's."""
+        return self.kind.name
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """All of the kind's, and of those that are asked with it."""
+        return tuple(
+            ask.name
+            for kind in KINDS.values()
+            if self.name in (kind.name, kind.asked_with)
+            for ask in kind.asks
+        )
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        """The tasks whose rows it is about, its own apart."""
+        made = (ASKS[one].after for one in self.asks)
+        kinds = (KINDS[ASKS[one].kind] for one in dict.fromkeys(chain.from_iterable(made)))
+        tasks = dict.fromkeys(kind.asked_with or kind.name for kind in kinds)
+        return tuple(name for name in tasks if name != self.name)
+
+    @property
+    def splits_contexts(self) -> bool:
+        """Whether it shows contexts, in parts where they do not fit."""
+        return self.kind.about == "context" or "contexts" in self.kind.shows
+
+    def lacks(self, example: Example) -> str | None:
+        """Why it cannot be put: it is about contexts without a text."""
+        about_contexts = all("contexts" in ask.requires for ask in self.kind.asks)
+        return no_text(example) if about_contexts else None
+
+
 class Task(Protocol):
     """Makes pieces of questions and reads what comes back. It never asks.
 
@@ -86,6 +126,17 @@ class Task(Protocol):
     @property
     def after(self) -> tuple[str, ...]:
         """The tasks whose rows it is about."""
+
+    @property
+    def kind(self) -> type[Kind]:
+        """Whose rows it fills."""
+
+    @property
+    def splits_contexts(self) -> bool:
+        """Whether it shows contexts, in parts where they do not fit."""
+
+    def lacks(self, example: Example) -> str | None:
+        """Why it cannot be put about an example; None where it can."""
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """What is to be asked about the target; none where there is nothing to ask.

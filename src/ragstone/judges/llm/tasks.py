@@ -29,7 +29,11 @@ OWN: tuple[Task, ...] = (
 """Those whose replies are read or merged in a way of their own."""
 
 
-def all_tasks() -> dict[str, Task]:
-    """Every task by its name, which is that of its kind: of other kinds what follows from them."""
-    own = {task.name: task for task in OWN}
+def all_tasks(*instead: Task) -> dict[str, Task]:
+    """Every task by its name, which is that of its kind: of other kinds what follows from them.
+
+    Args:
+        instead: Tasks that stand in for those of the same name.
+    """
+    own = {task.name: task for task in (*OWN, *instead)}
     return {name: own.get(name) or KindTask(KINDS[name]) for name in asked_kinds()}

@@ -8,6 +8,7 @@ import numpy as np
 from ragstone.errors import ModelFailure
 from ragstone.examples import Example
 from ragstone.judgements import (
+    ASKS,
     Agreement,
     Claim,
     Relevance,
@@ -80,17 +81,9 @@ class LocalJudge:
         return [*PARTS, *models]
 
     asks: frozenset[str] = frozenset(
-        {
-            "response",
-            "claims",
-            "statements",
-            "relevance",
-            "support/claim",
-            "support/statement",
-            "support/evidence",
-            "agreement/claim",
-            "agreement/statement",
-        }
+        ask.name
+        for kind in (Response, Claim, Statement, Relevance, Support, Agreement)
+        for ask in kind.asks
     )
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
@@ -106,18 +99,17 @@ class LocalJudge:
         return sheet.filled()
 
     def _judge(self, sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
-        ask = sheet.ask
-        if ask == "response":
+        if sheet.kind is Response:
             _fill_response(sheet, block, rows)
-        elif ask == "claims":
+        elif sheet.kind is Claim:
             _fill_claims(sheet, block, rows)
-        elif ask == "statements":
+        elif sheet.kind is Statement:
             _fill_statements(sheet, block, rows)
-        elif ask == "relevance":
+        elif sheet.kind is Relevance:
             _fill_relevance(sheet, block, rows, self.encoder)
-        elif ask.startswith("support/"):
+        elif sheet.kind is Support:
             _fill_support(sheet, block, rows, self._aligner)
-        elif ask == "agreement/claim":
+        elif sheet.ask == Agreement.ask("claim").name:
             _fill_claim_agreement(sheet, block, rows)
         else:
             _fill_statement_agreement(sheet, block, rows, self._aligner)
@@ -127,7 +119,7 @@ def _fill_response(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
     assert sheet.kind is Response
     for row in rows:
         answer = block.examples[row].answer or ""
-        subject = fingerprint("response", answer)
+        subject = fingerprint(Response.name, answer)
         if sheet.done(row, subject):
             kind, reason = response.response_type(answer)
             sheet.add(subject, response_type=kind, reason=reason)
@@ -136,11 +128,11 @@ def _fill_response(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
 def _fill_claims(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
     """An answer that abstains or refuses makes no claim."""
     assert sheet.kind is Claim
-    kinds = dict(block.tables.of("response").select("row", "response_type").iter_rows())
+    kinds = dict(block.tables.of(Response.name).select("row", "response_type").iter_rows())
     for row in rows:
         answer = block.examples[row].answer or ""
         silent = kinds.get(row) in NO_CLAIMS
-        subject = fingerprint("claims", answer, silent)
+        subject = fingerprint(Claim.name, answer, silent)
         if not sheet.done(row, subject) or silent:
             continue
         asserted = [claim for claim in claims.claims(answer) if claim.factual]
@@ -160,7 +152,7 @@ def _fill_statements(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
     assert sheet.kind is Statement
     for row in rows:
         references = block.examples[row].reference
-        subject = fingerprint("statements", references)
+        subject = fingerprint(Statement.name, references)
         if not sheet.done(row, subject):
             continue
         for number, reference in enumerate(references):
@@ -228,7 +220,7 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Alig
         example = block.examples[row]
         mine = propositions.get(row, [])
         digest = block.digests[row]
-        subject = fingerprint("support", digest, mine)
+        subject = fingerprint(Support.name, digest, mine)
         lack = no_text(example)
         if lack is not None:
             sheet.done(row, subject, "failed", f"local: {lack}")
@@ -325,7 +317,7 @@ def _fill_claim_agreement(sheet: Sheet, block: Block, rows: Sequence[int]) -> No
 
 def _about(sheet: Sheet, proposition: Proposition) -> dict[str, object]:
     return {
-        "origin": sheet.ask.split("/")[1],
+        "origin": ASKS[sheet.ask].origin,
         "author": proposition.author,
         "reference": proposition.reference,
         "index": proposition.index,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone.errors import ModelError, ModelFailure
+from ragstone.judgements import Similarity
 from ragstone.judges.judge import Block, Filled, Sheet
 from ragstone.models.cross_encoder import CrossEncoder
 
@@ -23,7 +24,9 @@ class CrossEncoderJudge:
     """
 
     cross_encoder: CrossEncoder
-    asks: frozenset[str] = frozenset({"similarity/answer_reference_cross_encoder"})
+    asks: frozenset[str] = frozenset(
+        ask.name for ask in Similarity.asks if "cross_encoder" in ask.by
+    )
 
     def __post_init__(self) -> None:
         labels = self.cross_encoder.labels

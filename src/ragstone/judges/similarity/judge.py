@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.examples import Example
-from ragstone.judgements import BERTSCORES, COSINES, VALUE
+from ragstone.judgements import ASKS, BERTSCORES, COSINES, VALUE, Probe, Similarity
 from ragstone.judges.judge import Block, Filled, Sheet, fingerprint
 from ragstone.models import Encoder
 
@@ -42,7 +42,7 @@ class SimilarityJudge:
 
     encoder: Encoder
     bertscore: BertscoreSettings = field(default_factory=BertscoreSettings)
-    asks: frozenset[str] = frozenset(f"similarity/{one}" for one in (*COSINES, *BERTSCORES))
+    asks: frozenset[str] = frozenset(Similarity.ask(one).name for one in (*COSINES, *BERTSCORES))
     _block: Sequence[Example] = field(default=(), init=False, repr=False)
     _texts: Texts = field(init=False, repr=False)
     _matches: dict[Unit, dict[str, Told]] = field(default_factory=dict, init=False, repr=False)
@@ -66,7 +66,7 @@ class SimilarityJudge:
             self._block = block.examples
             self._texts = Texts(self.encoder)
             self._matches = {}
-        measure = ask.removeprefix("similarity/")
+        measure = ASKS[ask].part
         if measure == "question_probe":
             found = question_probe(block, rows)
         else:
@@ -115,7 +115,7 @@ class SimilarityJudge:
 
 def filled(sheet: Sheet, found: Mapping[int, Units], told: Mapping[Unit, Told]) -> Filled:
     """A row for each unit of each example; failed where one lacks or has failed."""
-    measure = sheet.ask.removeprefix("similarity/")
+    measure = ASKS[sheet.ask].part
     for row, units in found.items():
         subject = fingerprint(sheet.ask, units)
         if isinstance(units, str):
@@ -139,9 +139,9 @@ def filled(sheet: Sheet, found: Mapping[int, Units], told: Mapping[Unit, Told]) 
 
 def question_probe(block: Block, rows: Sequence[int]) -> dict[int, Units]:
     """The question with each of the questions generated from the answer, where these were made."""
-    made = block.tables.outcome("probes")["status"] == VALUE
+    made = block.tables.outcome(Probe.name)["status"] == VALUE
     found: dict[int, Units] = {row: [] for row in rows if made[row]}
-    probes = block.tables.of("probes").select("row", "index", "text")
+    probes = block.tables.of(Probe.name).select("row", "index", "text")
     for row, index, text in probes.iter_rows():
         units = found.get(row)
         if isinstance(units, list):

@@ -1,0 +1,68 @@
+"""A kind of a user's own that is about claims is asked of each claim that a model has made."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragstone
+from ragstone.judgements import load_kinds
+from ragstone.metrics import load_metrics
+from ragstone.models.chat import ChatRequest
+from ragstone.testing import ScriptedModel, asked, reply_to
+
+KIND = '''"""Vague: is it said without a number?"""
+
+import polars as pl
+
+from ragstone.judgements import Ask, Claims, Column, Kind
+
+
+class Vague(Kind):
+    """One row per claim."""
+
+    name = "vague"
+    asks = (Ask(over=Claims, requires=("answer",), after=("claims",)),)
+
+    index = Column(pl.UInt32, "position", role="unit")
+    vague = Column(pl.Boolean, "it has no number", role="verdict", label="vague")
+'''
+METRIC = '''"""A metric over it."""
+
+import polars as pl
+
+from ragstone import metric
+from ragstone.judgements import Claims
+
+
+@metric(over=Claims)
+def vagueness() -> pl.Expr:
+    """The share of claims without a number."""
+    return Claims.vague.mean()
+'''
+SAID = ("The pier is long.", "It is of iron.", "It opened in 1859.")
+
+
+def reply(request: ChatRequest) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for id, words in asked(request).items():
+        if id == "a01":
+            details = [f"s{place}: {text}" for place, text in enumerate(SAID, 1)]
+            said[id] = {"verdict": "answer", "reason": "-", "details": details}
+        else:
+            said[id] = {"verdict": "no" if "opened" in words else "yes", "reason": "-"}
+    return reply_to(request, said)
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
+    (tmp_path / "vague.py").write_text(KIND)
+    (tmp_path / "vague_metrics.py").write_text(METRIC)
+    load_kinds(tmp_path / "vague.py")
+    metrics = [str(one) for one in load_metrics(tmp_path / "vague_metrics.py")]
+    row = {"id": "1", "question": "How long is the pier?", "answer": " ".join(SAID)}
+    found = ragstone.evaluate([row], metrics=metrics, judge=ScriptedModel(reply, name="m"))
+    rows = found.judgements("vague").sort("index")
+    assert rows["vague"].to_list() == [True, True, False]
+    (estimate,) = [one for one in found.estimate_list if not one.group]
+    assert estimate.value == pytest.approx(2 / 3)
