@@ -246,7 +246,7 @@ def test_onnx_takes_the_graph_in_place_of_the_weights(served: Hub, notes: list[s
     ("there", "words"),
     [
         (["pytorch_model.bin"], "no weights as safetensors. Another back end may read it: torch:"),
-        (["onnx/model.onnx"], "no weights as safetensors. .* onnx:org/odd, torch:org/odd"),
+        (["onnx/model.onnx"], "no weights as safetensors. .*: onnx:org/odd, torch:org/odd"),
         (
             ["model.safetensors.index.json", "model-00001-of-00002.safetensors"],
             "no weights as safetensors in one file. .* torch:org/odd",
@@ -261,6 +261,20 @@ def test_a_model_in_another_form_is_refused_before_it_is_fetched(
         fetch("org/odd", note=notes.append)
     assert len(served.asked) == 1
     assert notes == []
+
+
+def test_a_model_without_a_graph_is_named_to_the_back_ends_that_read_its_weights(
+    notes: list[str],
+) -> None:
+    with pytest.raises(ModelError, match=r"no weights as onnx. .*: numpy:org/tiny, torch:org/tiny"):
+        fetch("org/tiny", weights="onnx", note=notes.append)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(91_334_623, "91 MB"), (10_000_000, "10 MB"), (466_247, "0.5 MB")]
+)
+def test_sizes_are_said_in_megabytes(size: int, words: str) -> None:
+    assert megabytes(size) == words
 
 
 def test_a_repository_that_is_not_there_is_said_in_words(served: Hub, notes: list[str]) -> None:
@@ -357,12 +371,15 @@ def test_where_nothing_can_be_pinned_the_model_is_not_used(
         fetch("org/tiny", note=notes.append)
 
 
-@pytest.mark.parametrize("name", ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"])
+@pytest.mark.parametrize(
+    "switch",
+    ["HF_HUB_OFFLINE=1", "HF_HUB_OFFLINE=yes", "HF_HUB_OFFLINE=ON", "TRANSFORMERS_OFFLINE=true"],
+)
 @pytest.mark.parametrize("model", ["org/tiny", "builtin:minilm"])
 def test_the_hubs_own_offline_switch_holds_here_too(
-    model: str, name: str, served: Hub, notes: list[str], monkeypatch: pytest.MonkeyPatch
+    model: str, switch: str, served: Hub, notes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(name, "1")
+    monkeypatch.setenv(*switch.split("="))
     with pytest.raises(ModelError, match="HF_HUB_OFFLINE fetches nothing"):
         open_encoder(model, note=notes.append)
     assert served.asked == notes == []
