@@ -133,21 +133,9 @@ def _estimate(
     mean = mean_interval(
         *_clustered(valued), rate=metric.range.rate, low=low, high=high, level=level
     )
-    method = None if mean.interval is None else mean.interval.method
     counted = _counts(metric, part, mean.value)
-    return Estimate(
-        metric=str(metric),
-        family=metric.family,
-        group=dict(group),
-        value=mean.value,
-        low=None if mean.interval is None else mean.interval.low,
-        high=None if mean.interval is None else mean.interval.high,
-        level=level,
-        method=method,
-        better=metric.range.better,
-        clusters=mean.clusters,
-        **counted,
-        signature=provenance.of(metric, _how(method, provenance, level, counted)),
+    return _reported(
+        metric, group, mean.value, mean.interval, mean.clusters, counted, provenance, level
     )
 
 
@@ -196,6 +184,19 @@ def _over_means(
         "n_undefined": part.height - n - missing,
         "reasons": reasons,
     }
+    return _reported(metric, group, value, interval, size, counted, provenance, level)
+
+
+def _reported(
+    metric: Metric,
+    group: Mapping[str, str],
+    value: float | None,
+    interval: Interval | None,
+    clusters: int,
+    counted: Mapping[str, Any],
+    provenance: Provenance,
+    level: float,
+) -> Estimate:
     method = None if interval is None else interval.method
     return Estimate(
         metric=str(metric),
@@ -207,7 +208,7 @@ def _over_means(
         level=level,
         method=method,
         better=metric.range.better,
-        clusters=size,
+        clusters=clusters,
         **counted,
         signature=provenance.of(metric, _how(method, provenance, level, counted)),
     )

@@ -93,6 +93,7 @@ def resolve(
         .sort("row", "turn", maintain_order=True)
     )
     if ask in UNITS:
+        # A unit is one judge's, the first that did not leave it open; others are one's as a whole.
         joined = joined.sort(SAYS_SOMETHING.not_(), maintain_order=True).unique(
             subset=UNITS[ask], keep="first", maintain_order=True
         )

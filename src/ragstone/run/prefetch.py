@@ -28,17 +28,17 @@ AHEAD = 2
 """Blocks whose questions are out beside those of the block that is being judged."""
 
 TICK = 0.2
-"""Seconds between two looks at how far it is."""
+"""Seconds between two reports of progress."""
 
 
 class Worker(Protocol):
-    """Runs what asks, beside the thread that reads."""
+    """Runs coroutines that ask models, beside the thread that judges."""
 
     def submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
-        """Begin it."""
+        """Begin one."""
 
     def settled(self, work: "Future[Any]", seconds: float) -> bool:
-        """Wait so long; whether it is at its end."""
+        """Wait so many seconds for it; whether it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,7 @@ class Prefetch:
         source = blocks(examples, BLOCK)
         held = 0
         while True:
+            # Enough for servers to be busy while a block is judged; more would only take memory.
             while held <= AHEAD * BLOCK and (block := next(source, None)):
                 check(block)
                 queue.append(self._begin(block))
@@ -124,6 +125,7 @@ class Prefetch:
         asked: list[tuple[ChatJudge, list[set[str]]]] = []
         for judge in (one for one in judges if isinstance(one, ChatJudge)):
             open_asks: list[set[str]] = [set() for _ in examples]
+            # What judges before it settle, such as people, is not asked and not paid.
             before = judges[: judges.index(judge)]
             for ask in foreseen(judge, judges, self.asks):
                 for row in still_open(ask, block, before):
@@ -165,6 +167,6 @@ class Prefetch:
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
-    """The error of a group, which is that of the user's own function where it has a fault."""
+    """The first error of a group, so that one in the user's own function arrives as it is."""
     error = errors.exceptions[0]
     return _first(error) if isinstance(error, ExceptionGroup) else error

@@ -175,6 +175,7 @@ class Asking:
             return known
         same = self._under_way.get(name)
         if same is not None:
+            # Another example asks the same right now; whoever waits does not end it if cancelled.
             return await asyncio.shield(same)
         shared = self._under_way[name] = asyncio.get_running_loop().create_future()
         try:

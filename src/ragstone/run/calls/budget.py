@@ -169,6 +169,7 @@ class Budget:
 
     def _serve(self) -> None:
         """Let through whoever fits; everyone is told where a limit is reached."""
+        # Strictly in order, so that what a budget pays for does not depend on the clock.
         while self._waiting:
             _, _, estimate, room = self._waiting[0]
             if not room.done():

@@ -59,6 +59,7 @@ class Commits(Generic[Entry]):
 
     def _run(self) -> None:
         queue, more = self._queue, True
+        # Each transaction waits for the disk, so that entries that come together share one.
         while more and (first := queue.get()) is not None:
             if queue.qsize() < AT_ONCE:
                 time.sleep(GATHERING)

@@ -136,6 +136,7 @@ class Pace:
         """
         now = asyncio.get_running_loop().time()
         self._doubling = False
+        # A call sent before the last decrease tells of the load before it, and changes nothing.
         if sent > self._decreased_at:
             self.room = max(1.0, self.room * DECREASE)
             self._decreased_at = now
@@ -162,6 +163,7 @@ class Pace:
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let through whoever may go."""
         now = loop.time()
+        # Strictly in order: if small calls overtook a large one, it might wait for ever.
         while self._waiting:
             _, _, tokens, through = self._waiting[0]
             if through.done():
