@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from ragstone.examples import Examples
 from .chat_judges import able_to_ask
 from .evaluation import Evaluation
 from .folder import Folder
+from .forms import Manifest
 from .request import Request, with_arguments_of
 from .run import Run
 from .spec import Prepared, RunSpec, prepare
@@ -118,11 +119,11 @@ def _evaluated(request: Request, cancellation: Cancellation) -> Run:
     folder = Folder(Path(mkdtemp(prefix="ragstone-") if request.out is None else request.out))
     existed = not temporary and folder.path.exists()
     with room_for(folder.path), folder.locked():
-        held = folder.prepare(prepared.spec.settings.to_dict())
+        held = folder.prepare(prepared.spec.settings)
         notes: list[str] = []
-        if held.get("finished"):
+        if held is not None and held.finished:
             damaged = folder.damage()
-            if not held.get("unheard") and not damaged:
+            if not held.unheard and not damaged:
                 folder.parts.drop()
                 return Run(folder.path)
             folder.begin_again()
@@ -140,7 +141,7 @@ def _evaluated(request: Request, cancellation: Cancellation) -> Run:
                 raise
             except InputError:
                 # A mistake in the request leaves nothing behind; replies that were paid for stay.
-                if not held and not (asking and asking.counts().any_reply):
+                if held is None and not (asking and asking.counts().any_reply):
                     folder.drop(keep_folder=existed)
                 raise
     return Run(folder.path, temporary=temporary)
@@ -150,18 +151,19 @@ def _carry_out(
     request: Request,
     prepared: Prepared,
     folder: Folder,
-    held: Mapping[str, Any],
+    held: Manifest | None,
     asking: "Asking | None",
     notes: list[str],
 ) -> None:
     """Judge, score and estimate; the run is finished then."""
     started = time.perf_counter()
-    spec, left_out = _asking_with(prepared, asking), list[str]()
-    if held.get("finished"):
+    spec = _asking_with(prepared, asking)
+    again = held is not None and held.finished
+    if held is not None and again:
         spec, left_out = spec.also_scoring(held)
-    notes += _left_out(left_out)
+        notes += _left_out(left_out)
     evaluation = Evaluation(folder, spec, request.progress)
-    if not held.get("finished"):
+    if not again:
         evaluation.begin()
     examples, label_files = prepared.examples, prepared.label_files
     violations = ViolationList(folder.path / "label_violations.jsonl")

@@ -29,10 +29,12 @@ from ragstone.errors import RunConflict
 from ragstone.parquet import scan_parquet
 
 from .calls.entries import FILE as JOURNAL
+from .forms import Manifest
 from .lock import locked
 from .parts import Parts, write_table
 from .places import MANIFEST, PARTS, READY, places
 from .run_files import RunFiles
+from .settings import RunSettings
 from .written import described, reading, signed, write_json
 
 
@@ -55,26 +57,26 @@ class Folder(RunFiles):
         """
         return locked(self.path)
 
-    def prepare(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def prepare(self, settings: RunSettings) -> Manifest | None:
         """Begin a run in the folder, or go on with the one it holds.
 
         Returns:
-            The manifest of the run to go on with; empty for a new one.
+            The manifest of the run to go on with; None for a new one.
 
         Raises:
             RunConflict: It holds something else, or a run of other data or
                 settings; says which differ.
         """
         self.settle()
-        held = self.manifest
-        if not held:
+        held = self.form
+        if held is None:
             self.parts.make()
-            return {}
-        theirs = held.get("settings", {})
-        differing = [name for name in settings if theirs.get(name) != settings[name]]
+            return None
+        theirs, ours = held.settings.to_dict(), settings.to_dict()
+        differing = [name for name in ours if theirs.get(name) != ours[name]]
         if differing:
             lines = [
-                f"  {name}: there {_short(theirs.get(name))}, now {_short(settings[name])}"
+                f"  {name}: there {_short(theirs.get(name))}, now {_short(ours[name])}"
                 for name in differing
             ]
             raise RunConflict(
@@ -129,7 +131,7 @@ class Folder(RunFiles):
             if (ready / place).is_file():
                 (ready / place).replace(self.path / place)
         shutil.rmtree(ready)
-        self._sound.clear()
+        self._forget()
 
     def drop(self, *, keep_folder: bool = False) -> None:
         """Remove the folder; or only what an unfinished run put into it."""

@@ -17,6 +17,7 @@ from ragstone.judges.names import LOCAL
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals
+from .forms import Manifest
 from .models import ModelNames
 from .settings import RunSettings
 
@@ -82,16 +83,16 @@ class RunTally:
             ).row(0, named=True)
             self.quotes.update(counts)
 
-    def resume(self, manifest: Mapping[str, Any]) -> None:
+    def resume(self, manifest: Manifest) -> None:
         """Begin with what was counted in a finished run, its examples excepted."""
-        for ask, judge, status, count in manifest["judged"]:
+        for ask, judge, status, count in manifest.judged:
             self.outcomes[ask, judge, status] = count
-        for measure, counts in manifest.get("compared", {}).items():
-            self.pairs[measure], self.cut[measure] = counts["pairs"], counts["cut"]
-        for judge, status, reason, count in manifest.get("left_open", ()):
+        for measure, counts in manifest.compared.items():
+            self.pairs[measure], self.cut[measure] = counts.pairs, counts.cut
+        for judge, status, reason, count in manifest.left_open:
             self.failed_calls[judge, status, reason] = count
-        self.quotes.update(manifest.get("quotes", {}))
-        for judge, model, count in manifest.get("served", ()):
+        self.quotes.update(manifest.quotes)
+        for judge, model, count in manifest.served:
             self.served[judge, model] = count
 
     def count_served(self, folder: Path) -> None:

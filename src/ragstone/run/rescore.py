@@ -29,7 +29,6 @@ from .progress import Progress, Report
 from .requested import Requested, requested, several
 from .run import Run
 from .scoring import check_fields
-from .settings import RunSettings
 from .spec import RunSpec, grouped_by
 from .stored_blocks import finished_judges, stored_blocks
 from .written import collect
@@ -75,7 +74,7 @@ def rescore(
     wanted = requested(metrics, suites, else_quick=False)
     fields = several(by)
     models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline=offline)
-    own = [parse_metric(name) for name in finished.manifest["metrics"]]
+    own = [parse_metric(name) for name in finished.form.metrics]
     chosen = list({str(metric): metric for metric in [*own, *wanted.metrics]}.values())
     named = bool(wanted.metrics or wanted.suites or fields)
     similarities = _similarities(finished, chosen, models, named=named)
@@ -106,7 +105,7 @@ class _OwnModels:
         Raises:
             RunConflict: They are not the run's.
         """
-        had = ModelNames.noted(self.run.manifest)
+        had = self.run.form.models
         own = _own_encoder(had, asks, judged) if self.embedder is None else self.embedder
         models = open_models(
             asks,
@@ -148,7 +147,7 @@ def _similarities(
         models: Opened where anything is to be computed.
         named: Whether metrics, suites or fields were asked for; if not, only what failed is done.
     """
-    judged = {ask for ask, *_ in run.manifest["judged"]}
+    judged = {ask for ask, *_ in run.form.judged}
     unanswered = _unanswered(run.folder)
     compared = [ask for ask in needed_asks(metrics) if ASKS[ask].kind == Similarity.name]
     asks = [ask for ask in compared if ask not in judged or ask in unanswered]
@@ -184,15 +183,15 @@ def _spec(
     similarities: _Similarities,
 ) -> RunSpec:
     """The finished run, with what is added to it."""
-    manifest = run.manifest
-    suites = dict.fromkeys([*manifest["suites"], *wanted.suites])
+    manifest = run.form
+    suites = dict.fromkeys([*manifest.suites, *wanted.suites])
     judges = [*finished_judges(manifest), *similarities.judges]
-    made_for = {*manifest["metrics"]} - {*manifest.get("added", ())}
+    made_for = {*manifest.metrics} - {*manifest.added}
     return RunSpec(
-        RunSettings.of(manifest),
+        manifest.settings,
         Requested(tuple(metrics), tuple(name for name in suites if name != QUICK)),
         tuple({(one.name, one.about): one for one in judges}.values()),
-        grouped_by(*manifest["by"], *fields),
+        grouped_by(*manifest.by, *fields),
         similarities.models,
         tuple(metric for metric in metrics if str(metric) not in made_for),
     )
@@ -209,10 +208,10 @@ def _rescored(
     folder = run.folder
     fresh = Folder(folder.path / "rescored")
     evaluation = Evaluation(fresh, spec, progress)
-    evaluation.tally.resume(run.manifest)
+    evaluation.tally.resume(run.form)
     _forget(evaluation.tally, similarities.asks)
     evaluation.unanswered = sum(similarities.left.values())
-    total = int(run.manifest["data"]["examples"])
+    total = run.form.examples
     with room_for(folder.path), folder.locked():
         try:
             fresh.drop()

@@ -18,6 +18,7 @@ from .calls.entries import FILE as JOURNAL
 from .calls.entries import Entry, entries
 from .estimate import Estimate
 from .folder import Folder
+from .forms import Manifest
 from .places import MANIFEST, READY
 from .stored_blocks import finished_judges, stored_blocks
 from .written import collect
@@ -60,10 +61,10 @@ class Run:
         if (folder.path / READY).exists():
             with folder.locked():
                 folder.settle()
-        manifest = folder.manifest
-        if not manifest:
+        manifest = folder.form
+        if manifest is None:
             raise InputError(f"{path} is no run: it holds no {MANIFEST}.")
-        if not manifest.get("finished"):
+        if not manifest.finished:
             raise InputError(f"{path} was not finished. The same evaluate command goes on with it.")
         return cls(Path(path))
 
@@ -87,6 +88,14 @@ class Run:
         return self.folder.manifest
 
     @cached_property
+    def form(self) -> Manifest:
+        """The same, field by field."""
+        form = self.folder.form
+        if form is None:
+            raise InputError(f"{self.path} is no run: it holds no {MANIFEST}.")
+        return form
+
+    @cached_property
     def estimate_list(self) -> tuple[Estimate, ...]:
         """The reported numbers."""
         return tuple(self.folder.estimates())
@@ -94,12 +103,12 @@ class Run:
     @property
     def signature(self) -> str:
         """Data, judges and version in one line."""
-        return str(self.manifest["signature"])
+        return self.form.signature
 
     @property
     def exit_status(self) -> int:
         """0; 4 if too much of a requested metric is missing; not of one that was added before."""
-        asked = self._asked or {*self.manifest["metrics"]} - {*self.manifest.get("added", ())}
+        asked = self._asked or {*self.form.metrics} - {*self.form.added}
         return 4 if asked & self.too_much_missing.keys() else 0
 
     @property
@@ -173,7 +182,7 @@ class Run:
 
     def tables(self) -> Iterator[Tables]:
         """What was judged, block by block, one judge's word for each unit, as metrics read it."""
-        judges = finished_judges(self.manifest)
+        judges = finished_judges(self.form)
         return (block.tables for block in stored_blocks(self.folder, judges))
 
     def calls(self, example: str) -> list[Entry]:

@@ -62,6 +62,17 @@ class RunFiles:
         self._forms.append(form)
         return content
 
+    @property
+    def form(self) -> Manifest | None:
+        """What ``run.json`` says, field by field; None where there is none.
+
+        Raises:
+            DamagedRun: It is not what was written, or says what no run says.
+        """
+        if not self._forms:
+            self.manifest  # noqa: B018
+        return self._forms[0] if self._forms else None
+
     def table(self, name: str) -> Path:
         """Where a table lies in the finished run."""
         return self.path / place(name)
@@ -214,14 +225,8 @@ class RunFiles:
         self._sound.clear()
 
     @property
-    def _form(self) -> Manifest | None:
-        if not self._forms:
-            self.manifest  # noqa: B018
-        return self._forms[0] if self._forms else None
-
-    @property
     def _files(self) -> Mapping[str, File]:
-        return {} if self._form is None else self._form.files
+        return {} if self.form is None else self.form.files
 
     def _noted(self, place: str) -> File | None:
         return self._files.get(place)

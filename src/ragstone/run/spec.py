@@ -4,11 +4,9 @@
 run. The settings that ``run.json`` keeps are made here and nowhere else.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Examples, fingerprint_files, read
@@ -19,6 +17,7 @@ from ragstone.metrics import QUICK, SUITES, Metric, needed_asks, parse_metric, w
 from ragstone.models import Encoder
 
 from .chat_judges import ChatJudges, chat_judges
+from .forms import Manifest
 from .label_files import LabelFiles
 from .manifest import VERSION
 from .models import ModelNames, Models, local_encoder, open_models
@@ -78,7 +77,7 @@ class RunSpec:
         """The judges that are chat models."""
         return [] if self.settings.llm is None else list(self.settings.llm.judges)
 
-    def also_scoring(self, held: Mapping[str, Any]) -> tuple["RunSpec", list[str]]:
+    def also_scoring(self, held: Manifest) -> tuple["RunSpec", list[str]]:
         """The same with what was added to the run later, on what is judged for its own metrics.
 
         Args:
@@ -91,7 +90,7 @@ class RunSpec:
         added: list[Metric] = []
         left_out: list[str] = []
         mine = {str(metric) for metric in self.metrics}
-        for name in (name for name in held["metrics"] if name not in mine):
+        for name in (name for name in held.metrics if name not in mine):
             try:
                 metric = parse_metric(name)
             except UnknownName:
@@ -102,12 +101,12 @@ class RunSpec:
                 added.append(metric)
             else:
                 left_out.append(name)
-        suites = [name for name in held["suites"] if name != QUICK]
+        suites = [name for name in held.suites if name != QUICK]
         together = dict.fromkeys([*self.requested.suites, *suites])
         return replace(
             self,
             requested=replace(self.requested, suites=tuple(together)),
-            by=grouped_by(*self.by, *held["by"]),
+            by=grouped_by(*self.by, *held.by),
             added=tuple(added),
         ), left_out
 

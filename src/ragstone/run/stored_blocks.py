@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -11,6 +10,7 @@ from ragstone.judgements import ASKS, KINDS, Tables
 from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet
 
 from .folder import Folder
+from .forms import Manifest
 from .judging import resolve
 from .scoring import ROW
 from .written import collect
@@ -62,15 +62,15 @@ class StoredBlock:
     judge: StoredJudge
 
 
-def finished_judges(manifest: Mapping[str, Any]) -> list[Judge]:
+def finished_judges(manifest: Manifest) -> list[Judge]:
     """The judges of a finished run, in the order they were asked."""
     return [
         FinishedJudge(
-            one["name"],
-            one["about"],
-            frozenset(name for name, ask in ASKS.items() if ask.kind in one["kinds"]),
+            one.name,
+            one.about,
+            frozenset(name for name, ask in ASKS.items() if ask.kind in one.kinds),
         )
-        for one in manifest["judges"]
+        for one in manifest.judges
     ]
 
 
