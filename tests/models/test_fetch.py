@@ -344,6 +344,17 @@ def test_what_another_program_has_fetched_is_not_fetched_again(
     assert "pytorch_model.bin" not in model.files
 
 
+def test_what_another_program_has_fetched_may_be_a_part_and_is_not_used_offline(
+    served: Hub, notes: list[str]
+) -> None:
+    from huggingface_hub import hf_hub_download
+
+    for path in ("config.json", "model.safetensors", "tokenizer.json"):
+        hf_hub_download("org/tiny", path, endpoint=served.address)
+    with pytest.raises(ModelError, match="org/tiny was never pulled to this machine"):
+        open_encoder("org/tiny", offline=True, note=notes.append)
+
+
 def test_what_another_program_has_damaged_is_fetched_anew(served: Hub, notes: list[str]) -> None:
     from huggingface_hub import hf_hub_download
 

@@ -174,7 +174,7 @@ def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
     if there is None and (offline or hub_is_off()):
         rule = "--offline" if offline else "HF_HUB_OFFLINE"
         raise ModelError(
-            f"{place.name} is not on this machine, and {rule} fetches nothing.\n"
+            f"{place.name} was never pulled to this machine, and {rule} fetches nothing.\n"
             f"{instead(place.name)}"
         )
     if there is None and place.repository:
