@@ -433,6 +433,39 @@ def test_the_pinned_files_are_those_of_all_minilm_l6_v2() -> None:
     assert sum(file.size for file in PINNED.values()) == 91_334_623
 
 
+def test_the_settings_around_the_builtin_model_are_those_its_makers_publish(
+    tmp_path: Path,
+) -> None:
+    builtin.write_settings(tmp_path / "minilm")
+    told = {name: json.loads(body) for name, body in files_in(tmp_path / "minilm").items()}
+    published = {
+        "model_type": "bert", "architectures": ["BertModel"], "hidden_size": 384,
+        "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536,
+        "hidden_act": "gelu", "layer_norm_eps": 1e-12, "max_position_embeddings": 512,
+        "vocab_size": 30522, "type_vocab_size": 2, "pad_token_id": 0,
+        "position_embedding_type": "absolute", "initializer_range": 0.02,
+        "attention_probs_dropout_prob": 0.1, "hidden_dropout_prob": 0.1,
+    }  # fmt: skip
+    assert told.pop("config.json") == published
+    assert [one["type"].rpartition(".")[2] for one in told["modules.json"]] == (
+        ["Transformer", "Pooling", "Normalize"]
+    )
+    assert [one["path"] for one in told.pop("modules.json")] == ["", "1_Pooling", "2_Normalize"]
+    pooling = told.pop("1_Pooling/config.json")
+    assert pooling.pop("word_embedding_dimension") == 384
+    assert {mode for mode, taken in pooling.items() if taken} == {"pooling_mode_mean_tokens"}
+    assert told.pop("sentence_bert_config.json") == {"max_seq_length": 256, "do_lower_case": False}
+    special = {
+        f"{name}_token": f"[{name.upper()}]" for name in ("unk", "sep", "pad", "cls", "mask")
+    }
+    assert told.pop("special_tokens_map.json") == special
+    assert told.pop("tokenizer_config.json") == special | {
+        "do_lower_case": True, "model_max_length": 512, "strip_accents": None,
+        "tokenize_chinese_chars": True, "tokenizer_class": "BertTokenizer",
+    }  # fmt: skip
+    assert told == {}
+
+
 def test_the_builtin_model_comes_from_the_hub(served: Hub, notes: list[str]) -> None:
     model = fetch_small(hub(), NO_WHEEL, notes=notes)
     assert model.folder == models_folder() / "minilm"
