@@ -13,8 +13,7 @@ from typing import Any, Self
 
 OPEN, BETWEEN, CLOSE = "\ue000", "\ue001", "\ue002"
 _SIGNS = re.compile(f"[{OPEN}{BETWEEN}{CLOSE}]")
-_SAID = f"(?:{BETWEEN}([^{OPEN}{BETWEEN}{CLOSE}]*))?"
-_ARGUMENT = re.compile(f"{OPEN}([a-z_]+){_SAID}{_SAID}{CLOSE}")
+_ARGUMENT = re.compile(f"{OPEN}([a-z_]+(?:{BETWEEN}[^{OPEN}{BETWEEN}{CLOSE}]*)*){CLOSE}")
 _CALL = re.compile(f"{OPEN}([a-z_]+)\\({CLOSE}(.*?){OPEN}\\){CLOSE}", re.DOTALL)
 _NEXT = f"{CLOSE}{BETWEEN}{OPEN}"
 
@@ -63,14 +62,23 @@ def argument(name: str, value: object = None) -> str:
     >>> in_python(argument("columns", {"id": "ID"})), in_shell(argument("columns", {"id": "ID"}))
     ('columns={"id": ID}', '--map id=ID')
 
+    >>> in_python(argument("by", ["a", "b"])), in_shell(argument("by", ["a", "b"]))
+    ('by=["a", "b"]', '--by a --by b')
+
     Args:
         name: As Python callers give it.
         value: What was given, or might be; None where the argument alone is meant, True or False
             where it is yes or no. Words in capitals stand for what the caller chooses.
     """
-    said = [] if value is None else [value]
-    if isinstance(value, Mapping):
-        (said,) = ([key, of] for key, of in value.items())
+    match value:
+        case None:
+            said = []
+        case list():
+            said = ["", *value]
+        case Mapping():
+            (said,) = ([key, of] for key, of in value.items())
+        case _:
+            said = [value]
     return f"{OPEN}{BETWEEN.join([name, *(_SIGNS.sub('', str(each)) for each in said)])}{CLOSE}"
 
 
@@ -94,7 +102,7 @@ def in_python(text: str) -> str:
     if OPEN not in text:
         return text
     text = _CALL.sub(lambda one: f"{one[1]}({one[2].replace(_NEXT, f'{CLOSE}, {OPEN}')})", text)
-    return _ARGUMENT.sub(lambda one: IN_PYTHON.get(one[1]) or _assigned(*one.groups()), text)
+    return _ARGUMENT.sub(lambda one: _assigned(*one[1].split(BETWEEN)), text)
 
 
 def in_shell(text: str) -> str:
@@ -103,7 +111,7 @@ def in_shell(text: str) -> str:
     if OPEN not in text:
         return text
     text = _CALL.sub(lambda one: _command(one[1], one[2].replace(_NEXT, f"{CLOSE} {OPEN}")), text)
-    return _ARGUMENT.sub(lambda one: _option(*one.groups()), text)
+    return _ARGUMENT.sub(lambda one: _option(*one[1].split(BETWEEN)), text)
 
 
 def throughout(value: Any, words: Callable[[str], str]) -> Any:
@@ -123,19 +131,27 @@ def throughout(value: Any, words: Callable[[str], str]) -> Any:
     return value
 
 
-def _assigned(name: str, said: str | None, of: str | None) -> str:
-    if said is None:
-        return f"{name}="
-    return f"{name}={_value(said)}" if of is None else f"{name}={{{_value(said)}: {_several(of)}}}"
+def _assigned(name: str, *said: str) -> str:
+    match said:
+        case _ if name in IN_PYTHON:
+            return IN_PYTHON[name]
+        case []:
+            return f"{name}="
+        case [one]:
+            return f"{name}={_value(one)}"
+        case ["", *several]:
+            return f"{name}=[{', '.join(map(_value, several))}]"
+    key, of = said
+    return f"{name}={{{_value(key)}: {_ends(of)}}}"
 
 
 def _value(said: str) -> str:
-    if said in ("True", "False") or said.isupper() or re.fullmatch(r"[\d.]+", said):
+    if said in ("True", "False") or said.isupper() or re.fullmatch(r"-?[\d.]+", said):
         return said
     return f"'{said}'" if '"' in said else f'"{said}"'
 
 
-def _several(said: str) -> str:
+def _ends(said: str) -> str:
     """What a key has: of FIRST:LAST, both."""
     first, _, last = said.partition(":")
     return f"({first}, {last})" if said.isupper() and last else _value(said)
@@ -145,11 +161,17 @@ def _command(function: str, given: str) -> str:
     return f"ragstone {COMMANDS.get(function, function)}{' ' if given else ''}{given}"
 
 
-def _option(name: str, said: str | None, of: str | None) -> str:
+def _option(name: str, *said: str) -> str:
     option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
-    if said is None or said == "True":
-        return option
-    if said == "False":
-        return f"--no-{option.removeprefix('--')}"
-    value = shlex.quote(said if of is None else f"{said}={of}")
-    return value if option.isupper() else f"{option} {value}"
+    lead = "" if option.isupper() else f"{option} "
+    match said:
+        case [] | ["True"]:
+            return option
+        case ["False"]:
+            return f"--no-{option.removeprefix('--')}"
+        case [one]:
+            return lead + shlex.quote(one)
+        case ["", *several]:
+            return " ".join(lead + shlex.quote(one) for one in several)
+    key, of = said
+    return lead + shlex.quote(f"{key}={of}")

@@ -126,7 +126,7 @@ def test_a_panel_with_a_judge_that_is_no_model_is_refused(name: str) -> None:
     first, second = (part.strip() for part in name.split(","))
     with pytest.raises(InputError, match="only models can be in a panel") as raised:
         panel_models(name)
-    assert f"--judge {first} --judge {second}" in str(raised.value)
+    assert f'judge=["{first}", "{second}"]' in str(raised.value)
 
 
 def test_the_models_of_a_panel_are_read_with_an_unknown_one_told() -> None:
@@ -137,5 +137,5 @@ def test_the_models_of_a_panel_are_read_with_an_unknown_one_told() -> None:
 
 
 def test_judges_without_a_model_make_no_panel() -> None:
-    with pytest.raises(InputError, match="--judge human --judge local"):
+    with pytest.raises(InputError, match=r'judge=\["human", "local"\]'):
         parse_judges(["human,local"])

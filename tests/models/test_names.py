@@ -195,7 +195,7 @@ def test_the_builtin_model_has_no_onnx_file_and_says_where_one_is() -> None:
 def test_offline_fetches_nothing_and_says_what_to_do(name: str, notes: list[str]) -> None:
     with pytest.raises(ModelError) as caught:
         open_encoder(name, offline=True, note=notes.append)
-    assert "--offline fetches nothing" in str(caught.value)
+    assert "offline=True fetches nothing" in str(caught.value)
     assert f"ragstone models pull {name}" in str(caught.value)
     assert notes == []
     assert not available(name)
@@ -245,7 +245,7 @@ def test_a_server_is_there_where_its_name_is_whole_and_its_key_is_set(
 
 
 def test_offline_asks_no_server_elsewhere() -> None:
-    with pytest.raises(ModelError, match=r"send texts to other\.org, which --offline forbids"):
+    with pytest.raises(ModelError, match=r"send texts to other\.org, which offline=True forbids"):
         open_encoder("https://other.org/v1#m", offline=True)
     assert open_encoder("http://localhost:1#m", offline=True).name == "http://localhost:1#m"
 

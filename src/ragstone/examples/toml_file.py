@@ -9,12 +9,12 @@ from ragstone.errors import InputError
 from ragstone.examples.streams import on_disk
 
 
-def read_toml(file: Path, option: str) -> dict[str, Any]:
+def read_toml(file: Path, given: str) -> dict[str, Any]:
     """The tables of a file.
 
     Args:
         file: In UTF-8, with or without a byte order mark.
-        option: What the file was named with, such as ``--prices``.
+        given: The ``argument`` that names it.
 
     Raises:
         InputError: The file cannot be read, or is no TOML; says why.
@@ -22,13 +22,13 @@ def read_toml(file: Path, option: str) -> dict[str, Any]:
     try:
         return tomllib.loads(on_disk(file).read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError(f"{option} {file}: {error.strerror}.") from error
+        raise InputError(f"{given}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{option} {file} is not UTF-8.") from error
+        raise InputError(f"{given} is not UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{option} {file} is no TOML: {error}.") from error
+        raise InputError(f"{given} is no TOML: {error}.") from error
     except RecursionError as error:
-        raise InputError(f"{option} {file} nests too deeply.") from error
+        raise InputError(f"{given} nests too deeply.") from error
     except ValueError as error:
         digits = f"a number of more than {sys.get_int_max_str_digits():,} digits"
-        raise InputError(f"{option} {file} holds {digits}.") from error
+        raise InputError(f"{given} holds {digits}.") from error

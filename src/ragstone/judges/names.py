@@ -1,4 +1,4 @@
-"""Names: from what a user writes after ``--judge`` to the judges that are asked, in order."""
+"""Names: from what a user calls judges to the judges that are asked, in order."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples.streams import on_disk
 from ragstone.judgements import answered_by
@@ -98,7 +99,7 @@ def parse_judges(
             if rest:
                 files.append(Path(rest))
                 if not on_disk(rest).is_file():
-                    raise InputError(f"--judge {name}: there is no file {rest}.")
+                    raise InputError(f"{argument('judge', name)}: there is no file {rest}.")
         elif name == LOCAL:
             chosen.append(LocalJudge(local))
         elif name == STRINGS:
@@ -132,8 +133,8 @@ def panel_models(name: str) -> list[str]:
             raise _unknown(one)
     if others:
         raise InputError(
-            f"--judge {name}: {others[0]} is no model, and only models can be in a panel. "
-            f"To ask them in turn, write {' '.join(f'--judge {one}' for one in members)}"
+            f"{argument('judge', name)}: {others[0]} is no model, and only models can be in a "
+            f"panel. To ask them in turn, write {argument('judge', members)}"
         )
     return members
 

@@ -111,7 +111,7 @@ class SemanticSimilarity(Overlap):
 class SemanticSimilarityCrossEncoder(Overlap):
     """A cross-encoder's score of answer and reference, read together.
 
-    From 0 to 1; an empty answer has 0. Which cross-encoder ``--cross-encoder`` says.
+    From 0 to 1; an empty answer has 0. ``evaluate`` is told which cross-encoder.
     """
 
     name: ClassVar[str] = "semantic_similarity_cross_encoder"
@@ -130,7 +130,7 @@ class BertscorePrecision(Bertscore):
     """Mean best match of each answer token with the reference's, as BERTScore has it.
 
     From -1 to 1, mostly above 0; an empty answer has 0. Model, layer, idf and
-    rescaling stand in the signature; ``--bertscore`` sets them, as in
+    rescaling stand in the signature; ``evaluate`` is told them, as in
     ``layer=9,idf,rescale=FILE``.
 
     Source: Zhang et al. (2020), "BERTScore: Evaluating Text Generation with BERT".

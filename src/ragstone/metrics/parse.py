@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
 
 from .aliases import ALIASES
@@ -43,7 +44,8 @@ def parse_metric(text: str) -> Metric:
                 "metric",
                 name,
                 known,
-                hint="ragstone metrics lists them; your own come with --metrics-from FILE.",
+                hint="ragstone metrics lists them; your own come with "
+                f"{argument('metrics_from', 'FILE')}.",
             )
         if not given:
             return own[name]

@@ -13,6 +13,7 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.argument import argument
 from ragstone.errors import MissingDependency, ModelError
 
 from . import store
@@ -72,7 +73,7 @@ def fetch(
             return there
         return _fetched(repository, found, revision or "main", weights, note)
     except ModelError as error:
-        raise ModelError(f"{error}\n{instead(repository)}") from error
+        raise ModelError(f"{error.text}\n{instead(repository)}") from error
 
 
 def endpoint() -> str:
@@ -142,7 +143,7 @@ def instead(name: str) -> str:
     )
     return (
         f"To fetch it: ragstone models pull {name}. Without a network: do that on another machine, "
-        f"and {copy} the folder of any model: --embedder FOLDER"
+        f"and {copy} the folder of any model: {argument('embedder', 'FOLDER')}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Encoder names: what a user writes after ``--embedder``, and the encoder it opens.
+"""Encoder names: what a user calls an encoder, and the encoder it opens.
 
     [numpy:|onnx:|torch:]WHERE      WHERE is builtin:minilm, a folder, or org/name[@revision]
     openai:MODEL                    the server of OPENAI_BASE_URL, or api.openai.com
@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from ragstone.argument import argument
 from ragstone.errors import MissingDependency, ModelError, UnknownName
 
 from . import api, store
@@ -77,8 +78,8 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
         server = api.server(name)
         if offline and not server.is_local:
             raise ModelError(
-                f"{name} would send texts to {server.host}, which --offline forbids. "
-                f"Name a model on this machine, such as {BUILTIN} or a folder"
+                f"{name} would send texts to {server.host}, which {argument('offline', True)} "
+                f"forbids. Name a model on this machine, such as {BUILTIN} or a folder"
             )
         return CachedEncoder(api.ApiEncoder(name, server), embeddings_file(), note=say)
     place = place_of(name)
@@ -172,7 +173,7 @@ def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
         return place.folder
     there = in_store(place)
     if there is None and (offline or hub_is_off()):
-        rule = "--offline" if offline else "HF_HUB_OFFLINE"
+        rule = argument("offline", True) if offline else "HF_HUB_OFFLINE"
         raise ModelError(
             f"{place.name} was never pulled to this machine, and {rule} fetches nothing.\n"
             f"{instead(place.name)}"

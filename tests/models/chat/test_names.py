@@ -113,7 +113,7 @@ def test_google_api_key_opens_gemini_too(monkeypatch: pytest.MonkeyPatch) -> Non
     "name", ["openai:m", "azure:m", "anthropic:m", "gemini:m", "https://x.example#m", "bedrock:m"]
 )
 def test_offline_opens_nothing_that_is_elsewhere(name: str) -> None:
-    with pytest.raises(ModelError, match="--offline"):
+    with pytest.raises(ModelError, match="offline=True"):
         open_chat(name, offline=True)
 
 

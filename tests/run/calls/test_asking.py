@@ -279,7 +279,7 @@ def test_what_is_lacking_says_that_it_was_not_asked_for_alone(
     (outcome,) = put(asking, ScriptedModel(lambda _: yes()), question("Text.", "p01", "p02"))
     assert outcome.lacking == {
         "p02": "scripted: not in the reply (missing), and it was not asked for alone: "
-        "budget: all 1 calls of --max-calls are made; the same command with more goes on"
+        "budget: all 1 calls that it may make are made; the same command with more goes on"
     }
 
 
@@ -421,7 +421,8 @@ def test_no_call_is_made_beyond_the_limit(open_asking: Open, question: Make) -> 
     outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
     assert [one.status for one in outcomes] == ["ok"] * 5 + ["failed"] * 4
     assert outcomes[-1].reason == (
-        "scripted: budget: all 5 calls of --max-calls are made; the same command with more goes on"
+        "scripted: budget: all 5 calls that it may make are made; "
+        "the same command with more goes on"
     )
     assert len(model.requests) == 5
 
@@ -547,9 +548,9 @@ def test_who_waits_for_a_budget_is_served_by_turn(open_asking: Open, question: M
 def test_a_budget_needs_a_price(open_asking: Open, question: Make) -> None:
     asking = open_asking(budget=Budget(usd=1))
     model = ScriptedModel([])
-    with pytest.raises(InputError, match=r"--prices FILE:\n\[\"scripted\"\]"):
+    with pytest.raises(InputError, match=r"prices=FILE\n\[\"scripted\"\]"):
         asking.expect(model)
-    with pytest.raises(InputError, match="what scripted costs is not known"):
+    with pytest.raises(InputError, match="must be known what scripted costs"):
         put(asking, model, question())
 
 

@@ -22,7 +22,7 @@ def test_calls_are_counted_before_they_are_made() -> None:
     assert [budget.count() for _ in range(4)] == [True, True, False, False]
     assert budget.calls == 2
     assert budget.reached == (
-        "budget: all 2 calls of --max-calls are made; the same command with more goes on"
+        "budget: all 2 calls that it may make are made; the same command with more goes on"
     )
 
 
@@ -56,7 +56,7 @@ def test_a_limit_is_reached_when_a_call_does_not_fit_by_itself(run: Run) -> None
     assert run(budget.wait(0, costs(0.6))) is None
     assert budget.reached is not None
     assert budget.reached.startswith(
-        "budget: the next call may cost more than is left of --budget 1;"
+        "budget: the next call may cost more than is left of 1 US dollars;"
     )
     assert budget.reserve(costs(0.001)) is None
     assert run(budget.wait(0, costs(0.001))) is None

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.judgements import (
     KINDS,
@@ -119,7 +120,7 @@ def _replaced(folder: Path | None, known: list[str]) -> dict[str, str]:
     if folder is None:
         return {}
     if not folder.is_dir():
-        raise InputError(f"--prompts {folder}: there is no such folder.")
+        raise InputError(f"{argument('prompts', folder)}: there is no such folder.")
     texts: dict[str, str] = {}
     faults: list[str] = []
     for file in sorted(folder.glob("*.md")):
@@ -143,5 +144,6 @@ def _replaced(folder: Path | None, known: list[str]) -> dict[str, str]:
         faults.append("it holds no prompt")
     if faults:
         names = ", ".join(f"{name}.md" for name in known)
-        raise InputError(f"--prompts {folder}: {'; '.join(faults)}. Prompts are: {names}.")
+        given = argument("prompts", folder)
+        raise InputError(f"{given}: {'; '.join(faults)}. Prompts are: {names}.")
     return texts

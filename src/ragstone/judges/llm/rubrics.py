@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
+from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples.problem import shown
 from ragstone.examples.toml_file import read_toml
@@ -97,7 +98,8 @@ def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None
     known = list(topics)
     for topic in known:
         if topic.ask == Rating.name and topic.name not in rubrics:
-            hint = "A criterion of your own comes with a rubric, in a TOML file: --rubrics FILE."
+            file = argument("rubrics", "FILE")
+            hint = f"A criterion of your own comes with a rubric, in a TOML file: {file}."
             raise UnknownName("criterion", topic.name, rubrics, hint=hint)
     check_aspects(topic for topic in known if topic.ask == Critique.name)
 
@@ -110,7 +112,7 @@ def _own() -> dict[str, Rubric]:
 
 
 def _of_user(file: Path) -> dict[str, Rubric]:
-    tables = read_toml(file, "--rubrics")
+    tables = read_toml(file, argument("rubrics", file))
     faults = [] if tables else ["it holds no rubric"]
     for name, table in tables.items():
         faults += [f"[{name}] {fault}" for fault in _faults(name, table)]

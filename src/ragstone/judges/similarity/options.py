@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.models import CachedEncoder, Encoder
 
@@ -20,7 +21,7 @@ VERSION = "ragstone-bertscore/1"
 
 @dataclass(frozen=True, slots=True)
 class BertscoreOptions:
-    """What a user asks for after ``--bertscore``.
+    """What a user asks for as ``bertscore``.
 
     Args:
         layer: Of the hidden states; None: the one recommended for the model, else the last.
@@ -46,8 +47,8 @@ class BertscoreOptions:
             name, equals, value = (part.strip() for part in word.partition("="))
             if name in given or not _fits(name, value if equals else None):
                 raise InputError(
-                    f"--bertscore {text}: expected layer=NUMBER, idf, rescale or rescale=FILE, "
-                    f"each once, between commas; got {word!r}."
+                    f"{argument('bertscore', text)}: expected layer=NUMBER, idf, rescale or "
+                    f"rescale=FILE, each once, between commas; got {word!r}."
                 )
             given[name] = value or None
         layer, file = given.get("layer"), given.get("rescale")

@@ -1,4 +1,4 @@
-"""Chat names: what a user writes after ``--judge`` for a model, and the model it opens.
+"""Chat names: what a user calls a chat model, and the model it opens.
 
     openai:MODEL                  api.openai.com, or the server of OPENAI_BASE_URL
     azure:DEPLOYMENT              the resource of AZURE_OPENAI_ENDPOINT
@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable
 from difflib import get_close_matches
 
+from ragstone.argument import argument
 from ragstone.errors import ModelError, UnknownName
 from ragstone.models.server import OPENAI, Server, address, key_from, openai_server, origin
 
@@ -84,12 +85,14 @@ def open_chat(
     place, settings = split_settings(name)
     if kind in ADAPTERS:
         if offline:
-            raise ModelError(f"{name} may send texts elsewhere, which --offline forbids")
+            raise ModelError(
+                f"{name} may send texts elsewhere, which {argument('offline', True)} forbids"
+            )
         return _adapter(kind)(_model(place, kind), settings)
     wire, server = SERVERS[kind](place, to_ask)
     if offline and not server.is_local:
         raise ModelError(
-            f"{name} would send texts to {server.host}, which --offline forbids. "
+            f"{name} would send texts to {server.host}, which {argument('offline', True)} forbids. "
             "Name a server on this machine, such as http://localhost:11434/v1#MODEL"
         )
     return http_chat(

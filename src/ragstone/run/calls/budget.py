@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
 from ragstone.models.chat.model import MOST_TOKENS
@@ -102,9 +103,10 @@ class Budget:
         spent: float = 0.0,
         calls: int = 0,
     ) -> None:
-        for option, limit in (("--budget", usd), ("--max-calls", max_calls)):
+        for name, limit in (("budget", usd), ("max_calls", max_calls)):
             if limit is not None and not limit >= 0:
-                raise InputError(f"{option}: expected 0 or more, got {limit:g}.")
+                given = argument(name, f"{limit:g}")
+                raise InputError(f"{given}: expected 0 or more.")
         self.usd, self.max_calls = usd, max_calls
         self.spent, self.calls = spent, calls
         self.set_aside = 0.0
@@ -188,8 +190,8 @@ class Budget:
         if self.usd is not None and self.spent + self.set_aside + reserved > self.usd:
             if self.spent + estimate.least > self.usd:
                 self.reached = (
-                    f"{BUDGET}: the next call may cost more than is left of --budget "
-                    f"{self.usd:g}; the same command with a higher one goes on"
+                    f"{BUDGET}: the next call may cost more than is left of {self.usd:g} US "
+                    "dollars; the same command with a higher budget goes on"
                 )
                 return None
             if self._in_flight:
@@ -202,6 +204,6 @@ class Budget:
 
     def _all_made(self, calls: int) -> None:
         self.reached = (
-            f"{BUDGET}: all {calls:,} calls of --max-calls are made; "
+            f"{BUDGET}: all {calls:,} calls that it may make are made; "
             "the same command with more goes on"
         )

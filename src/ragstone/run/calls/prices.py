@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.examples.problem import shown
 from ragstone.examples.toml_file import read_toml
@@ -71,14 +72,14 @@ def load_prices(file: Path | None = None) -> Prices:
     """
     if file is None:
         return Prices()
-    tables = read_toml(file, "--prices")
+    tables = read_toml(file, argument("prices", file))
     faults = [fault for name, table in tables.items() for fault in _faults(name, table)]
     if not tables:
         faults = ["it holds no model"]
     if faults:
         raise InputError(
-            f"--prices {file}: {'; '.join(faults)}. A model's prices, in US dollars per million "
-            f"tokens, are written so:\n{EXAMPLE}"
+            f"{argument('prices', file)}: {'; '.join(faults)}. A model's prices, in US dollars "
+            f"per million tokens, are written so:\n{EXAMPLE}"
         )
     return Prices(
         {
@@ -112,10 +113,10 @@ def no_price(name: str) -> InputError:
     """What is to be done where a budget is set and a model has no price."""
     example = EXAMPLE.replace("openai:gpt-5-mini", name.split("?")[0])
     return InputError(
-        f"--budget: what {name} costs is not known. Give its prices, in US dollars per million "
-        f"tokens, in a file with --prices FILE:\n{example}\n"
+        f"For {argument('budget')} it must be known what {name} costs. Give its prices, in US "
+        f"dollars per million tokens, in a file: {argument('prices', 'FILE')}\n{example}\n"
         "or install those of many models: pip install 'ragstone[prices]'. "
-        "--max-calls needs no prices."
+        f"{argument('max_calls')} needs no prices."
     )
 
 
