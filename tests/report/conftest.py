@@ -2,16 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console, RenderableType
 
 from ragstone.metrics import parse_metric
 from ragstone.report.page import Block, Page, Section
-from ragstone.report.render.terminal import Shown
+from ragstone.report.render.terminal import as_text
 from ragstone.run.estimate import Estimate
 
 
@@ -78,10 +76,4 @@ def made_run() -> Callable[..., HandMadeRun]:
 def text() -> Callable[..., str]:
     """What is printed at a width, without colours."""
 
-    def printed(shown: RenderableType | Page, width: int = 120) -> str:
-        console = Console(file=StringIO(), width=width, highlight=False, color_system=None)
-        console.print(Shown(shown) if isinstance(shown, Page) else shown)
-        assert isinstance(console.file, StringIO)
-        return console.file.getvalue()
-
-    return printed
+    return lambda page, width=120: as_text(page, width)

@@ -5,6 +5,8 @@ import pytest
 from ragstone.errors import UnknownName
 from ragstone.metrics import SUITES, metric_types
 from ragstone.report import catalogue
+from ragstone.report.page import RowName, quiet
+from ragstone.report.pages.catalogue import catalogue_page, metric_page, suite_page
 
 
 def test_every_metric_stands_in_the_catalogue() -> None:
@@ -33,14 +35,14 @@ def test_an_alias_leads_to_the_metric() -> None:
 
 
 def test_a_page_of_one_metric_holds_its_formula(text: Callable[..., str]) -> None:
-    printed = text(catalogue.metric_page(catalogue.named("faithfulness")))
+    printed = text(metric_page(catalogue.named("faithfulness")))
     assert "faithfulness = supported claims / all claims" in printed
     assert "no_claims = None" in printed
 
 
 def test_every_suite_has_an_entry(text: Callable[..., str]) -> None:
     entries = [catalogue.named_suite(name) for name in SUITES]
-    printed = text(catalogue.suite_page(entries))
+    printed = text(suite_page(entries))
     for name in SUITES:
         assert name in printed
 
@@ -48,3 +50,21 @@ def test_every_suite_has_an_entry(text: Callable[..., str]) -> None:
 def test_an_unknown_suite_names_the_nearest() -> None:
     with pytest.raises(UnknownName, match="Did you mean graphrag"):
         catalogue.named_suite("graphrg")
+
+
+def test_the_page_of_all_metrics_has_a_row_for_each_under_its_family() -> None:
+    (table,) = catalogue_page().tables
+    entries = catalogue.catalogue()
+    assert [row.names for row in table.rows] == [[one["name"]] for one in entries]
+    titles = [group.title for group in table.groups]
+    assert titles[:2] == ["Retrieval", "Grounding"]
+    row = next(row for row in table.rows if row.names == ["faithfulness"])
+    assert row.cells[:2] == (RowName("faithfulness", "+"), "0 to 1")
+    assert row.below == (quiet(catalogue.named("faithfulness")["about"]),)
+    rate = next(row for row in table.rows if row.names == ["unsupported_claim"])
+    assert rate.cells[1] == "0 or 1"
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_the_page_of_all_metrics_fits(width: int, text: Callable[..., str]) -> None:
+    assert max(map(len, text(catalogue_page(), width).splitlines())) <= width

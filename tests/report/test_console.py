@@ -2,14 +2,14 @@
 
 from io import StringIO
 
-from rich.text import Text
-
 from ragstone.report import show
+from ragstone.report.page import Page, Paragraphs, Section
 
 
 def test_data_cannot_steer_the_terminal() -> None:
     stream = StringIO()
-    show(Text("a\x1b[31mred\x1b]0;title\x07\tb\nc"), stream)
+    block = Paragraphs(("a\x1b[31mred\x1b]0;title\x07\tb\nc",))
+    show(Page("test", "", (Section((block,)),)), stream)
     printed = stream.getvalue()
     assert "\x1b" not in printed
     assert "\x07" not in printed

@@ -8,7 +8,6 @@ from ragstone.report.figures import (
     METHODS,
     band,
     counted,
-    drawn,
     ends,
     in_percent,
     number,
@@ -46,14 +45,6 @@ def test_numbers_have_three_decimals_and_percentages_one(
 def test_no_interval_is_a_dash() -> None:
     assert ends(None, None) == "–"
     assert ends(0.25, 0.5) == "0.250 – 0.500"
-
-
-def test_what_lies_beyond_the_scale_is_drawn_at_its_end() -> None:
-    assert "".join(drawn(0.2, -3, 0.6, start=0.5, end=1, width=9)) == "●─┤······"
-
-
-def test_both_ends_are_drawn_where_the_value_lies_outside() -> None:
-    assert "".join(drawn(1, 0.25, 0.75, start=0, end=1, width=9)) == "··├───┤·●"
 
 
 @pytest.mark.parametrize(

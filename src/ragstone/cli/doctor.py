@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .output import print_json
+from .output import print_page
 
 BASE = ("aiohttp", "numpy", "polars", "pydantic", "typer")
 EXTRAS = {
@@ -31,34 +31,27 @@ def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what is installed, which extras are missing, and whether runs can be written here."""
-    from rich.text import Text
-
-    from ragstone.report import facts, show
+    from ragstone.report.page import Facts, Note, Page, section
 
     found = examination()
-    if json:
-        print_json(found)
-        return
-    rows = [("ragstone", Text(found["ragstone"])), ("python", Text(found["python"]))]
-    rows += [(name, Text(version or "not installed")) for name, version in found["base"].items()]
+    rows = [("ragstone", found["ragstone"]), ("python", found["python"])]
+    rows += [(name, version or "not installed") for name, version in found["base"].items()]
     for extra in found["extras"]:
         words = "installed" if extra["installed"] else f"not installed: {extra['install']}"
-        packages = ", ".join(extra["packages"])
-        rows.append((f"extra {extra['name']}", Text(f"{words}  ({packages})")))
-    screen = found["terminal"]
-    encoder = found["encoder"]
+        rows.append((f"extra {extra['name']}", f"{words}  ({', '.join(extra['packages'])})"))
+    screen, encoder, folder = found["terminal"], found["encoder"], found["folder"]
+    colours = "colours" if screen["colours"] else "no colours"
     rows += [
-        ("encoder", Text(f"{encoder['name']}, {encoder['state']}")),
-        ("keys", Text(", ".join(found["keys"]) or f"none set of {', '.join(KEYS)}")),
-        ("own metrics", Text(", ".join(found["own_metrics"]) or "none installed")),
-        ("terminal", Text(f"{screen['width']} columns, {screen['encoding']}, "
-                          f"{'colours' if screen['colours'] else 'no colours'}")),
-        ("folder", Text(f"{found['folder']['path']}, "
-                        f"{'writable' if found['folder']['writable'] else 'NOT writable'}")),
-        ("network", Text(f"{found['network']}, but to fetch a model and to ask judges and encoders "
-                         "behind a server")),
+        ("encoder", f"{encoder['name']}, {encoder['state']}"),
+        ("keys", ", ".join(found["keys"]) or f"none set of {', '.join(KEYS)}"),
+        ("own metrics", ", ".join(found["own_metrics"]) or "none installed"),
+        ("terminal", f"{screen['width']} columns, {screen['encoding']}, {colours}"),
+        ("folder", f"{folder['path']}, {'writable' if folder['writable'] else 'NOT writable'}"),
+        ("network", f"{found['network']}, but to fetch a model and to ask judges and encoders "
+                    "behind a server"),
     ]  # fmt: skip
-    show(facts.Facts(rows))
+    facts = Facts(tuple(Note(name, words) for name, words in rows))
+    print_page(Page("doctor", "", (section(facts),), record=lambda: found), json=json)
 
 
 def examination() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .output import print_json
+from .output import print_page
 
 
 def formats(
@@ -13,16 +13,13 @@ def formats(
     """List the formats and record layouts that are recognised, each with an example."""
     from dataclasses import asdict
 
-    from rich.text import Text
-
     from ragstone.examples import formats as known
-    from ragstone.report import show
+    from ragstone.report.page import Page, Section, Verbatim, quiet, strong
 
-    if json:
-        print_json([asdict(one) for one in known()])
-        return
+    sections = []
     for one in known():
         endings = f"  {' '.join(one.extensions)}" if one.extensions else ""
-        head = Text.assemble((one.name, "bold"), f"  {one.what}", (endings, "bright_black"))
-        show(head)
-        typer.echo("".join(f"    {line}\n" for line in one.example))
+        title = (strong(one.name), f"  {one.what}", quiet(endings))
+        sections.append(Section((Verbatim(tuple(one.example)),), title))
+    page = Page("formats", "", tuple(sections), record=lambda: [asdict(one) for one in known()])
+    print_page(page, json=json)

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import print_json
+from .output import print_page
 
 if TYPE_CHECKING:
     from ragstone.judgements import Kind
+    from ragstone.report.page import Page
 
 CROSS_ENCODER = "a cross-encoder of your choice, docs/judges.md"
 CHAT = "a chat model of your choice, docs/judge-models.md; commas between several make a panel"
@@ -22,28 +23,28 @@ def judges(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the judges and the judgements that they fill, or show how one kind is judged."""
-    from rich.text import Text
+    print_page(_list() if kind is None else _of_kind(_kind_named(kind)), json=json)
 
-    from ragstone.judgements import told_people
-    from ragstone.report import facts, show
 
-    if kind is not None:
-        found = _kind_named(kind)
-        if json:
-            print_json(_record(found))
-        else:
-            show(Text(told_people(found).rstrip()))
-            show(Text(f"\nFilled by: {', '.join(_fillers(found))}", "bright_black"))
-        return
+def _list() -> "Page":
+    from ragstone.report.page import Facts, Note, Page, Paragraphs, quiet, section
+
     known = _known()
-    if json:
-        print_json(known)
-        return
+    notes = []
     for one in known:
-        show(Text(one["name"], "bold"))
-        show(facts.Paragraph(Text(one["about"]), 2))
-        show(facts.Paragraph(Text(f"fills {', '.join(one['kinds'])}", "bright_black"), 2, 6))
-    show(Text("\nragstone judges KIND shows how a kind is judged, such as support."))
+        fills = quiet(f"fills {', '.join(one['kinds'])}")
+        notes += [Note(one["name"], one["about"]), Note(one["name"], fills)]
+    more = Paragraphs(("ragstone judges KIND shows how a kind is judged, such as support.",))
+    return Page("judges", "", (section(Facts(tuple(notes)), more),), record=lambda: known)
+
+
+def _of_kind(kind: "type[Kind]") -> "Page":
+    from ragstone.judgements import told_people
+    from ragstone.report.page import Page, Paragraphs, quiet, section
+
+    filled_by = quiet(f"Filled by: {', '.join(_fillers(kind))}")
+    blocks = (Paragraphs((told_people(kind).rstrip(),)), Paragraphs((filled_by,)))
+    return Page("judges", kind.name, (section(*blocks),), record=lambda: _record(kind))
 
 
 def _kind_named(name: str) -> "type[Kind]":

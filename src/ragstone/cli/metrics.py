@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .output import print_json
+from .output import print_page
 from .results import MetricsFrom, load_own
 
 
@@ -17,16 +17,12 @@ def metrics(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the metrics, or explain NAME: its formula, range, parameters, aliases."""
-    from ragstone.report import catalogue, show
+    from ragstone.report import catalogue
+    from ragstone.report.pages.catalogue import catalogue_page, metric_page, suite_page
 
     load_own(metrics_from or ())
     if suite:
-        suites = [catalogue.named_suite(name)] if name else catalogue.suite_entries()
-        print_json(suites) if json else show(catalogue.suite_page(suites))
-    elif name:
-        one = catalogue.named(name)
-        print_json(one) if json else show(catalogue.metric_page(one))
-    elif json:
-        print_json(catalogue.catalogue())
+        page = suite_page([catalogue.named_suite(name)] if name else catalogue.suite_entries())
     else:
-        show(catalogue.catalogue_page())
+        page = metric_page(catalogue.named(name)) if name else catalogue_page()
+    print_page(page, json=json)

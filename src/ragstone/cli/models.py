@@ -8,10 +8,11 @@ import typer
 from ragstone.argument import in_shell
 
 from .failures import BAD_INPUT
-from .output import print_json
+from .output import print_json, print_page
 
 if TYPE_CHECKING:
     from ragstone.models import Stored
+    from ragstone.report.page import Section
 
 
 class Action(StrEnum):
@@ -51,25 +52,22 @@ def models(
 
 
 def _list(json: bool) -> None:
-    from rich.text import Text
-
     from ragstone.models import BUILTIN, cache_folder, stored
-    from ragstone.report import facts, show
+    from ragstone.report.page import Facts, Note, Page, Paragraphs, section, strong
 
     found, embeddings = stored(), _embeddings()
-    if json:
-        told = [_facts(one) for one in found]
-        print_json({"cache": str(cache_folder()), "models": told, "embeddings": embeddings})
-        return
-    for one in found:
-        _show(one)
+    told = [_facts(one) for one in found]
+    sections = [_section(one) for one in told]
     if all(one.origin.name != BUILTIN for one in found):
-        show(Text.assemble((BUILTIN, "bold"), "  not there yet: ragstone models pull"))
+        lacking = (strong(BUILTIN), "  not there yet: ragstone models pull")
+        sections.append(section(Paragraphs((lacking,))))
     words = embeddings.get("error") or (
         f"{embeddings['vectors']:,} vectors, {_megabytes(embeddings['bytes'])}, "
         f"{embeddings['path']}"
     )
-    show(facts.Facts([("embeddings", Text(words))]))
+    sections.append(section(Facts((Note("embeddings", words),))))
+    record = {"cache": str(cache_folder()), "models": told, "embeddings": embeddings}
+    print_page(Page("models", "", tuple(sections), record=lambda: record), json=json)
 
 
 def _embeddings() -> dict[str, Any]:
@@ -85,39 +83,36 @@ def _embeddings() -> dict[str, Any]:
 
 def _pull(name: str | None, json: bool) -> None:
     from ragstone.models import BUILTIN, pull
+    from ragstone.report.page import Page
 
-    model = pull(name or BUILTIN)
-    if json:
-        print_json(_facts(model))
-    else:
-        _show(model)
+    told = _facts(pull(name or BUILTIN))
+    print_page(Page("models", told["name"], (_section(told),), record=lambda: told), json=json)
 
 
 def _verify(name: str | None, json: bool) -> None:
-    from rich.text import Text
-
     from ragstone.errors import ModelError
     from ragstone.models import damage, stored
-    from ragstone.report import facts, show
+    from ragstone.report.page import Outline, OutlineItem, Page, Paragraphs, section, strong
 
     there = stored()
     found = [one for one in there if name in (None, one.origin.name, one.origin.pulled_as)]
     if not found and name is not None:
         raise ModelError(f"{name} is not stored here. To fetch it: ragstone models pull {name}")
     results = [(one, damage(one)) for one in found]
-    if json:
-        print_json([{**_facts(one), "faults": faults} for one, faults in results])
-    elif not results:
-        typer.echo("No model is stored here.")
-    else:
-        for one, faults in results:
-            words = "DAMAGED" if faults else f"whole, {len(one.files)} files"
-            show(Text.assemble((one.origin.pulled_as, "bold"), f"  {words}"))
-            for fault in faults:
-                show(facts.Paragraph(Text(fault), 2, 2))
-            if faults:
-                again = f"Fetch it again: ragstone models pull {one.origin.pulled_as}"
-                show(facts.Paragraph(Text(again), 2))
+    sections = []
+    for one, faults in results:
+        words = "DAMAGED" if faults else f"whole, {len(one.files)} files"
+        again = f"Fetch it again: ragstone models pull {one.origin.pulled_as}"
+        lines = [*faults, again] if faults else []
+        title = Paragraphs(((strong(one.origin.pulled_as), f"  {words}"),))
+        sections.append(section(title, Outline(tuple(map(OutlineItem, lines)))))
+    if not results:
+        sections.append(section(Paragraphs(("No model is stored here.",))))
+    page = Page(
+        "models", name or "", tuple(sections),
+        record=lambda: [{**_facts(one), "faults": faults} for one, faults in results],
+    )  # fmt: skip
+    print_page(page, json=json)
     if any(faults for _, faults in results):
         raise typer.Exit(BAD_INPUT)
 
@@ -132,23 +127,19 @@ def _clear(json: bool) -> None:
         typer.echo(f"{before.vectors:,} vectors cleared, {_megabytes(before.size)}")
 
 
-def _show(model: "Stored") -> None:
-    from rich.text import Text
+def _section(told: dict[str, Any]) -> "Section":
+    from ragstone.report.page import Facts, Note, Section, strong
 
-    from ragstone.report import facts, show
-
-    told = _facts(model)
     size = f"{told['dimensions']} dimensions" if told["dimensions"] else "dimensions not stated"
     limit = f"{told['limit']} tokens" if told["limit"] else "limit not stated"
     source = f"{told['source']}{' at ' + told['commit'][:12] if told['commit'] else ''}"
-    show(Text(told["name"], "bold"))
-    rows = [
-        ("model", f"{size}, {limit}, {told['weights']}, {_megabytes(told['bytes'])}"),
-        ("licence", told["licence"] or "not stated"),
-        ("from", f"{source}, {told['fetched'][:10]}"),
-        ("folder", told["path"]),
-    ]
-    show(facts.Facts([(f"  {name}", Text(words)) for name, words in rows]))
+    facts = (
+        Note("  model", f"{size}, {limit}, {told['weights']}, {_megabytes(told['bytes'])}"),
+        Note("  licence", told["licence"] or "not stated"),
+        Note("  from", f"{source}, {told['fetched'][:10]}"),
+        Note("  folder", told["path"]),
+    )
+    return Section((Facts(facts),), strong(told["name"]))
 
 
 def _facts(model: "Stored") -> dict[str, Any]:

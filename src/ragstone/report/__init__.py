@@ -6,7 +6,6 @@ example_page    what `ragstone show RUN EXAMPLE` prints
 worst           the worst examples of each metric, as plain data
 dossier         all that is known of one example, as plain data
 catalogue       every metric and suite, as plain data and as pages (a module)
-facts           named and indented text (a module)
 export_table    scores, estimates, judgements or examples as one table
 graphrag_table  the columns of a GraphRAG report, in percent
 as_bytes        a table as CSV, JSONL or Parquet; write_table into a file
@@ -16,7 +15,7 @@ picture         the page as SVG
 show, terminal  print any of it, also into a pipe
 """
 
-from . import catalogue, facts
+from . import catalogue
 from .console import show, terminal
 from .dossier import dossier
 from .export import as_bytes, export_table, write_table
@@ -36,7 +35,6 @@ __all__ = [
     "dossier",
     "example_page",
     "export_table",
-    "facts",
     "graphrag_table",
     "notebook_html",
     "picture",

@@ -4,9 +4,6 @@ import dataclasses
 import inspect
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS
 from ragstone.metrics import (
@@ -15,19 +12,14 @@ from ragstone.metrics import (
     SUITES,
     Metric,
     Suite,
-    alias_note,
     metric_types,
     own_metrics,
     parse_metric,
 )
 
-from .facts import DIM, HEAD, Facts, Paragraph
-from .figures import ARROWS
 from .groups import FAMILIES
-from .render.grid import Grid, GridColumn, Row, cell
 
 Entry = dict[str, Any]
-BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
 
 def catalogue() -> list[Entry]:
@@ -107,61 +99,6 @@ def named_suite(name: str) -> Entry:
     return suites[name]
 
 
-def catalogue_page() -> RenderableType:
-    """All metrics by family: which way is better, the range, the judgements, what it is."""
-    rows: list[Row] = []
-    columns = [GridColumn(), GridColumn(gap=1), GridColumn(), GridColumn(), GridColumn()]
-    for family, entries in _by_family(catalogue()).items():
-        if rows:
-            rows.append([])
-        rows.append(
-            [cell(FAMILIES.get(family, family.capitalize()), HEAD), cell(),
-             cell("range", DIM), cell("judgements", DIM), cell("filled by", DIM)]
-        )  # fmt: skip
-        for one in entries:
-            rows.append(
-                [
-                    cell(one["name"]),
-                    cell(ARROWS[one["better"]], DIM),
-                    cell(_range(one)),
-                    cell(", ".join(one["judgements"]) or "–"),
-                    cell(_short(one), DIM),
-                ]
-            )
-            rows.append([cell(f"  {one['about']}", DIM, span=len(columns))])
-    more = "One of them in full: ragstone metrics NAME · the suites: ragstone metrics --suite"
-    return Group(Grid(columns, rows), Text(), Text(more, DIM))
-
-
-def metric_page(one: Entry) -> RenderableType:
-    """One metric in full."""
-    rows = [
-        ("metric", Text.assemble((one["name"], HEAD), f"  {one['family']}")),
-        ("range", Text(f"{_range(one)}, {BETTER[one['better']]}")),
-        ("judgements", Text(", ".join(one["judgements"]) or "none")),
-        *(("filled by", Text(who)) for who in one["filled_by"]),
-        *([("requires", Text(", ".join(one["requires"])))] if one["requires"] else []),
-        *(("parameters", Text(f"{name} = {value!r}")) for name, value in one["parameters"].items()),
-        *(("aliases", Text(alias_note(alias) or alias)) for alias in one["aliases"]),
-    ]
-    lines = [Paragraph(Text(line), 2) for line in one["docstring"].split("\n")]
-    return Group(Facts(rows), Text(), *lines)
-
-
-def suite_page(suites: list[Entry]) -> RenderableType:
-    """Suites with their metrics and conventions."""
-    parts: list[RenderableType] = []
-    for one in suites:
-        rows = [("", Text(one["about"])), ("metrics", Text(", ".join(one["metrics"])))]
-        rows += [("by", Text(", ".join(one["by"])))] if one["by"] else []
-        rows += [("conventions", Text(one["conventions"]))] if one["conventions"] else []
-        if one["bands"]:
-            told = ", ".join(f"{band['word']} from {band['from']:g}" for band in one["bands"])
-            rows.append(("bands", Text(told)))
-        parts += [Text(one["name"], HEAD), Facts(rows), Text()]
-    return Group(*parts[:-1])
-
-
 def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Asks and requirements; those of its components for a composite."""
     made = _made(kind)
@@ -183,21 +120,3 @@ def _made(kind: type[Metric]) -> Metric | type[Metric]:
 
 def _default(value: object) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
-
-
-def _by_family(entries: list[Entry]) -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = {}
-    for one in entries:
-        found.setdefault(one["family"], []).append(one)
-    return found
-
-
-def _range(one: Entry) -> str:
-    low, high = one["range"]
-    return f"{low:g} or {high:g}" if one["rate"] else f"{low:g} to {high:g}"
-
-
-def _short(one: Entry) -> str:
-    """Who fills it, in a few words."""
-    words = [who.split(",")[0].split(" of a later")[0] for who in one["filled_by"]]
-    return " and ".join(dict.fromkeys(words)) or "the data"

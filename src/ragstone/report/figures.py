@@ -1,14 +1,10 @@
-"""Figures: how a value, an interval, a count and a reason are written, an interval drawn."""
+"""Figures: how a value, an interval, a count and a reason are written."""
 
 from collections.abc import Mapping, Sequence
-
-from rich.text import Text
 
 from ragstone.errors import RagstoneError
 from ragstone.metrics import SUITES, Range, Suite, parse_metric
 from ragstone.run.estimate import Estimate
-
-from .facts import DIM
 
 ARROWS = {"+": "↑", "-": "↓", "0": "·"}
 """Which way is better."""
@@ -101,42 +97,6 @@ def counted(count: int, noun: str) -> str:
     ('1 row', '1,200 rows')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def drawn(
-    value: float, low: float | None, high: float | None, *, start: float, end: float, width: int
-) -> list[str]:
-    """An interval on the scale from ``start`` to ``end``, one letter a place.
-
-    ``·`` is the scale, ``├──┤`` the interval, ``●`` the value; what lies beyond the scale is drawn
-    at its end.
-
-    >>> "".join(drawn(0.5, 0.25, 0.75, start=0, end=1, width=9))
-    '··├─●─┤··'
-    """
-
-    def place(of: float) -> int:
-        share = (of - start) / (end - start)
-        return min(width - 1, max(0, round(share * (width - 1))))
-
-    letters = ["·"] * width
-    if low is not None and high is not None:
-        first, last = place(low), place(high)
-        letters[first : last + 1] = ["─"] * (last - first + 1)
-        letters[first], letters[last] = "├", "┤"
-    letters[place(value)] = "●"
-    return letters
-
-
-def coloured(letters: Sequence[str], style: str = "cyan") -> Text:
-    """What is drawn, the scale dim and the value bright."""
-    text = Text("".join(letters), style)
-    for at, letter in enumerate(letters):
-        if letter in "·┊":
-            text.stylize(DIM, at, at + 1)
-        elif letter == "●":
-            text.stylize("bold bright_cyan" if style == "cyan" else style, at, at + 1)
-    return text
 
 
 def scale_of(metric: str) -> Range | None:

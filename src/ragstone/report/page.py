@@ -294,6 +294,13 @@ class Paragraphs:
 
 
 @dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Lines to be copied as they are."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """A name and what is to be said; ``needs`` is the head of a column that it explains."""
 
@@ -385,7 +392,7 @@ class Forest:
 
 
 Chart = Reliability | Waterfall | Series | Forest
-Block = Banner | Paragraphs | Facts | Table | Outline | Chart
+Block = Banner | Paragraphs | Verbatim | Facts | Table | Outline | Chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from ragstone.report.page import (
     Section,
     Step,
     Table,
+    Verbatim,
     Verdict,
     Waterfall,
     Why,
@@ -196,3 +197,7 @@ def test_a_run_in_a_notebook_shows_its_page(
     rows = read(html).rows
     assert ["precision ↑", "0.500", "0.250 – 0.750", "", "83", "0", "0", "t"] in rows
     assert "missing (needs &lt;someone&gt;)" not in html, "over systems, which have none"
+
+
+def test_what_is_to_be_copied_stays_as_it_is(page_of: PageOf) -> None:
+    assert "<pre>a\tb &lt;c&gt;</pre>" in as_html(page_of(Verbatim(("a\tb <c>",))))

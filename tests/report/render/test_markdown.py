@@ -21,6 +21,7 @@ from ragstone.report.page import (
     Section,
     Table,
     Tone,
+    Verbatim,
     Verdict,
     Why,
     strong,
@@ -122,3 +123,7 @@ def test_an_empty_table_is_its_head(page_of: PageOf) -> None:
     assert (
         as_markdown(page_of(table((Heading("metric"),), []))) == "# runs/a\n\n| metric |\n|---|\n"
     )
+
+
+def test_what_is_to_be_copied_stays_as_it_is(page_of: PageOf) -> None:
+    assert as_markdown(page_of(Verbatim(("a\tb *c*\x1b",)))).endswith("\n    a\tb *c*␛\n")

@@ -29,6 +29,7 @@ from ragstone.report.page import (
     Share,
     Table,
     Tone,
+    Verbatim,
     Verdict,
     Why,
     quiet,
@@ -281,3 +282,7 @@ def test_only_the_gravest_rows_show_what_lies_behind_them(page_of: PageOf) -> No
     printed = as_text(page_of(Table(columns, (Group(tuple(rows)),), "Worst")))
     assert "Worst  hit > 0  broken\n  of broken\n" in printed
     assert "of open" not in printed
+
+
+def test_what_is_to_be_copied_stays_as_it_is(page_of: PageOf) -> None:
+    assert as_text(page_of(Verbatim(("a\tb", "x " * 60)))) == f"    a\tb\n    {'x ' * 60}\n"

@@ -1,15 +1,13 @@
 """Grid: rows of cells in columns that are as wide as what they hold; nothing is ever cut off."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console
 from rich.text import Text
-
-from ragstone.report.facts import plain_line
 
 LONG_WORD = re.compile(r"[^(,:]*[(,:]?")
 
@@ -64,9 +62,6 @@ class Grid:
         """All columns with the gaps between them."""
         return sum(self.widths) + sum(column.gap for column in self.columns[1:])
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from self.lines(console)
-
     def lines(self, console: Console) -> Iterator[Text]:
         """The lines as they are printed."""
         widths = self.widths
@@ -83,8 +78,12 @@ class Grid:
             if cell.span == 1:
                 lines = list(cell.text.split("\n"))
             else:
-                room = console.width if len(row) == 1 else max(wide, 20)
-                lines = list(cell.text.wrap(console, room))
+                alone = len(row) == 1
+                lead = len(cell.text.plain) - len(cell.text.plain.lstrip()) if alone else 0
+                room = max(console.width if alone else wide, 20)
+                first, *more = cell.text.wrap(console, room) or [Text()]
+                again = Text(" ").join(more).wrap(console, room - lead) if lead and more else more
+                lines = [first, *(Text.assemble(" " * lead, line) for line in again)]
             if self.columns[at].justify == "right" and cell.span == 1:
                 for line in lines:
                     line.pad_left(wide - line.cell_len)
@@ -102,22 +101,10 @@ class Grid:
             yield plain_line(line)
 
 
-@dataclass(frozen=True)
-class Roomiest:
-    """The first of several grids that fits the console, else the last."""
-
-    grids: Sequence[Grid]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield roomiest(self.grids, options.max_width)
-
-
-def roomiest(grids: Iterable[Grid], width: int) -> Grid:
-    """The first grid that is at most so wide, else the last; of one at least."""
-    for grid in grids:
-        if grid.width <= width:
-            break
-    return grid
+def plain_line(line: Text) -> Text:
+    """A line that is printed as it is, however long."""
+    line.no_wrap, line.overflow = True, "ignore"
+    return line
 
 
 def cell(text: str = "", style: str = "", span: int = 1) -> GridCell:

@@ -53,6 +53,8 @@ def _block(block: pages.Block) -> str:
             return f'<div class="banner {block.tone}"><p>{word} {inert.html(first)}</p>{said}</div>'
         case pages.Paragraphs():
             return "".join(f"<p>{_words(words)}</p>" for words in block.lines)
+        case pages.Verbatim():
+            return _tag("pre", "\n".join(map(inert.html, block.lines)))
         case pages.Facts():
             return _facts(block)
         case pages.Table():

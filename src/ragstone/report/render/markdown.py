@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ragstone.argument import in_shell, throughout
-from ragstone.inert import html, markdown, on_one_line
+from ragstone.inert import html, markdown, on_one_line, seen
 from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, percent
 from ragstone.report.page import parts, plain
@@ -37,6 +37,8 @@ def _section(section: pages.Section, page: pages.Page) -> Iterator[str]:
             yield from _banner(block, page)
         elif isinstance(block, pages.Paragraphs):
             yield from (line for words in block.lines for line in (_words(words), ""))
+        elif isinstance(block, pages.Verbatim):
+            yield from (*(f"    {seen(line)}" for line in block.lines), "")
         elif isinstance(block, pages.Facts):
             yield from _small(block) if block.small else _facts(block)
         elif isinstance(block, pages.Table):

@@ -7,16 +7,16 @@ from io import StringIO
 from itertools import groupby
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.text import Text
 
 from ragstone.inert import seen
 from ragstone.report import page as pages
-from ragstone.report.facts import plain_line
 from ragstone.report.figures import ARROWS, ends, percent
 from ragstone.report.page import Row, Table, parts, plain
 
 from .cells import OUTCOMES, SHORT, value_of, words_of
-from .grid import Grid, GridCell, GridColumn, cell, folded
+from .grid import Grid, GridCell, GridColumn, cell, folded, plain_line
 from .strip import axis, coloured, strip
 
 DIM, HEAD = "bright_black", "bold"
@@ -39,7 +39,7 @@ WIDEST, WIDE, NARROWEST = 31, 21, 11
 """Of what is drawn: the most, what names are folded for, the least."""
 
 NAME_WIDTH, HEAD_WIDTH = 30, 12
-WIDE_NAME, NARROW_NAME, SHORT_HEAD = 72, 20, 7
+WIDE_NAME, NARROW_NAME, NARROWEST_NAME, SHORT_HEAD = 72, 20, 12, 7
 MOST_DETAILS = 6
 """Rows whose details are shown; JSON has them all."""
 
@@ -98,12 +98,15 @@ class Shown:
         width: int,
         layouts: dict[int, _Layout],
         heads: set[str],
-    ) -> Iterator[Text]:
+    ) -> Iterator[Text | Segment]:
         if isinstance(block, pages.Banner):
             yield from _banner(block, console, width)
         elif isinstance(block, pages.Paragraphs):
             for words in block.lines:
                 yield from _wrapped(_text(words), console, width)
+        elif isinstance(block, pages.Verbatim):
+            # As text, tabs would become blanks.
+            yield from (Segment(f"    {line}\n") for line in block.lines)
         elif isinstance(block, pages.Facts):
             told = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
             drawn = [(one, layouts[id(one)]) for one in self.page.tables]
@@ -152,11 +155,14 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
     for cut in cuts[:2] if stackable else cuts:
         yield _Layout(strip, cut), least
         yield _Layout(least, cut, names=NARROW_NAME), least
+        if not drawn:
+            yield _Layout(0, cut, names=NARROWEST_NAME), 0
         if shares:
             yield _Layout(0, cut), 0
     if stackable:
         yield from ((_Layout(strip, cut, stacked=True), least) for cut in cuts)
     yield _Layout(0, cuts[-1], stackable), 0
+    yield _Layout(0, cuts[-1], stackable, NARROWEST_NAME), 0
     if table.columns[0].key and not stackable:
         yield _Layout(0, cuts[-1], stacked=True), 0
 
@@ -313,6 +319,9 @@ class _Drawing:
         before = before if before < width else 0
         tone = row.verdict.tone if row.verdict else ""
         for words in row.below:
+            if all(one.tone == "quiet" for one in parts(words)):
+                yield [GridCell(Text.assemble("  ", _text(words)), span=width)]
+                continue
             text = Text.assemble("↳ ", _text(words), style=TONES[tone])
             yield [*(cell() for _ in range(before)), GridCell(text, span=width - before)]
 

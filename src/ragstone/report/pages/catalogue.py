@@ -1,0 +1,93 @@
+"""Catalogue pages: every metric, one in full, the suites; what ``ragstone metrics`` prints."""
+
+from collections.abc import Sequence
+
+from ragstone.metrics import alias_note
+from ragstone.report.catalogue import Entry, catalogue
+from ragstone.report.groups import FAMILIES
+from ragstone.report.page import (
+    Facts,
+    Group,
+    Heading,
+    Note,
+    Outline,
+    OutlineItem,
+    Page,
+    Paragraphs,
+    Row,
+    RowName,
+    Section,
+    Table,
+    quiet,
+    section,
+    strong,
+)
+
+BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
+
+
+def catalogue_page() -> Page:
+    """All metrics by family: which way is better, the range, the judgements, what it is."""
+    entries = catalogue()
+    families: dict[str, list[Entry]] = {}
+    for one in entries:
+        families.setdefault(one["family"], []).append(one)
+    groups = tuple(
+        Group(tuple(map(_row, ones)), FAMILIES.get(family, family.capitalize()))
+        for family, ones in families.items()
+    )
+    heads = ("metric", "range", "judgements")
+    columns = (*map(Heading, heads), Heading("filled by", drop=1))
+    more = quiet(
+        "One of them in full: ragstone metrics NAME · the suites: ragstone metrics --suite"
+    )
+    return Page(
+        "metrics", "", (section(Table(columns, groups), Paragraphs((more,))),),
+        record=lambda: entries,
+    )  # fmt: skip
+
+
+def metric_page(one: Entry) -> Page:
+    """One metric in full."""
+    facts = [
+        Note("metric", (strong(one["name"]), f"  {one['family']}")),
+        Note("range", f"{_range(one)}, {BETTER[one['better']]}"),
+        Note("judgements", ", ".join(one["judgements"]) or "none"),
+        *(Note("filled by", who) for who in one["filled_by"]),
+        *([Note("requires", ", ".join(one["requires"]))] if one["requires"] else []),
+        *(Note("parameters", f"{name} = {value!r}") for name, value in one["parameters"].items()),
+        *(Note("aliases", alias_note(alias) or alias) for alias in one["aliases"]),
+    ]
+    lines = tuple(OutlineItem(line) for line in one["docstring"].split("\n"))
+    sections = (section(Facts(tuple(facts)), Outline(lines)),)
+    return Page("metrics", one["name"], sections, record=lambda: one)
+
+
+def suite_page(suites: Sequence[Entry]) -> Page:
+    """Suites with their metrics and conventions."""
+    sections = []
+    for one in suites:
+        facts = [Note("", one["about"]), Note("metrics", ", ".join(one["metrics"]))]
+        facts += [Note("by", ", ".join(one["by"]))] if one["by"] else []
+        facts += [Note("conventions", one["conventions"])] if one["conventions"] else []
+        bands = ", ".join(f"{band['word']} from {band['from']:g}" for band in one["bands"])
+        facts += [Note("bands", bands)] if bands else []
+        sections.append(Section((Facts(tuple(facts)),), strong(one["name"])))
+    return Page("metrics", "", tuple(sections), record=lambda: suites)
+
+
+def _row(one: Entry) -> Row:
+    name = RowName(one["name"], one["better"])
+    cells = (name, _range(one), ", ".join(one["judgements"]) or "–", quiet(_short(one)))
+    return Row(cells, (quiet(one["about"]),))
+
+
+def _range(one: Entry) -> str:
+    low, high = one["range"]
+    return f"{low:g} or {high:g}" if one["rate"] else f"{low:g} to {high:g}"
+
+
+def _short(one: Entry) -> str:
+    """Who fills it, in a few words."""
+    words = [who.split(",")[0].split(" of a later")[0] for who in one["filled_by"]]
+    return " and ".join(dict.fromkeys(words)) or "the data"
