@@ -58,7 +58,8 @@ def check(
         schema_overrides={"people_number": pl.Float64, "number": pl.Float64,
                           "probability": pl.Float64, "unit": pl.String, "weight": pl.Float64},
     )  # fmt: skip
-    return check_column(kind, "verdict", rows, "youden", 0.95, 0)
+    column = KINDS[kind].decides if kind in KINDS else "verdict"
+    return check_column(kind, column, rows, "youden", 0.95, 0)
 
 
 # What is a yes --------------------------------------------------------------------------------

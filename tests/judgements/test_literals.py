@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ragstone
+from ragstone.judgements import ASKS, KINDS
 
 HOUSE = Path(ragstone.__file__).parent
 MODULES = [
@@ -43,3 +44,48 @@ def test_nothing_follows_from_all_kinds_while_it_is_imported() -> None:
             if isinstance(node, ast.Name) and node.id in ours
         ]
     assert not found
+
+
+NO_KINDS = {
+    "cli/evaluate.py": ("citations",),
+    "decisions/calibrating/calibrate.py": ("agreement",),
+    "decisions/calibrating/identity.py": ("citations",),
+    "decisions/weighing/opinions.py": ("preference", "rating"),
+    "examples/fields.py": ("response",),
+    "examples/labels.py": ("claims", "statements", "support", "agreement"),
+    "examples/records.py": ("response",),
+    "examples/resembling.py": ("response",),
+    "judges/llm/claims.py": ("claims", "citations"),
+    "judges/llm/statements.py": ("statements",),
+    "labels/agreement.py": ("agreement",),
+    "models/chat/litellm.py": ("response",),
+    "run/spec.py": ("citations",),
+    "testing/__init__.py": ("claims",),
+}
+"""Words that mean something else: a setting, a key of a result, an attribute of a package, a field
+of people's files or of a model's reply, a column of another kind, a function."""
+ROOMS_OF_KINDS = ("judgements", "metrics", "report")
+
+
+def literals(tree: ast.AST) -> Iterator[ast.Constant]:
+    """The strings of a module, those that stand alone, such as docstrings, apart."""
+    alone = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in alone:
+            yield node
+
+
+def test_no_other_room_names_a_kind_by_a_word() -> None:
+    words = {*KINDS, *ASKS, *(f"{kind}/" for kind in KINDS)}
+    found, others = [], {file: set(known) for file, known in NO_KINDS.items()}
+    for path in sorted(HOUSE.rglob("*.py")):
+        file = path.relative_to(HOUSE).as_posix()
+        if file.startswith(ROOMS_OF_KINDS):
+            continue
+        for node in literals(ast.parse(path.read_text(encoding="utf-8"))):
+            if node.value in NO_KINDS.get(file, ()):
+                others[file].discard(str(node.value))
+            elif node.value in words:
+                found.append(f"{file}:{node.lineno} {node.value!r}")
+    assert not found
+    assert not any(others.values())

@@ -96,6 +96,8 @@ RULES = {
 
 FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements"}
 """Where the labels of units of which there are several stand."""
+PROPOSITIONS: tuple[Unit, ...] = ("claim", "statement")
+"""Those that are given with their text."""
 
 Vote = TypeVar("Vote", bound=Hashable)
 
@@ -190,10 +192,9 @@ def label_problems(labels: Mapping[str, Any], n_contexts: int | None) -> list[Pr
             _check_labels(answer, "answer", "labels.answer", problems)
         else:
             problems.append(Problem("labels.answer", "an object of labels", shown(answer)))
-    if labels.get("claims") is not None:
-        _check_propositions(labels["claims"], "claim", problems)
-    if labels.get("statements") is not None:
-        _check_propositions(labels["statements"], "statement", problems)
+    for unit in PROPOSITIONS:
+        if labels.get(FIELDS[unit]) is not None:
+            _check_propositions(labels[FIELDS[unit]], unit, problems)
     _check_labels(labels, "record", "labels", problems)
     return problems
 

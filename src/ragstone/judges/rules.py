@@ -72,7 +72,7 @@ class RulesJudge:
             return self._nothing_retrieved(ask, block, rows)
         (source,) = ASKS[ask].after
         if kind_of(source) is Support:
-            claims = Claims.frame(block.tables, ("support",))
+            claims = Claims.frame(block.tables, (Claims.support.meta.output_name(),))
             return self._grounding(ask, source, claims, _SUPPORT, block, rows)
         citations = block.tables.of(source)
         return self._grounding(ask, source, citations, _CITATION, block, rows)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.judgements import ASKS, MISSING, UNDEFINED, VALUE
+from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.metrics import Composite, Metric, parse_metric
 from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_best
 
@@ -26,10 +26,6 @@ NOTES = ("best_reference=", "components=", "weight_coverage=")
 
 Group = tuple[Mapping[str, str], pl.Expr]
 Floats = NDArray[np.float64]
-
-
-PROMPT_OF = {"response": "claims"}
-"""The prompt that fills a kind, where it is not called like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +56,7 @@ class Provenance:
         models = self.chat.judges
         asked = [ask for ask, who in self.judges.items() if any(name in who for name in models)]
         kinds = {ASKS[ask].kind for ask in asked if ask in metric.asks}
-        tasks = sorted({PROMPT_OF.get(kind, kind) for kind in kinds})
+        tasks = sorted({KINDS[kind].asked_with or kind for kind in kinds})
         versions = self.chat.prompts
         named = [f"{task}@{versions[task]}" for task in tasks if task in versions]
         return [f"prompts:{'+'.join(named)}", f"plan:{self.chat.plan}"] if named else []

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragstone.errors import InputError
+from ragstone.judgements import Relevance
 from ragstone.metrics import QUICK, Metric
 from ragstone.parquet import read_parquet
 
@@ -114,8 +115,8 @@ def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame
     counts = _counts_of_scores(folder)
     facts = DataFacts(
         retrieved=bool(facets["contexts"].sum()),
-        labelled=("relevance", "human", "ok") in tally.outcomes,
-        by_ids=("relevance", "ids", "ok") in tally.outcomes,
+        labelled=(Relevance.name, "human", "ok") in tally.outcomes,
+        by_ids=(Relevance.name, "ids", "ok") in tally.outcomes,
         cited=counts.filter(pl.col("metric") == "citation_presence")["value"].sum() > 0,
     )
     asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}

@@ -17,14 +17,6 @@ from ragstone.judgements import (
 )
 from ragstone.judges import LEDGER, Block, Filled, Judge
 
-UNITS = {"relevance": ["row", "rank"]}
-"""Asks whose units the example gives, so that several judges may share them."""
-
-SAYS_SOMETHING = pl.any_horizontal(
-    pl.col(name).is_not_null() for name in ("grade", "relevant", "sufficient", "misleading")
-)
-"""Of a row about a context: a judge did not leave it open."""
-
 
 @dataclass(frozen=True, slots=True)
 class JudgedBlock:
@@ -92,10 +84,10 @@ def resolve(
         .join(rows, on=["subject", "judge"])
         .sort("row", "turn", maintain_order=True)
     )
-    if ask in UNITS:
+    if _is_shared(ask):
         # A unit is one judge's, the first that did not leave it open; others are one's as a whole.
-        joined = joined.sort(SAYS_SOMETHING.not_(), maintain_order=True).unique(
-            subset=UNITS[ask], keep="first", maintain_order=True
+        joined = joined.sort(_says_something(ask).not_(), maintain_order=True).unique(
+            subset=["row", *(kind_of(ask).key or ())], keep="first", maintain_order=True
         )
         joined = joined.sort("row", maintain_order=True)
     else:
@@ -125,8 +117,8 @@ def _put(ask: str, block: Block, judges: Sequence[Judge]) -> tuple[list[Filled],
         filled.append(answers)
         settled = answers.ledger.filter(pl.col("status").is_in(["ok", "undefined"]))
         done = set(settled["row"].to_list())
-        if ask == "relevance":
-            done -= _partly_covered(answers, block)
+        if _is_shared(ask):
+            done -= _partly_covered(ask, answers, block)
         open_rows = [row for row in open_rows if row not in done]
     return filled, open_rows
 
@@ -139,9 +131,21 @@ def _applicable(ask: str, frame: pl.DataFrame) -> list[int]:
     return frame.select(pl.arg_where(holds)).to_series().to_list()
 
 
-def _partly_covered(answers: Filled, block: Block) -> set[int]:
+def _is_shared(ask: str) -> bool:
+    """Whether it is about contexts, so that several judges may share them."""
+    over = ASKS[ask].over
+    return over is not None and over.unit == "context"
+
+
+def _says_something(ask: str) -> pl.Expr:
+    """Of a row: a judge did not leave it open."""
+    said = kind_of(ask).having("grade", "verdict")
+    return pl.any_horizontal(pl.col(name).is_not_null() for name in said)
+
+
+def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
     """Examples some of whose contexts this judge left open."""
-    given = answers.rows.filter(SAYS_SOMETHING)
+    given = answers.rows.filter(_says_something(ask))
     counted = (
         answers.ledger.select("row", "subject")
         .join(given.group_by("subject").len(), on="subject", how="left")
@@ -156,11 +160,13 @@ def _partly_covered(answers: Filled, block: Block) -> set[int]:
 
 def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Support and agreement join only the propositions of the judge that made them."""
-    made_by = {"claim": "claims", "statement": "statements"}.get(ask.partition("/")[2])
-    if made_by is None or "author" not in rows.columns:
+    over = ASKS[ask].over
+    if over is None or "author" not in rows.columns:
         return rows
-    authors = tables.of(made_by).select("row", author="judge").unique()
-    return rows.join(authors, on=["row", "author"], how="semi", maintain_order="left")
+    for maker in over.made_by:
+        authors = tables.of(maker).select("row", author="judge").unique()
+        rows = rows.join(authors, on=["row", "author"], how="semi", maintain_order="left")
+    return rows
 
 
 def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragstone.judgements import ASKS, MISSING, VALUE
-from ragstone.metrics import QUICK_METRICS, Metric, parse_metric
+from ragstone.metrics import QUICK_METRICS, Metric, needed_asks, parse_metric
 
 MOST_UNJUDGED = 0.1
 
@@ -81,5 +81,5 @@ def _allows(metric: Metric, counts: pl.DataFrame) -> bool:
 
 
 def _needs_contexts(metric: Metric) -> bool:
-    required = {name for ask in metric.asks for name in ASKS[ask].requires}
-    return "contexts" in required | set(metric.requires) or "grounding/support" in metric.asks
+    required = {name for ask in needed_asks([metric]) for name in ASKS[ask].requires}
+    return "contexts" in required | set(metric.requires)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragstone.examples import Example
+from ragstone.judgements import Preference
 from ragstone.metrics import Metric, wanted_topics
 
 
@@ -26,7 +27,7 @@ def look_through(examples: Iterable[Example], metrics: Sequence[Metric]) -> Surv
     Raises:
         DataError: Records that cannot be read, all of them.
     """
-    compared = any(topic.ask == "preference" for topic in wanted_topics(metrics))
+    compared = any(topic.ask == Preference.name for topic in wanted_topics(metrics))
     answers: dict[str, dict[str, str]] = {}
     count = 0
     for example in examples:

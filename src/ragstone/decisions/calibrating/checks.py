@@ -1,6 +1,6 @@
 """Checks: one column of a judge's words against people's, on the same units."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.judgements import KINDS
 from ragstone.stats import ends_of
 from ragstone.stats.agreement.cohen import kappa_with_interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient
@@ -25,13 +26,6 @@ from .correction import MIDDLE
 from .people import METRIC, known_weights
 
 Floats = NDArray[np.float64]
-
-POSITIVE: Mapping[str, tuple[str, ...]] = {
-    "support": ("supported",),
-    "agreement": ("matches", "full"),
-    "response": ("abstain",),
-}
-"""What counts as a yes where a column has more than two words."""
 
 YES_NO = {"true", "false"}
 FEWEST = 2
@@ -141,12 +135,12 @@ def check_column(
     means = pl.col("people_number", "number")
     numbers = rows.select(means).null_count().sum_horizontal().item() == 0
     people, judge = (rows[name].to_numpy() for name in ("people_number", "number"))
-    truth, scores = _yes(kind, rows, numbers=numbers)
+    truth, scores = _yes(kind, column, rows, numbers=numbers)
     graded = numbers and not _only(people, 0, 1)
     words: Codes = people if numbers else rows["people"].to_list()
     said: Codes = judge if numbers else rows["value"].to_list()
     measured = kind == METRIC and not (_only(people, 0, 1) and _only(judge, 0, 1))
-    verdicts = None if scores is None else _verdicts(scores, rows, kind)
+    verdicts = None if scores is None else _verdicts(scores, rows, kind, column)
     kappa = kappa_with_interval(
         verdicts if measured and verdicts is not None else said,
         truth if measured and truth is not None else words,
@@ -200,25 +194,31 @@ def check_column(
 
 
 def _yes(
-    kind: str, rows: pl.DataFrame, *, numbers: bool
+    kind: str, column: str, rows: pl.DataFrame, *, numbers: bool
 ) -> tuple[NDArray[np.int64] | None, Floats | None]:
     """Which units people say yes to, the judge's score of a yes; None where nobody asks."""
     if numbers and _only(rows["people_number"].to_numpy(), 0, 1):
         truth = rows["people_number"].to_numpy().astype(np.int64)
         scores = rows["probability"] if rows["probability"].null_count() == 0 else rows["number"]
         return truth, scores.to_numpy().astype(np.float64)
-    if kind not in POSITIVE:
+    positive = _positive(kind, column)
+    if not positive:
         return None, None
-    truth = rows["people"].is_in(POSITIVE[kind]).to_numpy().astype(np.int64)
-    said = rows["value"].is_in(POSITIVE[kind]).cast(pl.Float64)
-    likely = rows["probability"].fill_null(said) if kind != "response" else said
-    return truth, likely.to_numpy().astype(np.float64)
+    truth = rows["people"].is_in(positive).to_numpy().astype(np.int64)
+    said = rows["value"].is_in(positive).cast(pl.Float64)
+    return truth, rows["probability"].fill_null(said).to_numpy().astype(np.float64)
 
 
-def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str) -> NDArray[np.int64]:
+def _positive(kind: str, column: str) -> tuple[str, ...]:
+    """What counts as a yes where a column has more than two words."""
+    known = KINDS[kind].columns if kind in KINDS else {}
+    return known[column].positive if column in known else ()
+
+
+def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDArray[np.int64]:
     """The judge's yes or no: what it said, or its score from the middle on."""
-    if kind in POSITIVE:
-        return rows["value"].is_in(POSITIVE[kind]).to_numpy().astype(np.int64)
+    if positive := _positive(kind, column):
+        return rows["value"].is_in(positive).to_numpy().astype(np.int64)
     said = rows["number"].to_numpy()
     if _only(said, 0, 1):
         return said.astype(np.int64)

@@ -7,8 +7,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.errors import InputError
-from ragstone.examples import Example, context_labels
-from ragstone.judgements import VALUE
+from ragstone.examples import Example
+from ragstone.examples.labels import FIELDS
+from ragstone.judgements import ASKS, VALUE, Ask, kind_of
 from ragstone.judges import HumanJudge, RulesJudge
 from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks, score
@@ -64,27 +65,41 @@ def people_scores(
 def labelled_in_part(example: Example, units: Units = NOTHING_KNOWN) -> frozenset[str]:
     """The asks of which people left some unit of an example open, and answered others."""
     found = set()
-    contexts = context_labels(example.labels)
-    used = {name for one in contexts for name, value in one.items() if value is not None}
-    open_ones = any(one[name] is None for one in contexts for name in used)
-    if used and (open_ones or len(contexts) < len(example.contexts or ())):
-        found.add("relevance")
-    for kind in ("claim", "statement"):
-        given = example.labels.get(f"{kind}s") or ()
-        there = max(len(given), units.get(kind, {}).get(example.id, 0))
-        for field in ("support", "agreement"):
-            said = sum(one.get(field) is not None for one in given)
-            if 0 < said < there:
-                found.add(f"{field}/{kind}")
+    for ask in ASKS.values():
+        if "people" not in ask.by or ask.over is None or ask.over.unit not in FIELDS:
+            continue
+        unit = ask.over.unit
+        given = example.labels.get(FIELDS[unit]) or ()
+        known = units.get(unit, {}).get(example.id, 0)
+        if unit == "context":
+            known = len(example.contexts or ())
+        for label in _labels(ask):
+            said = sum((one or {}).get(label) is not None for one in given)
+            if 0 < said < max(len(given), known):
+                found.add(ask.name)
     return frozenset(found)
+
+
+def _labels(ask: Ask) -> list[str]:
+    """What people call what decides: the verdicts, or the grade where there is no verdict."""
+    columns = [column for column in kind_of(ask.name).filled_by(ask) if column.label]
+    verdicts = [column.label for column in columns if column.role == "verdict"]
+    return verdicts or [column.label for column in columns]
 
 
 def units_of(run: Run) -> Units:
     """How many claims and statements the judges of a run found in each example."""
-    found = {}
-    for kind, table in (("claim", "claims"), ("statement", "statements")):
-        counts = run.judgements(table).group_by("example_id").agg(pl.col("index").max() + 1)
-        found[kind] = dict(counts.iter_rows())
+    makers = {
+        ask.origin: maker
+        for ask in ASKS.values()
+        if ask.origin and ask.over is not None
+        for maker in ask.over.made_by
+    }
+    found: dict[str, Mapping[str, int]] = {}
+    for unit, maker in makers.items():
+        rows = run.judgements(ASKS[maker].kind)
+        counts = rows.group_by("example_id").agg(pl.col("index").max() + 1)
+        found[unit] = dict(counts.iter_rows())
     return found
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from ragstone.errors import InputError
+from ragstone.judgements import KINDS, Preference
 from ragstone.run import Run
 from ragstone.run.settings import RunSettings
 from ragstone.stats import Interval, ends_of, mean_interval
@@ -15,8 +16,6 @@ from .identity import changes, identity
 from .units import KEYS, judged_units
 
 SAME = 1e-9
-NOT_IN_EVERY_RUN = ("support", "agreement")
-"""Kinds about claims, which a judge words anew each time, so that their places do not match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:
 
     None where no pair was judged.
     """
-    rows = run.judgements("preference").filter(pl.col("verdict").is_not_null())
+    rows = run.judgements(Preference.name).filter(pl.col("verdict").is_not_null())
     pairs = rows.group_by("example_id", "judge", "rival").agg(
         pl.col("order").n_unique().alias("orders"), pl.col("verdict").n_unique().alias("verdicts")
     )
@@ -118,8 +117,9 @@ def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:
 
 
 def _words(run: Run) -> pl.DataFrame:
-    units = judged_units(run)
-    return units.filter(~pl.col("kind").is_in(NOT_IN_EVERY_RUN))
+    """Without those about claims, which a judge words anew each time: their places do not match."""
+    about_claims = [name for name, kind in KINDS.items() if kind.about == "proposition"]
+    return judged_units(run).filter(~pl.col("kind").is_in(about_claims))
 
 
 def _rate(what: str, clusters: pl.DataFrame, level: float) -> FlipRate:

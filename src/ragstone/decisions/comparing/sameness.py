@@ -9,10 +9,9 @@ import polars as pl
 
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
-from ragstone.judgements import ASKS
+from ragstone.judgements import ASKS, KINDS, Citation, Critique, Rating
 from ragstone.judges import fingerprint
 from ragstone.metrics import Metric, needed_asks
-from ragstone.run.estimates import PROMPT_OF
 from ragstone.run.models import ModelNames
 from ragstone.run.settings import ChatSettings, RunSettings
 
@@ -25,7 +24,7 @@ SIGNED = ("judge", "prompts", "plan", "encoder", "bertscore", "cross_encoder")
 JUDGE_OF = "judge of "
 MOST_LISTED = 20
 
-BY_RUBRIC = {"rating", "critique"}
+BY_RUBRIC = {Rating.name, Critique.name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +166,7 @@ def _judged(manifest: Mapping[str, Any], settings: RunSettings, metric: Metric) 
             found[f"model of {judge}"] = identity
     if settings.llm is not None:
         found |= _instructed(settings.llm, said)
-    if "citations" in asks:
+    if Citation.name in asks:
         found["citation marks"] = settings.citations
     for word in ModelNames.noted(manifest).signature(asks):
         what, _, model = word.partition(":")
@@ -181,7 +180,7 @@ def _instructed(chat: ChatSettings, said: Mapping[str, set[str]]) -> dict[str, s
     if not by_model:
         return {}
     kinds = {ASKS[ask].kind for ask in by_model}
-    tasks = sorted({PROMPT_OF.get(kind, kind) for kind in kinds} & set(chat.prompts))
+    tasks = sorted({KINDS[kind].asked_with or kind for kind in kinds} & set(chat.prompts))
     asked = sorted(set().union(*(said[ask] for ask in by_model)) & set(chat.judges))
     found = {f"model of {judge}": ", ".join(chat.judges[judge]) for judge in asked}
     found |= {f"prompt {task}": chat.prompts[task] for task in tasks}

@@ -260,7 +260,7 @@ def _of_example(
 def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:
     """Index and text of the claims or statements of each example, of the judge who spoke first."""
     rows = run.judgements(kind)
-    if kind == "statements":
+    if "reference" in rows.columns:
         rows = rows.filter(pl.col("reference") == 0)
     rows = rows.unique(["example_id", "index"], keep="first", maintain_order=True).sort(
         "example_id", "index", maintain_order=True

@@ -34,7 +34,7 @@ def concordance(
     Ratings are held against each other, each twice: a U-statistic, whose standard error is twice
     that of the mean over its rows (Hoeffding, 1948).
     """
-    if sort == "preference":
+    if sort == Sort.PREFERENCE:
         ordered = said != 0
         right = (np.sign(placed[ordered]) * np.sign(said[ordered]) + 1) / 2
         if not len(right):

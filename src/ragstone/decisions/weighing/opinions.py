@@ -15,9 +15,10 @@ Ratings name one example and say any number, of which more is better::
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ragstone.decisions.scored import Scored
 from ragstone.errors import DataError, Fault
@@ -27,7 +28,14 @@ from ragstone.examples.problem import BadRow, Problem, shown
 from ragstone.examples.streams import on_disk
 from ragstone.labels.read import source_of
 
-Sort = Literal["preference", "rating"]
+
+class Sort(StrEnum):
+    """What a file holds, by the name of its column."""
+
+    PREFERENCE = "preference"
+    RATING = "rating"
+
+
 MOST = 2.0
 WORDS = {"a": -MOST, "b": MOST, "tie": 0.0}
 PLACES = ("id_a", "id_b", "question_id", "system_a", "system_b")
@@ -90,7 +98,7 @@ def read_opinions(path: str | Path) -> Opinions:
             problems.extend(record.problems)
         elif isinstance(record, Mapping):
             by_name = {squash(str(key)): value for key, value in record.items()}
-            sort: Sort = "rating" if by_name.get("rating") is not None else "preference"
+            sort = Sort.PREFERENCE if by_name.get(Sort.RATING) is None else Sort.RATING
             row = _opinion(by_name, sort, line, problems)
             if not problems:
                 sorts.setdefault(sort, line)
@@ -159,7 +167,7 @@ def _opinion(
     }
     annotator = texts.pop("annotator") or ""
     named = [name for name in texts if texts[name] is not None]
-    if sort == "rating":
+    if sort == Sort.RATING:
         if texts["id"] is None:
             problems.append(Problem("id", "the id of an example", "null"))
     elif not ({"id_a", "id_b"} <= set(named) or set(PLACES[2:]) <= set(named)):
@@ -170,7 +178,7 @@ def _opinion(
 
 def _value(value: object, sort: Sort, problems: list[Problem]) -> float:
     number = _number(value)
-    if sort == "rating":
+    if sort == Sort.RATING:
         if number is None:
             problems.append(Problem(sort, "a number", shown(value)))
         return number or 0.0

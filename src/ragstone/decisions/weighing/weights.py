@@ -181,11 +181,11 @@ def fit_weights(
             f"No {opinions.sort} is left for which all of {', '.join(names)} have scores: "
             f"{_lacking(left_out)}. Name fewer metrics with --metric."
         )
-    same = np.ptp(table.x, axis=0) if opinions.sort == "rating" else np.abs(table.x).max(axis=0)
+    same = np.ptp(table.x, axis=0) if opinions.sort == Sort.RATING else np.abs(table.x).max(axis=0)
     varies = np.asarray(same > 0)
     if begin is None:
         excluded |= {name: "it is the same for both answers of every pair"
-                     if opinions.sort == "preference" else "it is the same for every example"
+                     if opinions.sort == Sort.PREFERENCE else "it is the same for every example"
                      for name, one in zip(names, varies, strict=True) if not one}  # fmt: skip
         names = [name for name, one in zip(names, varies, strict=True) if one]
         if names and not varies.all():
@@ -276,7 +276,7 @@ def _validated(
         n=table.size,
         n_questions=questions,
         n_annotators=len({one.annotator for one in opinions.rows}),
-        n_ties=int((table.said == 0).sum()) if sort == "preference" else 0,
+        n_ties=int((table.said == 0).sum()) if sort == Sort.PREFERENCE else 0,
         left_out=left_out,
         n_left_out=n_left_out,
         excluded=dict(excluded),
@@ -287,13 +287,13 @@ def _validated(
 
 
 def _fitted(sort: Sort, x: Floats, said: Floats) -> Coefficients:
-    if sort == "rating":
+    if sort == Sort.RATING:
         return nonnegative_least_squares(x, said)
     return nonnegative_logistic(x, 0.5 + said / (2 * MOST))
 
 
 def _loss(sort: Sort, foretold: Floats, said: Floats) -> Floats:
-    if sort == "rating":
+    if sort == Sort.RATING:
         return (foretold - said) ** 2
     return log_loss(foretold, 0.5 + said / (2 * MOST))
 
