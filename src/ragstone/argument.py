@@ -34,7 +34,7 @@ OPTIONS: Mapping[str, str] = {
 COMMANDS: Mapping[str, str] = {"draw_sample": "sample", "rescore": "score"}
 """The commands whose names are not those of the functions."""
 
-IN_PYTHON: Mapping[str, str] = {"metrics_from": "an import of their file"}
+IN_PYTHON: Mapping[str, str] = dict.fromkeys(("kinds", "metrics_from"), "an import of their file")
 """What is an option in a shell, and no argument of a function."""
 
 
@@ -95,6 +95,11 @@ def call(function: str, *given: str) -> str:
 def marked(text: str) -> str:
     """The text before it was told to anybody."""
     return text.marked if isinstance(text, Notice) else text
+
+
+def noticed(text: str) -> str:
+    """A text that was stored, told to a Python caller where it names an argument."""
+    return Notice(text) if OPEN in text else text
 
 
 def in_python(text: str) -> str:

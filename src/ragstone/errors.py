@@ -55,10 +55,15 @@ class Fault:
     expected: str
     got: str
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """All of it, with the arguments that it names."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         field = f"  {self.field}" if self.field else ""
-        return f"{place}{field}  expected {self.expected}, got {self.got}"
+        return f"{place}{field}  expected {marked(self.expected)}, got {self.got}"
+
+    def __str__(self) -> str:
+        return in_python(self.text)
 
 
 class DataError(InputError):
@@ -83,7 +88,7 @@ class DataError(InputError):
         """Every fault that is shown, a line each, and the hint."""
         noun = "fault" if self.total == 1 else "faults"
         lines = [f"{self.total:,} {noun} in the data."]
-        lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
+        lines += [f"  {fault.text}" for fault in self.faults[:SHOWN_FAULTS]]
         if self.total > SHOWN_FAULTS:
             lines.append(f"  … and {self.total - SHOWN_FAULTS:,} more")
         if self.hint:
@@ -124,7 +129,7 @@ class DamagedRun(InputError):
     def text(self) -> str:
         """Every file that is shown, a line each, and the hint."""
         lines = ["The run is damaged: what lies in its folder is not what was written there."]
-        lines += [f"  {fault}" for fault in self.faults[:SHOWN_FAULTS]]
+        lines += [f"  {fault.text}" for fault in self.faults[:SHOWN_FAULTS]]
         if len(self.faults) > SHOWN_FAULTS:
             lines.append(f"  … and {len(self.faults) - SHOWN_FAULTS:,} more")
         return "\n".join([*lines, marked(self.hint)] if self.hint else lines)

@@ -38,7 +38,7 @@ def test_all_faults_come_in_one_message_with_file_line_field_expected_got(tmp_pa
     assert all(fault.file == str(path) for fault in error.faults)
     assert f"{path}:2  answer  expected text, got 4 (a number)" in str(error)
     assert f"{path}:5  id  expected an id of its own, got 'x', as in line 1" in str(error)
-    assert "--skip-bad" in str(error)
+    assert "skip_bad=True" in str(error)
 
 
 def test_nothing_is_yielded_after_the_first_fault(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_twenty_faults_are_shown_a_thousand_kept_and_all_counted(tmp_path: Path)
 
 def test_skip_bad_is_offered_only_where_something_good_would_be_left(tmp_path: Path) -> None:
     mixed = error_of(written(tmp_path, "mixed.jsonl", GOOD % "a" + "{oops\n"))
-    assert "With --skip-bad the one good record is read" in str(mixed)
-    assert "--skip-bad" not in str(error_of(written(tmp_path, "bad.jsonl", "{oops\n")))
+    assert "With skip_bad=True the one good record is read" in str(mixed)
+    assert "skip_bad=" not in str(error_of(written(tmp_path, "bad.jsonl", "{oops\n")))
 
 
 def test_skip_bad_goes_on_and_keeps_the_rejected_rows(tmp_path: Path) -> None:

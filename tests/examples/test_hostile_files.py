@@ -89,7 +89,7 @@ def test_a_settings_file_with_an_odd_number_is_refused(value: str, tmp_path: Pat
     prices.write_text(f'["openai:gpt-5-mini"]\ninput = {value}\noutput = 2.0\n')
     with pytest.raises(InputError, match="rubrics"):
         load_rubrics(rubrics)
-    with pytest.raises(InputError, match="--prices"):
+    with pytest.raises(InputError, match="prices="):
         load_prices(prices)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.argument import in_shell
 from ragstone.errors import DataError, UnknownName
 from ragstone.examples import Context, Example, Turn, formats, read
 
@@ -126,7 +127,7 @@ def test_a_gold_answer_beside_the_generated_one() -> None:
 
 def test_two_columns_that_may_be_the_answer_need_a_word() -> None:
     record = {"question": "q", "answer": "a", "response": "b"}
-    with pytest.raises(DataError, match="--map answer=response"):
+    with pytest.raises(DataError, match=r'for example columns={"answer": "response"}\.'):
         one(record)
     assert one(record, columns={"answer": "response"}).answer == "b"
 
@@ -237,7 +238,10 @@ def test_a_mapped_column_that_does_not_exist_is_one_fault_with_the_columns() -> 
     with pytest.raises(DataError) as caught:
         list(read([{"q": 1, "text": "x"}] * 3, columns={"answer": "my_answer"}))
     (fault,) = caught.value.faults
-    assert fault.field == "--map answer=my_answer"
+    assert (fault.field, fault.expected) == (
+        "answer",
+        "a column called 'my_answer'",
+    )
     assert fault.got == "only the columns q, text"
 
 
@@ -247,4 +251,5 @@ def test_unrecognised_columns_are_said_once_with_a_way_out() -> None:
         list(read(rows))
     assert caught.value.total == 1
     assert "q, text" in str(caught.value)
-    assert "--map answer=" in str(caught.value)
+    assert 'columns={"answer": MY_COLUMN}' in str(caught.value)
+    assert "--map answer=MY_COLUMN" in in_shell(caught.value.text)

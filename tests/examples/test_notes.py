@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from ragstone.argument import in_shell
 from ragstone.data import cornwall
 from ragstone.errors import DataError
 from ragstone.examples import Example, read
@@ -147,8 +148,9 @@ def test_a_column_that_resembles_an_absent_field_is_named(column: str, value: ob
     (note,) = examples.notes
     assert note == (
         f"The column {column} is no field, and 2 records with it have no contexts: did you mean "
-        f"contexts? --map contexts={column}"
+        f'contexts? columns={{"contexts": "{column}"}}'
     )
+    assert in_shell(note).endswith(f"contexts? --map contexts={column}")
     mapped = read([record], columns={"contexts": column})
     assert [one.contexts is None for one in mapped] == [False]
     assert mapped.notes == []
@@ -161,7 +163,7 @@ def test_a_column_of_numbers_is_not_taken_for_texts() -> None:
 
 
 def test_the_error_about_columns_proposes_the_one_that_resembles_a_field() -> None:
-    with pytest.raises(DataError, match=r"--map contexts=chunks\."):
+    with pytest.raises(DataError, match=r'columns={"contexts": "chunks"}\.'):
         list(read([{"question": "Who?", "chunks": ["a"]}]))
 
 

@@ -108,7 +108,7 @@ def test_a_wrong_line_of_qrels(folder: Path, line: str, got: str) -> None:
 
 
 def test_qrels_must_be_one_file_and_are_no_examples(folder: Path) -> None:
-    with pytest.raises(DataError, match="--qrels"):
+    with pytest.raises(DataError, match="qrels=FILE"):
         read(folder / "qrels.txt")
     (folder / "qrels2.txt").write_text(QRELS)
     with pytest.raises(DataError, match=r"qrels\.txt, qrels2\.txt"):

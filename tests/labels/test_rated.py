@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.argument import in_shell
 from ragstone.errors import DataError, InputError
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable
@@ -44,7 +45,8 @@ def test_a_usual_scale_is_guessed_and_told(
     assert numbers(table) == pytest.approx(values)
     (note,) = table.notes
     assert f"from {scale}, brought to 0 to 1" in note
-    assert "--scale faithfulness=FIRST:LAST" in note
+    assert 'scales={"faithfulness": (FIRST, LAST)}' in note
+    assert "--scale faithfulness=FIRST:LAST" in in_shell(note)
 
 
 def test_the_scale_that_is_named_goes_before_every_guess(tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_what_is_of_no_one_usual_scale_is_not_guessed(
 ) -> None:
     table = rated(tmp_path, *cells)
     assert table.columns == (("own", "faithfulness"),)
-    assert "--scale" in table.notes[0]
+    assert "scales=" in table.notes[0]
 
 
 def test_a_misspelt_value_is_a_fault_and_no_scale(tmp_path: Path) -> None:
@@ -98,7 +100,7 @@ def test_agreement_keeps_ratings_as_they_are(tmp_path: Path) -> None:
 def test_values_of_a_metric_by_another_name_are_asked_for_no_scale(tmp_path: Path) -> None:
     (note,) = rated(tmp_path, 0.25, 1, column="answer_relevancy").notes
     assert "answer_relevance" in note
-    assert "--scale" not in note
+    assert "scales=" not in note
 
 
 def test_labels_in_data_are_rated_too() -> None:

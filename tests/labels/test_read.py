@@ -182,7 +182,7 @@ def test_one_misspelt_cell_among_values_of_a_metric_is_a_fault(tmp_path: Path) -
     (fault,) = faults(path)
     assert (fault.line, fault.field, fault.got) == (10, "answer_outcome", "the text 'corect'")
     assert "correct, partial, wrong" in fault.expected.replace("one of ", "")
-    with pytest.raises(DataError, match=r"--map own\.answer_outcome"):
+    with pytest.raises(DataError, match=r'columns={"own\.answer_outcome": COLUMN}'):
         read_label_table(path)
     own = read_label_table(path, columns={"own.answer_outcome": "answer_outcome"})
     assert own.columns == (("own", "answer_outcome"),)

@@ -56,7 +56,7 @@ def test_a_document_that_holds_several_questions_is_told() -> None:
     run = evaluate(rows(document_id=ten_a_document), metrics=["token_f1"])
     assert warnings(run) == [
         "Intervals take questions as independent, but 40 questions come from 4 values of "
-        "document_id: --cluster document_id."
+        'document_id: cluster="document_id".'
     ]
     clustered = evaluate(
         rows(document_id=ten_a_document), metrics=["token_f1"], cluster="document_id"
@@ -69,14 +69,14 @@ def test_a_document_that_holds_several_questions_is_told() -> None:
 def test_the_field_may_stand_anywhere_in_any_case(place: str) -> None:
     records = rows(place=place, Session_ID=lambda number: number // 20)
     run = evaluate(records, metrics=["token_f1"])
-    assert [line.endswith("2 values of Session_ID: --cluster Session_ID.") for line in
+    assert [line.endswith('2 values of Session_ID: cluster="Session_ID".') for line in
             warnings(run)] == [True]  # fmt: skip
 
 
 def test_the_coarsest_of_several_fields_is_told() -> None:
     records = rows(session=lambda number: number // 4, document=ten_a_document)
     [warning] = warnings(evaluate(records, metrics=["token_f1"]))
-    assert warning.endswith("--cluster document.")
+    assert warning.endswith('cluster="document".')
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,9 @@ LAYOUT_NAMES = (
 NO_FIELD = "columns for an answer, contexts or a reference"
 """Expected where no column was recognised; said once for all records with the same columns."""
 
+ONE_COLUMN = "one column for it"
+"""Expected where several columns may be the field."""
+
 NESTED = ("labels", "slices", "meta")
 
 
@@ -148,7 +151,7 @@ class FieldLayout:
 
 
 def check_mapping(columns: Mapping[str, str]) -> None:
-    """Refuse a ``--map`` for a field that an example does not have.
+    """Refuse a column for a field that an example does not have.
 
     Raises:
         UnknownName: With the fields there are.
@@ -277,9 +280,7 @@ class _Columns:
         if not rivals:
             return None
         both = " and ".join([found["answer"], *rivals])
-        return Problem(
-            "answer", f"one column for it; choose with --map answer={rivals[0]}", f"{both}"
-        )
+        return Problem("answer", ONE_COLUMN, both)
 
     def _query_id(self, found: dict[str, str]) -> None:
         if (

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ragstone.argument import argument
 from ragstone.examples.fields import NESTED
 from ragstone.examples.problem import ascii_safe
 from ragstone.examples.records import RecordReader
@@ -20,7 +21,7 @@ def notes_of(reader: RecordReader) -> Iterator[str]:
         yield (
             f"The column {name} is no field, and {_records(n)} with it "
             f"{'has' if n == 1 else 'have'} no {field}: did you mean {field}? "
-            f"--map {field}={name}"
+            f"{argument('columns', {field: name})}"
         )
 
 

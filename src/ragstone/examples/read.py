@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from os import PathLike, fspath
 from pathlib import Path
 
+from ragstone.argument import argument
 from ragstone.errors import DataError, Fault, InputError, UnknownName
 from ragstone.examples.arrow_dataset import ArrowDataset, is_dataset, open_dataset
 from ragstone.examples.beir import Beir, find_beir
@@ -182,7 +183,7 @@ def _format_of(path: Path, name: str, columns: Mapping[str, str]) -> str:
     if looks_like_qrels(path):
         raise DataError(
             [Fault(name, None, "", "examples or a TREC run", "what looks like qrels")],
-            hint="Name the run first and this file with --qrels.",
+            hint=f"Name the run first and this file with {argument('qrels', 'FILE')}.",
         )
     if path.stat().st_size == 0:
         raise DataError([Fault(name, None, "", "at least one record", "an empty file")])
@@ -221,7 +222,7 @@ def _folder(folder: Path, name: str, qrels: Path | None) -> Source:
         return TrecRuns(name, runs, qrels or _choose(judged, name))
     if runs:
         fault = Fault(name, None, "", "qrels beside the runs", "none")
-        raise DataError([fault], hint="Name them with --qrels.")
+        raise DataError([fault], hint=f"Name them with {argument('qrels', 'FILE')}.")
     readable = [p.name for p in files if Path(p.name.removesuffix(".gz")).suffix in BY_ENDING]
     hint = f"It holds {', '.join(readable[:5])}: name the file." if readable else ""
     expected = "a data set (Hugging Face, BEIR, TREC runs with qrels)"
@@ -247,5 +248,5 @@ def _choose(qrels: Sequence[Path], name: str) -> Path:
         if path.name in ("test.tsv", "test.tsv.gz"):
             return path
     found = ", ".join(path.name for path in qrels) or "none"
-    hint = "Name one with --qrels." if qrels else ""
+    hint = f"Name one with {argument('qrels', 'FILE')}." if qrels else ""
     raise DataError([Fault(name, None, "", "one file of qrels", found)], hint=hint)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from ragstone.argument import Notice, argument
 from ragstone.errors import DataError, Fault
 from ragstone.examples.example import Example
-from ragstone.examples.fields import NO_FIELD
+from ragstone.examples.fields import NO_FIELD, ONE_COLUMN
 from ragstone.examples.files import Meter
 from ragstone.examples.fingerprint import fingerprint_files, fingerprint_records
 from ragstone.examples.in_memory import ReadOnce, Records, plain, sound
@@ -135,7 +136,10 @@ class Examples:
                 continue
             yielded += 1
             yield example
-        self.notes += [*([questions.note()] if over_systems else []), *notes_of(reader)]
+        self.notes += [
+            *([questions.note()] if over_systems else []),
+            *map(Notice, notes_of(reader)),
+        ]
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
         if not yielded and not self.n_faults and self._limit != 0:
@@ -194,6 +198,7 @@ class Examples:
         self.n_label_violations: Counter[str] = Counter()
         self.notes: list[str] = []
         self._about_columns: set[Problem] = set()
+        self._rival: dict[str, str] = {}
         self._good = 0
         self._meter.done = 0
 
@@ -251,7 +256,7 @@ class Examples:
             for field, column in self._columns.items():
                 if column in missing:
                     expected = f"a column called {column!r}"
-                    self._note(Fault(self.source, None, f"--map {field}={column}", expected, got))
+                    self._note(Fault(self.source, None, field, expected, got))
             raise DataError(self.faults)
         return chain(head, rows)
 
@@ -273,6 +278,8 @@ class Examples:
                 if problem in self._about_columns:
                     continue
                 self._about_columns.add(problem)
+            elif problem.expected == ONE_COLUMN:
+                self._rival = {problem.field: problem.got.rpartition(" and ")[2]}
             self._note(fault)
         if self._skip_bad:
             self.rejected.append(Rejected(line, _json_text(item), faults))
@@ -292,12 +299,14 @@ class Examples:
 
     def _hint(self, reader: RecordReader) -> str:
         if self._about_columns:
-            guess = next((f"{field}={name}" for name, field in reader.unread), "answer=MY_COLUMN")
-            return f"Say which column is which field, for example --map {ascii_safe(guess)}."
+            guess = next(({field: name} for name, field in reader.unread), {"answer": "MY_COLUMN"})
+            return f"Say which column is which field, for example {_mapped(guess)}."
+        if self._rival:
+            return f"Choose one, for example {_mapped(self._rival)}."
         if self._skip_bad or not self._good:
             return ""
         records = "one good record is" if self._good == 1 else f"{self._good:,} good records are"
-        return f"With --skip-bad the {records} read."
+        return f"With {argument('skip_bad', True)} the {records} read."
 
     def _first_record(self) -> object:
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
@@ -328,3 +337,7 @@ def _canonical(record: object) -> Mapping[str, Any]:
     except RecursionError:
         value = None
     return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {"": str(value)}
+
+
+def _mapped(guess: Mapping[str, str]) -> str:
+    return argument("columns", {field: ascii_safe(name) for field, name in guess.items()})

@@ -135,7 +135,7 @@ class ColumnAgreement:
         return len(self.annotators)
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``ragstone agreement --json`` prints it."""
+        """As plain data."""
         return {
             "kind": self.kind,
             "column": self.column,

@@ -22,7 +22,7 @@ class BrokenRule:
     annotator: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``ragstone agreement --json`` prints it."""
+        """As plain data."""
         return asdict(self)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.argument import Notice, argument
 from ragstone.errors import DataError, Fault
 from ragstone.examples.problem import ascii_safe
 from ragstone.examples.systems import id_of
@@ -95,7 +96,7 @@ def judged(
     return LabelTable(
         source,
         pl.DataFrame(kept, schema=SCHEMA, orient="row"),
-        tuple(notes),
+        tuple(map(Notice, notes)),
         pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
         systems,
     )
@@ -211,7 +212,8 @@ def _hint(unlike: Collection[str]) -> str:
     if not unlike:
         return ""
     column = next(iter(unlike))
-    return f"If {column} is a column of your own, not the metric: --map own.{column}=COLUMN."
+    own = argument("columns", {f"own.{column}": "COLUMN"})
+    return f"If {column} is a column of your own, not the metric: {own}."
 
 
 def _names(
@@ -235,9 +237,9 @@ def _names(
     for column, given in cells.items():
         name, note = name_of(column, given, units, meant=column in columns)
         if column in ratings:
-            name, note = named("metric", str(ratings[column].metric)), str(ratings[column])
+            name, note = named("metric", str(ratings[column].metric)), ratings[column].note
         elif note == NOT_THE_METRIC and scales is not None:
-            note += f"; as ratings of it: --scale {column}=FIRST:LAST"
+            note += f"; as ratings of it: {argument('scales', {column: 'FIRST:LAST'})}"
         dotted = "." in column
         if not is_known(name):
             row = lines[column]

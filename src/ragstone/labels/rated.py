@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.examples.problem import shown
 from ragstone.metrics import Metric
@@ -47,12 +48,14 @@ class RatingScale:
         value = low + (number - self.first) / (self.last - self.first) * (high - low)
         return LabelValue(number_in_words(value), value)
 
-    def __str__(self) -> str:
+    @property
+    def note(self) -> str:
         """What a reader should know of it."""
         low, high = self.metric.range.low, self.metric.range.high
         told = f"ratings from {self.first:g} to {self.last:g}, brought to {low:g} to {high:g}"
         if self.guessed:
-            told = f"taken for {told}. Is it another scale? --scale {self.metric}=FIRST:LAST"
+            other = argument("scales", {str(self.metric): "FIRST:LAST"})
+            told = f"taken for {told}. Is it another scale? {other}"
         return told
 
 

@@ -160,7 +160,7 @@ def _not_there(
     names = [*seen, *(f"labels.{column}" for column in there - set(seen))]
     got = f"the columns {', '.join(map(ascii_safe, names))}"
     return [
-        Fault(source, None, name, f"a column {column!r}, as --map says", got)
+        Fault(source, None, name, f"a column called {column!r}", got)
         for name, column in columns.items()
         if seen and not {name, column} & there
     ]

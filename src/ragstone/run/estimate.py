@@ -43,7 +43,7 @@ class Estimate:
         return self.n + self.n_undefined + self.n_missing
 
     def to_dict(self) -> dict[str, Any]:
-        """What stands in ``estimates.json`` and ``--json``; a value that is not there is null."""
+        """What stands in ``estimates.json``; a value that is not there is null."""
         return {
             "metric": self.metric,
             "group": dict(self.group),

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.judgements import Relevance
 from ragstone.metrics import QUICK, Metric
@@ -159,7 +160,8 @@ def _nothing_to_measure(folder: Folder, examples: int) -> str:
              "ids": "judged context ids"}  # fmt: skip
     counted = ", ".join(f"{has[name]:,} have {word}" for name, word in words.items())
     if has["contexts"] and not has["answers"]:
-        hint = "Are these a TREC run's contexts? --qrels FILE names the judged ids."
+        qrels = argument("qrels", "FILE")
+        hint = f"Are these a TREC run's contexts? {qrels} names the judged ids."
     elif has["references"] and not has["answers"]:
         hint = "These are questions: add each system's answers."
     elif has["ids"] and not has["contexts"]:

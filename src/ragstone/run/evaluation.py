@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from ragstone.argument import marked
 from ragstone.examples import Example
 from ragstone.judgements import Similarity, Support
 from ragstone.judges import Judge
@@ -147,7 +148,7 @@ class Evaluation:
             finished=True,
             data={**data, **found.counts},
             remarks=[
-                *notes,
+                *map(marked, notes),
                 *remarks(found.metrics, self.spec.models, self.tally, self.unanswered),
                 *found.remarks,
                 *of_models(self.tally, self.spec.chat_judges, counts),

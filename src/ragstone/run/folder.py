@@ -7,7 +7,7 @@
     RUN/judgements/ledger.parquet  how each ask came out for each example
     RUN/scores.parquet             one row a metric an example
     RUN/estimates.json             the reported numbers
-    RUN/rejected.jsonl             records left out by --skip-bad, and why
+    RUN/rejected.jsonl             records left out with skip_bad, and why
     RUN/label_violations.jsonl     labels that break a hard rule
     RUN/label_ties.jsonl           labels on which annotators are split, left open
 
@@ -30,7 +30,7 @@ from ragstone.parquet import scan_parquet
 
 from .calls.entries import FILE as JOURNAL
 from .forms import Manifest
-from .lock import locked
+from .lock import OUT, locked
 from .parts import Parts, write_table
 from .places import MANIFEST, PARTS, READY, places
 from .run_files import RunFiles
@@ -84,7 +84,7 @@ class Folder(RunFiles):
                     [
                         f"{self.path} holds a run of other {', '.join(differing)}.",
                         *lines,
-                        "Name another folder with --out, or delete this one.",
+                        f"Name another folder with {OUT}, or delete this one.",
                     ]
                 )
             )

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ragstone.argument import Notice, argument
 from ragstone.examples import Example
 from ragstone.judgements import KINDS, Tables, answered_by
 from ragstone.judges.llm.asker import Outcome
@@ -90,7 +91,7 @@ class Forecast:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """As plain data."""
         return {
             "examples": self.examples,
             "tasks": [
@@ -122,7 +123,7 @@ def forecast(data: Any, **arguments: Any) -> Forecast:
         mine = [ask for ask in spec.asks if ask in answered_by("model")]
         for block in prefetch.blocks(iter(prepared.examples), counting.see, lambda *_: None):
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
-        notes = tuple(known.thoughts.note(one.name) for one in chat.models)
+        notes = tuple(Notice(known.thoughts.note(one.name)) for one in chat.models)
     return Forecast(survey.examples, counting.tasks, notes)
 
 
@@ -155,7 +156,8 @@ class _Thoughts:
             )
         return (
             f"{judge}: {assumed_reasoning(judge):,} tokens of reasoning a call are assumed for "
-            f"effort={effort}, not measured; a few calls into --out (--max-calls) tell better."
+            f"effort={effort}, not measured; a few calls ({argument('max_calls', 'N')}) of a run "
+            f"in {argument('out', 'RUN')} tell better."
         )
 
     def _all(self, judge: str) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 import polars as pl
 from pydantic import AfterValidator, BaseModel, model_validator
 
+from ragstone.argument import argument
 from ragstone.examples.table import SCHEMA
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
@@ -22,7 +23,8 @@ from .written import Count, File, Several
 
 def _known(ask: str) -> str:
     if ask not in ASKS:
-        raise ValueError("a judgement of a kind that is loaded; your own come with --kinds FILE")
+        own = argument("kinds", "FILE")
+        raise ValueError(f"a judgement of a kind that is loaded; your own come with {own}")
     return ask
 
 

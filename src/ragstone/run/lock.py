@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ragstone.argument import argument
 from ragstone.errors import RunConflict
 
 from .calls.entries import FILE as JOURNAL
@@ -13,6 +14,7 @@ from .places import MANIFEST, PARTS, READY
 from .written import UNFINISHED
 
 LOCK = ".lock"
+OUT = argument("out", "FOLDER")
 
 
 @contextmanager
@@ -24,22 +26,22 @@ def locked(folder: Path) -> Iterator[None]:
             in it then.
     """
     if folder.exists() and not folder.is_dir():
-        raise RunConflict(f"{folder} is a file. Name a folder with --out.")
+        raise RunConflict(f"{folder} is a file. Name a folder with {OUT}.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise RunConflict(f"{folder} lies in a file. Name a folder with --out.") from error
+        raise RunConflict(f"{folder} lies in a file. Name a folder with {OUT}.") from error
     ours = any((folder / name).exists() for name in (MANIFEST, READY))
     if not ours and any(not _before_a_run(entry) for entry in folder.iterdir()):
         raise RunConflict(
-            f"{folder} is not empty and holds no run. Name another folder with --out."
+            f"{folder} is not empty and holds no run. Name another folder with {OUT}."
         )
     descriptor = _opened(folder / LOCK)
     try:
         if not _lock(descriptor):
             raise RunConflict(
                 f"Another run is writing into {folder}. Wait for it, or name another "
-                "folder with --out."
+                f"folder with {OUT}."
             )
         yield
     finally:
@@ -68,7 +70,7 @@ def _opened(lock: Path) -> int:
     raise RunConflict(f"{lock} is no plain file: {_NOT_OURS}")
 
 
-_NOT_OURS = "no run made it. Delete it, or name another folder with --out."
+_NOT_OURS = f"no run made it. Delete it, or name another folder with {OUT}."
 
 
 def _lock(descriptor: int) -> bool:

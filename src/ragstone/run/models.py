@@ -144,7 +144,7 @@ def encoder_for(
     try:
         return open_encoder(BUILTIN, offline=offline), None
     except (ModelError, ModelFailure, MissingDependency) as error:
-        return None, " ".join(str(error).split())
+        return None, " ".join(error.text.split())
 
 
 def local_encoder(
@@ -164,7 +164,7 @@ def local_encoder(
     try:
         return open_encoder(BUILTIN, offline=True), None
     except (ModelError, MissingDependency) as error:
-        return None, " ".join(str(error).split())
+        return None, " ".join(error.text.split())
 
 
 ALIGNED_ASKS = frozenset(

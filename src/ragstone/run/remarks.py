@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ragstone.argument import argument
 from ragstone.judgements import BERTSCORES
 from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
 from ragstone.metrics.embedding import THRESHOLDS_OF
@@ -102,7 +103,7 @@ def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
     of = "" if wider.clusters == wider.of else f" of {wider.of:,}"
     yield (
         f"{INDEPENDENT}{what} as independent, but {wider.clusters:,}{of} {what} come from "
-        f"{wider.values:,} values of {wider.field}: --cluster {wider.field}."
+        f"{wider.values:,} values of {wider.field}: {argument('cluster', wider.field)}."
     )
 
 

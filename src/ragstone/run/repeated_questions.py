@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from ragstone.argument import argument
+
 QUESTION = "question_id"
 """What is clustered by, unless the user says otherwise."""
 
@@ -48,7 +50,7 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
     return RepeatedQuestions(
         clusters,
         f"{count:,} question ids ask {of:,} questions: rows that ask the same share a cluster "
-        "(--cluster id takes every row as independent).",
+        f"({argument('cluster', 'id')} takes every row as independent).",
     )
 
 

@@ -58,9 +58,8 @@ def requested(
         if name in SUITES:
             chosen += SUITES[name].metrics()
         elif name != QUICK:
-            raise UnknownName(
-                "suite", name, [QUICK, *SUITES], hint="ragstone metrics --suite lists them."
-            )
+            known = [QUICK, *SUITES]
+            raise UnknownName("suite", name, known, hint=f"There are {', '.join(known)}.")
     return Requested(tuple({str(metric): metric for metric in chosen}.values()), names)
 
 

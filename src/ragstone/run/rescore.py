@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ragstone.argument import argument
 from ragstone.errors import InputError, MissingDependency, RunConflict, room_for
 from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge
@@ -153,8 +154,8 @@ def _similarities(
     asks = [ask for ask in compared if ask not in judged or ask in unanswered]
     if models.bertscore and BERTSCORE_ASKS.isdisjoint(asks):
         raise InputError(
-            f"--bertscore {models.bertscore}: there is no BERTScore to compute here. Leave it out, "
-            "or evaluate the data anew, into another folder."
+            f"{argument('bertscore', models.bertscore)}: there is no BERTScore to compute here. "
+            "Leave it out, or evaluate the data anew, into another folder."
         )
     try:
         opened, together = models.open(asks, judged)
@@ -256,7 +257,10 @@ def _forget(tally: RunTally, asks: Collection[str]) -> None:
 
 
 def _nothing_to_do(lacking: str | None) -> str:
-    words = "Name what to score: --metric, --suite, --metrics-from or --by."
+    words = (
+        f"Name what to score: {argument('metrics', 'METRIC')}, {argument('suites', 'SUITE')} or "
+        f"{argument('by', 'FIELD')}."
+    )
     if lacking:
         return f"The similarities that are missing need an encoder. {lacking}\n{words}"
     return f"No similarity is left to ask for. {words}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from ragstone.argument import argument, call, noticed, throughout
 from ragstone.errors import InputError, MissingDependency, UnknownName
 from ragstone.judgements import KINDS, Tables
 
@@ -55,9 +56,8 @@ class Run:
         """
         folder = Folder(Path(path))
         if not folder.path.exists():
-            raise InputError(
-                f"There is no folder {path}: `ragstone evaluate DATA --out {path}` makes a run."
-            )
+            made = call("evaluate", argument("data", "DATA"), argument("out", path))
+            raise InputError(f"There is no folder {path}: `{made}` makes a run.")
         if (folder.path / READY).exists():
             with folder.locked():
                 folder.settle()
@@ -85,7 +85,8 @@ class Run:
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
         """What ``run.json`` says."""
-        return self.folder.manifest
+        told: Mapping[str, Any] = throughout(self.folder.manifest, noticed)
+        return told
 
     @cached_property
     def form(self) -> Manifest:

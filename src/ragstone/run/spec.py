@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Examples, fingerprint_files, read
 from ragstone.judgements import Similarity
@@ -152,8 +153,8 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     )
     if not to_ask and not chat.judges:
         raise InputError(
-            "Nothing would be asked of a model. Name one: --judge openai:MODEL, anthropic:MODEL, "
-            "gemini:MODEL or http://HOST/v1#MODEL."
+            f"Nothing would be asked of a model. Name one: {argument('judge', 'openai:MODEL')}, "
+            "anthropic:MODEL, gemini:MODEL or http://HOST/v1#MODEL."
         )
     panel = _panel(request, chat)
     examples = read(

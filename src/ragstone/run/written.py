@@ -16,6 +16,7 @@ from typing import Annotated, Any, TypeVar
 import polars as pl
 from pydantic import BaseModel, FailFast, Field, TypeAdapter, ValidationError
 
+from ragstone.argument import noticed
 from ragstone.errors import DamagedRun, Fault
 from ragstone.parquet import scan_parquet
 
@@ -185,7 +186,7 @@ def _fault(file: Path, one: Mapping[str, Any]) -> Fault:
     if one["type"] == "missing":
         return Fault(str(file), None, field, "a value", "none")
     expected = one["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return Fault(str(file), None, field, expected, _shown(one["input"]))
+    return Fault(str(file), None, field, noticed(expected), _shown(one["input"]))
 
 
 def _parsed(file: Path) -> tuple[bytes, Any]:

@@ -190,7 +190,7 @@ def test_calls_end_at_their_limit_and_go_on_with_more(
     assert len(model.requests) == 3
     missing = run.scores().filter(status="missing")
     assert missing.height
-    assert all("--max-calls" in reason for reason in missing["reason"])
+    assert all("calls that it may make are made" in reason for reason in missing["reason"])
     more = scripted()
     run = ragstone.evaluate(
         pier, metrics=METRICS, judge=more, out=tmp_path / "run", limits=Limits(max_calls=20)
