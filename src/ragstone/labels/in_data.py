@@ -8,10 +8,10 @@ said, ``{"fluency": {"ann": 4, "ben": 3}}`` or ``{"fluency": [4, 3]}``.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ragstone.examples.cells import parse_cell
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.labels import FIELDS, LABELS, label_problems
 from ragstone.examples.problem import Problem, shown
-from ragstone.examples.records import parse_cell
 
 from .given import PARTS, GivenRow, system_named
 
