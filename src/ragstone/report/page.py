@@ -271,6 +271,23 @@ class Table:
         """All rows in order."""
         return [row for group in self.groups for row in group.rows]
 
+    def holds(self, at: int, *kinds: type) -> bool:
+        """Whether a column has a cell of one of these kinds."""
+        return any(isinstance(row.cells[at], kinds) for row in self.rows)
+
+    def draws(self, at: int) -> bool:
+        """Whether a column has anything that can be drawn."""
+        cells = (row.cells[at] for row in self.rows)
+        return any(
+            isinstance(one, Bar)
+            or (isinstance(one, IntervalCell) and one.scale is not None and one.scale.drawable)
+            for one in cells
+        )
+
+    def tells(self, at: int) -> bool:
+        """Whether a column says anything: not where all rows have the name it has for several."""
+        return not self.columns[at].several or len({str(row.cells[at]) for row in self.rows}) > 1
+
 
 def table(columns: Sequence[Heading], rows: Sequence[Row], title: str = "") -> Table:
     """A table of one group."""

@@ -15,6 +15,7 @@ from ragstone.report.page import (
     Heading,
     IntervalCell,
     Note,
+    Number,
     Outline,
     OutlineItem,
     P,
@@ -116,6 +117,24 @@ def test_zero_undefined_and_missing_look_different(page_of: PageOf) -> None:
     assert "<b>0.000</b>" in html
     assert '<span class="undefined">undefined</span>' in html
     assert '<span class="missing">missing</span>' in html
+
+
+def test_of_a_slice_it_is_said_in_a_word_where_there_is_no_mean(page_of: PageOf) -> None:
+    cells = (Number(0.5, n=7), Why("undefined"), Number(None))
+    page = page_of(table((Heading("mean"),), [Row((cell,)) for cell in cells]))
+    html = as_html(page)
+    assert '<td class="n">0.500 <span class="quiet">7</span></td>' in html
+    assert '<td class="n"><span class="undefined">undef.</span></td>' in html
+    assert '<td class="n">–</td>' in html
+
+
+def test_intervals_without_a_scale_have_no_column_to_be_drawn_in(page_of: PageOf) -> None:
+    columns = (Heading("a", level=0.9), Heading("b"))
+    row = Row((IntervalCell(0.5, 0.25, 0.75), IntervalCell(1, 0, 2, Scale(0, 2))))
+    assert read(as_html(page_of(table(columns, [row])))).rows == [
+        ["a", "90 % interval", "b", "interval", "02"],
+        ["0.500", "0.250 – 0.750", "1.000", "0.000 – 2.000", ""],
+    ]
 
 
 def test_nothing_in_the_data_is_html(page_of: PageOf) -> None:

@@ -86,12 +86,7 @@ def _outline(items: Sequence[pages.OutlineItem]) -> str:
 
 
 def _table(table: pages.Table) -> str:
-    rows = table.rows
-    shown = [
-        at
-        for at, column in enumerate(table.columns)
-        if not (column.several and len({str(row.cells[at]) for row in rows}) < 2)
-    ]
+    shown = [at for at in range(len(table.columns)) if table.tells(at)]
     body = ""
     for group in table.groups:
         body += f"<tr>{''.join(_head(table, group, at, at == shown[0]) for at in shown)}</tr>"
@@ -121,7 +116,7 @@ def _head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
         if len(scales) == 1 or (scales and all(one.about_bar for one in scales)):
             options = {"percent": intervals[0].percent, "signed": intervals[0].signed}
             ticks = charts.axis(scales.pop(), **options)
-        head += f'<th class="draw">{ticks}</th>'
+        head += f'<th class="draw">{ticks}</th>' if table.draws(at) else ""
     return head
 
 
@@ -130,14 +125,12 @@ def _row(table: pages.Table, row: pages.Row, shown: Sequence[int], *, again: boo
     """Columns that it spans, its class, what is in it."""
     for at in shown:
         one = row.cells[at]
-        wide = (
-            3 if any(isinstance(other.cells[at], pages.IntervalCell) for other in table.rows) else 1
-        )
+        wide = 2 + table.draws(at) if table.holds(at, pages.IntervalCell) else 1
         if one is None and cells:
             span, looks, inside = cells[-1]
             cells[-1] = (span + wide, looks, inside)
         elif isinstance(one, pages.IntervalCell):
-            cells += _interval(one)
+            cells += _interval(one)[:wide]
         elif at == shown[0] and again:
             cells.append((wide, "again", ""))
         else:
@@ -173,7 +166,8 @@ def _cell(one: pages.Cell) -> tuple[str, str]:
     inside = _words(words_of(one))
     if isinstance(one, pages.Number) and one.n is not None:
         inside += f' <span class="quiet">{one.n:,}</span>'
-    return "n" if isinstance(one, NUMERIC) else "", inside
+    short = isinstance(one, pages.Why) and not one.words
+    return "n" if short or isinstance(one, NUMERIC) else "", inside
 
 
 def _details(table: pages.Table) -> Iterator[str]:
@@ -190,7 +184,7 @@ def _details(table: pages.Table) -> Iterator[str]:
 def _words(words: pages.Words) -> str:
     said = ""
     for one in parts(words):
-        text = inert.html(one.text).replace("\n", "<br>")
+        text = inert.html(one.text).replace("\n", "<br>").replace("  ", "&ensp;")
         text = f"<b>{text}</b>" if one.strong else text
         said += f'<span class="{one.tone}">{text}</span>' if one.tone else text
     return said

@@ -132,7 +132,7 @@ def as_text(page: pages.Page, width: int = 100) -> str:
 
 def layout(table: Table, width: int) -> _Layout:
     """The roomiest layout in which a table fits, else the narrowest."""
-    drawn = sum(_drawn(table, at) for at in range(len(table.columns)))
+    drawn = sum(table.draws(at) for at in range(len(table.columns)))
     for one, least in layouts(table, drawn > 0):
         excess = max(grid(table, one).width - width, 0)
         strip = one.strip - -(-excess // drawn) if one.strip else 0
@@ -172,7 +172,7 @@ def _stackable(table: Table) -> bool:
     if not table.columns[0].key:
         return False
     kept = _kept(table, _Layout(0))
-    return any(isinstance(row.cells[at], pages.RowName) for row in table.rows for at in kept[1:])
+    return any(table.holds(at, pages.RowName) for at in kept[1:])
 
 
 def grid(table: Table, layout: _Layout) -> Grid:
@@ -203,7 +203,7 @@ class _Drawing:
             cells = [row.cells[at] for row in self.table.rows]
             if any(isinstance(one, pages.IntervalCell) for one in cells):
                 words = any(isinstance(one, pages.IntervalCell) and one.word for one in cells)
-                found[at] = (words, bool(self.layout.strip) and _drawn(self.table, at))
+                found[at] = (words, bool(self.layout.strip) and self.table.draws(at))
         return found
 
     @cached_property
@@ -381,28 +381,18 @@ def spread(lines: list[str], rows: int) -> list[str]:
 
 
 def _kept(table: Table, layout: _Layout) -> list[int]:
-    rows = table.rows
     return [
         at
         for at, one in enumerate(table.columns)
         if not (one.drop and one.drop <= layout.cut)
         and not (layout.stacked and at == 0 and one.key)
-        and not (one.several and len({str(row.cells[at]) for row in rows}) < 2)
-        and not (layout.strip == 0 and any(isinstance(row.cells[at], pages.Bar) for row in rows))
+        and table.tells(at)
+        and not (layout.strip == 0 and table.holds(at, pages.Bar))
     ]
 
 
 def _heads(table: Table, layout: _Layout) -> set[str]:
     return {table.columns[at].head for at in _kept(table, layout)}
-
-
-def _drawn(table: Table, at: int) -> bool:
-    """Whether a column has anything that is drawn."""
-    return any(
-        isinstance(one, pages.Bar)
-        or (isinstance(one, pages.IntervalCell) and one.scale is not None and one.scale.drawable)
-        for one in (row.cells[at] for row in table.rows)
-    )
 
 
 def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
