@@ -4,7 +4,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 
-from ragstone.report import notebook_html
+from ragstone.report import run_page
 from ragstone.report.page import (
     Banner,
     Bar,
@@ -204,14 +204,12 @@ def test_a_section_without_blocks_has_no_heading() -> None:
     assert "<h2>Full</h2><p>a</p>" in as_html(page)
 
 
-def test_a_run_in_a_notebook_shows_its_page(
-    estimate: Callable[..., Any], made_run: Callable[..., Any]
-) -> None:
-    html = notebook_html(
-        made_run((
+def test_a_run_shows_its_page(estimate: Callable[..., Any], made_run: Callable[..., Any]) -> None:
+    html = as_html(
+        run_page(made_run((
             estimate("precision", 0.5, low=0.25, high=0.75, method="t", group={"system": "<b>"}),
             estimate("helpfulness", n_missing=4, reasons={"needs <someone>": 4}),
-        ))
+        )))
     )  # fmt: skip
     rows = read(html).rows
     assert ["precision ↑", "0.500", "0.250 – 0.750", "", "83", "0", "0", "t"] in rows

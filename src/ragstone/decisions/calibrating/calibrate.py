@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -50,6 +51,12 @@ class Calibration:
     scores: pl.DataFrame
     notes: tuple[str, ...]
     assume_random: bool = False
+
+    def _repr_html_(self) -> str:
+        """Its page, which is how a notebook shows it."""
+        # By name: a room above draws it, and nothing of this room rests on that one.
+        html: str = import_module("ragstone.report").notebook_html(self)
+        return html
 
     @property
     def not_random(self) -> tuple[NotRandom, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 from .ranking import Ranked
@@ -136,6 +137,12 @@ class Comparisons:
             "seed": self.seed,
             "resamples": self.resamples,
         }
+
+    def _repr_html_(self) -> str:
+        """Its page, which is how a notebook shows it."""
+        # By name: a room above draws it, and nothing of this room rests on that one.
+        html: str = import_module("ragstone.report").notebook_html(self)
+        return html
 
     def between(self) -> dict[tuple[str, str], Sequence[Comparison]]:
         """The comparisons of each pair of systems."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -99,6 +100,12 @@ class FittedWeights:
     folds: int
     seed: int
     level: float
+
+    def _repr_html_(self) -> str:
+        """Its page, which is how a notebook shows it."""
+        # By name: a room above draws it, and nothing of this room rests on that one.
+        html: str = import_module("ragstone.report").notebook_html(self)
+        return html
 
     @property
     def composite(self) -> str:

@@ -48,7 +48,6 @@ from ragstone.report.page import (
     strong,
     table,
 )
-from ragstone.report.render.html import as_html
 from ragstone.report.stored import Reported
 from ragstone.run.estimate import Estimate
 
@@ -84,11 +83,6 @@ def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
         "run", str(run.path or ""), (*sections, section(small)), notes=tuple(notes),
         record=lambda: _record(run, notes),
     )  # fmt: skip
-
-
-def notebook_html(run: Reported) -> str:
-    """The page of a run as a notebook shows it."""
-    return as_html(run_page(run))
 
 
 def header(run: Reported, groups: Groups) -> Facts:
