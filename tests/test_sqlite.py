@@ -135,11 +135,12 @@ def test_reading_makes_nothing(content: bytes | None, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == before
 
 
-def test_whoever_reads_an_empty_file_is_waited_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("doing", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_whoever_else_makes_the_file_is_waited_for(doing: str, tmp_path: Path) -> None:
+    """Of the first SQLite says at once that the file is locked, whatever its time-out."""
     file = tmp_path / "notes.sqlite"
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute("BEGIN")
-        other.execute("SELECT * FROM sqlite_master").fetchall()
+        other.execute(doing)
         with ThreadPoolExecutor(1) as pool:
             opening = pool.submit(open_file, file, LAYOUT)
             time.sleep(0.2)
