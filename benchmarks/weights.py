@@ -27,7 +27,7 @@ from ragstone.decisions.weighing.opinions import Opinion, Opinions
 from ragstone.decisions.weighing.weights import FittedWeights, fit_weights
 from ragstone.metrics import parse_metric
 from ragstone.report import show
-from ragstone.report.weights_page import weights_page
+from ragstone.report.pages.weights import weights_page
 from ragstone.run import Run, rescore
 from ragstone.stats.simplex import nonnegative_logistic
 

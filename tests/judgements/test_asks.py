@@ -39,6 +39,7 @@ from ragstone.judgements import (
 from ragstone.judges import Block
 from ragstone.metrics import Part, Undefined, needed_asks, score
 from ragstone.metrics.core import Metric
+from ragstone.report.words import words
 from ragstone.run.judging import still_open
 
 LACKING: dict[str, dict[str, Any]] = {
@@ -377,5 +378,5 @@ def test_what_nobody_was_asked_is_missing_and_says_who_could_judge_it(
 ) -> None:
     outcome = Tables(to_frame([retrieved("x"), retrieved("y", id="2")])).outcome(ask)
     assert outcome["status"].to_list() == [MISSING, MISSING]
-    words = f"not_judged: {ask.partition('/')[0]} needs {CONTRACT[ask].who}"
-    assert all(f"{reason}, ".startswith(f"{words}, ") for reason in outcome["reason"])
+    expected = f"{ask.partition('/')[0]} needs {CONTRACT[ask].who}"
+    assert all(f"{words(one)}, ".startswith(f"{expected}, ") for one in outcome["reason"])

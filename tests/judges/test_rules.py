@@ -119,7 +119,7 @@ def test_what_is_undefined_for_claims_is_undefined_for_grounding(scored: Scored,
 def test_grounding_is_missing_where_the_claims_are(scored: Scored) -> None:
     score = scored("grounding_presence", example(), (RulesJudge(),))
     assert isinstance(score, Missing)
-    assert score.reason.startswith("not_judged: support")
+    assert score.reason.startswith("not_judged?kind=support")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from ragstone.report.figures import (
     number,
     p_word,
     percent,
-    plain_reason,
     scale_of,
     signed,
     why_no_value,
@@ -80,17 +79,11 @@ def test_every_metric_has_a_scale_but_those_that_need_parameters() -> None:
 
 def test_undefined_and_missing_are_told_with_their_reason(estimate: Make) -> None:
     undefined = estimate("precision", n_undefined=3, reasons={"no_retrieval": 3})
-    missing = estimate("helpfulness", n_missing=3, reasons={"not_judged: needs a person": 3})
+    missing = estimate("helpfulness", n_missing=3, reasons={"not_judged?kind=quality&by=people": 3})
     both = estimate("precision", n_undefined=1, n_missing=2, reasons={"a": 1, "b": 2})
     assert why_no_value(undefined) == "undefined (no_retrieval)"
-    assert why_no_value(missing) == "missing (needs a person)"
+    assert why_no_value(missing) == "missing (quality needs people)"
     assert why_no_value(both) == "undefined and missing (b; a)"
-
-
-def test_codes_before_sentences_are_dropped() -> None:
-    assert (
-        plain_reason("faithfulness: not_judged: needs a person") == "faithfulness: needs a person"
-    )
 
 
 @pytest.mark.parametrize(

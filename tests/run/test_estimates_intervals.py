@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.report.words import words
 from ragstone.run import Estimate, Run, evaluate, rescore
 from ragstone.run.remarks import of_sizes
 
@@ -34,7 +35,11 @@ def of(run: Run, metric: str, **group: str) -> Estimate:
 
 
 def warnings(run: Run) -> list[str]:
-    return [line for line in run.manifest["remarks"] if line.startswith("Intervals take")]
+    return [
+        told
+        for line in run.manifest["remarks"]
+        if (told := words(line)).startswith("Intervals take")
+    ]
 
 
 def ten_a_document(number: int) -> str:
@@ -127,8 +132,8 @@ def test_means_of_few_questions_are_said_to_be_rough() -> None:
         for pier, system in (("one", "a"), ("two", "a"), ("three", "a"), ("one", "b"))
     ]
     run = evaluate(answers, metrics=["token_f1"], judge="rules")
-    assert list(of_sizes(run.estimate_list, "question_id")) == [
-        "No interval for token_f1 of b: one of the questions alone tells nothing of others.",
+    assert [words(one) for one in of_sizes(run.estimate_list, "question_id")] == [
+        "No interval for token_f1 of b: a single question tells nothing about others.",
         "Intervals of 3 questions are rough; from 10 on they hold better.",
     ]
 
@@ -137,6 +142,6 @@ def test_one_question_is_called_one(tmp_path: Path) -> None:
     record = {"question": "How long is it?", "answer": "I do not know."}
     run = evaluate([record], metrics=["abstention"], out=tmp_path / "run")
     said = "Intervals of 1 question are rough; from 10 on they hold better."
-    assert list(of_sizes(run.estimate_list, "question_id")) == [said]
+    assert [words(one) for one in of_sizes(run.estimate_list, "question_id")] == [said]
     [group] = of_sizes(run.estimate_list, "topic")
-    assert group == said.replace("question", "value of topic")
+    assert words(group) == said.replace("question", "value of topic")

@@ -28,5 +28,5 @@ def test_without_an_embedding_model_its_default_is_missing_and_says_which_part()
     run = evaluate(cornwall(), metrics=["ragas_harmonic"])
     assert run.estimate_list[0].value is None
     (reason,) = run.estimate_list[0].reasons
-    assert reason.startswith("answer_relevance: not_judged: probes needs an LLM judge")
+    assert reason == "answer_relevance: not_judged?kind=probes&by=model"
     assert run.estimate_list[0].reasons[reason] == 24

@@ -88,7 +88,7 @@ def test_an_ask_nobody_can_answer_is_missing_and_says_who_could() -> None:
     for ask in ("response", "quality"):
         outcome = judged.tables.outcome(ask)
         assert outcome["status"].to_list() == [MISSING]
-        assert "needs" in outcome["reason"][0]
+        assert outcome["reason"][0].startswith(f"not_judged?kind={ask}&by=")
 
 
 def test_a_context_without_text_is_a_failure_and_not_a_zero() -> None:

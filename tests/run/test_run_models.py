@@ -12,6 +12,7 @@ from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
 from ragstone.judges.similarity import bertscore, count_documents
 from ragstone.models.builtin import PLACE
 from ragstone.models.store import Origin, keep, models_folder
+from ragstone.report.words import words
 from ragstone.run import Estimate, Run, evaluate, rescore
 from ragstone.testing import ScriptedEncoder, tiny_bert
 
@@ -94,9 +95,9 @@ def test_without_the_default_encoder_what_needs_it_is_missing_and_the_rest_is_th
     assert one(run, "token_f1").n == 3
     missing = one(run, "semantic_similarity")
     assert (missing.n, missing.n_missing) == (0, 3)
-    assert "ragstone[local]" in next(iter(missing.reasons))
+    assert "ragstone[local]" in words(next(iter(missing.reasons)))
     assert run.exit_status == 4
-    (remark,) = run.manifest["remarks"]
+    (remark,) = map(words, run.manifest["remarks"])
     assert "offline" in remark
     assert "models pull" in remark
 
@@ -136,10 +137,10 @@ def test_what_the_encoder_does_not_answer_is_missing_and_the_rest_is_there() -> 
         embedder=plane(silent_on=["Both."]),
     )
     assert one(run, "embedding_context_relevance").n == 3
-    assert one(run, "semantic_similarity").reasons == {"scripted did not answer.": 1}
+    assert one(run, "semantic_similarity").reasons == {"no_answer?said=scripted+did+not+answer.": 1}
     assert one(run, "semantic_similarity").n == 2
     failed = run.ledger().filter(status="failed")
-    assert failed["reason"].unique().to_list() == ["scripted did not answer."]
+    assert failed["reason"].unique().to_list() == ["no_answer?said=scripted+did+not+answer."]
 
 
 def test_similarities_that_failed_are_asked_again_and_nothing_else_is(tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ def test_similarities_that_failed_are_asked_again_and_nothing_else_is(tmp_path: 
     silent = plane(silent_on=["Both."])
     before = evaluate(given, metrics=names, embedder=silent, out=out)
     assert one(before, "semantic_similarity").n_missing == 1
-    assert any("ragstone score RUN asks" in remark for remark in before.manifest["remarks"])
+    assert any("ragstone score RUN asks" in words(remark) for remark in before.manifest["remarks"])
     still = rescore(out, embedder=silent)
     assert one(still, "semantic_similarity").n == one(before, "semantic_similarity").n
     assert sorted(still.ledger().rows()) == sorted(before.ledger().rows())
@@ -200,7 +201,7 @@ def test_a_built_in_that_is_damaged_is_told(
     origin = Origin("builtin:minilm", "", "", "", "", "safetensors")
     stored = keep(PLACE, origin, ["model.safetensors"])
     (stored.folder / "model.safetensors").write_bytes(b"")
-    (remark,) = evaluate([row], **given).manifest["remarks"]
+    (remark,) = map(words, evaluate([row], **given).manifest["remarks"])
     assert remark.startswith("local judged by strings alone: The stored model builtin:minilm is")
 
 
@@ -212,7 +213,7 @@ def test_texts_that_were_cut_are_counted_and_told() -> None:
     run = evaluate(given, metrics=names, embedder=encoder)
     assert run.manifest["compared"]["question_context"] == {"pairs": 2, "cut": 1}
     assert run.manifest["compared"]["bertscore_f1"] == {"pairs": 3, "cut": 0}
-    (remark,) = run.manifest["remarks"]
+    (remark,) = map(words, run.manifest["remarks"])
     assert "scripted reads 12 tokens" in remark
     assert "1 of 2 pairs of question and context" in remark
     assert "windows=True" in remark
@@ -221,14 +222,14 @@ def test_texts_that_were_cut_are_counted_and_told() -> None:
 def test_a_model_is_told_with_its_revision() -> None:
     encoder = plane(name="org/name@v2")
     run = evaluate(rows(), metrics="embedding_context_sufficiency", embedder=encoder)
-    (remark,) = run.manifest["remarks"]
+    (remark,) = map(words, run.manifest["remarks"])
     assert "not for org/name@v2;" in remark
 
 
 def test_a_threshold_that_was_set_for_another_model_is_told() -> None:
     names = ["embedding_context_sufficiency", "embedding_hallucination(threshold=0.7)"]
     run = evaluate(rows(), metrics=names, embedder=plane())
-    (remark,) = run.manifest["remarks"]
+    (remark,) = map(words, run.manifest["remarks"])
     assert remark.startswith("embedding_context_sufficiency: the threshold was set for all-MiniLM")
     run = evaluate(rows(), metrics=names, embedder=plane(name="builtin:minilm"))
     assert run.manifest["remarks"] == []

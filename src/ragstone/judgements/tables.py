@@ -58,8 +58,7 @@ class Tables:
         """How an ask came out, one row an example."""
         if ask in self.status:
             return self.status[ask]
-        reason = f"not_judged: {ASKS[ask].kind} needs {ASKS[ask].filled_by}"
-        return same_outcome(MISSING, reason, self.examples.height)
+        return same_outcome(MISSING, ASKS[ask].not_judged, self.examples.height)
 
 
 def same_outcome(status: int, reason: str | None, height: int) -> pl.DataFrame:

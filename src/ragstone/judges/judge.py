@@ -16,8 +16,8 @@ LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vot
 member of a panel, whose word counts in the panel's.
 """
 
-OF_NO_USE = ("too_long", "another --judge may answer it")
-"""In the reason of a question that the same judge is asked no more."""
+OF_NO_USE = ("too_long", "filtered", "refusal")
+"""Why a question is put to the same judge no more."""
 
 LEDGER = pl.Schema(
     {

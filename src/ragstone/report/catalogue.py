@@ -45,7 +45,7 @@ def entry(kind: type[Metric]) -> Entry:
         "range": [range.low, range.high],
         "rate": range.rate,
         "judgements": sorted({ASKS[ask].kind for ask in asks}),
-        "filled_by": sorted({ASKS[ask].filled_by for ask in asks}),
+        "filled_by": sorted({",".join(ASKS[ask].by) for ask in asks}),
         "requires": list(requires),
         "parameters": {
             field.name: _default(field.default)

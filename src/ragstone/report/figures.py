@@ -6,6 +6,8 @@ from ragstone.errors import RagstoneError
 from ragstone.metrics import SUITES, Range, Suite, parse_metric
 from ragstone.run.estimate import Estimate
 
+from .words import short_words
+
 ARROWS = {"+": "↑", "-": "↓", "0": "·"}
 """Which way is better."""
 
@@ -114,25 +116,6 @@ def method_word(method: str | None) -> str:
     return METHODS[method][0] if method in METHODS else method
 
 
-def plain_reason(reason: str) -> str:
-    """A reason without the code that stands before its sentence.
-
-    >>> plain_reason("not_judged: quality needs an LLM judge"), plain_reason("no_retrieval")
-    ('quality needs an LLM judge', 'no_retrieval')
-    """
-    return reason.replace("not_judged: ", "")
-
-
-def short_reason(reason: str) -> str:
-    """What is needed, without how to get it, which the small print says once.
-
-    >>> short_reason("not_judged: quality needs an LLM judge of a later version, or people")
-    'quality needs an LLM judge'
-    """
-    plain = plain_reason(reason)
-    return plain.split(",")[0].removesuffix(" of a later version") if " needs " in plain else plain
-
-
 def why_no_value(estimate: Estimate) -> str:
     """``undefined (no_retrieval)`` or ``missing (...)``, where nothing has a value."""
     outcomes = []
@@ -148,7 +131,7 @@ def most_frequent(reasons: Mapping[str, int], shown: int = 2) -> str:
     """The most frequent reasons in short, and how many more there are."""
     ranked = sorted(reasons, key=lambda reason: -reasons[reason])
     more = f" and {len(ranked) - shown} more" if len(ranked) > shown else ""
-    return "; ".join(short_reason(reason) for reason in ranked[:shown]) + more
+    return "; ".join(short_words(reason) for reason in ranked[:shown]) + more
 
 
 def band(estimate: Estimate, suites: Sequence[str]) -> str:

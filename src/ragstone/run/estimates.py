@@ -214,7 +214,7 @@ def _why_missing(name: str, provenance: Provenance) -> str:
     """The first judgement that a component lacks altogether, and who could give it."""
     for ask in ASKS:
         if ask in parse_metric(name).asks and ask not in provenance.judges:
-            return f"not_judged: {ASKS[ask].kind} needs {ASKS[ask].filled_by}"
+            return ASKS[ask].not_judged
     return "missing"
 
 

@@ -171,7 +171,6 @@ def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.Data
 
 def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:
     """How the ask came out for each example: the best any judge did, else the last failure."""
-    nobody = f"not_judged: {ASKS[ask].kind} needs {ASKS[ask].filled_by}"
     rank = pl.col("status").replace_strict(
         {"ok": VALUE, "undefined": UNDEFINED}, default=MISSING, return_dtype=pl.UInt8
     )
@@ -185,7 +184,7 @@ def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:
     return everyone.join(best, on="row", how="left", maintain_order="left").select(
         pl.col("status").fill_null(MISSING),
         pl.when(pl.col("status").is_null())
-        .then(pl.lit(nobody))
+        .then(pl.lit(ASKS[ask].not_judged))
         .when(pl.col("status") != VALUE)
         .then("reason")
         .alias("reason"),

@@ -14,6 +14,7 @@ from ragstone.judgements import ASKS
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import OF_NO_USE
 from ragstone.judges.names import LOCAL
+from ragstone.reason import Reason
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals
@@ -106,7 +107,7 @@ class RunTally:
         return sum(
             count
             for (_, status, reason), count in self.failed_calls.items()
-            if status != "blocked" and not any(words in reason for words in OF_NO_USE)
+            if status != "blocked" and Reason.read(reason).code not in OF_NO_USE
         )
 
     def judges_by_ask(self) -> dict[str, str]:

@@ -39,7 +39,7 @@ def test_a_tie_has_no_verdict() -> None:
     (row,) = vote(Support, [[support(0, "absent")], [support(0, "supported")]], 2)
     assert row["verdict"] is None
     assert row["probability"] is None
-    assert row["reason"] == "no verdict has more than half of the panel"
+    assert row["reason"] == "no_majority"
 
 
 def test_a_verdict_needs_more_than_half_of_all_members() -> None:

@@ -20,4 +20,4 @@ def test_numbers_that_are_not_finite_are_a_failure_and_no_score(number: float) -
     texts.embed(["tin", "ore"])
     assert texts.failure(Unit(0, (("ore", "gem"),))) is None
     failure = texts.failure(Unit(0, (("ore", "tin"),)))
-    assert failure == "scripted gave numbers that are not finite"
+    assert failure == "no_answer?said=scripted+gave+numbers+that+are+not+finite"

@@ -83,13 +83,16 @@ def test_all_systems_together_stand_below_the_systems(
 def test_what_is_missing_is_explained_once_in_the_small_print(
     estimate: Make, made_run: Callable[..., Any], text: Print
 ) -> None:
-    reasons = {"not_judged: quality needs an LLM judge of a later version, or people's labels": 4}
+    reasons = {"not_judged?kind=quality&by=people,model": 4}
     ones = tuple(
         estimate(name, n_missing=4, reasons=reasons) for name in ("helpfulness", "on_topic")
     )
     printed = text(run_page(made_run(ones, MANIFEST)))
-    assert printed.count("missing (quality needs an LLM judge)") == 2
-    assert printed.count("quality needs an LLM judge of a later version, or people's labels") == 1
+    assert printed.count("missing (quality needs an LLM judge or people)") == 2
+    assert (
+        printed.count("quality needs people's labels, or an LLM judge such as --judge openai:MODEL")
+        == 1
+    )
 
 
 def test_a_run_without_estimates_has_a_page(made_run: Callable[..., Any], text: Print) -> None:
@@ -203,7 +206,7 @@ def test_one_system_is_not_named_in_every_row(estimate: Make, text: Print) -> No
 
 
 def test_a_metric_that_no_system_has_is_one_row(estimate: Make) -> None:
-    reasons = {"not_judged: quality needs a person": 8}
+    reasons = {"not_judged?kind=quality&by=people": 8}
     ones = [
         estimate("helpfulness", n_missing=8, reasons=reasons, group={"system": system})
         for system in SYSTEMS
@@ -211,7 +214,7 @@ def test_a_metric_that_no_system_has_is_one_row(estimate: Make) -> None:
     (row,) = estimate_table(ones).rows
     assert row.names == ["helpfulness", "all 3"]
     assert row.cells[2:6] == (
-        Why("missing", "missing (quality needs a person)"),
+        Why("missing", "missing (quality needs people)"),
         Count(0), Count(0, "undefined"), Count(24, "missing"),
     )  # fmt: skip
 

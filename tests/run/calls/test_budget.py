@@ -8,6 +8,7 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
+from ragstone.report.words import words
 from ragstone.run.calls.budget import AT_FIRST, AT_LEAST, ROOM, Budget, CostEstimate, TokenHistory
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -21,8 +22,8 @@ def test_calls_are_counted_before_they_are_made() -> None:
     budget = Budget(max_calls=2)
     assert [budget.count() for _ in range(4)] == [True, True, False, False]
     assert budget.calls == 2
-    assert budget.reached == (
-        "budget: all 2 calls that it may make are made; the same command with more goes on"
+    assert words(budget.reached or "") == (
+        "budget: all 2 calls of --max-calls are made; the same command with more goes on"
     )
 
 
@@ -55,8 +56,8 @@ def test_a_limit_is_reached_when_a_call_does_not_fit_by_itself(run: Run) -> None
     assert budget.reserve(costs(0.6)) is None
     assert run(budget.wait(0, costs(0.6))) is None
     assert budget.reached is not None
-    assert budget.reached.startswith(
-        "budget: the next call may cost more than is left of 1 US dollars;"
+    assert words(budget.reached).startswith(
+        "budget: the next call may cost more than is left of --budget 1;"
     )
     assert budget.reserve(costs(0.001)) is None
     assert run(budget.wait(0, costs(0.001))) is None

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from ragstone.models.chat import ChatReply
+from ragstone.report.words import words
 from ragstone.run.calls.attempting import AttemptResult
 from ragstone.run.calls.health import FIRST_WAIT, LONGEST_WAIT, ServerHealth, wait
 from ragstone.run.calls.pacing import Pace
@@ -28,7 +29,7 @@ def test_a_server_that_rejects_its_first_eight_questions_is_asked_no_more() -> N
     assert observed(*[REJECTED] * 7).closed is None
     closed = observed(*[REJECTED] * 8).closed
     assert closed is not None
-    assert "m: the server rejected all of the first 8 questions (no such field)" in closed
+    assert "m: the server rejected all of the first 8 questions (no such field)" in words(closed)
 
 
 def test_after_one_reply_a_rejected_question_is_at_fault_itself() -> None:
@@ -39,7 +40,7 @@ def test_a_server_that_wants_a_pause_of_over_ten_minutes_is_asked_no_more() -> N
     assert observed(AttemptResult(trouble="rate_limit", http=429, after=600)).closed is None
     closed = observed(AttemptResult(trouble="rate_limit", http=429, after=7200)).closed
     assert closed is not None
-    assert "2.0 hours" in closed
+    assert "2.0 hours" in words(closed)
 
 
 def test_a_server_was_reached_if_it_ever_answered_be_it_with_an_error() -> None:
@@ -58,7 +59,7 @@ def test_eight_questions_given_up_in_a_row_end_it_and_an_answer_begins_the_row_a
     assert health.closed is None
     health.gave_up(GONE)
     assert health.closed is not None
-    assert "the server stopped answering (it broke off)" in health.closed
+    assert "the server stopped answering (it broke off)" in words(health.closed)
 
 
 @pytest.mark.parametrize(("times", "most"), [(1, 0.5), (2, 1.0), (4, 4.0), (50, 30.0)])

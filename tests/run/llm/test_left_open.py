@@ -11,6 +11,7 @@ import pytest
 import ragstone
 from ragstone.errors import InputError
 from ragstone.models.chat import CallableChat, ChatFailure, ChatRequest
+from ragstone.report.words import words
 from ragstone.run import Limits
 from ragstone.testing import ScriptedEncoder, ScriptedModel, asked, reply_to
 
@@ -38,7 +39,7 @@ def test_what_a_limit_cut_off_in_the_middle_of_a_task_is_asked_later(
     given: dict[str, Any] = {"suites": "rubric", "out": tmp_path / "run"}
     run = ragstone.evaluate(pier[:1], judge=scripted(), limits=Limits(max_calls=4), **given)
     assert run.manifest["unheard"] == 1
-    assert any("left open" in remark for remark in run.manifest["remarks"])
+    assert any("left open" in words(remark) for remark in run.manifest["remarks"])
     assert run.exit_status == 4
     more = scripted()
     run = ragstone.evaluate(pier[:1], judge=more, **given)
@@ -230,4 +231,4 @@ def test_a_member_that_a_filter_blocked_is_not_promised_to_be_asked_again(
     run = ragstone.evaluate(pier[:1], metrics="mrr", judge=[panel], out=tmp_path / "run")
     assert value(run, "mrr") == 1
     assert run.manifest["unheard"] == 0
-    assert any("the filter says no" in remark for remark in run.manifest["remarks"])
+    assert any("the filter says no" in words(remark) for remark in run.manifest["remarks"])

@@ -9,6 +9,7 @@ import pytest
 
 import ragstone
 from ragstone.models.chat import ChatReply, ChatRequest
+from ragstone.report.words import words
 from ragstone.run import Limits
 from ragstone.testing import ScriptedModel, asked, reply_to
 
@@ -36,7 +37,7 @@ def served(name: Callable[[int], str | None], **more: Any) -> ScriptedModel:
 
 
 def told(run: ragstone.Run) -> list[str]:
-    return [one for one in run.manifest["remarks"] if "was served by" in one]
+    return [told for one in run.manifest["remarks"] if "served by" in (told := words(one))]
 
 
 def test_which_models_served_one_judge_is_told_with_their_replies(pier: Rows) -> None:
@@ -45,7 +46,7 @@ def test_which_models_served_one_judge_is_told_with_their_replies(pier: Rows) ->
     replies = len(model.requests)
     assert replies == 4, "claims of two answers, support of what both say, and the contexts"
     assert told(run) == [
-        "gpt-x was served by two models: gpt-x-1 (3 replies), gpt-x-2 (1 reply). "
+        "gpt-x: served by two models: gpt-x-1 (3 replies), gpt-x-2 (1 reply). "
         "The numbers mix two judges; name a model that is pinned to a version, and evaluate into "
         "another folder."
     ]

@@ -14,6 +14,7 @@ from ragstone.examples import Example
 from ragstone.judgements import Topic, kind_of
 from ragstone.judges.judge import LedgerStatus, fingerprint
 from ragstone.models.chat import ChatModel
+from ragstone.reason import Reason
 
 from .asker import Outcome
 from .panel import vote
@@ -121,7 +122,7 @@ class LLMJudge:
         if failed is not None:
             return failed.status, failed.reason
         reasons = (why for reply in replies.values() for why in reply.lacking.values())
-        return "failed", next(reasons, "no reply")
+        return "failed", next(reasons, "no_reply")
 
     def counted(self, task: Task, replies: Mapping[str, TaskReply]) -> Mapping[str, TaskReply]:
         """The replies that count; none where no model said anything.
@@ -175,14 +176,14 @@ def task_replies(
                 if name in outcome.items:
                     items[piece.task].setdefault(name, []).append(outcome.items[name])
                 else:
-                    why = outcome.lacking.get(name) or outcome.reason or "no reply"
+                    why = outcome.lacking.get(name) or outcome.reason or "no_reply"
                     lacking[piece.task][name] = why
     return {name: TaskReply(items[name], lacking[name], room, tuple(own[name])) for name in pieces}
 
 
 def too_long(task: Task, reason: str | None) -> bool:
     """Whether contexts were too long, which are all that can be split."""
-    return task.splits_contexts and reason is not None and TOO_LONG in reason
+    return task.splits_contexts and Reason.read(reason or "").code == TOO_LONG
 
 
 def retrieved_nothing(task: Task, example: Example) -> bool:

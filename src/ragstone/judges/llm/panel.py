@@ -45,7 +45,7 @@ def _voted(kind: type[Kind], rows: Sequence[Row], keys: Sequence[str], members: 
     if "verdict" in voted and voted["verdict"] is None:
         rests_on_it = [*kind.having("evidence", "words"), *kind.probabilities()]
         voted |= {name: None for name in rests_on_it if name in names}
-        voted["reason"] = "no verdict has more than half of the panel"
+        voted["reason"] = "no_majority"
     return voted
 
 

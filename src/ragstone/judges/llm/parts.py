@@ -16,7 +16,7 @@ Sort = TypeVar("Sort", bound=Item)
 
 CONTEXTS_SHARE = 0.75
 """Of a question's room; the rest is for what is asked about the contexts."""
-NOT_SAID = "the reply does not say"
+NOT_SAID = "not_in_reply"
 
 
 def groups(example: Example, room: int) -> list[list[Passage]]:

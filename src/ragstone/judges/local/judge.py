@@ -18,6 +18,7 @@ from ragstone.judgements import (
 )
 from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint, no_text
 from ragstone.models import Encoder
+from ragstone.reason import reason
 
 from . import agreement, claims, likeness, relevance, response, sentences, support, words
 from .aligner import Aligner, AlignmentInput, like
@@ -95,7 +96,7 @@ class LocalJudge:
             sheet = Sheet(ask, self.name)
             for row in rows:
                 subject = fingerprint(ask, block.examples[row].id)
-                sheet.done(row, subject, "failed", f"{self.name}: {error}")
+                sheet.done(row, subject, "failed", reason("no_answer", of=self.name, said=error))
         return sheet.filled()
 
     def _judge(self, sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
@@ -172,7 +173,7 @@ def _fill_relevance(
         if lack is None and example.contexts and example.question is None:
             lack = "no_question"
         if lack is not None:
-            sheet.done(row, subject, "failed", f"local: {lack}")
+            sheet.done(row, subject, "failed", reason(lack, of="local"))
         elif sheet.done(row, subject):
             texts = [context.text or "" for context in example.contexts or ()]
             todo.append((subject, example.question or "", texts, example))
@@ -223,7 +224,7 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Alig
         subject = fingerprint(Support.name, digest, mine)
         lack = no_text(example)
         if lack is not None:
-            sheet.done(row, subject, "failed", f"local: {lack}")
+            sheet.done(row, subject, "failed", reason(lack, of="local"))
             continue
         if not sheet.done(row, subject) or not mine:
             continue

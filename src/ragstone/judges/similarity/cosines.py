@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ragstone.errors import ModelFailure
 from ragstone.models import Encoder, Vectors
+from ragstone.reason import reason
 
 from .units import Unit
 from .windows import windows
@@ -45,7 +46,7 @@ class Texts:
             try:
                 vectors, cut = self._embedded(some), self._longer(some)
             except ModelFailure as error:
-                self._failed.update(dict.fromkeys(new[first:], str(error)))
+                self._failed.update(dict.fromkeys(new[first:], reason("no_answer", said=error)))
                 break
             self._places.update({text: at for at, text in enumerate(some, 1 + len(self._places))})
             self._cut.update(zip(some, cut, strict=True))

@@ -7,6 +7,7 @@ from ragstone.errors import ModelError, ModelFailure
 from ragstone.judgements import Similarity
 from ragstone.judges.judge import Block, Filled, Sheet
 from ragstone.models.cross_encoder import CrossEncoder
+from ragstone.reason import reason
 
 from .cosines import DECIMALS
 from .judge import Told, filled
@@ -64,7 +65,7 @@ class CrossEncoderJudge:
         try:
             scores = self.cross_encoder.score(pairs)[:, 0].tolist()
         except ModelFailure as error:
-            return dict.fromkeys(units, Told(failure=str(error)))
+            return dict.fromkeys(units, Told(failure=reason("no_answer", said=error)))
         cut = (self.cross_encoder.lengths(pairs) > self.cross_encoder.max_tokens).tolist()
         of_pair = {
             pair: Told(round(score, DECIMALS), cut=one)

@@ -8,6 +8,7 @@ from ragstone.examples import Example
 from ragstone.judgements import ASKS, BERTSCORES, COSINES, VALUE, Probe, Similarity
 from ragstone.judges.judge import Block, Filled, Sheet, fingerprint
 from ragstone.models import Encoder
+from ragstone.reason import reason
 
 from .cosines import DECIMALS, Texts
 from .options import BertscoreSettings
@@ -84,7 +85,7 @@ class SimilarityJudge:
         try:
             read = self._texts.in_windows(units) if windows else units
         except ModelFailure as error:
-            return dict.fromkeys(units, Told(failure=str(error)))
+            return dict.fromkeys(units, Told(failure=reason("no_answer", said=error)))
         self._texts.embed(text for unit in read for text in unit.texts)
         return {
             unit: Told(value, self._texts.cut(one), self._texts.failure(one))
@@ -101,7 +102,7 @@ class SimilarityJudge:
                 [reference for unit in new for _, reference in unit.pairs],
             )
         except (ModelError, ModelFailure) as error:
-            failed = Told(failure=str(error))
+            failed = Told(failure=reason("no_answer", said=error))
             self._matches.update({unit: dict.fromkeys(BERTSCORES, failed) for unit in new})
         else:
             columns = zip(new, scores.precision, scores.recall, scores.f1, scores.cut, strict=True)
@@ -119,7 +120,7 @@ def filled(sheet: Sheet, found: Mapping[int, Units], told: Mapping[Unit, Told]) 
     for row, units in found.items():
         subject = fingerprint(sheet.ask, units)
         if isinstance(units, str):
-            sheet.done(row, subject, "failed", f"{sheet.judge}: {units}")
+            sheet.done(row, subject, "failed", reason(units, of=sheet.judge))
             continue
         failures = [why for unit in units if (why := told[unit].failure)]
         if failures:

@@ -22,6 +22,7 @@ from ragstone.report.page import (
     section,
     strong,
 )
+from ragstone.report.words import FIRST, who_can
 
 BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
@@ -53,7 +54,7 @@ def metric_page(one: Entry) -> Page:
         Note("metric", (strong(one["name"]), f"  {one['family']}")),
         Note("range", f"{_range(one)}, {BETTER[one['better']]}"),
         Note("judgements", ", ".join(one["judgements"]) or "none"),
-        *(Note("filled by", who) for who in one["filled_by"]),
+        *(Note("filled by", who_can(by)) for by in one["filled_by"]),
         *([Note("requires", ", ".join(one["requires"]))] if one["requires"] else []),
         *(Note("parameters", f"{name} = {value!r}") for name, value in one["parameters"].items()),
         *(Note("aliases", alias_note(alias) or alias) for alias in one["aliases"]),
@@ -89,5 +90,5 @@ def _range(one: Entry) -> str:
 
 def _short(one: Entry) -> str:
     """Who fills it, in a few words."""
-    words = [who.split(",")[0].split(" of a later")[0] for who in one["filled_by"]]
-    return " and ".join(dict.fromkeys(words)) or "the data"
+    first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in one["filled_by"])
+    return " and ".join(first) or "the data"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ragstone.report.calls import call_items
-from ragstone.report.figures import number, plain_reason
+from ragstone.report.figures import number
 from ragstone.report.page import (
     Block,
     Facts,
@@ -28,6 +28,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
+from ragstone.report.words import words
 
 TONES: Mapping[str, Tone] = {
     "supported": "good", "matches": "good", "full": "good",
@@ -201,10 +202,10 @@ def _scores(found: Record) -> Table:
 def _score(score: Record) -> Row:
     name = RowName(score["metric"])
     if score["status"] == "value":
-        words = "  ".join(filter(None, (score["label"], score["reason"])))
-        return Row((name, Number(score["value"], strong=True), quiet(words)))
+        told = "  ".join(filter(None, (score["label"], score["reason"])))
+        return Row((name, Number(score["value"], strong=True), quiet(told)))
     missing = score["status"] == "missing"
-    why = f"{score['status']} ({plain_reason(score['reason'])})"
+    why = f"{score['status']} ({words(score['reason'])})"
     return Row((name, Number(None), Why("missing" if missing else "undefined", why)))
 
 

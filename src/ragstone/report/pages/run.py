@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
+from ragstone.reason import Reason
 from ragstone.report.calls import took
 from ragstone.report.figures import (
     METHODS,
@@ -15,7 +16,6 @@ from ragstone.report.figures import (
     in_percent,
     known_suites,
     method_word,
-    plain_reason,
     scale_of,
     why_no_value,
 )
@@ -49,6 +49,7 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.stored import Reported
+from ragstone.report.words import LACKS, words
 from ragstone.run.estimate import Estimate
 
 SHOWN_VALUES = 24
@@ -266,12 +267,8 @@ def _small_print(run: Reported, groups: Groups) -> Iterator[Note]:
         word, about = METHODS.get(method, (method, ""))
         yield Note("intervals", (strong(word), f"  {about}"))
     yield from (Note("reading", line) for line in _reading(run, groups))
-    needs = {
-        plain_reason(reason).split(": ")[-1]: None
-        for one in run.estimate_list
-        for reason in one.reasons
-        if " needs " in reason
-    }
+    reasons = (Reason.read(text) for one in run.estimate_list for text in one.reasons)
+    needs = dict.fromkeys(words(str(replace(why, of=""))) for why in reasons if why.code == LACKS)
     yield from (Note("missing", need) for need in needs)
     if flags := _flagged(groups):
         told = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())

@@ -8,6 +8,7 @@ from ragstone.inert import xml
 from ragstone.report import page as pages
 from ragstone.report.figures import percent
 from ragstone.report.page import plain
+from ragstone.report.words import words
 
 from .cells import written
 
@@ -39,7 +40,7 @@ def as_junit(page: pages.Page) -> bytes:
             SubElement(told, "property", {"name": key, "value": xml(_plain(value))})
     for table, row in cases:
         _case(suite, page, table, row)
-    SubElement(suite, "system-out").text = xml("\n".join([page.said, *page.notes]))
+    SubElement(suite, "system-out").text = xml("\n".join([page.said, *map(words, page.notes)]))
     indent(root)
     written_out: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return written_out + b"\n"

@@ -7,6 +7,7 @@ from ragstone.inert import html, markdown, on_one_line, seen
 from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, percent
 from ragstone.report.page import parts, plain
+from ragstone.report.words import words
 
 from .cells import written
 
@@ -25,7 +26,7 @@ def as_markdown(page: pages.Page) -> str:
     bannered = any(isinstance(block, pages.Banner) for one in page.sections for block in one.blocks)
     lines = [] if bannered else [f"# {markdown(page.title)}", ""]
     lines += [line for one in page.sections for line in _section(one, page)]
-    lines += [f"- {markdown(note)}" for note in page.notes]
+    lines += [f"- {markdown(words(note))}" for note in page.notes]
     return "\n".join(lines).rstrip() + "\n"
 
 

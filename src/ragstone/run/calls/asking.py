@@ -209,7 +209,7 @@ class Asking:
         question = asked.question.only(outcome.lacking)
         rest = await self._ask(client.model, question, asked.turn, left)
         sent = rest.reason is None or rest.reason != client.health.closed
-        return completed(outcome, rest, name, sent=sent)
+        return completed(outcome, rest, sent=sent)
 
     async def _in_halves(self, client: ModelClient, asked: QueuedQuestion) -> Outcome:
         parts = [tuple(half) for half in halves(list(asked.items))]

@@ -9,8 +9,7 @@ from ragstone.judges.llm.question import Item, Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
 from ragstone.models.chat.json_reply import Malformed, Unclosed
-
-from .budget import BUDGET
+from ragstone.reason import reason
 
 FINISHES = {
     "length": ("length", "the reply was longer than the model may write"),
@@ -18,11 +17,9 @@ FINISHES = {
     "refusal": ("refusal", "the model declined to answer"),
 }
 
-NEXT = "the same command asks again"
-ANOTHER = "another --judge may answer it"
 EMPTY = "the reply holds nothing that was asked"
 
-TOO_BIG = Outcome("truncated", reason="the reply did not fit, the question is put in halves")
+TOO_BIG = Outcome("truncated", reason=reason("in_halves"))
 """The outcome of a question that can be split; it is this one object."""
 
 
@@ -105,7 +102,7 @@ async def attempted(
         and (reply.usage.completion or limit) >= limit
     ):
         result.trouble = "capped"
-        result.words = f"{BUDGET}: the reply was cut at the {limit:,} tokens set aside for it"
+        result.words = f"the reply was cut at the {limit:,} tokens set aside for it"
     elif reply.finish == "stop":
         _read(result, reply.text, asked)
     else:
@@ -128,16 +125,19 @@ def no_use(
         case "length" if len(asked.items) > 1:
             return TOO_BIG
         case "capped":
-            return Outcome("truncated", reason=f"{name}: {result.words}; {NEXT}")
-        case "too_long":
-            return Outcome("failed", reason=result.trouble)
+            return Outcome("truncated", reason=why(name, result))
+        case "too_long" | "rejected":
+            return Outcome("failed", reason=why(name, result))
         case "filtered":
-            return Outcome("blocked", reason=f"{name}: {result.words}; {ANOTHER}")
+            return Outcome("blocked", reason=why(name, result))
         case "refusal" if refusals > 1:
-            return Outcome("blocked", reason=f"{name}: {result.words}; {ANOTHER}")
-        case "rejected":
-            return Outcome("failed", reason=f"{name}: {result.words}; {NEXT}")
+            return Outcome("blocked", reason=why(name, result))
     return None
+
+
+def why(name: str, result: AttemptResult, **more: str) -> str:
+    """What went wrong with a model, as a reason."""
+    return reason(result.trouble or "failed", of=name, said=result.words, **more)
 
 
 def settled_before(
@@ -165,8 +165,8 @@ def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
         return
     if outcome.status != "ok":
         result.trouble = "incomplete"
-        why = next(iter(outcome.lacking.items()), None)
-        result.words = EMPTY + (f": {why[0]} {why[1]}" if why else "")
+        first = next(iter(outcome.lacking.items()), None)
+        result.words = EMPTY + (f": {first[0]} {first[1]}" if first else "")
         return
     result.outcome = outcome
     if outcome.lacking:

@@ -10,6 +10,7 @@ from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
 from ragstone.models.chat.model import MOST_TOKENS
+from ragstone.reason import reason
 
 BUDGET = "budget"
 """How the reason of what was not asked begins, behind the model's name."""
@@ -189,10 +190,7 @@ class Budget:
         reserved = estimate.careful
         if self.usd is not None and self.spent + self.set_aside + reserved > self.usd:
             if self.spent + estimate.least > self.usd:
-                self.reached = (
-                    f"{BUDGET}: the next call may cost more than is left of {self.usd:g} US "
-                    "dollars; the same command with a higher budget goes on"
-                )
+                self.reached = reason(BUDGET, usd=f"{self.usd:g}")
                 return None
             if self._in_flight:
                 return None
@@ -203,7 +201,4 @@ class Budget:
         return reserved
 
     def _all_made(self, calls: int) -> None:
-        self.reached = (
-            f"{BUDGET}: all {calls:,} calls that it may make are made; "
-            "the same command with more goes on"
-        )
+        self.reached = reason(BUDGET, max_calls=calls)

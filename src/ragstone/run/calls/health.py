@@ -2,7 +2,9 @@
 
 import random
 
-from .attempting import NEXT, AttemptResult
+from ragstone.reason import Reason, reason
+
+from .attempting import AttemptResult
 from .pacing import Pace
 
 LONGEST_PAUSE = 600.0
@@ -50,17 +52,12 @@ class ServerHealth:
             self._replied = True
             self._pace.went_well()
         elif result.after > LONGEST_PAUSE:
-            pause = _duration(result.after)
-            self.close(f"the server wants to be left alone for {pause}; after that {NEXT}")
+            self.close(reason("left_alone", seconds=result.after))
         elif result.trouble == "rejected" and not self._replied:
             # One question may be at fault; that all of them are tells of the settings.
             self._rejected += 1
             if self._rejected >= IN_A_ROW:
-                self.close(
-                    f"the server rejected all of the first {self._rejected} questions "
-                    f"({result.words}); if it is of the settings in the judge's name or of the "
-                    f"address, mend that; {NEXT}"
-                )
+                self.close(reason("all_rejected", n=self._rejected, said=result.words))
         elif result.trouble == "rate_limit" or result.http in OVERLOADED:
             self._pace.congested(started, result.after)
         elif result.trouble in DEAD:
@@ -79,21 +76,15 @@ class ServerHealth:
         elif result.trouble in DEAD:
             self._given_up += 1
             if self._given_up >= IN_A_ROW:
-                self.close(f"the server stopped answering ({result.words}); {NEXT}")
+                self.close(reason("server_gone", said=result.words))
 
-    def close(self, reason: str | None) -> None:
-        """Send nothing more; who waits is let through to learn that."""
+    def close(self, why: str | None) -> None:
+        """Send nothing more, for this reason; who waits is let through to learn that."""
         if self.closed is None:
-            self.closed = f"{self._name}: {reason}"
+            self.closed = str(Reason.read(why or "closed").about(self._name))
             self._pace.lift()
 
 
 def wait(times: int) -> float:
     """Seconds before the next attempt: twice as long each time, with chance in it."""
     return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (times - 1)) * (1 + random.random()) / 2
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3600:.1f} hours"

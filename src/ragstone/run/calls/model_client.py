@@ -11,7 +11,7 @@ from ragstone.judges.llm.asker import Outcome
 from ragstone.models.chat import ChatModel, ChatRequest, Usage
 
 from .admission import Admission
-from .attempting import NEXT, AttemptResult, QueuedQuestion, attempted, no_use, settled_before
+from .attempting import AttemptResult, QueuedQuestion, attempted, no_use, settled_before, why
 from .budget import Budget
 from .counts import CallTally
 from .entries import Attempt
@@ -169,7 +169,7 @@ class ModelClient:
 
     def _give_up(self, asked: QueuedQuestion, result: AttemptResult) -> Outcome:
         self.health.gave_up(result)
-        reason = f"{self.model.name}: {result.words}, however often it was asked; {NEXT}"
+        reason = why(self.model.name, result, tries="all")
         cut = result.trouble in ("truncated", "length")
         status: Literal["truncated", "failed"] = "truncated" if cut else "failed"
         outcome = self._in_vain[asked.key] = Outcome(status, reason=reason)

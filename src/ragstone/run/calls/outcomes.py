@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ragstone.judges.llm.asker import Outcome
+from ragstone.reason import Reason, reason
 
-from .attempting import NEXT, QueuedQuestion
+from .attempting import QueuedQuestion
 
-NOT_THERE = "not in the reply"
+NOT_THERE = "not_in_reply"
 
 
 def partly(outcome: Outcome, asked: QueuedQuestion, model: str) -> Outcome:
     """One reply, which lacks something."""
     lacking = {
-        name: f"{model}: {NOT_THERE} ({outcome.lacking[name]})"
+        name: reason(NOT_THERE, of=model, said=outcome.lacking[name])
         for name in asked.items
         if name in outcome.lacking
     }
@@ -23,25 +24,22 @@ def partly(outcome: Outcome, asked: QueuedQuestion, model: str) -> Outcome:
 
 def in_vain(outcome: Outcome) -> Outcome:
     """A reply whose question was put as often as it may be, and which still lacks something."""
-    lacking = {
-        name: f"{why}, however often it was asked; {NEXT}" for name, why in outcome.lacking.items()
-    }
+    lacking = {name: _with(why, tries="all") for name, why in outcome.lacking.items()}
     return replace(outcome, lacking=lacking)
 
 
-def completed(first: Outcome, rest: Outcome, model: str, *, sent: bool) -> Outcome:
+def completed(first: Outcome, rest: Outcome, *, sent: bool) -> Outcome:
     """A reply, and what came of asking alone for what it lacked.
 
     Args:
         first: The reply.
         rest: What came of it.
-        model: Its name.
         sent: Whether it was asked at all.
     """
-    came = "and asking for it alone failed" if sent else "and it was not asked for alone"
+    alone = str(replace(Reason.read(rest.reason or NOT_THERE), of=""))
     lacking = {
         name: rest.lacking.get(name)
-        or f"{fault}, {came}: {(rest.reason or NOT_THERE).removeprefix(f'{model}: ')}"
+        or _with(fault, **({"alone": alone} if sent else {"not_alone": alone}))
         for name, fault in first.lacking.items()
         if name not in rest.items
     }
@@ -97,6 +95,12 @@ class Remembered:
         self._kept[key] = outcome
         if len(self._kept) > self._most:
             self._kept.popitem(last=False)
+
+
+def _with(why: str, **facts: str) -> str:
+    """A reason with more facts."""
+    known = Reason.read(why)
+    return str(replace(known, facts={**known.facts, **facts}))
 
 
 def _why(outcome: Outcome, name: str, otherwise: str) -> str:

