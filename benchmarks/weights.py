@@ -23,7 +23,7 @@ from scipy.stats import spearmanr
 
 import ragstone
 from ragstone.decisions.scored import Scored
-from ragstone.decisions.weighing.opinions import Opinion, Opinions
+from ragstone.decisions.weighing.opinions import Opinion, Opinions, Sort
 from ragstone.decisions.weighing.weights import FittedWeights, fit_weights
 from ragstone.metrics import parse_metric
 from ragstone.report import show
@@ -50,7 +50,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with gzip.open(arguments.data / "pairs.jsonl.gz", "rt", encoding="utf-8") as file:
         pairs = [json.loads(line) for line in file]
-    opinions = Opinions("two annotators, overall", "preference", tuple(said(pairs)))
+    opinions = Opinions("two annotators, overall", Sort.PREFERENCE, tuple(said(pairs)))
     with tempfile.TemporaryDirectory() as folder:
         run = ragstone.evaluate(
             list(examples(pairs)), metrics=list(METRICS), judge="local", out=Path(folder) / "run"

@@ -8,7 +8,7 @@ import pytest
 
 import ragstone
 from ragstone.decisions.scored import Scored
-from ragstone.decisions.weighing.opinions import Opinion, Opinions, judged_of, read_opinions
+from ragstone.decisions.weighing.opinions import Opinion, Opinions, Sort, judged_of, read_opinions
 from ragstone.decisions.weighing.weights import fit_weights
 from ragstone.errors import DataError, InputError, UnknownName
 from ragstone.judgements import References
@@ -65,7 +65,7 @@ def preferring(
                 Opinion(None, annotator, said, question_id=f"q{question}", system_a="a",
                         system_b="b")
             )  # fmt: skip
-    return Opinions("people", "preference", tuple(rows))
+    return Opinions("people", Sort.PREFERENCE, tuple(rows))
 
 
 TWO = ["token_f1", "rouge_l"]
@@ -144,7 +144,7 @@ def test_ratings_are_fitted_by_squares(scored: Scored) -> None:
         Opinion(None, "ann", 1 + 4 * value + draw.gauss(0, 0.3), id=id)
         for id, value in rouge.items()
     ]
-    found = fit_weights(scored, Opinions("people", "rating", tuple(rows)), metrics=TWO)
+    found = fit_weights(scored, Opinions("people", Sort.RATING, tuple(rows)), metrics=TWO)
     assert found.kept == "fitted"
     assert found.weights[0].metric == "rouge_l"
     assert found.weights[0].fitted > 0.8
@@ -177,7 +177,7 @@ def test_pairs_without_a_score_are_left_out_and_counted(tmp_path: Path) -> None:
     rows = [row(question, system, draw) for question in range(12) for system in "ab"]
     rows[0]["reference"] = None
     run = Scored(ragstone.evaluate(rows, metrics=TWO, out=tmp_path / "run"))
-    people = Opinions("people", "preference", tuple(
+    people = Opinions("people", Sort.PREFERENCE, tuple(
         Opinion(None, "ann", 1.0, id_a=f"{question}-a", id_b=f"{question}-b")
         for question in range(12)
     ))  # fmt: skip
@@ -188,7 +188,7 @@ def test_pairs_without_a_score_are_left_out_and_counted(tmp_path: Path) -> None:
 
 def test_opinions_of_one_question_are_refused(scored: Scored) -> None:
     whole = preferring(scored, {"rouge_l": 1.0})
-    one = Opinions("people", "preference", whole.rows[:2])
+    one = Opinions("people", Sort.PREFERENCE, whole.rows[:2])
     with pytest.raises(InputError, match="one question alone"):
         fit_weights(scored, one, metrics=TWO)
 
@@ -196,7 +196,7 @@ def test_opinions_of_one_question_are_refused(scored: Scored) -> None:
 @pytest.mark.parametrize("questions", [2, 3])
 def test_few_questions_keep_the_start(scored: Scored, questions: int) -> None:
     whole = preferring(scored, {"rouge_l": 1.0})
-    few = Opinions("people", "preference", whole.rows[: 2 * questions])
+    few = Opinions("people", Sort.PREFERENCE, whole.rows[: 2 * questions])
     found = fit_weights(scored, few, metrics=TWO)
     assert found.n == questions
     assert found.folds == questions
@@ -208,7 +208,9 @@ def test_metrics_that_cannot_be_weighed_are_refused(scored: Scored) -> None:
     with pytest.raises(InputError, match="neither more nor less"):
         fit_weights(scored, people, metrics=["abstention"])
     with pytest.raises(InputError, match="same for both answers"):
-        fit_weights(scored, Opinions("p", "preference", people.rows[:2]), metrics=["exact_match"])
+        fit_weights(
+            scored, Opinions("p", Sort.PREFERENCE, people.rows[:2]), metrics=["exact_match"]
+        )
     with pytest.raises(UnknownName, match="faithfulness"):
         fit_weights(scored, people, metrics=["faithfulness"])
     with pytest.raises(UnknownName, match="faithfulness"):

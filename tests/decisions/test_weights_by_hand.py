@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.decisions.scored import Scored
 from ragstone.decisions.weighing.concordance import concordance
-from ragstone.decisions.weighing.opinions import JointOpinion, Opinion, Opinions
+from ragstone.decisions.weighing.opinions import JointOpinion, Opinion, Opinions, Sort
 from ragstone.decisions.weighing.weighable import weighable
 from ragstone.decisions.weighing.weights import fit_weights
 
@@ -32,7 +32,7 @@ def rated(scores: Sequence[float], annotators: Sequence[str] = ("ann",)) -> Opin
         for at, score in enumerate(scores)
         for who in annotators
     ]
-    return Opinions("people", "rating", tuple(rows))
+    return Opinions("people", Sort.RATING, tuple(rows))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_ratings_are_in_order_by_the_share_of_their_pairs(
     placed: Sequence[float], said: Sequence[float], expected: float | None
 ) -> None:
     rng = np.random.default_rng(0)
-    found = concordance("rating", np.array(placed), np.array(said), np.arange(3), 0.95, rng)
+    found = concordance(Sort.RATING, np.array(placed), np.array(said), np.arange(3), 0.95, rng)
     assert found[0] == (None if expected is None else pytest.approx(expected))
 
 
