@@ -24,6 +24,7 @@ OPTIONS: Mapping[str, str] = {
     "data": "DATA",
     "metrics": "--metric",
     "others": "--other",
+    "people": "--labels",
     "run": "RUN",
     "scales": "--scale",
     "scored": "RUN",

@@ -609,7 +609,7 @@ def test_what_was_judged_otherwise_is_refused_unless_forced_and_listed(tmp_path:
     judges = "judged by local in new, by openai:some in old"
     assert f"faithfulness: claims, response, support/claim {judges}" in told
     assert f"my_own: {judges}" in told
-    assert "--force" in told
+    assert "force=True" in told
     forced = compare(first, second, force=True)
     assert len(forced.comparisons) == 3
     assert sum(note.startswith("compared all the same") for note in forced.notes) == 3

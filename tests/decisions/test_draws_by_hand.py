@@ -30,7 +30,7 @@ def two(run: Make) -> Scored:
 def test_a_stratum_needs_one_draw_which_cannot_tell_how_much_it_varies(two: Scored) -> None:
     found = draw_sample(two, 2, by="stratified", strata=["system"])
     assert found.notes == (
-        "A stratum of which one unit is drawn cannot tell how much it varies: take a larger --n "
+        "A stratum of which one unit is drawn cannot tell how much it varies: take a larger n= "
         "or fewer strata.",
     )
     assert draw_sample(two, 4, by="stratified", strata=["system"]).notes == ()

@@ -86,7 +86,7 @@ def test_what_would_be_no_narrower_is_not_offered(scored: Scored) -> None:
     assert [one.by for one in found.widths] == ["random", "near-threshold", "error"]
     assert not any("narrower" in note for note in found.notes)
     taken = draw_sample(scored, 20, by="error", metric="exact_match", people=NEVER_WRONG_HIGH)
-    assert any("--by random is expected to be" in note for note in taken.notes)
+    assert any('by="random" is expected to be' in note for note in taken.notes)
 
 
 def test_near_the_threshold_is_told_to_be_wider_for_a_mean(tmp_path: Path) -> None:
@@ -97,11 +97,11 @@ def test_near_the_threshold_is_told_to_be_wider_for_a_mean(tmp_path: Path) -> No
     found = draw_sample(own, 10, by="near-threshold", metric="token_f1")
     widths = {one.by: one.width for one in found.widths}
     assert widths["near-threshold"] > 1.1 * widths["random"]
-    assert any("--by random is expected to be" in note for note in found.notes)
+    assert any('by="random" is expected to be' in note for note in found.notes)
 
 
 def test_by_error_needs_labels(scored: Scored) -> None:
-    with pytest.raises(InputError, match="--labels FILE"):
+    with pytest.raises(InputError, match="people=FILE"):
         draw_sample(scored, 20, by="error", metric="exact_match")
 
 

@@ -180,7 +180,7 @@ def test_labels_that_keep_coming_have_an_interval_for_every_look(piers: Run, lab
     assert found.corrected.value is None
     assert found.corrected.reason == "corrected_only_without_anytime"
     once = calibrate(piers, labels(drawn))
-    assert any("--anytime" in note for note in once.notes)
+    assert any("anytime=True" in note for note in once.notes)
 
 
 @pytest.mark.parametrize(

@@ -206,12 +206,15 @@ def test_a_run_without_votes_has_no_disagreement(scored: Scored) -> None:
         ({"n": 0}, "an example at least"),
         ({"n": 81}, "more than"),
         ({"n": 41, "whole_questions": True}, "40 questions"),
-        ({"n": 5, "by": "stratified"}, "--strata"),
-        ({"n": 5, "strata": ["topic"]}, "--by stratified"),
-        ({"n": 5, "by": "near-threshold"}, "--metric"),
-        ({"n": 5, "by": "stratified", "strata": ["verdict"]}, "--metric"),
+        ({"n": 5, "by": "stratified"}, "strata=FIELD"),
+        ({"n": 5, "strata": ["topic"]}, 'by="stratified"'),
+        ({"n": 5, "by": "near-threshold"}, "metric=METRIC"),
+        ({"n": 5, "by": "stratified", "strata": ["verdict"]}, "metric=METRIC"),
         ({"n": 1, "by": "stratified", "strata": ["system"]}, "2 strata"),
-        ({"n": 5, "by": "stratified", "strata": ["system"], "allocation": "neyman"}, "--metric"),
+        (
+            {"n": 5, "by": "stratified", "strata": ["system"], "allocation": "neyman"},
+            "metric=METRIC",
+        ),
         ({"n": 5, "overlap": 0.5}, "several annotators"),
         ({"n": 5, "overlap": 2.0, "annotators": ["a", "b"]}, r"\[0, 1\]"),
         ({"n": 5, "annotators": ["a", "a", ""]}, "twice"),
@@ -343,7 +346,7 @@ def test_labels_that_are_named_go_first() -> None:
         RequestedLabel("support", "statement"),
     )
     assert labels_asked((), "my_own") == (RequestedLabel("my_own", "answer"),)
-    with pytest.raises(InputError, match="--label"):
+    with pytest.raises(InputError, match="asked=NAME"):
         labels_asked((), None)
     with pytest.raises(InputError, match="answer, note"):
         labels_asked(["answer", "note"], None)
@@ -396,7 +399,7 @@ def test_a_threshold_beyond_the_scores_is_refused(scored: Scored) -> None:
     for threshold in (1.5, -0.1, float("nan")):
         with pytest.raises(InputError, match="from 0 to 1"):
             draw_sample(scored, 5, by="near-threshold", metric="token_f1", threshold=threshold)
-        with pytest.raises(InputError, match="--threshold"):
+        with pytest.raises(InputError, match="threshold=X"):
             draw_sample(
                 scored, 5, by="stratified", strata=["verdict"], metric="token_f1",
                 threshold=threshold,

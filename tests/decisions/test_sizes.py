@@ -281,9 +281,9 @@ def test_labels_of_a_run_say_what_each_verdict_is_worth(scored: Scored) -> None:
 
 
 def test_what_is_not_known_is_named() -> None:
-    with pytest.raises(InputError, match="--specificity"):
+    with pytest.raises(InputError, match="specificity=P"):
         label_size(Accuracy(2000, 0.3, 0.9), 0.05)
-    with pytest.raises(InputError, match="--labels"):
+    with pytest.raises(InputError, match="labels=FILE"):
         label_size(Accuracy(2000), 0.05)
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
 
+from ragstone.argument import argument, call
 from ragstone.errors import RagstoneError, UnknownName
 from ragstone.metrics import parse_metric
 
@@ -40,7 +40,7 @@ def metric_among(name: str, there: Sequence[str], noun: str, *, run: Path | None
             return one
     hint = f"There are {some(there)}."
     if run is not None and form is not None:
-        hint += f" To add it: ragstone score {quote(str(run))} --metric {quote(form)}"
+        hint += f" To add it: {call('rescore', argument('run', run), argument('metrics', form))}"
     raise UnknownName(noun, written, there, hint=hint)
 
 

@@ -24,7 +24,7 @@ class Kind:
     """
 
     name: ClassVar[str]
-    """The table's name: in a run folder, in ``--json``, in an error."""
+    """The table's name: in a run folder, in JSON, in an error."""
     asks: ClassVar[tuple[Ask, ...]]
     """What judges are asked: the kind as a whole, or its parts."""
     about: ClassVar[About] = "answer"

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import polars as pl
 
+from ragstone.argument import Notice
 from ragstone.decisions.quantity import Quantity
 from ragstone.errors import InputError, UnknownName
 from ragstone.labels.rated import Ends
@@ -64,7 +65,7 @@ class Calibration:
         return tuple(one.not_random for one in self.estimates if one.not_random is not None)
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``ragstone calibrate --json`` prints."""
+        """All but the scores, as plain data."""
         return {
             "run": self.run,
             "level": self.level,
@@ -109,7 +110,7 @@ def calibrate(
         metrics: Only these of the run.
         by: Fields to correct by, beside the system.
         cluster: Field whose rows are not independent; by default the run's own.
-        columns: Column of the label files for a label or metric, as ``--map`` gives them.
+        columns: Column of the label files, by the label or metric that it is.
         scales: Metric to the ends of the scale on which people rated it, such as (1, 5); that
             of others is guessed, and a note says so.
         method: How rates are corrected: ``by_design`` chooses between ``ppi_plus_plus`` and
@@ -191,7 +192,7 @@ def corrected_quantities(
         assume_random=assume_random,
         anytime=anytime,
     )
-    return CorrectedQuantities(of, tuple(of.notes()))
+    return CorrectedQuantities(of, tuple(map(Notice, of.notes())))
 
 
 def _calibration(
@@ -221,7 +222,7 @@ def _calibration(
         checks,
         _passport(of, checks, estimates, repeats, injected, level),
         pl.concat(scores) if scores else pl.DataFrame(),
-        tuple(of.notes()),
+        tuple(map(Notice, of.notes())),
         of.assume_random,
     )
 

@@ -43,7 +43,7 @@ class Bias:
     of: GroupBias
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``calibrate --json`` has it."""
+        """As plain data."""
         group = self.of.group
         name = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
         return {
@@ -83,7 +83,7 @@ class JudgeCheck:
     bias: tuple[Bias, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``calibrate --json`` prints of it."""
+        """As plain data."""
         yes = self.yes
         return {
             "kind": self.kind,

@@ -202,7 +202,7 @@ class CorrectedEstimate:
     not_random: NotRandom | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``calibrate --json`` prints of it."""
+        """As plain data."""
         return {
             "metric": self.metric,
             "group": dict(self.group),

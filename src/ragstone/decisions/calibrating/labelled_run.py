@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ragstone.argument import argument, call, marked
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
@@ -216,7 +217,8 @@ class LabelledRun:
         if not self.anytime:
             yield (
                 "The intervals are for labels looked at once. To look again as more come in costs: "
-                "with --anytime the mean of the labels has an interval that holds all the same."
+                f"with {argument('anytime', True)} the mean of the labels has an interval that "
+                "holds all the same."
             )
         for metric, scores in self.scores.items():
             lost = scores.filter((pl.col("status") != "value") & pl.col(PEOPLE).is_not_null())
@@ -230,8 +232,8 @@ class LabelledRun:
             if mine := judged_by_people(self.run, metric) & labelled:
                 yield (
                     f"{metric}: people judged {len(mine):,} of the labelled examples in the run "
-                    "itself, which tells nothing of a judge. Evaluate with --judge local, or a "
-                    "model."
+                    "itself, which tells nothing of a judge. Evaluate with "
+                    f"{argument('judge', 'local')}, or a model."
                 )
 
     def nothing_in_common(self) -> str:
@@ -241,15 +243,15 @@ class LabelledRun:
         left_out = [one for one in valued if one in self.scored.metrics and one not in self.names]
         if left_out:
             asked = ", ".join(self.names)
-            return f"{source} has labels of {', '.join(left_out)}, and --metric asks for {asked}."
+            return f"{source} has labels of {', '.join(left_out)}, and only {asked} is asked for."
         if own := list(self._own_words()):
             return f"{source}: {' '.join(own[:1])}"
         there = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
-        notes = "".join(f"\n  {note}" for note in self.labels.notes)
+        notes = "".join(f"\n  {marked(note)}" for note in self.labels.notes)
         return (
             f"{source} has {there or 'no label that counts'}, which no judgement and no metric of "
             f"{run} answers. Name the metric that a column is the value of: "
-            f"--map METRIC=COLUMN.{notes}"
+            f"{argument('columns', {'METRIC': 'COLUMN'})}.{notes}"
         )
 
     def _named(self, metrics: Sequence[str]) -> list[str]:
@@ -292,8 +294,9 @@ def labels_for(
     labelled = [example for example in from_frame(run.examples()) if example.labels]
     if not labelled:
         raise InputError(
-            f"The examples of {run.path} carry no labels. Name a file of them: --labels FILE. "
-            f"ragstone sample {run.path} makes one to fill in."
+            f"The examples of {run.path} carry no labels. Name a file of them: "
+            f"{argument('labels', 'FILE')}. {call('draw_sample', argument('scored', run.path))} "
+            "draws what to fill in."
         )
     return labels_of(
         labelled, columns=columns, scales=scales or {}, source=f"the data of {run.path}"

@@ -29,7 +29,7 @@ class Passport:
         labels: Fingerprint of the labels.
         annotators: How many people labelled.
         n_examples: How many examples they labelled.
-        agreement: The checks, as ``calibrate --json`` has them.
+        agreement: The checks, as plain data.
         estimates: The corrected estimates over all examples, likewise.
         flips: How often the judge changed its word when asked again; empty where not measured.
         order: How often the order of two answers decided; None where not measured.

@@ -41,7 +41,7 @@ class NotRandom:
         return f"{self.metric}{where}: {'; '.join(self.differences)} (p < {BELOW:g})"
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``--json`` has it."""
+        """As plain data."""
         return {
             "metric": self.metric,
             "group": dict(self.group),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.judgements import KINDS, Preference
 from ragstone.run import Run
@@ -83,7 +84,8 @@ def same_data(run: Run, again: Run) -> None:
     if RunSettings.of(run.manifest).data != RunSettings.of(again.manifest).data:
         raise InputError(
             f"{again.path} is of other data than {run.path}. To see how often a judge changes its "
-            "word, evaluate the same file again with the same judge and --no-cache."
+            "word, evaluate the same file again with the same judge and "
+            f"{argument('cached', False)}."
         )
 
 

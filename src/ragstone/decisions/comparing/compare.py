@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ragstone.argument import Notice
 from ragstone.decisions.known import metric_among
 from ragstone.decisions.scored import NO_VALUE, Scored
 from ragstone.errors import InputError, UnknownName
@@ -238,7 +239,8 @@ def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Val
     try:
         parts = {id(run): component_scores(run, composite) for run in runs}
     except InputError as error:
-        plan.notes.append(f"{metric} is left out, for its components are not there: {error}")
+        gone = f"{metric} is left out, for its components are not there: {error.text}"
+        plan.notes.append(Notice(gone))
         return
     components = {key: components_of(side, parts[id(side.scored)]) for key, side in sides.items()}
     uneven, total = 0, 0

@@ -87,7 +87,7 @@ class Comparison:
         return f"from {pairs} only: take it as rough"
 
     def to_dict(self) -> dict[str, Any]:
-        """What stands in ``--json``; what is not there is null."""
+        """As plain data; what is not there is null."""
         record = {name: getattr(self, name) for name in self.__slots__}
         rate = self.win_rate
         shown = None if rate is None else {"value": rate.value, "low": rate.low, "high": rate.high}
@@ -122,7 +122,7 @@ class Comparisons:
     resamples: int
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``ragstone compare --json`` prints."""
+        """As plain data."""
         return {
             "comparisons": [one.to_dict() for one in self.comparisons],
             "ranking": [one.to_dict() for one in self.ranking],

@@ -37,7 +37,7 @@ class Ranked:
     reason: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """What stands in ``--json``."""
+        """As plain data."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 

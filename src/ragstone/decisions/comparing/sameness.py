@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.argument import argument
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.judgements import ASKS, KINDS, Citation, Critique, Rating
@@ -83,8 +84,8 @@ def check_same(first: Scored, second: Scored, metrics: Sequence[str], *, force: 
         "difference may be the judge's or the definition's.",
         *(f"  {one}" for one in found[:MOST_LISTED]),
         *([f"  … and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []),
-        "Evaluate both alike, choose other metrics with --metric, or compare all the same with "
-        "--force.",
+        f"Evaluate both alike, choose other metrics with {argument('metrics', 'METRIC')}, or "
+        f"compare all the same with {argument('force', True)}.",
     ]
     raise InputError("\n".join(lines))
 

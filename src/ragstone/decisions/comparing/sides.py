@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.argument import argument
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 
@@ -244,7 +245,7 @@ def unpaired(matches: Sequence[Match]) -> list[str]:
             f"  {a.name}: {_named(a, a.there)}\n"
             f"  {b.name}: {_named(b, b.there)}\n"
             "Questions are paired by question_id; evaluate takes it from another column with "
-            "--map question_id=COLUMN."
+            f"{argument('columns', {'question_id': 'COLUMN'})}."
         )
     notes = {
         _only_in(one, one.there & ~other.there): None

@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from ragstone.argument import argument, call
 from ragstone.decisions.comparing.same_inputs import SameInputs
 from ragstone.decisions.quantity import Quantity, mean_quantity, owing
 from ragstone.decisions.scored import Scored
@@ -76,12 +77,14 @@ def read_checks(
     if not require and not no_worse_than:
         found.append(
             InputError(
-                "A gate needs something to decide, such as --require 'faithfulness >= 0.85' or "
-                "--no-worse-than BASELINE:0.02."
+                "A gate needs something to decide, such as "
+                f"{argument('require', 'faithfulness >= 0.85')} or "
+                f"{argument('no_worse_than', 'BASELINE:0.02')}."
             )
         )
     if only and not no_worse_than:
-        found.append(InputError("--only limits --no-worse-than, and there is none."))
+        limited = argument("no_worse_than")
+        found.append(InputError(f"{argument('only')} limits {limited}, and there is none."))
     known = scored.systems
     unknown = [one for one in system if one not in known]
     found += [
@@ -106,7 +109,7 @@ def read_checks(
     if len(found) == 1:
         raise found[0]
     if found:
-        lines = "\n".join(f"  {fault}" for fault in found)
+        lines = "\n".join(f"  {fault.text}" for fault in found)
         raise InputError(f"{len(found)} faults in what the gate was given.\n{lines}")
     notes = list(scored.remarks)
     checks = list(_required(scored, requirements.values(), systems, corrected, notes))
@@ -167,7 +170,8 @@ def _refuse_lacking(one: GateRequirement, scored: Scored) -> None:
     composite = over_means(scored, one.metric)
     parts = [] if composite is None else lacking(scored, composite)
     if parts:
+        adds = call("rescore", argument("run", scored.run.path), argument("metrics", parts[0]))
         raise InputError(
             f"{one.text!r}: {one.metric} is made of the means of {', '.join(parts)}, which the "
-            f"run has no scores of. ragstone score {scored.run.path} -m {parts[0]} adds them."
+            f"run has no scores of. {adds} adds them."
         )

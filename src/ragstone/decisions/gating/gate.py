@@ -6,6 +6,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
+from ragstone.argument import Notice, argument
 from ragstone.decisions.calibrating.calibrate import corrected_quantities
 from ragstone.decisions.comparing.same_inputs import told
 from ragstone.decisions.quantity import Quantity
@@ -97,7 +98,7 @@ class Decided:
     worst: tuple[tuple[str, float], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """What stands in ``--json``; what is not there is null."""
+        """As plain data; what is not there is null."""
         return {
             "text": self.text,
             "group": dict(self.group),
@@ -144,7 +145,7 @@ class GateResult:
         return EXIT_STATUS[self.decision]
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``ragstone gate --json`` prints."""
+        """As plain data."""
         return {
             "decision": self.decision,
             "exit_status": self.exit_status,
@@ -201,7 +202,7 @@ def gate(
         only: Of ``no_worse_than`` only these metrics.
         system: Only these systems.
         labels: People's label files: decide on estimates corrected by them.
-        columns: Column of the label files for a label or metric, as ``--map`` gives them.
+        columns: Column of the label files, by the label or metric that it is.
         scales: Metric to the ends of the scale on which people rated it, such as (1, 5).
         cluster: Field whose rows are not independent; by default the run's own.
         on: ``point`` decides by the values alone, for bars that no interval can clear.
@@ -370,8 +371,12 @@ def _notes(check: Check, on: On) -> tuple[str, ...]:
         return (f"labels taken for a random sample, though {quantity.not_random}",)
     end = quantity.high if bar.side == "above" else quantity.low
     if on == "interval" and end is not None and bar.at == end:
-        return (f"no interval clears {bar.at:g}, the end of the range; --on point decides by the "
-                "value",)  # fmt: skip
+        point = argument("on", "point")
+        return (
+            Notice(
+                f"no interval clears {bar.at:g}, the end of the range; {point} decides by the value"
+            ),
+        )
     return ()
 
 

@@ -2,13 +2,13 @@
 
 from dataclasses import asdict, dataclass, replace
 from math import ceil, sqrt
-from shlex import quote
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from ragstone.argument import argument, call
 from ragstone.decisions.calibrating.correction import MIDDLE, is_rate
 from ragstone.decisions.calibrating.people import known_weights, people_scores, units_of, weights_of
 from ragstone.decisions.known import known_metric, known_system
@@ -103,7 +103,7 @@ class LabelSize:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``ragstone plan labels --json`` prints it."""
+        """As plain data."""
         record = asdict(self)
         known = record.pop("known")
         pilot_labels = known.pop("labels")
@@ -304,11 +304,13 @@ def _needed(
         )
     shares = (known.rate, known.sensitivity, known.specificity)
     if any(one is not None for one in shares):
-        names = zip(("--rate", "--sensitivity", "--specificity"), shares, strict=True)
-        raise InputError(f"Still needed: {', '.join(name for name, one in names if one is None)}.")
+        names = zip(("rate", "sensitivity", "specificity"), shares, strict=True)
+        lacking = ", ".join(argument(name, "P") for name, one in names if one is None)
+        raise InputError(f"Still needed: {lacking}.")
     raise InputError(
-        "Nothing is known of how well the judge agrees with people: --labels FILE, or "
-        "--sensitivity and --specificity for a rate, or --correlation for a mean."
+        "Nothing is known of how well the judge agrees with people: "
+        f"{argument('labels', 'FILE')}, or {argument('sensitivity', 'P')} and "
+        f"{argument('specificity', 'P')} for a rate, or {argument('correlation', 'R')} for a mean."
     )
 
 
@@ -351,10 +353,10 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     if known_weights(both) is None:
         both = both.with_columns(weight=pl.lit(1.0))
     if both.height < FEWEST:
+        given = (argument("scored", scored.run.path), argument("metric", metric), argument("n", 50))
         raise InputError(
             f"{labels.source} labels {metric} for {both.height} examples that the judge scored: "
-            f"its accuracy needs {FEWEST} at least. Begin with ragstone sample "
-            f"{quote(str(scored.run.path))} --metric {quote(metric)} --n 50."
+            f"its accuracy needs {FEWEST} at least. Begin with {call('draw_sample', *given)}."
         )
     return both
 
@@ -366,7 +368,8 @@ def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
     if true.all() or not true.any():
         raise InputError(
             "People gave all examples one label, so the judge's accuracy on the other is not "
-            "known. Label more, or say --sensitivity and --specificity."
+            f"known. Label more, or say {argument('sensitivity', 'P')} and "
+            f"{argument('specificity', 'P')}."
         )
     return (
         float(np.average(said[true], weights=weight[true])),

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.argument import argument
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored, mean_of
 from ragstone.errors import InputError
@@ -51,7 +52,7 @@ class RateSize:
     """Rows and half-width, the wanted one among them."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``ragstone plan rate --json`` prints it."""
+        """As plain data."""
         steps = [{"rows": rows, "half_width": half} for rows, half in self.steps]
         return {"plan": "rate", **asdict(self), "steps": steps}
 
@@ -197,7 +198,7 @@ def paired_sizes(
     if baseline is not None:
         known_system(scored, baseline)
     if n is not None and n < 2:
-        raise InputError(f"A comparison needs two questions at least, got --n {n}.")
+        raise InputError(f"A comparison needs two questions at least, got {argument('n', n)}.")
     pairs = [
         (a, b) for at, a in enumerate(systems) for b in systems[at + 1 :] if baseline is None
     ] or [(a, str(baseline)) for a in systems if a != baseline]

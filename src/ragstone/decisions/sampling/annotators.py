@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 
 
@@ -29,7 +30,7 @@ def shared_out(
     if not 0 <= overlap <= 1:
         faults.append(f"the overlap is a share in [0, 1], got {overlap}")
     if overlap > 0 and len(annotators) < 2:
-        faults.append("an overlap needs several annotators: --annotators ann,ben")
+        faults.append(f"an overlap needs several annotators, which {argument('annotators')} names")
     if any(not name.strip() for name in annotators):
         faults.append("an annotator needs a name")
     twice = sorted({name for name in annotators if annotators.count(name) > 1})

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from ragstone.argument import argument
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS, KINDS, Kind
@@ -42,7 +43,8 @@ def among_votes(scored: Scored, metric: str) -> pl.Series:
     """
     known = scored.metric(metric)
     if known is None:
-        raise InputError(f"{metric} is not loaded, so what it rests on is not known. Use --other.")
+        other = argument("others", "RUN")
+        raise InputError(f"{metric} is not loaded, so what it rests on is not known. Use {other}.")
     asks = needed_asks([known])
     kinds = [KINDS[name] for name in dict.fromkeys(ASKS[ask].kind for ask in asks)]
     parts = [_outvoted(scored, kind, asks) for kind in kinds if _decided(kind)]
@@ -50,7 +52,8 @@ def among_votes(scored: Scored, metric: str) -> pl.Series:
     if votes.is_empty():
         raise InputError(
             f"{scored.run.path} holds no votes on {metric}: one judge spoke, once. Name a run of "
-            "another judge with --other RUN, or judge by a panel (--judge A,B,C)."
+            f"another judge with {argument('others', 'RUN')}, or judge by a panel "
+            f"({argument('judge', 'openai:A,openai:B')})."
         )
     each = votes.group_by("example_id").agg(pl.col("out").mean())
     return scored.facets.join(each, on="example_id", how="left", maintain_order="left")["out"]

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.argument import Notice, argument
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
@@ -34,6 +35,7 @@ GAIN = 0.98
 EMPHASIS = 10.0
 """How much likelier the most telling example is than the least; none has no chance at all."""
 
+SAID = argument("people", "FILE")
 Floats = NDArray[np.float64]
 
 
@@ -89,7 +91,7 @@ class Sample:
         return float(weights.sum() ** 2 / (weights @ weights))
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``ragstone sample --json`` prints it."""
+        """As plain data."""
         strata = [
             {"name": one.name, "there": one.there, "drawn": one.drawn,
              "inclusion_probability": one.probability}
@@ -164,12 +166,12 @@ def draw_sample(
                          "a label of them would tell nothing.")  # fmt: skip
     frame = scored.facets
     if n < 1:
-        raise InputError(f"A sample needs an example at least, got --n {n}.")
+        raise InputError(f"A sample needs an example at least, got {argument('n', n)}.")
     rng = np.random.default_rng(seed)
     units = _Units.of(frame, scored.cluster if whole_questions else None)
     if n > units.size:
         has = f"{units.size:,} {units.noun}"
-        raise InputError(f"--n {n:,} is more than {scored.run.path} has: {has}.")
+        raise InputError(f"{argument('n', n)} is more than {scored.run.path} has: {has}.")
     found: tuple[SampleStratum, ...] = ()
     names: list[str | None] = [None] * len(frame)
     errors = None if metric is None else expected_errors(scored, metric, people)
@@ -213,7 +215,7 @@ def draw_sample(
     }
     if by == "stratified" and any(one.drawn == 1 < one.there for one in found):
         notes.append("A stratum of which one unit is drawn cannot tell how much it varies: "
-                     "take a larger --n or fewer strata.")  # fmt: skip
+                     f"take a larger {argument('n')} or fewer strata.")  # fmt: skip
     return Sample(
         rows=rows,
         strata=found,
@@ -223,7 +225,7 @@ def draw_sample(
         unit=units.noun,
         chances=(float(drawn.probability.min()), float(drawn.probability.max())),
         widths=widths,
-        notes=tuple(notes),
+        notes=tuple(map(Notice, notes)),
     )
 
 
@@ -272,16 +274,17 @@ def _check(
         check_threshold(scored, metric, threshold)
     faults = []
     if by == "stratified" and not strata:
-        faults.append(f"--by stratified needs --strata FIELD or --strata {VERDICT}")
+        strata_of = argument("strata", "FIELD"), argument("strata", VERDICT)
+        faults.append(f"{argument('by', by)} needs {' or '.join(strata_of)}")
     if by != "stratified" and strata:
-        faults.append("--strata goes with --by stratified")
+        faults.append(f"{argument('strata')} goes with {argument('by', 'stratified')}")
     if by != "disagreement" and others:
-        faults.append("--other goes with --by disagreement")
+        faults.append(f"{argument('others')} goes with {argument('by', 'disagreement')}")
     if by == "error" and people is None:
-        faults.append("--by error goes by what people said of a first sample: --labels FILE")
+        faults.append(f"{argument('by', by)} goes by what people said of a first sample: {SAID}")
     if metric is None and (VERDICT in strata or by in ("near-threshold", "disagreement", "error")):
-        what = f"--strata {VERDICT}" if VERDICT in strata else f"--by {by}"
-        faults.append(f"{what} needs --metric")
+        what = argument("strata", VERDICT) if VERDICT in strata else argument("by", by)
+        faults.append(f"{what} needs {argument('metric', 'METRIC')}")
     if faults:
         raise InputError(f"The sample cannot be drawn: {'; '.join(faults)}.")
 
@@ -311,12 +314,11 @@ def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
     if not known:
         yield (
             "Expected as if the judge erred everywhere alike and told nothing: nobody knows "
-            "yet where it errs. Labels of a first sample tell: --labels FILE."
+            f"yet where it errs. Labels of a first sample tell: {SAID}."
         )
     if of[best] < GAIN * taken.width:
-        yield (
-            f"For the mean --by {best} is expected to be {1 - of[best] / taken.width:.0%} narrower."
-        )
+        less = f"{1 - of[best] / taken.width:.0%}"
+        yield f"For the mean {argument('by', best)} is expected to be {less} narrower."
 
 
 def _telling(
@@ -372,13 +374,13 @@ def _stratified(
         raise InputError(
             f"{split:,} {units.noun} have examples in several strata, so they cannot be drawn "
             f"whole. Stratify by a field that all examples of one share, or leave out "
-            "--whole-questions."
+            f"{argument('whole_questions')}."
         )
     sizes = np.bincount(place)
     if len(known) > n:
         raise InputError(
-            f"There are {len(known):,} strata, and each needs a draw: --n {len(known)} at least, "
-            "or fewer strata."
+            f"There are {len(known):,} strata, and each needs a draw: "
+            f"{argument('n', len(known))} at least, or fewer strata."
         )
     spread = None
     if allocation == "neyman":

@@ -28,7 +28,7 @@ class ExpectedWidth:
     width: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``sample --json`` has it."""
+        """As plain data."""
         return {"by": self.by, "width": self.width}
 
 

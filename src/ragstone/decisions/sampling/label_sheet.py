@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.examples import Example, from_frame
 from ragstone.examples.labels import FIELDS, Unit
@@ -81,8 +82,8 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[Re
     if not labels:
         if metric is None:
             raise InputError(
-                "A label sheet needs to know what to ask: --label NAME, such as --label helpful, "
-                "or --metric NAME."
+                f"A label sheet needs to know what to ask: {argument('asked', 'NAME')}, such as "
+                f"{argument('asked', 'helpful')}, or {argument('metric', 'NAME')}."
             )
         return tuple(needed) or (RequestedLabel(str(metric), "answer"),)
     taken = sorted({*HEAD, *UNITS, *TEXTS, *TAIL} & set(labels))

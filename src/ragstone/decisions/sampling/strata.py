@@ -7,10 +7,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.argument import argument
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 
 VERDICT = "verdict"
+NEYMAN = argument("allocation", "neyman")
 
 Whole = NDArray[np.int64]
 
@@ -52,7 +54,7 @@ def check_threshold(scored: Scored, metric: str, threshold: float) -> None:
         return
     raise InputError(
         f"The scores of {metric} lie from {low:g} to {high:g}, so none turns from no to yes at "
-        f"{threshold:g}: --threshold X says where they do."
+        f"{threshold:g}: {argument('threshold', 'X')} says where they do."
     )
 
 
@@ -94,7 +96,8 @@ def deviations(
         InputError: No metric, or one that does not vary inside any stratum.
     """
     if metric is None:
-        raise InputError("--allocation neyman needs --metric: whose scores vary how much.")
+        needed = argument("metric", "METRIC")
+        raise InputError(f"{NEYMAN} needs {needed}: whose scores vary how much.")
     values = scored.of(metric)["value"]
     known = values.is_not_null().to_numpy()
     at = units[known]
@@ -106,7 +109,7 @@ def deviations(
     ])  # fmt: skip
     if not found.any():
         raise InputError(
-            f"{metric} does not vary inside the strata, so --allocation neyman has nothing to go "
+            f"{metric} does not vary inside the strata, so {NEYMAN} has nothing to go "
             "by. Take equal, or proportional."
         )
     return found

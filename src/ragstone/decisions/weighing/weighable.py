@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.argument import Notice, argument, marked
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
@@ -52,8 +53,8 @@ def composite_terms(start: str) -> dict[str, float]:
     metric = parse_metric(start)
     if not isinstance(metric, Composite) or metric.kind != "arithmetic" or metric.over_means:
         raise InputError(
-            f"--start {start}: it takes equal, or a composite that is a weighted mean, such as "
-            'ragas_score or composite(weights="faithfulness:2 context_recall:1").'
+            f"{argument('start', start)}: it takes equal, or a composite that is a weighted mean, "
+            'such as ragas_score or composite(weights="faithfulness:2 context_recall:1").'
         )
     return {str(metric.components()[name]): weight for name, weight in metric.terms}
 
@@ -98,7 +99,8 @@ def weighable(
     kept = [name for name in fitting if better[name] == wanted]
     if begin and (lost := [name for name in begin if name in excluded]):
         raise InputError(
-            f"--start cannot be fitted to people. {reasons({n: excluded[n] for n in lost})}"
+            f"What to start from cannot be fitted to people. "
+            f"{reasons({n: excluded[n] for n in lost})}"
         )
     if not kept:
         raise InputError(f"No metric is left to weigh. {reasons(excluded)}")
@@ -108,7 +110,7 @@ def weighable(
 def _unfit(scored: Scored, name: str) -> str | None:
     metric = scored.metric(name)
     if metric is None:
-        return "it is your own and not loaded: --metrics-from FILE"
+        return Notice(f"it is your own and not loaded: {argument('metrics_from', 'FILE')}")
     if isinstance(metric, Composite):
         return "a composite cannot be in another"
     if isinstance(metric, AspectVerdict):
@@ -163,4 +165,4 @@ def score_table(
 
 def reasons(excluded: Mapping[str, str]) -> str:
     """Why metrics take no part, in words."""
-    return "; ".join(f"{name}: {reason}" for name, reason in excluded.items()) + "."
+    return "; ".join(f"{name}: {marked(reason)}" for name, reason in excluded.items()) + "."

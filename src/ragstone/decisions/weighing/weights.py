@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.argument import argument
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.metrics import Composite, parse_metric
@@ -114,7 +115,7 @@ class FittedWeights:
         return str(chosen.composite)
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``ragstone weights --json`` prints it."""
+        """As plain data."""
         return {
             "run": self.run,
             "people": self.source,
@@ -178,7 +179,9 @@ def fit_weights(
         DataError: Opinions about what the run has not.
     """
     if folds < 2:
-        raise InputError(f"Cross-validation needs two folds at least, got --folds {folds}.")
+        raise InputError(
+            f"Cross-validation needs two folds at least, got {argument('folds', folds)}."
+        )
     begin = None if start == EQUAL else composite_terms(start)
     pairs = judged_of(opinions, scored)
     names, excluded, turn = weighable(scored, metrics, begin, pairs)
@@ -186,7 +189,7 @@ def fit_weights(
     if not table.size:
         raise InputError(
             f"No {opinions.sort} is left for which all of {', '.join(names)} have scores: "
-            f"{_lacking(left_out)}. Name fewer metrics with --metric."
+            f"{_lacking(left_out)}. Name fewer metrics with {argument('metrics', 'METRIC')}."
         )
     same = np.ptp(table.x, axis=0) if opinions.sort == Sort.RATING else np.abs(table.x).max(axis=0)
     varies = np.asarray(same > 0)
