@@ -92,9 +92,7 @@ class RecordReader:
             record = unfold_mlflow(record)
         plan = self.plan_of(record)
         get = record.get
-        for name, field in plan.resembling:
-            if get(getattr(plan, field)) is None and could_be(field, record[name]):
-                self.unread[name, field] += 1
+        self._count_unread(plan, record)
         if plan.problem is not None:
             problems.append(plan.problem)
             return None
@@ -123,14 +121,10 @@ class RecordReader:
         question_id = read_id(get(plan.question_id), "question_id", problems)
         system = read_id(get(plan.system), "system", problems)
         if answer is None and contexts is None and not reference and not problems:
-            filled = ", ".join(name for name, value in record.items() if value is not None)
-            problems.append(
-                Problem("", "an answer, contexts or a reference", f"only {filled or 'nothing'}")
-            )
+            problems.append(_nothing_in(record))
         if problems:
             return None
-        if id is None:
-            id = str(row)
+        id = str(row) if id is None else id
         if question_id is None:
             question_id = id if question is None else question_hash(question, history)
         return Example(
@@ -149,6 +143,12 @@ class RecordReader:
             labels or NOTHING,
             meta or NOTHING,
         )
+
+    def _count_unread(self, plan: FieldLayout, record: Mapping[str, Any]) -> None:
+        """Columns that look like a field which this record lacks."""
+        for name, field in plan.resembling:
+            if record.get(getattr(plan, field)) is None and could_be(field, record[name]):
+                self.unread[name, field] += 1
 
     def _groups(
         self, plan: FieldLayout, record: Mapping[str, Any], problems: list[Problem]
@@ -291,6 +291,11 @@ def _asked(
         return read_conversation(given, field, problems)
     problems.append(not_text("question", given))
     return None, (), None
+
+
+def _nothing_in(record: Mapping[str, Any]) -> Problem:
+    filled = ", ".join(name for name, value in record.items() if value is not None)
+    return Problem("", "an answer, contexts or a reference", f"only {filled or 'nothing'}")
 
 
 def _system_beside(*places: Mapping[str, Any]) -> str:
