@@ -196,7 +196,7 @@ def test_the_command_line_takes_it_along() -> None:
 
 def test_a_run_of_a_kind_that_is_not_loaded_says_so(run: ragstone.Run) -> None:
     del KINDS["tone"], ASKS["tone"]
-    with pytest.raises(ragstone.RagstoneError, match="--kinds FILE"):
+    with pytest.raises(ragstone.RagstoneError, match="a kind that is loaded"):
         ragstone.Run.open(run.path)
 
 

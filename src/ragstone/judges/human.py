@@ -108,6 +108,9 @@ def _said(example: Example, ask: Ask) -> Rows | None:
 
 
 def _labelled(ask: Ask) -> list[Column]:
+    """What people may say of a unit; nothing where labels have no place for such units."""
+    if ask.over is None or ask.over.unit not in ("answer", *FIELDS):
+        return []
     return [column for column in kind_of(ask.name).filled_by(ask) if column.label]
 
 

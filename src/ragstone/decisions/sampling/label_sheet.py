@@ -16,8 +16,8 @@ from ragstone.errors import InputError
 from ragstone.examples import Example, from_frame
 from ragstone.examples.labels import FIELDS, Unit
 from ragstone.inert import csv_table
-from ragstone.judgements import ASKS, KINDS, Kind, kind_of, told_people
-from ragstone.judges import HumanJudge, RulesJudge
+from ragstone.judgements import ASKS, KINDS, Kind, answered_by, kind_of, told_people
+from ragstone.judges import HumanJudge
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
 from ragstone.parquet import write_parquet
 from ragstone.run import Run
@@ -174,7 +174,7 @@ def _needed(metric: Metric) -> list[RequestedLabel]:
         return [RequestedLabel(f"rating.{metric.criterion}", "answer")]
     if isinstance(metric, AspectVerdict):
         return [RequestedLabel(f"critique.{metric.aspect}", "answer")]
-    by_people = HumanJudge().asks | RulesJudge().asks
+    by_people = HumanJudge().asks | answered_by("counting")
     if metric.name == AnswerOutcome.name or not metric.asks <= by_people:
         return []
     facts = {(part.over, name) for part in metric.parts().values() for name in part.columns}

@@ -1,12 +1,14 @@
-"""A kind of a user's own that is about claims is asked of each claim that a model has made."""
+"""Kinds of a user's own about parts of an example: claims that a model made, references."""
 
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import ragstone
-from ragstone.judgements import load_kinds
+from ragstone.judgements import Ask, Column, Kind, References, load_kinds
+from ragstone.judges import HumanJudge
 from ragstone.metrics import load_metrics
 from ragstone.models.chat import ChatRequest
 from ragstone.testing import ScriptedModel, asked, reply_to
@@ -66,3 +68,15 @@ def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     assert rows["vague"].to_list() == [True, True, False]
     (estimate,) = [one for one in found.estimate_list if not one.group]
     assert estimate.value == pytest.approx(2 / 3)
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_people_do_not_label_units_that_labels_have_no_place_for() -> None:
+    class Terse(Kind):
+        name = "terse"
+        asks = (Ask(over=References),)
+
+        reference = Column(pl.UInt32, "which", role="unit")
+        terse = Column(pl.Boolean, "it is short", role="verdict", label="terse")
+
+    assert Terse.name not in HumanJudge().asks
