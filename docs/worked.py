@@ -1,8 +1,8 @@
-"""The worked examples of docs/how-sure.md, played: each command with what it prints.
+"""The worked examples of how-sure.md and quick-start.md, played: each command with what it prints.
 
     python docs/worked.py
 
-Writes the page's outputs anew. Commands stand in ``sh`` blocks, each with its output in the
+Writes the pages' outputs anew. Commands stand in ``sh`` blocks, each with its output in the
 ``text`` block behind it, that of the last one where there are several; a ``csv NAME`` block is a
 file that the commands find. The demo data are there as ``cornwall.jsonl``.
 """
@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from ragstone.cli import app
 from ragstone.data import cornwall
 
-PAGE = Path(__file__).with_name("how-sure.md")
+PAGES = [Path(__file__).with_name(name) for name in ("quick-start.md", "how-sure.md")]
 WIDTH = "100"
 
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
@@ -64,4 +64,5 @@ def output(command: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(played(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(played(page.read_text(encoding="utf-8")), encoding="utf-8")

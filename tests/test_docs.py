@@ -143,10 +143,17 @@ def test_every_command_and_option_exists(path: Path) -> None:
             assert {word for word in words if word.startswith("--")} <= known, line
 
 
-def test_worked_examples_print_what_the_page_says() -> None:
+@pytest.mark.parametrize("name", ["quick-start.md", "how-sure.md"])
+def test_worked_examples_print_what_the_page_says(name: str) -> None:
     played = runpy.run_path(str(ROOT / "docs" / "worked.py"))["played"]
-    page = text_of("docs/how-sure.md")
+    page = text_of(f"docs/{name}")
     assert played(page) == page, "python docs/worked.py writes it anew"
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = text_of("docs/index.md")
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert [name for name in sorted(pages) if f"]({name})" not in index] == []
 
 
 def compared_metrics() -> list[list[str]]:
