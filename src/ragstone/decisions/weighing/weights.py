@@ -231,36 +231,19 @@ def _validated(
     excluded: Mapping[str, str],
 ) -> FittedWeights:
     """Cross-validate, and settle."""
-    sort, rng = opinions.sort, np.random.default_rng(seed)
-    _, cluster = np.unique(table.cluster, return_inverse=True)
-    questions = int(cluster.max()) + 1
-    folds = min(folds, questions)
+    sort = opinions.sort
+    held = _held_out(sort, table, first, folds, seed)
     whole = _fitted(sort, table.x, table.said)
-    losses = np.zeros((2, table.size))
-    placed = np.zeros((2, table.size))
-    by_fold = []
-    fold = rng.permutation(np.arange(questions) % folds)[cluster]
-    for one in range(folds):
-        test, train = fold == one, fold != one
-        fit = _fitted(sort, table.x[train], table.said[train])
-        weights = fit.weights
-        if weights is not None:
-            by_fold.append(weights)
-        scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
-        for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
-            foretold = of[test] @ found.values + found.intercept
-            losses[side, test] = _loss(sort, foretold, table.said[test])
-        placed[0, test] = table.x[test] @ first
-        placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
-    gain, interval = _gain(losses[0] - losses[1], cluster, level)
+    gain, interval = _gain(held.losses[0] - held.losses[1], held.cluster, level)
     rounded = _rounded(whole.weights)
     kept, why = _verdict(sort, rounded, interval, start)
-    spread = np.array(by_fold) if by_fold else first[None, :] * 0
+    spread = np.array(held.by_fold) if held.by_fold else first[None, :] * 0
     shown = first * 0 if whole.weights is None else whole.weights
     order = np.argsort(-shown, kind="stable")
     fits = [
-        Fit(text, float(losses[side].mean()), *concordance(sort, placed[side], table.said, cluster,
-                                                            level, np.random.default_rng(seed)))
+        Fit(text, float(held.losses[side].mean()),
+            *concordance(sort, held.placed[side], table.said, held.cluster, level,
+                         np.random.default_rng(seed)))
         for side, text in enumerate((
             _composite(names, first) if start == EQUAL else str(parse_metric(start)),
             None if rounded is None else _composite(names, rounded),
@@ -284,16 +267,53 @@ def _validated(
         kept=kept,
         why=why,
         n=table.size,
-        n_questions=questions,
+        n_questions=held.questions,
         n_annotators=len({one.annotator for one in opinions.rows}),
         n_ties=int((table.said == 0).sum()) if sort == Sort.PREFERENCE else 0,
         left_out=left_out,
         n_left_out=n_left_out,
         excluded=dict(excluded),
-        folds=folds,
+        folds=held.folds,
         seed=seed,
         level=level,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """What each side says of opinions that it was not fitted to: the start, then the fitted."""
+
+    losses: Floats
+    placed: Floats
+    by_fold: list[Floats]
+    cluster: NDArray[np.int64]
+    questions: int
+    folds: int
+
+
+def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed: int) -> _HeldOut:
+    """Cross-validate over whole questions, so that none is in the fit that it tests."""
+    _, cluster = np.unique(table.cluster, return_inverse=True)
+    questions = int(cluster.max()) + 1
+    folds = min(folds, questions)
+    losses = np.zeros((2, table.size))
+    placed = np.zeros((2, table.size))
+    by_fold = []
+    fold = np.random.default_rng(seed).permutation(np.arange(questions) % folds)[cluster]
+    for one in range(folds):
+        test, train = fold == one, fold != one
+        fit = _fitted(sort, table.x[train], table.said[train])
+        weights = fit.weights
+        if weights is not None:
+            by_fold.append(weights)
+        # The start gets a scale of its own, so that only the proportions of weights are compared.
+        scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
+        for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
+            foretold = of[test] @ found.values + found.intercept
+            losses[side, test] = _loss(sort, foretold, table.said[test])
+        placed[0, test] = table.x[test] @ first
+        placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
+    return _HeldOut(losses, placed, by_fold, cluster, questions, folds)
 
 
 def _fitted(sort: Sort, x: Floats, said: Floats) -> Coefficients:
