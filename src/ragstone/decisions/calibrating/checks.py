@@ -132,24 +132,32 @@ def check_column(
         InputError: The chance of being drawn is known of some units and not of others.
     """
     clusters, weights = _codes(rows["cluster"]), known_weights(rows)
+    alike: dict[str, Any] = {"weights": weights, "clusters": clusters, "level": level}
     means = pl.col("people_number", "number")
     numbers = rows.select(means).null_count().sum_horizontal().item() == 0
     people, judge = (rows[name].to_numpy() for name in ("people_number", "number"))
     truth, scores = _yes(kind, column, rows, numbers=numbers)
+    verdicts = None if scores is None else _verdicts(scores, rows, kind, column)
     graded = numbers and not _only(people, 0, 1)
     words: Codes = people if numbers else rows["people"].to_list()
     said: Codes = judge if numbers else rows["value"].to_list()
     measured = kind == METRIC and not (_only(people, 0, 1) and _only(judge, 0, 1))
-    verdicts = None if scores is None else _verdicts(scores, rows, kind, column)
     kappa = kappa_with_interval(
         verdicts if measured and verdicts is not None else said,
         truth if measured and truth is not None else words,
         disagreement="quadratic" if graded else "nominal",
-        weights=weights,
-        clusters=clusters,
         seed=seed,
-        level=level,
+        **alike,
     )
+    yes_or_no = auroc = error = threshold = None
+    if truth is not None and verdicts is not None:
+        yes_or_no = confusion(verdicts, truth, **alike)
+    if truth is not None and scores is not None:
+        auroc = auroc_interval(scores, truth, **alike)
+        if _probable(scores):
+            error = calibration_error(scores, truth, seed=seed, **alike)
+        if not _only(scores, 0, 1):
+            threshold = best_threshold(scores, truth, criterion=criterion, seed=seed, **alike)
     difference = judge - people if numbers else _difference(truth, verdicts)
     both = np.concatenate([people, judge]) if numbers else np.zeros(0)
     span = 1.0 if bool(((both >= 0) & (both <= 1)).all()) else None
@@ -158,37 +166,15 @@ def check_column(
         column,
         rows.height,
         kish_size(row_weights(weights, rows.height)),
-        None
-        if measured
-        else confusion(said, words, positive=1.0, weights=weights, clusters=clusters, level=level),
-        None
-        if truth is None or verdicts is None
-        else confusion(verdicts, truth, weights=weights, clusters=clusters, level=level),
+        None if measured else confusion(said, words, positive=1.0, **alike),
+        yes_or_no,
         kappa,
         "quadratic" if graded else "nominal",
-        None
-        if truth is None or scores is None
-        else auroc_interval(scores, truth, weights=weights, clusters=clusters, level=level),
-        None
-        if truth is None or scores is None or not _probable(scores)
-        else calibration_error(
-            scores, truth, weights=weights, clusters=clusters, seed=seed, level=level
-        ),
-        spearman(judge, people, weights=weights, clusters=clusters, level=level)
-        if graded
-        else None,
-        kendall(judge, people, weights=weights, clusters=clusters, level=level) if graded else None,
-        None
-        if truth is None or scores is None or _only(scores, 0, 1)
-        else best_threshold(
-            scores,
-            truth,
-            criterion=criterion,
-            weights=weights,
-            clusters=clusters,
-            seed=seed,
-            level=level,
-        ),
+        auroc,
+        error,
+        spearman(judge, people, **alike) if graded else None,
+        kendall(judge, people, **alike) if graded else None,
+        threshold,
         tuple(_biases(rows, difference, weights, clusters, span, level)),
     )
 
