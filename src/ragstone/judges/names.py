@@ -1,6 +1,6 @@
 """Names: from what a user calls judges to the judges that are asked, in order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -59,10 +59,9 @@ def parse_judges(
 
     ``human`` is the labels and reference ids in the data, ``human:FILE`` those of
     a file. ``local:strings`` is the local judge without a model, ``nli:NAME`` a
-    cross-encoder that judges support alone, and the names in ``llm`` are judges by chat models. The
-    models that are given fill the
-    similarities, whoever judges the rest; ``rules`` always comes last: counting
-    needs nobody's opinion.
+    cross-encoder that judges support alone, and the names in ``llm`` are chat models. The models
+    that are given fill the similarities, whoever judges the rest; ``rules`` always comes last:
+    counting needs nobody's opinion.
 
     Args:
         names: As the user wrote them.
@@ -88,30 +87,40 @@ def parse_judges(
     last.append(RulesJudge(citation_pattern=citations))
     if not names:
         return Panel((HumanJudge(), IdsJudge(), LocalJudge(local), *last))
-    chosen: list[Judge] = []
-    files: list[Path] = []
-    for name in names:
-        kind, _, rest = name.partition(":")
-        if name in llm:
-            chosen.append(llm[name])
-        elif kind == HUMAN:
-            chosen += [HumanJudge(), IdsJudge()]
-            if rest:
-                files.append(Path(rest))
-                if not on_disk(rest).is_file():
-                    raise InputError(f"{argument('judge', name)}: there is no file {rest}.")
-        elif name == LOCAL:
-            chosen.append(LocalJudge(local))
-        elif name == STRINGS:
-            chosen.append(LocalJudge(name=STRINGS))
-        elif kind == NLI and rest:
-            chosen.append(_nli_judge(rest, offline))
-        elif name != RULES:
-            if "," in name:
-                panel_models(name)
-            raise _unknown(name)
+    chosen = [judge for name in names for judge in _named(name, local, llm, offline=offline)]
     once = {judge.name: judge for judge in chosen}
-    return Panel((*once.values(), *last), tuple(files))
+    return Panel((*once.values(), *last), tuple(_label_files(names)))
+
+
+def _named(
+    name: str, local: Encoder | None, llm: Mapping[str, Judge], *, offline: bool
+) -> list[Judge]:
+    """The judges that a name means; none for ``rules``, who are always asked."""
+    kind, _, rest = name.partition(":")
+    if name in llm:
+        return [llm[name]]
+    if kind == HUMAN:
+        return [HumanJudge(), IdsJudge()]
+    if name == LOCAL:
+        return [LocalJudge(local)]
+    if name == STRINGS:
+        return [LocalJudge(name=STRINGS)]
+    if kind == NLI and rest:
+        return [_nli_judge(rest, offline)]
+    if name == RULES:
+        return []
+    if "," in name:
+        panel_models(name)
+    raise _unknown(name)
+
+
+def _label_files(names: Sequence[str]) -> Iterator[Path]:
+    for name in names:
+        kind, _, file = name.partition(":")
+        if kind == HUMAN and file:
+            if not on_disk(file).is_file():
+                raise InputError(f"{argument('judge', name)}: there is no file {file}.")
+            yield Path(file)
 
 
 @lru_cache(maxsize=2)
