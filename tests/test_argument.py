@@ -35,6 +35,7 @@ from ragstone.report.page import Note as FactsNote
 from ragstone.report.render.html import as_html
 from ragstone.report.render.junit import as_junit
 from ragstone.report.render.markdown import as_markdown
+from ragstone.report.render.terminal import as_text
 
 SOURCE = Path(inspect.getfile(ragstone)).parent
 
@@ -103,6 +104,11 @@ def test_every_text_of_a_page_and_of_a_record_is_told() -> None:
         assert OPEN not in page
     assert "force=True" in as_html(shown)
     assert "--force" in as_junit(shown).decode()
+    assert "--force" in as_text(shown)
+    reason = Page("run", "a", (), notes=("budget?max_calls=3",))
+    assert "3 calls of max_calls= are made" in as_html(reason)
+    assert "3 calls of --max-calls are made" in as_markdown(reason)
+    assert "3 calls of --max-calls are made" in as_junit(reason).decode()
 
 
 def test_an_error_tells_python_and_keeps_what_the_shell_is_told() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ragstone
+from ragstone.argument import in_shell
 from ragstone.judgements import ASKS
 from ragstone.reason import Reason, reason
 from ragstone.report.words import FIRST, SENTENCES, SHORT, WHO, short_words, words
@@ -36,7 +37,7 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
     assert by in WHO
     assert by in SHORT
     assert ASKS[ask].by[0] in FIRST
-    assert words(ASKS[ask].not_judged).startswith(f"{ASKS[ask].kind} needs ")
+    assert in_shell(words(ASKS[ask].not_judged)).startswith(f"{ASKS[ask].kind} needs ")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
     ],
 )  # fmt: skip
 def test_a_reason_in_words(text: str, said: str) -> None:
-    assert words(text) == said
+    assert in_shell(words(text)) == said
 
 
 def test_in_short_it_is_not_said_what_to_do() -> None:
@@ -85,5 +86,5 @@ def test_in_short_it_is_not_said_what_to_do() -> None:
 
 
 def test_a_code_of_a_later_version_is_told_as_it_is() -> None:
-    assert words("sun_spots?n=3") == "sun_spots"
+    assert in_shell(words("sun_spots?n=3")) == "sun_spots"
     assert Reason.read("sun_spots?n=3").facts == {"n": "3"}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.argument import in_python
 from ragstone.report.words import words
 from ragstone.run import Estimate, Run, evaluate, rescore
 from ragstone.run.remarks import of_sizes
@@ -38,7 +39,7 @@ def warnings(run: Run) -> list[str]:
     return [
         told
         for line in run.manifest["remarks"]
-        if (told := words(line)).startswith("Intervals take")
+        if (told := in_python(words(line))).startswith("Intervals take")
     ]
 
 
@@ -132,7 +133,7 @@ def test_means_of_few_questions_are_said_to_be_rough() -> None:
         for pier, system in (("one", "a"), ("two", "a"), ("three", "a"), ("one", "b"))
     ]
     run = evaluate(answers, metrics=["token_f1"], judge="rules")
-    assert [words(one) for one in of_sizes(run.estimate_list, "question_id")] == [
+    assert [in_python(words(one)) for one in of_sizes(run.estimate_list, "question_id")] == [
         "No interval for token_f1 of b: a single question tells nothing about others.",
         "Intervals of 3 questions are rough; from 10 on they hold better.",
     ]
@@ -142,6 +143,6 @@ def test_one_question_is_called_one(tmp_path: Path) -> None:
     record = {"question": "How long is it?", "answer": "I do not know."}
     run = evaluate([record], metrics=["abstention"], out=tmp_path / "run")
     said = "Intervals of 1 question are rough; from 10 on they hold better."
-    assert [words(one) for one in of_sizes(run.estimate_list, "question_id")] == [said]
+    assert [in_python(words(one)) for one in of_sizes(run.estimate_list, "question_id")] == [said]
     [group] = of_sizes(run.estimate_list, "topic")
-    assert words(group) == said.replace("question", "value of topic")
+    assert in_python(words(group)) == said.replace("question", "value of topic")

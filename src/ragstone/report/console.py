@@ -8,7 +8,6 @@ from typing import TextIO
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from ragstone.argument import in_shell, throughout
 from ragstone.inert import seen
 
 from .page import Page
@@ -48,5 +47,4 @@ def terminal(stream: TextIO | None = None) -> Console:
 
 def show(shown: RenderableType | Page, stream: TextIO | None = None) -> None:
     """Print it; where it is wider than the console, lines run over and lose nothing."""
-    drawn = Shown(throughout(shown, in_shell)) if isinstance(shown, Page) else shown
-    terminal(stream).print(drawn, crop=False)
+    terminal(stream).print(Shown(shown) if isinstance(shown, Page) else shown, crop=False)

@@ -4,8 +4,6 @@ from io import StringIO
 
 from rich.terminal_theme import TerminalTheme
 
-from ragstone.argument import in_shell, throughout
-
 from .console import Terminal
 from .pages.run import run_page
 from .render.terminal import Shown
@@ -51,5 +49,5 @@ def picture(run: Reported, *, width: int = 116, title: str = "ragstone evaluate"
     """The page of a run as SVG, ``width`` characters wide."""
     console = Terminal(record=True, file=StringIO(), width=width, highlight=False, emoji=False,
                        markup=False, force_terminal=True, color_system="truecolor")  # fmt: skip
-    console.print(Shown(throughout(run_page(run), in_shell)), crop=False)
+    console.print(Shown(run_page(run)), crop=False)
     return console.export_svg(title=title, theme=THEME, code_format=SVG, unique_id="ragstone")

@@ -1,8 +1,11 @@
-"""Words: what a reason says to people. Nothing else turns a code into a sentence."""
+"""Words: what a reason says to people. Nothing else turns a code into a sentence.
+
+An argument in it is told at the door, see ``ragstone.argument``.
+"""
 
 from collections.abc import Callable, Mapping
 
-from ragstone.argument import argument, in_shell
+from ragstone.argument import argument
 from ragstone.reason import SAID, Reason
 
 Facts = Mapping[str, str]
@@ -44,7 +47,7 @@ def words(text: str) -> str:
     >>> words("faithfulness: not_judged?kind=quality&by=people")
     "faithfulness: quality needs people's labels"
     """
-    return in_shell(_told(Reason.read(text), _in_full))
+    return _told(Reason.read(text), _in_full)
 
 
 def short_words(text: str) -> str:
@@ -53,12 +56,12 @@ def short_words(text: str) -> str:
     >>> short_words("not_judged?kind=quality&by=people,model"), short_words("no_retrieval")
     ('quality needs an LLM judge or people', 'no_retrieval')
     """
-    return in_shell(_told(Reason.read(text), _in_short))
+    return _told(Reason.read(text), _in_short)
 
 
 def who_can(by: str) -> str:
     """Who can answer an ask, by what it says of that, commas between."""
-    return in_shell(WHO.get(by, by))
+    return WHO.get(by, by)
 
 
 def _told(why: Reason, tell: Callable[[Reason], str]) -> str:

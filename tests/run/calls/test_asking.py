@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.argument import in_shell
 from ragstone.errors import InputError, ModelError
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question
@@ -140,7 +141,7 @@ def test_a_trouble_that_stays_is_given_up_after_six_attempts(
     assert outcome.status == ("truncated" if fault is CUT_OFF else "failed")
     assert outcome.reason is not None
     assert outcome.reason.startswith("scripted: ")
-    assert words(outcome.reason).endswith(
+    assert in_shell(words(outcome.reason)).endswith(
         ", however often it was asked; the same command asks again"
     )
 
@@ -182,7 +183,7 @@ def test_a_server_that_wants_to_be_left_alone_for_hours_is_asked_no_more(
     model = ScriptedModel([ChatFailure("rate_limit", "quota", after=7200)])
     asking = open_asking(limits=CallLimits(concurrency=1))
     outcomes = put(asking, model, question("one"), question("two"))
-    assert {words(one.reason or "") for one in outcomes} == {
+    assert {in_shell(words(one.reason or "")) for one in outcomes} == {
         "scripted: the server wants to be left alone for 2.0 hours; "
         "after that the same command asks again"
     }
@@ -225,7 +226,7 @@ def test_what_replies_lack_is_asked_for_as_often_as_a_reply_that_cannot_be_read(
     model = ScriptedModel(said)
     (outcome,) = put(open_asking(), model, question("Text.", "p01", "p02", "p03"))
     assert outcome.status == "ok"
-    assert words(outcome.lacking["p03"]).endswith(IN_VAIN)
+    assert in_shell(words(outcome.lacking["p03"])).endswith(IN_VAIN)
     assert len(model.requests) == 6
     unread = ScriptedModel(lambda _: "no JSON", name="unread")
     put(open_asking(), unread, question())
@@ -247,7 +248,7 @@ def test_what_is_asked_for_in_vain_is_asked_for_again_each_time_the_run_goes_on(
     first = open_asking()
     model = ScriptedModel([yes("p01"), *[alone] * 5])
     (outcome,) = put(first, model, asked)
-    assert words(outcome.lacking["p03"]).endswith(IN_VAIN)
+    assert in_shell(words(outcome.lacking["p03"])).endswith(IN_VAIN)
     others = [question(f"{n}") for n in range(REMEMBERED + 2)]
     put(first, ScriptedModel(all_of_it, name="other"), *others)
     (the_same,) = put(first, model, asked)
@@ -269,7 +270,7 @@ def test_what_is_lacking_says_that_asking_for_it_alone_failed(
 ) -> None:
     model = ScriptedModel([yes("p01"), *[FAILURE] * 5])
     (outcome,) = put(open_asking(), model, question("Text.", "p01", "p02"))
-    assert {name: words(why) for name, why in outcome.lacking.items()} == {
+    assert {name: in_shell(words(why)) for name, why in outcome.lacking.items()} == {
         "p02": "scripted: not in the reply (missing), and asking for it alone failed: 500, "
         "however often it was asked; the same command asks again"
     }
@@ -280,7 +281,7 @@ def test_what_is_lacking_says_that_it_was_not_asked_for_alone(
 ) -> None:
     asking = open_asking(budget=Budget(max_calls=1))
     (outcome,) = put(asking, ScriptedModel(lambda _: yes()), question("Text.", "p01", "p02"))
-    assert {name: words(why) for name, why in outcome.lacking.items()} == {
+    assert {name: in_shell(words(why)) for name, why in outcome.lacking.items()} == {
         "p02": "scripted: not in the reply (missing), and it was not asked for alone: "
         "budget: all 1 calls of --max-calls are made; the same command with more goes on"
     }
@@ -354,7 +355,7 @@ def test_what_no_attempt_will_mend_is_not_asked_again(
 ) -> None:
     model = ScriptedModel(lambda _: said)
     (outcome,) = put(open_asking(), model, question())
-    assert (outcome.status, words(outcome.reason or "")) == (status, reason)
+    assert (outcome.status, in_shell(words(outcome.reason or ""))) == (status, reason)
     assert len(model.requests) == calls
 
 
@@ -395,7 +396,7 @@ def test_a_dead_server_does_not_cost_hours(open_asking: Open, question: Make) ->
     asking = open_asking(limits=CallLimits(concurrency=8))
     outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
     assert {one.status for one in outcomes} == {"failed"}
-    assert words(outcomes[-1].reason or "") == (
+    assert in_shell(words(outcomes[-1].reason or "")) == (
         "scripted: the server stopped answering (reset); the same command asks again"
     )
     assert len(model.requests) < 8 * 6 * 3
@@ -409,10 +410,10 @@ def test_a_server_that_rejects_everything_is_asked_no_more(
     outcomes = put(asking, model, *(question(f"{n}") for n in range(100)))
     assert 8 <= len(model.requests) <= 9
     assert (
-        words(outcomes[0].reason or "")
+        in_shell(words(outcomes[0].reason or ""))
         == "scripted: 400: no such field; the same command asks again"
     )
-    assert words(outcomes[-1].reason or "") == (
+    assert in_shell(words(outcomes[-1].reason or "")) == (
         "scripted: the server rejected all of the first 8 questions (400: no such field); if it is "
         "of the settings in the judge's name or of the address, mend that; "
         "the same command asks again"
@@ -432,7 +433,7 @@ def test_no_call_is_made_beyond_the_limit(open_asking: Open, question: Make) -> 
     asking = open_asking(budget=Budget(max_calls=5))
     outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
     assert [one.status for one in outcomes] == ["ok"] * 5 + ["failed"] * 4
-    assert words(outcomes[-1].reason or "") == (
+    assert in_shell(words(outcomes[-1].reason or "")) == (
         "scripted: budget: all 5 calls of --max-calls are made; the same command with more goes on"
     )
     assert len(model.requests) == 5
@@ -444,7 +445,7 @@ def test_no_more_is_spent_than_the_budget(open_asking: Open, question: Make) -> 
     outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
     assert [one.status for one in outcomes].count("ok") == 4
     assert outcomes[-1].reason is not None
-    assert words(outcomes[-1].reason).startswith("scripted: budget:")
+    assert in_shell(words(outcomes[-1].reason)).startswith("scripted: budget:")
     assert asking.counts().usd == pytest.approx(4 * 0.005)
 
 
@@ -500,7 +501,7 @@ def test_a_reply_that_the_budget_cut_is_told_and_not_split(
     first = open_asking(prices=PRICES, budget=Budget(usd=0.1))
     model = ScriptedModel(lambda request: written(request, 9_000))
     (outcome,) = put(first, model, question("t", "p01", "p02"))
-    assert (outcome.status, words(outcome.reason or "")) == (
+    assert (outcome.status, in_shell(words(outcome.reason or ""))) == (
         "truncated",
         "scripted: budget: the reply was cut at the 8,000 tokens set aside for it; "
         "the same command asks again",

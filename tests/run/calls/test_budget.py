@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.argument import in_shell
 from ragstone.errors import InputError
 from ragstone.models.chat import Usage
 from ragstone.report.words import words
@@ -22,7 +23,7 @@ def test_calls_are_counted_before_they_are_made() -> None:
     budget = Budget(max_calls=2)
     assert [budget.count() for _ in range(4)] == [True, True, False, False]
     assert budget.calls == 2
-    assert words(budget.reached or "") == (
+    assert in_shell(words(budget.reached or "")) == (
         "budget: all 2 calls of --max-calls are made; the same command with more goes on"
     )
 
@@ -56,7 +57,7 @@ def test_a_limit_is_reached_when_a_call_does_not_fit_by_itself(run: Run) -> None
     assert budget.reserve(costs(0.6)) is None
     assert run(budget.wait(0, costs(0.6))) is None
     assert budget.reached is not None
-    assert words(budget.reached).startswith(
+    assert in_shell(words(budget.reached)).startswith(
         "budget: the next call may cost more than is left of --budget 1;"
     )
     assert budget.reserve(costs(0.001)) is None

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.argument import in_shell
 from ragstone.errors import InputError, UnknownName
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest
 from ragstone.parquet import read_parquet
@@ -125,7 +126,9 @@ def test_another_run_takes_replies_from_the_cache(
     again = scripted(real=True)
     run = ragstone.evaluate(pier, metrics=METRICS, judge=again, out=tmp_path / "two")
     assert again.requests == []
-    assert any("had been answered before" in words(remark) for remark in run.manifest["remarks"])
+    assert any(
+        "had been answered before" in in_shell(words(remark)) for remark in run.manifest["remarks"]
+    )
     not_cached = scripted(real=True)
     ragstone.evaluate(
         pier, metrics=METRICS, judge=not_cached, out=tmp_path / "three", limits=Limits(cached=False)
@@ -157,7 +160,7 @@ def test_a_failure_is_missing_and_the_same_command_asks_again(
     )
     scores = run.scores().filter(metric="faithfulness")
     assert scores["status"].to_list() == ["missing", "missing"]
-    assert "not today" in words(scores["reason"][0])
+    assert "not today" in in_shell(words(scores["reason"][0]))
     assert values(run)["1", "context_precision"] is not None
     assert run.exit_status == 4
 
@@ -191,7 +194,7 @@ def test_calls_end_at_their_limit_and_go_on_with_more(
     assert len(model.requests) == 3
     missing = run.scores().filter(status="missing")
     assert missing.height
-    assert all("--max-calls" in words(reason) for reason in missing["reason"])
+    assert all("--max-calls" in in_shell(words(reason)) for reason in missing["reason"])
     more = scripted()
     run = ragstone.evaluate(
         pier, metrics=METRICS, judge=more, out=tmp_path / "run", limits=Limits(max_calls=20)

@@ -23,7 +23,7 @@ def as_html(page: pages.Page) -> str:
     """The page as a fragment that a notebook shows; its stylesheet stands once, at its head."""
     page = throughout(page, in_python)
     body = "".join(_section(section) for section in page.sections)
-    notes = "".join(f"<p>{inert.html(words(note))}</p>" for note in page.notes)
+    notes = "".join(f"<p>{inert.html(in_python(words(note)))}</p>" for note in page.notes)
     return f'<div class="ragstone"><style>{STYLE}</style>{body}{notes}</div>'
 
 

@@ -40,7 +40,8 @@ def as_junit(page: pages.Page) -> bytes:
             SubElement(told, "property", {"name": key, "value": xml(_plain(value))})
     for table, row in cases:
         _case(suite, page, table, row)
-    SubElement(suite, "system-out").text = xml("\n".join([page.said, *map(words, page.notes)]))
+    notes = [in_shell(words(note)) for note in page.notes]
+    SubElement(suite, "system-out").text = xml("\n".join([page.said, *notes]))
     indent(root)
     written_out: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return written_out + b"\n"

@@ -26,7 +26,7 @@ def as_markdown(page: pages.Page) -> str:
     bannered = any(isinstance(block, pages.Banner) for one in page.sections for block in one.blocks)
     lines = [] if bannered else [f"# {markdown(page.title)}", ""]
     lines += [line for one in page.sections for line in _section(one, page)]
-    lines += [f"- {markdown(words(note))}" for note in page.notes]
+    lines += [f"- {markdown(in_shell(words(note)))}" for note in page.notes]
     return "\n".join(lines).rstrip() + "\n"
 
 

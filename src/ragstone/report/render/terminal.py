@@ -10,6 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from rich.text import Text
 
+from ragstone.argument import in_shell, throughout
 from ragstone.inert import seen
 from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, ends, percent
@@ -64,6 +65,9 @@ class Shown:
     """A page on a console."""
 
     page: pages.Page
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page", throughout(self.page, in_shell))
 
     @property
     def small(self) -> pages.Facts | None:
