@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragstone.examples import Context, Example
-from ragstone.judgements import MISSING, VALUE, Tables
+from ragstone.judgements import MISSING, VALUE, Tables, answered_by
 from ragstone.judges import LocalJudge, RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.testing import ScriptedEncoder
@@ -35,7 +35,7 @@ def example(answer: str | None = None, **fields: Any) -> Example:
 
 
 def test_it_fills_all_that_it_can_be_asked(judged: Judged) -> None:
-    assert set(ASKED) == LocalJudge().asks
+    assert set(ASKED) == LocalJudge().asks == answered_by("local")
     tables = judged(ASKED, [example()], LOCAL)
     for ask in ASKED:
         assert tables.outcome(ask)["status"].to_list() == [VALUE], ask

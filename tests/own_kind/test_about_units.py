@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone.decisions.calibrating.people import labelled_in_part
 from ragstone.judgements import Ask, Column, Kind, References, load_kinds
 from ragstone.judges import HumanJudge
 from ragstone.metrics import load_metrics
@@ -17,6 +18,7 @@ KIND = '''"""Vague: is it said without a number?"""
 
 import polars as pl
 
+from ragstone.decisions.calibrating.people import labelled_in_part
 from ragstone.judgements import Ask, Claims, Column, Kind
 
 
@@ -68,6 +70,56 @@ def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     assert rows["vague"].to_list() == [True, True, False]
     (estimate,) = [one for one in found.estimate_list if not one.group]
     assert estimate.value == pytest.approx(2 / 3)
+
+
+LOUD = '''"""Loud: does it shout?"""
+
+import polars as pl
+
+from ragstone.decisions.calibrating.people import labelled_in_part
+from ragstone.judgements import Ask, Column, Contexts, Kind
+
+
+class Loud(Kind):
+    """One row per context."""
+
+    name = "loud"
+    asks = (Ask(over=Contexts, requires=("contexts",)),)
+
+    rank = Column(pl.UInt32, "its rank", role="unit")
+    loud = Column(pl.Boolean, "it shouts", role="verdict", label="loud")
+'''
+LOUDNESS = '''"""A metric over it."""
+
+import polars as pl
+
+from ragstone import metric
+from ragstone.judgements import Contexts
+
+
+@metric(over=Contexts)
+def loudness() -> pl.Expr:
+    """The share of contexts that shout."""
+    return Contexts.loud.mean()
+'''
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_of_contexts_a_judge_speaks_for_those_that_people_left_open(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    (tmp_path / "loud_metrics.py").write_text(LOUDNESS)
+    load_kinds(tmp_path / "loud.py")
+    metrics = [str(one) for one in load_metrics(tmp_path / "loud_metrics.py")]
+    row: dict[str, Any] = {"id": "1", "answer": "-", "contexts": ["Oh.", "HEY!"]}
+    row["labels"] = {"contexts": [{"loud": True}, {}]}
+    no = ScriptedModel(
+        lambda request: reply_to(request, {id: {"verdict": "no"} for id in asked(request)})
+    )
+    found = ragstone.evaluate([row], metrics=metrics, judge=["human", no])
+    (estimate,) = [one for one in found.estimate_list if not one.group]
+    assert estimate.value == 1 / 2
+    (example,) = ragstone.read([row])
+    assert labelled_in_part(example) == {"loud"}
 
 
 @pytest.mark.usefixtures("nothing_stays")

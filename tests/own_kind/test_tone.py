@@ -223,9 +223,10 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
         (
             "from ragstone.judgements import *\nimport polars as pl\n"
             "class Own(Kind):\n    name = 'own_kind'\n    shows = ('picture',)\n"
-            "    asks = (Ask(over=Answers, requires=('smell',), after=('taste',)),)\n"
+            "    asks = (Ask(over=Answers, requires=('smell',), by=('local',), after=('taste',)),)"
+            "\n"
             "    own = Column(pl.Boolean, 'it is', role='verdict')\n",
-            "requires smell.*comes after taste.*shows picture",
+            "requires smell.*answered by local.*comes after taste.*shows picture",
         ),
         (
             "from ragstone.judgements import *\nimport polars as pl\n"

@@ -44,6 +44,9 @@ def _faults(kind: type[Kind]) -> list[str]:
         if unknown:
             known = ", ".join(REQUIREMENTS)
             faults.append(f"requires {', '.join(unknown)}, which is none of {known}")
+        others = [one for one in ask.by if one not in ("people", "model")]
+        if others:
+            faults.append(f"is answered by {', '.join(others)}; who can be asked: people, model")
         if any(ask in waiting for waiting in WAITING):
             faults.append(f"it comes after {', '.join(ask.after)}, which nobody is asked")
     unknown = [text for text in kind.shows if text not in SHOWN]
