@@ -1,5 +1,6 @@
 """Arguments in messages: named to a Python caller and to a shell user in their own words."""
 
+import ast
 import inspect
 import pickle
 import re
@@ -37,6 +38,7 @@ from ragstone.report.render.junit import as_junit
 from ragstone.report.render.markdown import as_markdown
 from ragstone.report.render.terminal import as_text
 
+FLAG = re.compile(r"(?<![-\w])--[a-z][a-z-]*")
 SOURCE = Path(inspect.getfile(ragstone)).parent
 
 
@@ -136,6 +138,27 @@ def named() -> Iterator[str]:
     """Every argument that a message of the library names."""
     for file in SOURCE.rglob("*.py"):
         yield from re.findall(r"\bargument\([\"'](\w+)[\"']", file.read_text(encoding="utf-8"))
+
+
+OF_OTHERS = {"models/builtin.py": "pip", "models/onnx_file.py": "optimum-cli"}
+"""Files that call another program, or tell how to: its flags are its own."""
+
+
+def flags() -> Iterator[str]:
+    """Every text of a room that knows no caller, and names a flag."""
+    for file in SOURCE.rglob("*.py"):
+        place = file.relative_to(SOURCE).as_posix()
+        if place.startswith(("cli/", "report/")) or place == "argument.py":
+            continue
+        for one in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                yield from (f"{place} {flag}" for flag in FLAG.findall(one.value))
+
+
+def test_no_room_of_the_library_names_a_flag_of_the_command_line() -> None:
+    named = {one: one.split()[0] for one in flags()}
+    assert [one for one, place in named.items() if place not in OF_OTHERS] == []
+    assert set(named.values()) == set(OF_OTHERS)
 
 
 def parameters() -> set[str]:
