@@ -15,7 +15,7 @@ from ragstone.run.evaluate import Cancellation
 from ragstone.run.request import Request
 from ragstone.run.spec import prepare
 
-ROOMS_ABOVE = ("decisions", "report", "cli")
+ROOMS_ABOVE = ("decisions", "report", "cli", "labels")
 
 
 def parameters(function: Any) -> list[tuple[str, Any]]:

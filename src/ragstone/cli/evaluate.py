@@ -64,8 +64,8 @@ def evaluate(
     ] = "question_id",
     out: Annotated[
         Path | None,
-        typer.Option(metavar="RUN", help="The run folder. Is there one of the same data and "
-                     "settings, the run goes on. Default: runs/, then the data's name."),
+        typer.Option(metavar="RUN", help="The run folder. If it already holds a run with the same "
+                     "data and settings, that run is resumed. Default: runs/ and the data's name."),
     ] = None,
     map: Annotated[
         list[str] | None,

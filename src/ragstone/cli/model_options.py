@@ -81,7 +81,7 @@ Concurrency = Annotated[
     typer.Option(
         metavar="N",
         rich_help_panel=PANEL,
-        help="Calls in flight to a model, at the most; what is good is found out.",
+        help="Maximum concurrent calls per model; adapts to the server's limit.",
     ),
 ]
 Rpm = Annotated[

@@ -13,11 +13,11 @@ CHARACTERS = 4_000_000
 
 
 def blocks(examples: Iterator[Example], most: int) -> Iterator[list[Example]]:
-    """Whole examples, so many at the most; a block ends with the one that fills it.
+    """Examples in blocks, which are never split; a block ends with the example that fills it.
 
     Args:
         examples: From the first of a block on.
-        most: Examples of a block.
+        most: Maximum number of examples in a block.
     """
     block: list[Example] = []
     held = 0

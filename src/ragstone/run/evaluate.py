@@ -51,7 +51,7 @@ def evaluate(data: Any, **arguments: Any) -> Run:
         columns: Ragstone's field names to the data's.
         qrels: Judged ids for a TREC run.
         skip_bad: Leave bad records out and keep them beside the run.
-        limit: Read so many examples at the most.
+        limit: Maximum number of examples to read.
         citations: The pattern of the markers by which an answer cites; what its
             first group holds names a context, by id or rank.
         embedder: What embeds texts: a name such as ``builtin:minilm``, a folder,

@@ -1,4 +1,4 @@
-"""Limits: how fast models are asked and what that may cost. They change no number's meaning."""
+"""Limits: how fast models are asked and what that may cost. They do not change what is measured."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +16,11 @@ class Limits:
 
     Args:
         timeout: Seconds for one reply, from when it is sent.
-        concurrency: Calls in flight to one model, at the most; the run finds out what is good.
-        rpm: Calls a minute to one model.
-        tpm: Tokens a minute to one model.
-        max_calls: Calls of the whole run; what is not asked then is missing.
-        budget: US dollars of the whole run; needs prices.
+        concurrency: Maximum concurrent calls per model; adapts to the server's limit.
+        rpm: Requests per minute to one model; None: no limit is known.
+        tpm: Tokens per minute to one model; None: no limit is known.
+        max_calls: Maximum calls of the whole run; what is not asked then is missing.
+        budget: Maximum cost of the whole run in US dollars; needs prices.
         prices: A TOML file with prices; without it those of the extra ``prices``.
         cache: The folder where replies are kept across runs; None: in Ragstone's cache folder.
         cached: Whether replies of earlier runs are used, and kept for later ones.

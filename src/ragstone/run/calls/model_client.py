@@ -38,11 +38,11 @@ class CallLimits:
     """How a model may be asked.
 
     Args:
-        concurrency: Calls in flight at once, at the most.
+        concurrency: Maximum concurrent calls.
         timeout: Seconds that an attempt may take, from when it is sent.
-        attempts: How often a question is put before it is given up; 429 does not count.
-        patience: Seconds that a question is held back by 429 before it is given up.
-        requests_a_minute: The server's limit; None: none that is known.
+        attempts: Attempts per question before it is given up; a rate limit (429) does not count.
+        patience: Seconds that a rate limit may hold a question back before it is given up.
+        requests_a_minute: The server's limit; None: no limit is known.
         tokens_a_minute: The same for tokens.
     """
 

@@ -48,8 +48,8 @@ class Pace:
     on. Who waits is let through in the order of turn, then of arrival. Used from one event loop.
 
     Args:
-        most: Calls in flight, at the most.
-        requests_a_minute: The server's limit; None: none that is known.
+        most: Maximum concurrent calls.
+        requests_a_minute: The server's limit; None: no limit is known.
         tokens_a_minute: The same for tokens.
     """
 
