@@ -11,6 +11,8 @@ Names are loaded when they are first used, so that importing Ragstone is cheap.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ragstone.shown import drawn_by
+
 if TYPE_CHECKING:
     from ragstone.decisions import calibrate, compare, gate
     from ragstone.errors import DataError, InputError, RagstoneError
@@ -84,6 +86,9 @@ __all__ = [
     "rescore",
     "write",
 ]
+
+
+drawn_by(lambda: getattr(import_module("ragstone.report"), "notebook_html"))  # noqa: B009
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -16,9 +16,6 @@ from .given import unit_kind
 from .names import is_about_contexts, label_of
 from .scale import scale_of
 from .set_aside import NO_CONTEXT, NO_EXAMPLE
-
-if TYPE_CHECKING:
-    from .table import LabelTable
 
 Place = Callable[..., tuple[str, int | None]]
 NO_NUMBERS = pl.Series(dtype=pl.Float64)
@@ -63,13 +60,24 @@ def ranks_of(example: Example) -> dict[str, str]:
     return ranks
 
 
-def placed(table: "LabelTable", examples: Iterable[Example]) -> "LabelTable":
-    """The table with contexts named by their rank, see ``LabelTable.on``."""
+def placed(
+    labels: pl.DataFrame, source: str, examples: Iterable[Example]
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of a label table with contexts named by their rank, see ``LabelTable.on``.
+
+    Args:
+        labels: The rows.
+        source: Where they come from, for the notes.
+        examples: Those that the rows are about.
+
+    Returns:
+        The rows, those of what is not there set aside, and a note on each reason for that.
+    """
     there = {example.id: ranks_of(example) for example in examples}
     units: list[str | None] = []
     discarded: list[str | None] = []
     columns = ("example_id", "kind", "unit", "discarded")
-    for id, kind, unit, reason in table.frame.select(columns).iter_rows():
+    for id, kind, unit, reason in labels.select(columns).iter_rows():
         ranks = there.get(id)
         problem = NO_EXAMPLE if ranks is None else None
         if ranks is not None and unit is not None and is_about_contexts(kind, unit):
@@ -78,16 +86,16 @@ def placed(table: "LabelTable", examples: Iterable[Example]) -> "LabelTable":
             unit = rank or unit
         units.append(unit)
         discarded.append(reason or problem)
-    frame = table.frame.with_columns(
+    frame = labels.with_columns(
         unit=pl.Series(units, dtype=pl.String), discarded=pl.Series(discarded, dtype=pl.String)
     )
     notes = [
-        f"{n:,} {'label' if n == 1 else 'labels'} of {table.source} {'is' if n == 1 else 'are'} "
+        f"{n:,} {'label' if n == 1 else 'labels'} of {source} {'is' if n == 1 else 'are'} "
         f"not used: {what} in the data ({some})."
         for what in (NO_EXAMPLE, NO_CONTEXT)
         if (n := discarded.count(what)) and (some := _some(frame, what))
     ]
-    return replace(table, frame=frame, notes=(*table.notes, *notes))
+    return frame, notes
 
 
 def _settled(

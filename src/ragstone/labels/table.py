@@ -156,7 +156,9 @@ class LabelTable:
         Rows of an example, or of a context, that is not there are set aside, and a note says so.
         """
         there = list(examples)
-        return placed(self.known_as((one.id, one.system) for one in there), there)
+        known = self.known_as((one.id, one.system) for one in there)
+        frame, notes = placed(known.frame, known.source, there)
+        return replace(known, frame=frame, notes=(*known.notes, *notes))
 
     def name_of(self, id: str, system: str) -> str:
         """What the table calls an example: its id, ID/SYSTEM, or its question's id.

@@ -5,7 +5,6 @@ import shutil
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import polars as pl
 from ragstone.argument import argument, call, noticed, throughout
 from ragstone.errors import InputError, MissingDependency, UnknownName
 from ragstone.judgements import KINDS, Tables
+from ragstone.shown import Shown
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import Entry, entries
@@ -31,7 +31,7 @@ MOST_MISSING = 0.1
 """Share of a requested metric's scores beyond which too much is missing."""
 
 
-class Run:
+class Run(Shown):
     """A finished evaluation: its estimates, scores, judgements and examples.
 
     ``path`` is its folder. A run that was given none lies in a temporary folder
@@ -208,14 +208,6 @@ class Run:
             return self.estimates().to_pandas()
         except ImportError as error:
             raise MissingDependency("A pandas table", "pandas") from error
-
-    def notebook(self) -> str:
-        """The page of the run as HTML, which is how a notebook shows it."""
-        # By name: a room above draws it, and nothing of this room rests on that one.
-        html: str = import_module("ragstone.report").notebook_html(self)
-        return html
-
-    _repr_html_ = notebook
 
     def __repr__(self) -> str:
         examples = self.manifest.get("data", {}).get("examples")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,6 +15,7 @@ from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
 from ragstone.run.settings import RunSettings
+from ragstone.shown import Shown
 from ragstone.stats.judging.threshold import Criterion
 
 from .checks import JudgeCheck, check_column
@@ -30,7 +30,7 @@ from .units import KEYS, judged_units
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Shown):
     """What people's labels say of a judge and of its numbers.
 
     Attributes:
@@ -52,12 +52,6 @@ class Calibration:
     scores: pl.DataFrame
     notes: tuple[str, ...]
     assume_random: bool = False
-
-    def _repr_html_(self) -> str:
-        """Its page, which is how a notebook shows it."""
-        # By name: a room above draws it, and nothing of this room rests on that one.
-        html: str = import_module("ragstone.report").notebook_html(self)
-        return html
 
     @property
     def not_random(self) -> tuple[NotRandom, ...]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Literal
+
+from ragstone.shown import Shown
 
 from .ranking import Ranked
 from .verdict import Better, Verdict
@@ -99,7 +100,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparisons:
+class Comparisons(Shown):
     """All comparisons of a call, and what holds for all of them.
 
     ``family`` is how many tests the p-values are adjusted for, ``equivalence_family`` the
@@ -137,12 +138,6 @@ class Comparisons:
             "seed": self.seed,
             "resamples": self.resamples,
         }
-
-    def _repr_html_(self) -> str:
-        """Its page, which is how a notebook shows it."""
-        # By name: a room above draws it, and nothing of this room rests on that one.
-        html: str = import_module("ragstone.report").notebook_html(self)
-        return html
 
     def between(self) -> dict[tuple[str, str], Sequence[Comparison]]:
         """The comparisons of each pair of systems."""

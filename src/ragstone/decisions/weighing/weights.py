@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from ragstone.argument import argument
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.metrics import Composite, parse_metric
+from ragstone.shown import Shown
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.simplex import (
     Coefficients,
@@ -72,7 +72,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class FittedWeights:
+class FittedWeights(Shown):
     """Fitted weights beside those one starts from, and which of them to keep.
 
     ``gain`` is what the fitted ones save of the loss, a pair or a rating on average, with an
@@ -101,12 +101,6 @@ class FittedWeights:
     folds: int
     seed: int
     level: float
-
-    def _repr_html_(self) -> str:
-        """Its page, which is how a notebook shows it."""
-        # By name: a room above draws it, and nothing of this room rests on that one.
-        html: str = import_module("ragstone.report").notebook_html(self)
-        return html
 
     @property
     def composite(self) -> str:
