@@ -156,3 +156,11 @@ def in_percent(suites: Sequence[str]) -> bool:
 def known_suites(names: Sequence[str]) -> list[Suite]:
     """The suites of these names; ``quick`` is none of them."""
     return [SUITES[name] for name in names if name in SUITES]
+
+
+def shortened(text: str | None, length: int) -> str:
+    """One line of at most ``length`` characters; a dash where there is no text."""
+    if text is None:
+        return "–"
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"

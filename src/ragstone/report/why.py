@@ -7,8 +7,7 @@ from ragstone.errors import RagstoneError
 from ragstone.judgements import ASKS
 from ragstone.metrics import Composite, Metric, parse_metric
 
-from .figures import number
-from .worst import shortened
+from .figures import number, shortened
 
 Record = Mapping[str, Any]
 

@@ -1,16 +1,14 @@
 """Worst: for each metric the examples it scores lowest, where to begin looking."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from .figures import number, scale_of
+from .failing import FailingExample
+from .figures import number, scale_of, shortened
 from .page import OutlineItem, Phrase, strong
 from .stored import StoredRun
-
-if TYPE_CHECKING:
-    from .failing import FailingExample
 
 SHOWN = 3
 QUESTION, ANSWER = 160, 240
@@ -44,7 +42,7 @@ def worst(
     return found
 
 
-def example_item(one: "FailingExample") -> OutlineItem:
+def example_item(one: FailingExample) -> OutlineItem:
     """An example with its score, question, answer and what is held against it."""
     return OutlineItem(
         (strong(number(one.value)), "  ", Phrase(one.example_id, "name")),
@@ -54,11 +52,3 @@ def example_item(one: "FailingExample") -> OutlineItem:
             *(OutlineItem(Phrase(reason, "caution"), lead="–") for reason in one.reasons),
         ),
     )
-
-
-def shortened(text: str | None, length: int) -> str:
-    """One line of at most ``length`` characters; a dash where there is no text."""
-    if text is None:
-        return "–"
-    line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ragstone.report.figures import ARROWS, number
+from ragstone.report.figures import ARROWS, number, shortened
 from ragstone.report.groups import Groups, by_metric
 from ragstone.report.page import (
     Outline,
@@ -16,7 +16,7 @@ from ragstone.report.page import (
     strong,
 )
 from ragstone.report.stored import StoredRun
-from ragstone.report.worst import ANSWER, QUESTION, SHOWN, shortened, worst
+from ragstone.report.worst import ANSWER, QUESTION, SHOWN, worst
 
 from .run import header
 
