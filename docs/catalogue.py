@@ -22,7 +22,7 @@ from ragstone.metrics import (
     metric_types,
     parse_metric,
 )
-from ragstone.report.catalogue import Entry, entry
+from ragstone.report.catalogue import MetricEntry, entry
 from ragstone.report.figures import ARROWS
 from ragstone.report.groups import FAMILIES
 
@@ -74,8 +74,8 @@ def overview() -> str:
     lines = ["| metric | | range | what it is | needs |", "|---|---|---|---|---|"]
     for one in entries():
         lines.append(
-            f"| [`{one['name']}`](#{one['name']}) | {ARROWS[one['better']]} | {span(one)} "
-            f"| {one['about']} | {needs(one)} |"
+            f"| [`{one.name}`](#{one.name}) | {ARROWS[one.better]} | {span(one)} "
+            f"| {one.about} | {needs(one)} |"
         )
     return "\n".join(lines)
 
@@ -97,9 +97,9 @@ def families() -> Iterator[str]:
 def in_full(kind: type[Metric]) -> str:
     """One metric: its definition, and what follows from the code."""
     one = entry(kind)
-    parts = [f"#### {one['name']}", markdown(one["docstring"])]
+    parts = [f"#### {one.name}", markdown(one.docstring)]
     better = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
-    facts = [f"Range: {span(one)}, {better[one['better']]}"]
+    facts = [f"Range: {span(one)}, {better[one.better]}"]
     if needs(one):
         facts.append(f"Needs: {needs(one)}")
     if not issubclass(kind, Composite):
@@ -107,31 +107,31 @@ def in_full(kind: type[Metric]) -> str:
         facts += [f"Without rows: {value}" for value in without_rows(kind)]
     else:
         facts.append(f"Components: {components(kind)}")
-    if one["parameters"]:
-        given = ", ".join(f"`{name}={value!r}`" for name, value in one["parameters"].items()
+    if one.parameters:
+        given = ", ".join(f"`{name}={value!r}`" for name, value in one.parameters.items()
                           if not (name == "weights" and value))  # fmt: skip
         facts.append(f"Parameters: {given}")
-    if one["aliases"]:
-        facts.append(f"Also called: {', '.join(f'`{alias}`' for alias in one['aliases'])}")
+    if one.aliases:
+        facts.append(f"Also called: {', '.join(f'`{alias}`' for alias in one.aliases)}")
     return "\n\n".join([*parts, "\n".join(f"- {fact}" for fact in facts)])
 
 
-def entries() -> list[Entry]:
+def entries() -> list[MetricEntry]:
     """What every metric says of itself, in the order of a report."""
     order = list(FAMILIES)
     kinds = sorted(metric_types().values(), key=lambda kind: order.index(kind.family))
     return [entry(kind) for kind in kinds]
 
 
-def span(one: Entry) -> str:
+def span(one: MetricEntry) -> str:
     """The range in words."""
-    low, high = one["range"]
-    return f"{low:g} or {high:g}, a rate" if one["rate"] else f"{low:g} to {high:g}"
+    low, high = one.range
+    return f"{low:g} or {high:g}, a rate" if one.rate else f"{low:g} to {high:g}"
 
 
-def needs(one: Entry) -> str:
+def needs(one: MetricEntry) -> str:
     """The tables of judgements, each with who alone can fill it, where that is not a judge here."""
-    kind = metric_types()[one["name"]]
+    kind = metric_types()[one.name]
     if issubclass(kind, Composite):
         return "its components"
     made = kind()

@@ -10,28 +10,28 @@ from ragstone.report.pages.catalogue import catalogue_page, metric_page, suite_p
 
 
 def test_every_metric_stands_in_the_catalogue() -> None:
-    listed = {one["name"] for one in catalogue.catalogue()}
+    listed = {one.name for one in catalogue.catalogue()}
     assert set(metric_types()) <= listed
 
 
 def test_every_metric_says_what_it_is_and_who_fills_it() -> None:
     for one in catalogue.catalogue():
-        assert one["about"], one["name"]
-        assert one["better"] in ("+", "-", "0")
-        if one["judgements"]:
-            assert one["filled_by"], one["name"]
+        assert one.about, one.name
+        assert one.better in ("+", "-", "0")
+        if one.judgements:
+            assert one.filled_by, one.name
 
 
 def test_composites_need_what_their_parts_need() -> None:
-    assert catalogue.named("ragas_score")["judgements"] == [
+    assert catalogue.named("ragas_score").judgements == (
         "claims", "probes", "relevance", "similarity", "statements", "support",
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def test_an_alias_leads_to_the_metric() -> None:
     one = catalogue.named("ragas_faithfulness")
-    assert one["name"] == "faithfulness"
-    assert "ragas_faithfulness" in one["aliases"]
+    assert one.name == "faithfulness"
+    assert "ragas_faithfulness" in one.aliases
 
 
 def test_a_page_of_one_metric_holds_its_formula(text: Callable[..., str]) -> None:
@@ -55,12 +55,12 @@ def test_an_unknown_suite_names_the_nearest() -> None:
 def test_the_page_of_all_metrics_has_a_row_for_each_under_its_family() -> None:
     (table,) = catalogue_page().tables
     entries = catalogue.catalogue()
-    assert [row.names for row in table.rows] == [[one["name"]] for one in entries]
+    assert [row.names for row in table.rows] == [[one.name] for one in entries]
     titles = [group.title for group in table.groups]
     assert titles[:2] == ["Retrieval", "Grounding"]
     row = next(row for row in table.rows if row.names == ["faithfulness"])
     assert row.cells[:2] == (RowName("faithfulness", "+"), "0 to 1")
-    assert row.below == (quiet(catalogue.named("faithfulness")["about"]),)
+    assert row.below == (quiet(catalogue.named("faithfulness").about),)
     rate = next(row for row in table.rows if row.names == ["unsupported_claim"])
     assert rate.cells[1] == "0 or 1"
 

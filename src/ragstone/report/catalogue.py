@@ -1,8 +1,9 @@
 """Catalogue: every metric, what it says of itself, and who can fill what it needs."""
 
-import dataclasses
 import inspect
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any, Literal
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS
@@ -19,46 +20,90 @@ from ragstone.metrics import (
 
 from .groups import FAMILIES
 
-Entry = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class MetricEntry:
+    """What a metric says of itself.
+
+    ``filled_by`` names who can answer each of its asks, with commas between; ``about`` is the
+    first sentence of ``docstring``.
+    """
+
+    name: str
+    family: str
+    about: str
+    better: Literal["+", "-", "0"]
+    range: tuple[float, float]
+    rate: bool
+    judgements: tuple[str, ...]
+    filled_by: tuple[str, ...]
+    requires: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    aliases: tuple[str, ...]
+    docstring: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``ragstone metrics --json`` prints."""
+        return asdict(self)
 
 
-def catalogue() -> list[Entry]:
+@dataclass(frozen=True, slots=True)
+class SuiteEntry:
+    """What a suite says of itself; ``bands`` are the least value of each word, the best first."""
+
+    name: str
+    about: str
+    metrics: tuple[str, ...]
+    by: tuple[str, ...]
+    percent: bool
+    bands: tuple[tuple[float, str], ...]
+    conventions: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``ragstone metrics --suite --json`` prints."""
+        return asdict(self) | {
+            "bands": [{"from": least, "word": word} for least, word in self.bands]
+        }
+
+
+def catalogue() -> list[MetricEntry]:
     """One entry a metric, in the order of a report, users' own last."""
     types = [*metric_types().values(), *(type(own) for own in own_metrics().values())]
     order = list(FAMILIES)
     return sorted(
         (entry(kind) for kind in types),
-        key=lambda one: order.index(one["family"]) if one["family"] in order else len(order),
+        key=lambda one: order.index(one.family) if one.family in order else len(order),
     )
 
 
-def entry(kind: type[Metric]) -> Entry:
-    """What a metric says of itself, as plain data."""
+def entry(kind: type[Metric]) -> MetricEntry:
+    """What a metric says of itself."""
     docstring = inspect.cleandoc(kind.__doc__ or "")
     asks, requires = _needs(kind)
     range = _made(kind).range
-    return {
-        "name": kind.name,
-        "family": kind.family,
-        "about": " ".join(docstring.split("\n\n")[0].split()),
-        "better": range.better,
-        "range": [range.low, range.high],
-        "rate": range.rate,
-        "judgements": sorted({ASKS[ask].kind for ask in asks}),
-        "filled_by": sorted({",".join(ASKS[ask].by) for ask in asks}),
-        "requires": list(requires),
-        "parameters": {
+    return MetricEntry(
+        name=kind.name,
+        family=kind.family,
+        about=" ".join(docstring.split("\n\n")[0].split()),
+        better=range.better,
+        range=(range.low, range.high),
+        rate=range.rate,
+        judgements=tuple(sorted({ASKS[ask].kind for ask in asks})),
+        filled_by=tuple(sorted({",".join(ASKS[ask].by) for ask in asks})),
+        requires=requires,
+        parameters={
             field.name: _default(field.default)
-            for field in dataclasses.fields(kind)
-            if field.init and field.default is not dataclasses.MISSING
+            for field in fields(kind)
+            if field.init and field.default is not MISSING
         },
-        "aliases": [alias for alias, (target, _) in ALIASES.items()
-                    if target.split("(")[0] == kind.name],
-        "docstring": docstring,
-    }  # fmt: skip
+        aliases=tuple(
+            alias for alias, (target, _) in ALIASES.items() if target.split("(")[0] == kind.name
+        ),
+        docstring=docstring,
+    )
 
 
-def named(name: str) -> Entry:
+def named(name: str) -> MetricEntry:
     """The entry of one metric, by its name, an alias or a text form.
 
     Raises:
@@ -69,31 +114,31 @@ def named(name: str) -> Entry:
     return entry(type(parse_metric(name)))
 
 
-def suite_entry(suite: Suite) -> Entry:
-    """What a suite says of itself, as plain data."""
-    return {
-        "name": suite.name,
-        "about": suite.about,
-        "metrics": list(suite.names),
-        "by": list(suite.by),
-        "percent": suite.percent,
-        "bands": [{"from": least, "word": word} for least, word in suite.bands],
-        "conventions": suite.conventions,
-    }
+def suite_entry(suite: Suite) -> SuiteEntry:
+    """What a suite says of itself."""
+    return SuiteEntry(
+        name=suite.name,
+        about=suite.about,
+        metrics=tuple(suite.names),
+        by=tuple(suite.by),
+        percent=suite.percent,
+        bands=tuple(suite.bands),
+        conventions=suite.conventions,
+    )
 
 
-def suite_entries() -> list[Entry]:
+def suite_entries() -> list[SuiteEntry]:
     """Every suite, the default first."""
     return [suite_entry(suite) for suite in (QUICK_SUITE, *SUITES.values())]
 
 
-def named_suite(name: str) -> Entry:
+def named_suite(name: str) -> SuiteEntry:
     """The entry of one suite.
 
     Raises:
         UnknownName: No suite is called that.
     """
-    suites = {one["name"]: one for one in suite_entries()}
+    suites = {one.name: one for one in suite_entries()}
     if name not in suites:
         raise UnknownName("suite", name, suites, hint="ragstone metrics --suite lists them.")
     return suites[name]

@@ -165,3 +165,10 @@ def test_the_page_of_real_labels_fits_and_says_who_labelled(labels: LabelTable, 
     assert "3 items, all labelled by two or more" in printed
     assert "q1" in printed.split("dividing them most")[1]
     assert printed.count("strip  ") <= 1
+
+
+def test_only_coefficients_that_are_shown_are_explained(labels: LabelTable) -> None:
+    printed = as_text(agreement_page(labels, [column(coefficients={"gwet_ac1": coefficient()})]))
+    assert "Gwet's AC1  chance is what items hard to tell get" in printed
+    assert "Cohen's" not in printed
+    assert "2,000 draws of items" in printed

@@ -96,6 +96,9 @@ def test_a_table_has_a_cell_a_fact(page_of: PageOf) -> None:
         ["", "b", "no claims", "0", ""],
         ["", "a note"],
     ]
+    html = as_html(page_of(table(columns, rows)))
+    assert '<td colspan="3">' in html, "of value, interval and what is drawn"
+    assert '<td colspan="6" class="below">a note' in html, "all but the first of seven"
 
 
 def test_a_name_that_all_rows_share_is_not_said(page_of: PageOf) -> None:

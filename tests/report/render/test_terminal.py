@@ -1,8 +1,10 @@
 """Small pages made by hand, as they stand on a terminal."""
 
 from collections.abc import Callable
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from ragstone.report.page import (
     Banner,
@@ -22,6 +24,7 @@ from ragstone.report.page import (
     P,
     Page,
     Paragraphs,
+    Phrase,
     Row,
     RowName,
     Scale,
@@ -36,7 +39,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
-from ragstone.report.render.terminal import as_text
+from ragstone.report.render.terminal import Shown, as_text
 
 PageOf = Callable[..., Page]
 SHARE = Scale(0, 1)
@@ -286,3 +289,45 @@ def test_only_the_gravest_rows_show_what_lies_behind_them(page_of: PageOf) -> No
 
 def test_what_is_to_be_copied_stays_as_it_is(page_of: PageOf) -> None:
     assert as_text(page_of(Verbatim(("a\tb", "x " * 60)))) == f"    a\tb\n    {'x ' * 60}\n"
+
+
+def coloured(page: Page) -> str:
+    console = Console(file=StringIO(), width=100, color_system="standard", force_terminal=True)
+    console.print(Shown(page))
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("tone", "code"),
+    [
+        ("good", "32"), ("bad", "31"), ("caution", "33"), ("undefined", "33"), ("missing", "35"),
+        ("equal", "94"), ("quiet", "90"), ("name", "36"),
+    ],
+)  # fmt: skip
+def test_words_have_the_colour_of_their_tone(page_of: PageOf, tone: Tone, code: str) -> None:
+    """The numbers of ANSI: 1 is bold, 3x a colour, 9x a bright one."""
+    page = page_of(Paragraphs(((Phrase("said", tone), Phrase("strong", tone, strong=True)),)))
+    assert coloured(page) == f"\x1b[{code}msaid\x1b[0m\x1b[1;{code}mstrong\x1b[0m\n"
+
+
+def test_an_interval_has_the_colour_of_its_verdict_and_a_bright_value(page_of: PageOf) -> None:
+    tones: tuple[Tone, ...] = ("bad", "")
+    cells = (IntervalCell(0.5, 0.25, 0.75, SHARE, tone=tone) for tone in tones)
+    page = page_of(table((Heading("value"),), [Row((cell,)) for cell in cells]))
+    head, bad, plain = coloured(page).splitlines()
+    assert "\x1b[90mvalue\x1b[0m" in head
+    assert "\x1b[31m├" in bad
+    assert "\x1b[1;31m●" in bad
+    assert "\x1b[36m├" in plain
+    assert "\x1b[1;96m●" in plain
+    for line in (bad, plain):
+        assert "\x1b[1m0.500\x1b[0m" in line
+        assert "\x1b[90m·" in line
+
+
+def test_the_verdict_stands_in_its_colour(page_of: PageOf) -> None:
+    lines = coloured(page_of(Banner("FAIL", "bad", ("1 broken", "Look.")))).splitlines()
+    assert lines[0] == "\x1b[31m█\x1b[0m"
+    assert lines[1] == "\x1b[31m█  \x1b[0m\x1b[1;31mFAIL  \x1b[0m\x1b[1m1 broken\x1b[0m"
+    assert lines[2].endswith("Look.")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ragstone.metrics import alias_note
-from ragstone.report.catalogue import Entry, catalogue
+from ragstone.report.catalogue import MetricEntry, SuiteEntry, catalogue
 from ragstone.report.groups import FAMILIES
 from ragstone.report.page import (
     Facts,
@@ -30,9 +30,9 @@ BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is bet
 def catalogue_page() -> Page:
     """All metrics by family: which way is better, the range, the judgements, what it is."""
     entries = catalogue()
-    families: dict[str, list[Entry]] = {}
+    families: dict[str, list[MetricEntry]] = {}
     for one in entries:
-        families.setdefault(one["family"], []).append(one)
+        families.setdefault(one.family, []).append(one)
     groups = tuple(
         Group(tuple(map(_row, ones)), FAMILIES.get(family, family.capitalize()))
         for family, ones in families.items()
@@ -44,51 +44,52 @@ def catalogue_page() -> Page:
     )
     return Page(
         "metrics", "", (section(Table(columns, groups), Paragraphs((more,))),),
-        record=lambda: entries,
+        record=lambda: [one.to_dict() for one in entries],
     )  # fmt: skip
 
 
-def metric_page(one: Entry) -> Page:
+def metric_page(one: MetricEntry) -> Page:
     """One metric in full."""
     facts = [
-        Note("metric", (strong(one["name"]), f"  {one['family']}")),
-        Note("range", f"{_range(one)}, {BETTER[one['better']]}"),
-        Note("judgements", ", ".join(one["judgements"]) or "none"),
-        *(Note("filled by", who_can(by)) for by in one["filled_by"]),
-        *([Note("requires", ", ".join(one["requires"]))] if one["requires"] else []),
-        *(Note("parameters", f"{name} = {value!r}") for name, value in one["parameters"].items()),
-        *(Note("aliases", alias_note(alias) or alias) for alias in one["aliases"]),
+        Note("metric", (strong(one.name), f"  {one.family}")),
+        Note("range", f"{_range(one)}, {BETTER[one.better]}"),
+        Note("judgements", ", ".join(one.judgements) or "none"),
+        *(Note("filled by", who_can(by)) for by in one.filled_by),
+        *([Note("requires", ", ".join(one.requires))] if one.requires else []),
+        *(Note("parameters", f"{name} = {value!r}") for name, value in one.parameters.items()),
+        *(Note("aliases", alias_note(alias) or alias) for alias in one.aliases),
     ]
-    lines = tuple(OutlineItem(line) for line in one["docstring"].split("\n"))
+    lines = tuple(OutlineItem(line) for line in one.docstring.split("\n"))
     sections = (section(Facts(tuple(facts)), Outline(lines)),)
-    return Page("metrics", one["name"], sections, record=lambda: one)
+    return Page("metrics", one.name, sections, record=one.to_dict)
 
 
-def suite_page(suites: Sequence[Entry]) -> Page:
+def suite_page(suites: Sequence[SuiteEntry]) -> Page:
     """Suites with their metrics and conventions."""
     sections = []
     for one in suites:
-        facts = [Note("", one["about"]), Note("metrics", ", ".join(one["metrics"]))]
-        facts += [Note("by", ", ".join(one["by"]))] if one["by"] else []
-        facts += [Note("conventions", one["conventions"])] if one["conventions"] else []
-        bands = ", ".join(f"{band['word']} from {band['from']:g}" for band in one["bands"])
+        facts = [Note("", one.about), Note("metrics", ", ".join(one.metrics))]
+        facts += [Note("by", ", ".join(one.by))] if one.by else []
+        facts += [Note("conventions", one.conventions)] if one.conventions else []
+        bands = ", ".join(f"{word} from {least:g}" for least, word in one.bands)
         facts += [Note("bands", bands)] if bands else []
-        sections.append(Section((Facts(tuple(facts)),), strong(one["name"])))
-    return Page("metrics", "", tuple(sections), record=lambda: suites)
+        sections.append(Section((Facts(tuple(facts)),), strong(one.name)))
+    record = [one.to_dict() for one in suites]
+    return Page("metrics", "", tuple(sections), record=lambda: record)
 
 
-def _row(one: Entry) -> Row:
-    name = RowName(one["name"], one["better"])
-    cells = (name, _range(one), ", ".join(one["judgements"]) or "–", quiet(_short(one)))
-    return Row(cells, (quiet(one["about"]),))
+def _row(one: MetricEntry) -> Row:
+    name = RowName(one.name, one.better)
+    cells = (name, _range(one), ", ".join(one.judgements) or "–", quiet(_short(one)))
+    return Row(cells, (quiet(one.about),))
 
 
-def _range(one: Entry) -> str:
-    low, high = one["range"]
-    return f"{low:g} or {high:g}" if one["rate"] else f"{low:g} to {high:g}"
+def _range(one: MetricEntry) -> str:
+    low, high = one.range
+    return f"{low:g} or {high:g}" if one.rate else f"{low:g} to {high:g}"
 
 
-def _short(one: Entry) -> str:
+def _short(one: MetricEntry) -> str:
     """Who fills it, in a few words."""
-    first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in one["filled_by"])
+    first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in one.filled_by)
     return " and ".join(first) or "the data"
