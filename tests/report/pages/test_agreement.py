@@ -172,3 +172,10 @@ def test_only_coefficients_that_are_shown_are_explained(labels: LabelTable) -> N
     assert "Gwet's AC1  chance is what items hard to tell get" in printed
     assert "Cohen's" not in printed
     assert "2,000 draws of items" in printed
+
+
+def test_the_record_has_every_label_and_what_was_left_out(labels: LabelTable) -> None:
+    record: Any = agreement_page(labels, [column()]).record()
+    assert record["labels"] == [column().to_dict()]
+    assert (record["n_rows"], record["annotators"]) == (6, ["ann", "ben"])
+    assert (record["discarded"], record["set_aside"], record["broken_rules"]) == ({}, {}, [])

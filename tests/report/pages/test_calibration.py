@@ -262,3 +262,14 @@ def test_how_steady_a_judge_is_is_measured_or_not() -> None:
     written = as_markdown(page)
     assert "| asked again | support.verdict 0.125 (0.000 – 0.250), n 40 |" in written
     assert "| order of two answers | not measured |" in written
+
+
+def test_the_passport_names_what_the_judge_is_made_of() -> None:
+    judge = {"judges": ["a", "b"], "models": {"a": ["m-1", "m-2"]}, "prompts": {"support": "7f"},
+             "plan": "bundled", "local": ["words/1"]}  # fmt: skip
+    written = as_markdown(passport_page(found((estimate(),), passport={"judge": judge})))
+    assert written.startswith("# Passport of the judge a, b\n")
+    for row in ("data | cornwall.jsonl e7342ba47bb8", "model | a: m-1, m-2", "prompt | support 7f",
+                "plan | bundled", "local | words/1"):  # fmt: skip
+        assert f"| {row} |" in written
+    assert "| plan |" not in as_markdown(passport_page(found((estimate(),))))

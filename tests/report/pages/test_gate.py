@@ -5,7 +5,19 @@ import pytest
 
 from ragstone.decisions.gating.gate import Decided, GateResult
 from ragstone.report.failing import FailingExample
-from ragstone.report.page import Banner, Count, IntervalCell, Mark, P, Page, Phrase, Row, Verdict
+from ragstone.report.page import (
+    Banner,
+    Count,
+    Facts,
+    IntervalCell,
+    Mark,
+    P,
+    Page,
+    Phrase,
+    Row,
+    Verdict,
+    plain,
+)
 from ragstone.report.pages.gate import advice, gate_page, headline
 from ragstone.report.render.junit import as_junit
 from ragstone.report.render.markdown import as_markdown
@@ -231,3 +243,20 @@ def test_the_worst_examples_lie_behind_their_row(page: Callable[..., Page], text
          "reasons": ["claim absent: 90 m"]}
     ]  # fmt: skip
     assert len(item.inner) == 3
+
+
+def small_print(page: Page) -> dict[str, str]:
+    (facts,) = page.sections[-1].blocks
+    assert isinstance(facts, Facts)
+    return {note.name: plain(note.words) for note in facts.rows}
+
+
+def test_the_small_print_explains_the_words_of_the_page(page: Callable[..., Page]) -> None:
+    by_means = small_print(page(decided(method="t")))
+    assert list(by_means) == ["holds", "broken", "p broken", "open", "means", "missing"]
+    assert by_means["holds"].startswith("the whole 90 % interval clears the bar")
+    assert "over the 1 requirements and systems" in by_means["broken"]
+    exact = small_print(page(decided(method="clopper_pearson", counted="labels")))
+    assert list(exact)[-3:] == ["rates", "missing", "n"]
+    assert "from 299 rows on" in exact["rates"], "log .05 / log .99 = 298.07"
+    assert list(small_print(page(decided(), on="point"))) == ["decided", "missing"]

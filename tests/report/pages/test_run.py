@@ -219,6 +219,18 @@ def test_a_metric_that_no_system_has_is_one_row(estimate: Make) -> None:
     )  # fmt: skip
 
 
+def test_two_systems_without_a_value_are_one_row_only_for_the_same_reasons(estimate: Make) -> None:
+    ones = [
+        estimate("precision", n_undefined=4, reasons={"no_retrieval": 4}, group={"system": system})
+        for system in ("a", "b")
+    ]
+    (row,) = estimate_table(ones).rows
+    assert row.names[1] == "all 2"
+    assert row.cells[4] == Count(8, "undefined")
+    ones[1] = estimate("precision", n_undefined=4, reasons={"other": 4}, group={"system": "b"})
+    assert [one.names[1] for one in estimate_table(ones).rows] == ["a", "b"]
+
+
 def test_a_percent_suite_shows_percent(estimate: Make, text: Print) -> None:
     one = estimate("precision", 0.6666, low=0.5, high=0.75, method="t")
     printed = text(as_page(estimate_table([one], ["graphrag"])))
