@@ -32,7 +32,11 @@ OPTIONS: Mapping[str, str] = {
 }
 """The options whose names are not those of the arguments with dashes for underlines."""
 
-COMMANDS: Mapping[str, str] = {"draw_sample": "sample", "rescore": "score"}
+COMMANDS: Mapping[str, str] = {
+    "draw_sample": "sample",
+    "mean_sizes": "plan mean",
+    "rescore": "score",
+}
 """The commands whose names are not those of the functions."""
 
 IN_PYTHON: Mapping[str, str] = dict.fromkeys(("kinds", "metrics_from"), "an import of their file")

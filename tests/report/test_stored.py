@@ -152,7 +152,7 @@ def test_graphrag_table_leaves_undefined_and_missing_empty(run: Run) -> None:
 
 def test_graphrag_table_of_a_run_without_its_metrics_says_what_to_do(tmp_path: Path) -> None:
     plain = evaluate(ROWS, metrics=["exact_match"], out=tmp_path / "run")
-    with pytest.raises(InputError, match=r"score .* --suite graphrag"):
+    with pytest.raises(InputError, match=r'rescore\(run=".*", suites="graphrag"\)'):
         graphrag_table(plain)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ragstone.argument import in_python
 from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
 from ragstone.judges.similarity import bertscore, count_documents
 from ragstone.models.builtin import PLACE
@@ -150,7 +151,8 @@ def test_similarities_that_failed_are_asked_again_and_nothing_else_is(tmp_path: 
     silent = plane(silent_on=["Both."])
     before = evaluate(given, metrics=names, embedder=silent, out=out)
     assert one(before, "semantic_similarity").n_missing == 1
-    assert any("ragstone score RUN asks" in words(remark) for remark in before.manifest["remarks"])
+    told = [in_python(words(remark)) for remark in before.manifest["remarks"]]
+    assert any("rescore(run=RUN) asks" in one for one in told)
     still = rescore(out, embedder=silent)
     assert one(still, "semantic_similarity").n == one(before, "semantic_similarity").n
     assert sorted(still.ledger().rows()) == sorted(before.ledger().rows())

@@ -140,7 +140,7 @@ def named_suite(name: str) -> SuiteEntry:
     """
     suites = {one.name: one for one in suite_entries()}
     if name not in suites:
-        raise UnknownName("suite", name, suites, hint="ragstone metrics --suite lists them.")
+        raise UnknownName("suite", name, suites, hint=f"There are {', '.join(suites)}.")
     return suites[name]
 
 

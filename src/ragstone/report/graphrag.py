@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.argument import argument, call
 from ragstone.errors import InputError
 from ragstone.examples import from_frame
 from ragstone.metrics import SUITES, parse_metric
@@ -57,7 +58,7 @@ def graphrag_table(run: StoredRun) -> pl.DataFrame:
     if not set(forms.values()) & set(scores["metric"].unique()):
         raise InputError(
             "The run has no score that a GraphRAG report shows. First: "
-            f"ragstone score {run.path} --suite graphrag"
+            f"{call('rescore', argument('run', run.path), argument('suites', 'graphrag'))}"
         )
     examples = from_frame(run.examples())
     types = pl.DataFrame(

@@ -5,7 +5,7 @@ An argument in it is told at the door, see ``ragstone.argument``.
 
 from collections.abc import Callable, Mapping
 
-from ragstone.argument import argument
+from ragstone.argument import argument, call
 from ragstone.reason import SAID, Reason
 
 Facts = Mapping[str, str]
@@ -235,7 +235,7 @@ SENTENCES: Mapping[str, Callable[[Facts], str]] = {
     "no_encoder": lambda facts: f"No encoder, so what rests on one is missing. {facts[SAID]}",
     "similarities_failed": lambda facts: (
         f"Similarities failed {_times(int(facts['n']))}, and what rests on them is missing: "
-        "ragstone score RUN asks for these again."
+        f"{call('rescore', argument('run', 'RUN'))} asks for these again."
     ),
     "strings_alone": lambda facts: f"local judged by strings alone: {facts[SAID]}",
     "texts_cut": _texts_cut,

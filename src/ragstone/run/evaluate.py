@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+from ragstone.argument import argument, call
 from ragstone.errors import DiskFull, InputError, room_for
 from ragstone.examples import Examples
 
@@ -204,7 +205,8 @@ def _left_out(metrics: Sequence[str]) -> list[str]:
     """Where the run is gone through again, what has to be scored again by itself."""
     if not metrics:
         return []
-    return [f"ragstone score RUN scores these again, which were added later: {', '.join(metrics)}."]
+    scores = call("rescore", argument("run", "RUN"))
+    return [f"{scores} scores these again, which were added later: {', '.join(metrics)}."]
 
 
 def _fraction(prepared: Prepared, done: int) -> float | None:

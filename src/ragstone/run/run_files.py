@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from ragstone.argument import argument, call
 from ragstone.errors import DamagedRun, Fault
 from ragstone.parquet import scan_parquet
 
@@ -210,7 +211,7 @@ class RunFiles:
     def _made_anew(self) -> str:
         return (
             "The evaluate command that made the run makes it anew; where only scores and estimates "
-            f"are damaged, ragstone score {self.path} does."
+            f"are damaged, {call('rescore', argument('run', self.path))} does."
         )
 
     @property

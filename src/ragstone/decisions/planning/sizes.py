@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.argument import argument
+from ragstone.argument import argument, call
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored, mean_of
 from ragstone.errors import InputError
@@ -193,7 +193,7 @@ def paired_sizes(
     if len(systems) < 2:
         raise InputError(
             f"{scored.run.path} has one system, {', '.join(systems) or 'none'}: a comparison needs "
-            "two. For one mean: ragstone plan mean."
+            f"two. For one mean: {call('mean_sizes')}."
         )
     if baseline is not None:
         known_system(scored, baseline)

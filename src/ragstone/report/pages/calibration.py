@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ragstone.argument import argument, call
 from ragstone.report.figures import METHODS, counted, ends, method_word, number, scale_of
 from ragstone.report.page import (
     Bin,
@@ -42,9 +43,10 @@ if TYPE_CHECKING:
 SLACK = 0.05
 """A difference of numbers of labels that only rounding makes."""
 
+BY_VERDICT = call("draw_sample", argument("by", "stratified"), argument("strata", "verdict"))
 FLAGS = {
     "unlabelled_stratum": "a verdict of the judge that nobody labelled counts as anything from 0 "
-    "to 1: label some of it (ragstone sample --by stratified --strata verdict)",
+    f"to 1: label some of it ({BY_VERDICT})",
     "few_labels": "fewer than 20 labels: take the interval as rough",
     "few_clusters": "labels of fewer than 20 clusters: take the interval as rough",
 }
@@ -107,10 +109,10 @@ def _not_random(found: "Calibration") -> Iterator[Section]:
         same.setdefault("; ".join(one.differences), {})[where] = None
     words = "; ".join(f"{why}, p < .001: {', '.join(where)}" for why, where in same.items())
     follows = (
-        "Corrected all the same, as --assume-random says."
+        f"Corrected all the same, as {argument('assume_random', True)} says."
         if found.assume_random
-        else "So nothing of these is corrected. ragstone sample draws what to label, with its "
-        "chances; --assume-random corrects all the same."
+        else f"So nothing of these is corrected. {call('draw_sample')} draws what to label, with "
+        f"its chances; {argument('assume_random', True)} corrects all the same."
     )
     first = (strong("The labels are no random sample: ", "bad"), words)
     yield section(Paragraphs((first, follows)))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import floor, log10
 
+from ragstone.argument import argument
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
 from ragstone.decisions.comparing.ranking import Ranked
 from ragstone.report.figures import METHODS, counted, percent
@@ -80,7 +81,7 @@ def _header(found: Comparisons) -> Facts:
     metrics = counted(len({one.metric for one in found.comparisons}), "metric")
     cluster = "" if found.cluster == "question_id" else f"; clusters by {found.cluster}"
     margin = (
-        quiet("not stated, so nothing is equivalent: --margin X")
+        quiet(f"not stated, so nothing is equivalent: {argument('margin', 'X')}")
         if found.margin is None
         else f"±{found.margin:g}, in the unit of each metric"
     )

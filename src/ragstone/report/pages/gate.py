@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from math import ceil, log, log1p
 from typing import Any
 
+from ragstone.argument import argument, call
 from ragstone.decisions.gating.gate import (
     GRAVEST_FIRST,
     NO_RANDOM_SAMPLE,
@@ -55,7 +56,8 @@ EXACT = ("clopper_pearson", "cluster_clopper_pearson")
 """The intervals that are made of exact tails."""
 
 TO_DRAW = (
-    "ragstone sample draws what to label; --assume-random decides by these labels all the same."
+    f"{call('draw_sample')} draws what to label; {argument('assume_random', True)} decides by "
+    "these labels all the same."
 )
 TO_FILL = (
     "Where a model failed, the same evaluate command asks it again; where people judged, label the "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ragstone.argument import argument, call, marked
 from ragstone.decisions.weighing.weights import EQUAL, Fit, FittedWeights, Weight
 from ragstone.report.figures import counted
 from ragstone.report.page import (
@@ -104,7 +105,8 @@ def _settled(found: FittedWeights) -> Iterator[Note]:
     tone: Tone = "good" if kept else "caution"
     word = "the fitted weights" if kept else "the starting weights"
     yield Note("keep", (strong(word, tone), f": {found.why}."))
-    yield Note("use", f"ragstone score {found.run} --metric '{found.composite}'")
+    given = (argument("run", found.run), argument("metrics", found.composite))
+    yield Note("use", call("rescore", *given))
 
 
 def _small_print(found: FittedWeights) -> Iterator[Note]:
@@ -112,7 +114,9 @@ def _small_print(found: FittedWeights) -> Iterator[Note]:
         lacking = ", ".join(f"{name} {count:,}" for name, count in found.left_out.items())
         said = f"{counted(found.n_left_out, _noun(found))} for want of a score: {lacking}"
         yield Note("left out", said)
-    yield from (Note("no part", f"{name}: {reason}") for name, reason in found.excluded.items())
+    yield from (
+        Note("no part", f"{name}: {marked(reason)}") for name, reason in found.excluded.items()
+    )
     yield Note("folds", f"{found.folds} of whole questions, seed {found.seed}")
 
 
