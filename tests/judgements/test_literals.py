@@ -56,12 +56,16 @@ NO_KINDS = {
     "judges/llm/statements.py": ("statements",),
     "labels/agreement.py": ("agreement",),
     "models/chat/litellm.py": ("response",),
+    "report/groups.py": ("grounding",),
+    "report/pages/agreement.py": ("agreement",),
+    "report/pages/weights.py": ("rating",),
     "run/spec.py": ("citations",),
     "testing/__init__.py": ("claims",),
 }
 """Words that mean something else: a setting, a key of a result, an attribute of a package, a field
-of people's files or of a model's reply, a column of another kind, a function."""
-ROOMS_OF_KINDS = ("judgements", "metrics", "report")
+of people's files or of a model's reply, a column of another kind, a function, a page, a family of
+metrics."""
+ROOMS_OF_KINDS = ("judgements", "metrics")
 
 
 def literals(tree: ast.AST) -> Iterator[ast.Constant]:

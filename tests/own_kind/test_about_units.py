@@ -5,13 +5,16 @@ from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import ragstone
+from ragstone.cli import app
 from ragstone.decisions.calibrating.people import labelled_in_part
 from ragstone.judgements import Ask, Column, Kind, References, load_kinds
 from ragstone.judges import HumanJudge
 from ragstone.metrics import load_metrics
 from ragstone.models.chat import ChatRequest
+from ragstone.report import dossier
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 KIND = '''"""Vague: is it said without a number?"""
@@ -65,11 +68,17 @@ def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     load_kinds(tmp_path / "vague.py")
     metrics = [str(one) for one in load_metrics(tmp_path / "vague_metrics.py")]
     row = {"id": "1", "question": "How long is the pier?", "answer": " ".join(SAID)}
-    found = ragstone.evaluate([row], metrics=metrics, judge=ScriptedModel(reply, name="m"))
+    found = ragstone.evaluate(
+        [row], metrics=metrics, judge=ScriptedModel(reply, name="m"), out=tmp_path / "run"
+    )
     rows = found.judgements("vague").sort("index")
     assert rows["vague"].to_list() == [True, True, False]
     (estimate,) = [one for one in found.estimate_list if not one.group]
     assert estimate.value == pytest.approx(2 / 3)
+    record = dossier(found, "1")
+    assert [claim["vague"]["vague"] for claim in record["claims"]] == [True, True, False]
+    shown = CliRunner().invoke(app, ["show", str(found.path), "1"]).stdout
+    assert "vague  index 0, vague true" in shown
 
 
 LOUD = '''"""Loud: does it shout?"""

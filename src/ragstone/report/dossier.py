@@ -8,21 +8,31 @@ from typing import Any
 import polars as pl
 
 from ragstone.errors import UnknownName
-from ragstone.judgements import KINDS
+from ragstone.examples.labels import FIELDS, Unit
+from ragstone.judgements import ASKS, KINDS, Ask, Claims, Statements, View
 
 from .stored import Readable
 
 NEAR = 5_000
 Rows = list[dict[str, Any]]
 
+PLACES: Mapping[Unit, str] = {
+    "claim": FIELDS["claim"],
+    "statement": FIELDS["statement"],
+    "evidence": "gold_evidence",
+    "context": FIELDS["context"],
+}
+"""Where the units of which there are several stand."""
+
 
 def dossier(run: Readable, example: str) -> dict[str, Any]:
     """The example, and beside each part of it what was judged.
 
     ``contexts`` carry their relevance, ``claims`` and ``statements`` their
-    support and agreement, ``gold_evidence`` its support; other kinds stand
-    under ``judgements``. ``scores`` is one entry a metric, with its status. ``calls`` are the
-    questions that were put to models, with the exact prompt, every reply and its cost.
+    support and agreement, ``gold_evidence`` its support, each also what a kind of a user's own says
+    of it; other kinds stand under ``judgements``. ``scores`` is one entry a metric, with its
+    status. ``calls`` are the questions that were put to models, with the exact prompt, every reply
+    and its cost.
 
     Raises:
         UnknownName: The run has no such example; names that are near.
@@ -36,8 +46,9 @@ def dossier(run: Readable, example: str) -> dict[str, Any]:
         raise UnknownName("example", example, known, hint="ragstone show RUN lists some.")
     record = found.row(0, named=True)
     judged = {kind: _rows(run.judgements(kind), example) for kind in KINDS}
-    support, agreement = judged.pop("support"), judged.pop("agreement")
-    relevance = {row["rank"]: row for row in reversed(judged.pop("relevance"))}
+    claims, statements = (_made(judged, view) for view in (Claims, Statements))
+    placed = {ask.kind for unit in PLACES for ask in asks_about(unit)}
+    made = {*Claims.made_by, *Statements.made_by}
     return {
         "id": record["id"],
         "question_id": record["question_id"],
@@ -47,34 +58,21 @@ def dossier(run: Readable, example: str) -> dict[str, Any]:
         "policy": record["policy"],
         "contexts": record["contexts"]
         and [
-            {**context, "relevance": relevance.get(context["rank"])}
+            {**context, **_beside(judged, "context", context)}
             for context in sorted(record["contexts"], key=lambda context: int(context["rank"]))
         ],
         "answer": record["answer"],
-        "claims": [
-            {
-                **claim,
-                "support": _about(support, "claim", 0, claim),
-                "agreement": [row for row in agreement
-                              if row["origin"] == "claim" and row["index"] == claim["index"]],
-            }
-            for claim in judged.pop("claims")
-        ],
+        PLACES["claim"]: [{**one, **_beside(judged, "claim", one)} for one in claims],
         "reference": record["reference"],
-        "statements": [
-            {
-                **statement,
-                "agreement": _about(agreement, "statement", statement["reference"], statement),
-                "support": _about(support, "statement", statement["reference"], statement),
-            }
-            for statement in judged.pop("statements")
-        ],
-        "gold_evidence": [
-            {"text": text, "support": _about(support, "evidence", 0, {"index": at})}
+        PLACES["statement"]: [{**one, **_beside(judged, "statement", one)} for one in statements],
+        PLACES["evidence"]: [
+            {"text": text, **_beside(judged, "evidence", {"index": at})}
             for at, text in enumerate(record["evidence"])
         ],
         "reference_contexts": record["reference_contexts"],
-        "judgements": {kind: rows for kind, rows in judged.items() if rows},
+        "judgements": {
+            kind: rows for kind, rows in judged.items() if rows and kind not in placed | made
+        },
         "scores": run.scores()
         .filter(pl.col("example_id") == example)
         .select("metric", "status", "value", "label", "reason")
@@ -99,11 +97,26 @@ def _rows(frame: pl.DataFrame, example: str) -> Rows:
     return rows.drop("example_id", "subject", strict=False).unique(maintain_order=True).to_dicts()
 
 
-def _about(
-    rows: Rows, origin: str, reference: int, unit: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """The row about one proposition; None where nobody judged it."""
-    for row in rows:
-        if (row["origin"], row["reference"], row["index"]) == (origin, reference, unit["index"]):
-            return row
-    return None
+def asks_about(unit: Unit) -> list[Ask]:
+    """What is asked about units of one sort."""
+    return [ask for ask in ASKS.values() if ask.over is not None and ask.over.unit == unit]
+
+
+def _made(judged: Mapping[str, Rows], view: type[View]) -> Rows:
+    return [row for maker in view.made_by for row in judged[maker]]
+
+
+def _beside(judged: Mapping[str, Rows], unit: Unit, one: Mapping[str, Any]) -> dict[str, Any]:
+    """By kind what was said of one unit, None where nothing was; where that is held against every
+    reference, a list."""
+    found: dict[str, Any] = {}
+    for ask in asks_about(unit):
+        keys = ask.over.keys if ask.over else ()
+        known = [key for key in keys if key in one]
+        rows = [
+            row
+            for row in judged[ask.kind]
+            if row.get("origin", unit) == unit and all(row[key] == one[key] for key in known)
+        ]
+        found[ask.kind] = rows if len(known) < len(keys) else next(iter(rows), None)
+    return found

@@ -4,19 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragstone.errors import RagstoneError
-from ragstone.judgements import ASKS
+from ragstone.judgements import ASKS, KINDS, Kind, Relevance, kind_of
 from ragstone.metrics import Composite, Metric, parse_metric
 
+from .dossier import PLACES, asks_about
 from .figures import number, shortened
 
 Record = Mapping[str, Any]
 
-GOOD = ("supported", "matches", "full")
 TEXT, LINE = 160, 320
 MOST_LINES = 3
-
-SAID_ELSEWHERE = ("grounding",)
-"""Follows from the verdicts on claims."""
 
 
 def why(found: Record, metric: str, *, most: int = MOST_LINES) -> list[str]:
@@ -50,42 +47,49 @@ def _asks(metric: str) -> frozenset[str]:
     if isinstance(made, Composite):
         parts = list(made.components().values())
     asks = frozenset[str]().union(*(part.asks for part in parts))
-    behind = {"support/claim"} if "grounding/support" in asks else set[str]()
-    return asks | behind
+    return asks.union(*(ASKS[ask].after for ask in asks if kind_of(ask).derived))
 
 
 def _held(found: Record, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
     """The verdict on each proposition and context that speaks against it, and a line."""
-    for what, text, judged in _propositions(found, asks):
-        if judged and judged["verdict"] and judged["verdict"] not in GOOD:
-            yield judged["verdict"], _line(f"{what} {judged['verdict']}", text, judged["reason"])
-    for context in found["contexts"] or () if "relevance" in asks else ():
-        judged = context["relevance"]
-        if judged and judged["relevant"] is False:
-            head = f"context {context['rank']} not relevant"
-            yield "not relevant", _line(head, "", judged["reason"])
+    for what, text, kind, judged in _of_units(found, asks):
+        if against := _against(kind, judged):
+            yield against, _line(f"{what} {against}", text, judged["reason"])
 
 
-def _propositions(found: Record, asks: frozenset[str]) -> Iterator[tuple[str, str, Record | None]]:
-    """What it is, its text, and what was said of it."""
-    for claim in found["claims"]:
-        if "support/claim" in asks:
-            yield "claim", claim["text"], claim["support"]
-        if "agreement/claim" in asks:
-            yield from (("claim", claim["text"], row) for row in claim["agreement"])
-    for statement in found["statements"]:
-        for ask, column in (("support/statement", "support"), ("agreement/statement", "agreement")):
-            if ask in asks:
-                yield "statement", statement["text"], statement[column]
-    if "support/evidence" in asks:
-        for evidence in found["gold_evidence"]:
-            yield "evidence", evidence["text"], evidence["support"]
+def _of_units(found: Record, asks: frozenset[str]) -> Iterator[tuple[str, str, type[Kind], Record]]:
+    """What a unit is, its text, a kind, and what it says of it."""
+    for unit, place in PLACES.items():
+        for one in found[place] or ():
+            what = f"{unit} {one['rank']}" if unit == "context" else unit
+            for ask in (one for one in asks_about(unit) if one.name in asks):
+                said = one[ask.kind]
+                for row in said if isinstance(said, list) else [said] if said else []:
+                    yield what, "" if unit == "context" else one["text"], KINDS[ask.kind], row
+
+
+def _against(kind: type[Kind], row: Record) -> str:
+    """The verdict of a row that speaks against what it is about; empty where it does not."""
+    if kind is Relevance:
+        return "not relevant" if row["relevant"] is False else ""
+    good, verdict = _good(kind), row.get(kind.decides)
+    return str(verdict) if good and verdict and verdict not in good else ""
+
+
+def _good(kind: type[Kind]) -> tuple[str, ...]:
+    return kind.columns[kind.decides].positive if kind.decides else ()
 
 
 def _others(found: Record, asks: frozenset[str]) -> Iterator[str]:
     """Judgements that carry a reason; of counting there is none."""
+    of_units = [
+        (kind.name, row)
+        for _, _, kind, row in _of_units(found, asks)
+        if kind is not Relevance and not _good(kind)
+    ]
     for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
-        for row in found["judgements"].get(kind, ()) if kind not in SAID_ELSEWHERE else ():
+        rows = [] if KINDS[kind].derived else found["judgements"].get(kind, [])
+        for row in [*rows, *(row for name, row in of_units if name == kind)]:
             facts = [
                 _fact(name, value)
                 for name, value in row.items()

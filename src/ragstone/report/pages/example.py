@@ -4,7 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ragstone.examples.labels import Unit
+from ragstone.judgements import Agreement, Citation, Lexical, Relevance, Response, Support
 from ragstone.report.calls import call_items
+from ragstone.report.dossier import PLACES, asks_about
 from ragstone.report.figures import number
 from ragstone.report.page import (
     Block,
@@ -36,8 +39,10 @@ TONES: Mapping[str, Tone] = {
     "contradicted": "bad", "contradicts": "bad",
 }  # fmt: skip
 
-ELSEWHERE = ("response", "citations", "lexical")
+ELSEWHERE = (Response.name, Citation.name, Lexical.name)
 """Kinds that stand with the answer and the reference."""
+OURS = (Relevance.name, Support.name, Agreement.name)
+"""Kinds that are shown with the unit they are about, in words of their own."""
 
 Record = Mapping[str, Any]
 Items = Iterator[OutlineItem]
@@ -92,11 +97,11 @@ def _contexts(found: Record) -> Items:
         yield OutlineItem(quiet("it retrieved nothing"))
     for context in contexts or ():
         score = "" if context["score"] is None else f"  score {number(context['score'])}"
-        judged = _relevance(context["relevance"]) if context["relevance"] else []
+        judged = _relevance(context[Relevance.name]) if context[Relevance.name] else []
         text = "(no text)" if context["text"] is None else context["text"]
         yield OutlineItem(
             (Phrase(context["id"], "name"), quiet(score), *judged),
-            (OutlineItem(Phrase(text, "text")),),
+            (OutlineItem(Phrase(text, "text")), *_further("context", context)),
             lead=f"{context['rank']:>2}",
         )
 
@@ -114,20 +119,22 @@ def _relevance(judged: Record) -> list[str | Phrase]:
 
 def _answer(found: Record) -> Items:
     yield OutlineItem(Phrase("–" if found["answer"] is None else found["answer"], "text"))
-    for judged in found["judgements"].get("response", ()):
+    for judged in found["judgements"].get(Response.name, ()):
         yield OutlineItem(("response type ", strong(str(judged["response_type"])), _source(judged)))
-    for cited in found["judgements"].get("citations", ()):
+    for cited in found["judgements"].get(Citation.name, ()):
         names = cited["context"] or Phrase("no retrieved context", "bad")
         yield OutlineItem(("cites ", strong(cited["marker"]), " = ", names))
 
 
 def _claims(found: Record) -> Items:
     several = len(found["reference"]) > 1
-    for claim in found["claims"]:
-        judged = [OutlineItem(_support(claim["support"]))] if claim["support"] else []
-        for row in claim["agreement"]:
+    for claim in found[PLACES["claim"]]:
+        said = claim[Support.name]
+        judged = [OutlineItem(_support(said))] if said else []
+        for row in claim[Agreement.name]:
             which = f"reference {row['reference'] + 1} " if several else ""
             judged.append(OutlineItem([*_verdict(f"{which}says it: ", row), _source(row)]))
+        judged += _further("claim", claim)
         text = Phrase(claim["text"], "text")
         yield OutlineItem(text, tuple(judged), lead=f"{claim['index'] + 1:>2}")
 
@@ -159,35 +166,49 @@ def _reference(found: Record) -> Items:
     for at, text in enumerate(found["reference"]):
         inner = [
             OutlineItem(quiet(_numbers(lexical, skip=("reference",))))
-            for lexical in found["judgements"].get("lexical", ())
+            for lexical in found["judgements"].get(Lexical.name, ())
             if lexical["reference"] == at
         ]
-        inner += [_statement(one) for one in found["statements"] if one["reference"] == at]
+        inner += [_statement(one) for one in found[PLACES["statement"]] if one["reference"] == at]
         yield OutlineItem(Phrase(text, "text"), tuple(inner), lead=f"{at + 1:>2}" * several)
 
 
 def _statement(found: Record) -> OutlineItem:
     judged = []
-    if found["agreement"]:
-        said = [*_verdict("answer: ", found["agreement"]), _source(found["agreement"])]
+    if agreement := found[Agreement.name]:
+        said = [*_verdict("answer: ", agreement), _source(agreement)]
         judged.append(OutlineItem(said))
-    if found["support"]:
-        judged.append(OutlineItem(_support(found["support"])))
+    if support := found[Support.name]:
+        judged.append(OutlineItem(_support(support)))
+    judged += _further("statement", found)
     return OutlineItem(Phrase(found["text"], "text"), tuple(judged), lead="·")
 
 
 def _evidence(found: Record) -> Items:
-    for at, evidence in enumerate(found["gold_evidence"]):
-        support = evidence["support"]
-        judged = (OutlineItem(_support(support)),) if support else ()
-        yield OutlineItem(Phrase(evidence["text"], "text"), judged, lead=f"{at + 1:>2}")
+    for at, evidence in enumerate(found[PLACES["evidence"]]):
+        support = evidence[Support.name]
+        judged = [OutlineItem(_support(support))] if support else []
+        judged += _further("evidence", evidence)
+        yield OutlineItem(Phrase(evidence["text"], "text"), tuple(judged), lead=f"{at + 1:>2}")
 
 
 def _others(found: Record) -> Items:
     for kind, rows in found["judgements"].items():
         for row in rows if kind not in ELSEWHERE else ():
-            facts = {name: value for name, value in row.items() if value is not None}
-            yield OutlineItem((strong(kind), f"  {_numbers(facts)}", _source(row)))
+            yield _plainly(kind, row)
+
+
+def _further(unit: Unit, one: Record) -> Items:
+    """What kinds of a user's own say of a unit."""
+    for ask in asks_about(unit):
+        said = () if ask.kind in OURS else one.get(ask.kind) or ()
+        for row in said if isinstance(said, list) else [said] if said else []:
+            yield _plainly(ask.kind, row)
+
+
+def _plainly(kind: str, row: Record) -> OutlineItem:
+    facts = {name: value for name, value in row.items() if value is not None}
+    return OutlineItem((strong(kind), f"  {_numbers(facts)}", _source(row)))
 
 
 def _labels(found: Record) -> Items:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ragstone.argument import argument, call, marked
+from ragstone.decisions.weighing.opinions import Sort
 from ragstone.decisions.weighing.weights import EQUAL, Fit, FittedWeights, Weight
 from ragstone.report.figures import counted
 from ragstone.report.page import (
@@ -86,7 +87,7 @@ def _fits(found: FittedWeights) -> Table:
     rows = [_fit(start, found.start, scale), _fit("fitted weights", found.fitted, scale)]
     gain = IntervalCell(found.gain, found.gain_low, found.gain_high)
     rows.append(Row((RowName("gain", strong=True), gain, "")))
-    loss = "log loss" if found.sort == "preference" else "squared error"
+    loss = "log loss" if found.sort == Sort.PREFERENCE else "squared error"
     columns = (
         Heading("on questions\nnot fitted on"),
         Heading(loss, level=found.level),
@@ -121,4 +122,4 @@ def _small_print(found: FittedWeights) -> Iterator[Note]:
 
 
 def _noun(found: FittedWeights) -> str:
-    return "pair" if found.sort == "preference" else "rating"
+    return "pair" if found.sort == Sort.PREFERENCE else "rating"
