@@ -40,10 +40,10 @@ app = typer.Typer(
 )
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
-    "Look": (show, export),
+    "Inspect": (show, export),
     "Decide": (compare, gate),
-    "Ask people": (sample, agreement, calibrate, weights),
-    "What there is": (metrics, judges, models, formats, doctor),
+    "Use human labels": (sample, agreement, calibrate, weights),
+    "Look up": (metrics, judges, models, formats, doctor),
 }
 for panel, commands in PANELS.items():
     for command in commands:
@@ -61,12 +61,14 @@ def _version(wanted: bool) -> None:
 def root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Say which version."),
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
-    """Measure retrieval-augmented generation: offline, with an interval on every number.
+    """Measure retrieval-augmented generation, with a confidence interval on every number.
 
-    Begin with: ragstone evaluate DATA
+    To start, run: ragstone evaluate DATA
     """
 
 

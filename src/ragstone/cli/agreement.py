@@ -16,47 +16,50 @@ if TYPE_CHECKING:
 def agreement(
     labels: Annotated[
         list[Path],
-        typer.Argument(help="Label files, or a data set that carries labels."),
+        typer.Argument(help="Label files, or a dataset that contains labels."),
     ],
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", metavar="NAME", help="Only this label; repeat for more."),
+        typer.Option("--column", "-c", metavar="NAME", help="Show only this label; repeatable."),
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--map", metavar="FIELD=COLUMN", help="Read a column as this label; repeat for more."
+            "--map", metavar="FIELD=COLUMN", help="Read a column as this label; repeatable."
         ),
     ] = None,
     scale: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=SCALE", help="nominal, ordinal or interval, for a label; repeat for more."
+            metavar="NAME=SCALE", help="Scale of a label: nominal, ordinal or interval; "
+            "repeatable."
         ),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="Field whose rows are not independent. "
-                     "Default: the question."),
+        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the "
+                     "question."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write what the annotators say together: .jsonl, .csv or .parquet."),
+        typer.Option(help="Write the annotators' combined labels to .jsonl, .csv or .parquet."),
     ] = None,
     limit: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="So many dividing items a label; --json has all."),
+        typer.Option(min=0, metavar="N", help="Number of disputed items to show per label; "
+                     "--json shows all."),
     ] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Of the intervals' draws.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the intervals.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Show how far the people behind LABELS agree, label by label.
+    """Measure how well the annotators in LABELS agree, label by label.
 
-    Percent, Cohen's and Fleiss' kappa, Krippendorff's alpha and Gwet's AC1, with intervals over
-    items; each annotator against the others; the items that divide them. Discarded rows do not
-    count. With --out, one row for each item with the majority's label (of amounts the mean);
-    ties stay open.
-    Exit status: 0 done, 2 bad input.
+    Shows percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha and
+    Gwet's AC1, with intervals over items; each annotator against the others; and
+    the most disputed items. Discarded rows are ignored. --out writes one row per
+    item with the majority label (the mean for amounts); ties are left undecided.
+
+    Exit status: 0 done, 2 invalid input.
     """
     from ragstone.labels.agreement import agreement_of
     from ragstone.labels.clusters import clusters_of

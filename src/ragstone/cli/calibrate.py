@@ -12,13 +12,13 @@ from .results import MetricsFrom, load_own, names_of
 
 
 def calibrate(
-    run: Annotated[Path, typer.Argument(help="A finished run, not judged by these people.")],
+    run: Annotated[Path, typer.Argument(help="A finished run that these people did not judge.")],
     labels: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="What people said: .jsonl, .csv or .parquet; repeat for more. Default: the labels "
-            "that the run's examples carry.",
+            help="Human labels: .jsonl, .csv or .parquet; repeatable. Default: the labels in the "
+            "run's examples.",
         ),
     ] = None,
     columns: Annotated[
@@ -26,30 +26,31 @@ def calibrate(
         typer.Option(
             "--map",
             metavar="FIELD=COLUMN",
-            help="The column of the labels that is a label or the value of a metric.",
+            help="Label file column that holds a label or the values of a metric; repeatable.",
         ),
     ] = None,
     scales: RatingScales = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Only this metric of the run; repeat for more."),
+        typer.Option("--metric", "-m", help="Calibrate only this metric; repeatable."),
     ] = None,
     by: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Also correct by this field.")
+        list[str] | None, typer.Option(metavar="FIELD", help="Also correct within each value of "
+                                       "this field; repeatable.")
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="Field whose rows are not independent. "
-                     "Default: as in the run."),
+        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one "
+                     "the run was evaluated with."),
     ] = None,
     method: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="How rates are corrected: poststratified, ppi_plus_plus or rogan_gladen. "
-            "by_design: ppi_plus_plus where the judge gives few values and leads to expect five "
-            "yes and five no among the labels, else poststratified. Means of other scores always "
-            "by ppi_plus_plus.",
+            help="How rates are corrected: poststratified, ppi_plus_plus, rogan_gladen or "
+            "by_design. by_design is ppi_plus_plus if the judge gives few distinct values and at "
+            "least five yes and five no are expected among the labels, otherwise poststratified. "
+            "Means of other scores are always corrected by ppi_plus_plus.",
         ),
     ] = "by_design",
     criterion: Annotated[
@@ -63,53 +64,60 @@ def calibrate(
         list[Path] | None,
         typer.Option(
             metavar="RUN2",
-            help="The same data and judge asked anew (--no-cache): how often it changes its word.",
+            help="The same data judged again by the same judge with --no-cache, to measure how "
+            "often its verdicts change; repeatable.",
         ),
     ] = None,
     injected: Annotated[
         Path | None,
         typer.Option(
             metavar="RUN2",
-            help="The same data with injected instructions: how often they move the judge.",
+            help="The same data with injected instructions, to measure how often they change the "
+            "judge's verdicts.",
         ),
     ] = None,
     passport: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Check nothing anew: does this passport hold for the judge of RUN? Status 1: no.",
+            help="Only check whether this passport is valid for the judge of RUN; exit status 1 "
+            "if it is not.",
         ),
     ] = None,
     assume_random: Annotated[
         bool,
         typer.Option(
             "--assume-random",
-            help="Correct by labels although they plainly are no random sample of what was judged.",
+            help="Correct with labels even though they are clearly not a random sample of the "
+            "judged examples.",
         ),
     ] = False,
     anytime: Annotated[
         bool,
         typer.Option(
             "--anytime",
-            help="Labels keep coming in, drawn at random: the mean of the labels alone, with an "
-            "interval that holds however often you look.",
+            help="For labels that keep arriving as random draws: the mean of the labels alone, "
+            "with an interval that stays valid however often you look.",
         ),
     ] = False,
-    level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of everything redrawn.")] = 0,
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Seed for all resampling.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Corrected scores of examples: .csv, .jsonl, .parquet."),
+        typer.Option(metavar="FILE", help="Write each example's corrected scores to .csv, .jsonl "
+                     "or .parquet."),
     ] = None,
     metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Hold the judge of RUN against people, and correct its numbers by what they said.
+    """Check the judge of RUN against human labels, and correct its numbers with them.
 
-    Each metric's mean comes three ways: by the judge, by the labels alone, and corrected, with
-    how many labels that is worth. What is known of the judge is kept as RUN/judge_passport.json
-    and .md; it is void when a model or a prompt changes.
-    Exit status: 0 done, 1 the passport is void, 2 bad input.
+    Each metric's mean is given three ways: from the judge, from the labels alone,
+    and corrected, with the number of labels the correction is worth. What is known
+    of the judge is saved as RUN/judge_passport.json and .md; this passport becomes
+    void when a model or a prompt changes.
+
+    Exit status: 0 done, 1 the passport is void, 2 invalid input.
     """
     from ragstone import decisions, report
     from ragstone.report.pages.calibration import calibration_page, passport_page

@@ -16,46 +16,54 @@ def compare(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="[RUN_B]", help="Another: its systems are b, those of RUN are a."),
+        typer.Argument(metavar="[RUN_B]", help="A second run: its systems are b, those of RUN "
+                       "are a."),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="SYSTEM", help="Every system of RUN against this one, not of RUN_B."),
+        typer.Option(metavar="SYSTEM", help="Compare every other system of RUN with this one. "
+                     "Not with RUN_B."),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Only this metric; repeat for more."),
+        typer.Option("--metric", "-m", help="Compare only this metric; repeatable."),
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD", help="Also compare by this field, value by value."),
+        typer.Option(metavar="FIELD", help="Also compare within each value of this field; "
+                     "repeatable."),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="Field whose rows are not independent. "
-                     "Default: as in RUN."),
+        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one "
+                     "the run was evaluated with."),
     ] = None,
     margin: Annotated[
         float | None,
-        typer.Option(metavar="X", help="A difference too small to matter, in the metric's unit."),
+        typer.Option(metavar="X", help="Differences up to this size are too small to matter, in "
+                     "the metric's unit."),
     ] = None,
     adjust: Annotated[
         str,
-        typer.Option(metavar="holm|bh", help="What p-values are adjusted for: no false finding "
-                     "among all (holm), or few among the findings (bh)."),
+        typer.Option(metavar="holm|bh", help="Adjustment of p-values for multiple tests: holm "
+                     "limits the chance of any false finding, bh the share of false findings."),
     ] = "holm",
     force: Annotated[
         bool,
-        typer.Option("--force", help="Compare also what the runs judged or defined otherwise."),
+        typer.Option("--force", help="Also compare metrics that the two runs judged or defined "
+                     "differently."),
     ] = False,
     metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
     """Compare the systems of RUN, or RUN with RUN_B, question by question.
 
-    Each metric has a difference with an interval, a test, and a verdict: better, worse,
-    equivalent (within --margin) or cannot tell, and then how many pairs it would take.
-    p-values are adjusted for all that is shown. Exit status: 0 done, 2 bad input.
+    For each metric: the difference with its interval, a test, and a verdict. The
+    verdict is better, worse, equivalent (within --margin) or cannot tell; for the
+    last, the number of pairs needed is shown. p-values are adjusted for all
+    comparisons shown.
+
+    Exit status: 0 done, 2 invalid input.
     """
     from ragstone.decisions.comparing.compare import compare as compared
     from ragstone.report.pages.comparison import comparison_page

@@ -28,9 +28,9 @@ KEYS = (
 
 
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Say what is installed, which extras are missing, and whether runs can be written here."""
+    """Show what is installed, which extras are missing, and whether runs can be written here."""
     from ragstone.report.page import Facts, Note, Page, section
 
     found = examination()

@@ -31,60 +31,66 @@ RUNS = Path("runs")
 def evaluate(
     data: Annotated[
         str,
-        typer.Argument(help="Examples: .jsonl, .json, .csv, .parquet, a TREC run, a data set's "
-                       "folder, - for standard input. `ragstone formats` lists all."),
+        typer.Argument(help="Examples: .jsonl, .json, .csv, .parquet, a TREC run, a dataset "
+                       "folder, or - for standard input. `ragstone formats` lists all formats."),
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="A metric, such as faithfulness or ndcg(k=10); "
-                     "repeat for more. `ragstone metrics` lists them."),
+        typer.Option("--metric", "-m", help="Metric to compute, such as faithfulness or "
+                     "ndcg(k=10); repeatable. `ragstone metrics` lists them all."),
     ] = None,
     suite: Annotated[
         list[str] | None,
-        typer.Option(help="A suite of metrics; repeat for more. Without one and without "
-                     "--metric: quick, which is what the data and the judges allow."),
+        typer.Option(help="Suite of metrics; repeatable. Default, if there is no --metric "
+                     "either: quick, every metric that the data and the judges allow."),
     ] = None,
     metrics_from: MetricsFrom = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option(help="Who judges: local, human, human:FILE, nli:NAME, openai:MODEL, "
-                     "anthropic:MODEL, gemini:MODEL, http://HOST/v1#MODEL; commas between models "
-                     "make a panel; repeat for those who judge what the first left open. Without "
-                     "it, labels in the data come first and local fills the rest."),
+        typer.Option(help="Judge: local, human, human:FILE, nli:NAME, openai:MODEL, "
+                     "anthropic:MODEL, gemini:MODEL or http://HOST/v1#MODEL. Several models "
+                     "separated by commas form a panel. Repeat the option to add a judge for "
+                     "whatever the previous ones left unjudged. Default: labels in the data, "
+                     "then local."),
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD", help="Also show results by this field, such as "
-                     "question_type; system is always one."),
+        typer.Option(metavar="FIELD", help="Also report results for each value of this field, "
+                     "such as question_type; repeatable. Results by system are always "
+                     "reported."),
     ] = None,
     cluster: Annotated[
         str,
-        typer.Option(metavar="FIELD", help="Rows that share it are not independent; intervals "
-                     "are made over its values."),
+        typer.Option(metavar="FIELD", help="Field that groups dependent rows: intervals treat "
+                     "rows with the same value as not independent."),
     ] = "question_id",
     out: Annotated[
         Path | None,
-        typer.Option(metavar="RUN", help="The run folder. If it already holds a run with the same "
-                     "data and settings, that run is resumed. Default: runs/ and the data's name."),
+        typer.Option(metavar="RUN", help="Run folder. If it already holds a run with the same "
+                     "data and settings, that run is resumed. Default: runs/NAME, where NAME "
+                     "comes from the data."),
     ] = None,
     map: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD=COLUMN", help="Where a field stands if it is not "
-                     "recognised: answer=my_column."),
+        typer.Option(metavar="FIELD=COLUMN", help="Column to read a field from if it is not "
+                     "recognised, such as answer=my_column; repeatable."),
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Relevance judgements of a TREC run.")
+        Path | None, typer.Option(metavar="FILE", help="Relevance judgements (qrels) for a TREC "
+                                  "run.")
     ] = None,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave bad rows out and write them beside the run.")
+        bool, typer.Option("--skip-bad", help="Skip invalid rows and write them to "
+                           "rejected.jsonl in the run folder.")
     ] = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only the first N rows.")
+        int | None, typer.Option(min=1, metavar="N", help="Evaluate only the first N rows.")
     ] = None,
     citations: Annotated[
         str | None,
-        typer.Option(metavar="REGEX", help="How an answer cites, if not by \\[1] or \\[doc-7]; the "
-                     "first group is the context's id or rank."),
+        typer.Option(metavar="REGEX", help="Regular expression that finds citations in an "
+                     "answer, if they are not like \\[1] or \\[doc-7]; its first group is the "
+                     "context's id or rank."),
     ] = None,
     embedder: Embedder = None,
     cross_encoder: CrossEncoder = None,
@@ -105,13 +111,15 @@ def evaluate(
     cache: models.Cache = None,
     no_cache: models.NoCache = False,
     debug: models.Debug = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Judge DATA, score it, and keep everything in a run folder.
+    """Judge DATA, compute metrics, and save everything in a run folder.
 
-    Needs no key. The one thing it fetches unasked is builtin:minilm, once, for a
-    metric named that compares embeddings. Exit status: 0 done, 2 bad input, 4 over
-    a tenth of a metric's scores missing.
+    No API key is needed. Nothing is downloaded unless you ask for it, except
+    builtin:minilm, once, if a metric you name compares embeddings.
+
+    Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
+    are missing.
     """
     from ragstone.judges import MARKERS
     from ragstone.run import evaluate as run_evaluation

@@ -29,20 +29,20 @@ def export(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     to: Annotated[
         As,
-        typer.Option("--as", help="graphrag: the columns of a GraphRAG report, in percent, by "
-                     "method and question_type, as CSV."),
+        typer.Option("--as", help="File format. graphrag: CSV with the columns of a GraphRAG "
+                     "report, in percent, by method and question_type."),
     ] = As.csv,
     what: Annotated[
         str,
         typer.Option(help="scores, estimates, judgements:KIND or examples."),
     ] = "scores",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Default: standard output.")
+        Path | None, typer.Option(metavar="FILE", help="Output file. Default: standard output.")
     ] = None,
 ) -> None:  # fmt: skip
-    """Write the scores, estimates, judgements or examples of RUN as CSV, JSONL or Parquet.
+    """Export the scores, estimates, judgements or examples of RUN as CSV, JSONL or Parquet.
 
-    An undefined or missing value is an empty cell, never 0.
+    An undefined or missing value becomes an empty cell, never 0.
     """
     from ragstone import report
     from ragstone.errors import InputError

@@ -8,9 +8,9 @@ from .output import print_page
 
 
 def formats(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """List the formats and record layouts that are recognised, each with an example."""
+    """List the file formats and record layouts that can be read, each with an example."""
     from dataclasses import asdict
 
     from ragstone.examples import formats as known

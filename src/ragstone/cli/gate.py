@@ -24,67 +24,71 @@ class On(StrEnum):
 
 
 def gate(
-    run: Annotated[Path, typer.Argument(help="A run folder, as `ragstone evaluate` makes it.")],
+    run: Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")],
     require: Annotated[
         list[str] | None,
-        typer.Option("--require", "-r", metavar="'METRIC >= BAR'", help="What must hold, such as "
-                     "'faithfulness >= 0.85', 'unsafe_content <= 1%'; >=, >, <= or <; repeat for "
-                     "more."),
+        typer.Option("--require", "-r", metavar="'METRIC >= BAR'", help="Requirement, such as "
+                     "'faithfulness >= 0.85' or 'unsafe_content <= 1%', with >=, >, <= or <; "
+                     "repeatable."),
     ] = None,
     no_worse_than: Annotated[
         list[str] | None,
-        typer.Option(metavar="BASELINE:MARGIN", help="A system of the run or another run's "
-                     "folder: every metric that both have and that has a direction may be worse "
-                     "by so much at most. Repeat for more."),
+        typer.Option(metavar="BASELINE:MARGIN", help="A system of the run, or another run's "
+                     "folder. Every metric that both have and that has a better direction may be "
+                     "worse by at most MARGIN. Repeatable."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC", help="Of --no-worse-than only this metric; repeat for "
-                     "more."),
+        typer.Option(metavar="METRIC", help="Apply --no-worse-than to this metric only; "
+                     "repeatable."),
     ] = None,
     system: Annotated[
         list[str] | None,
-        typer.Option(help="Only this system; repeat for more. Without it, all must pass."),
+        typer.Option(help="Check only this system; repeatable. Default: every system must "
+                     "pass."),
     ] = None,
     on: Annotated[
         On,
-        typer.Option(help="point: decide by the value alone, for bars that no interval clears, "
-                     "such as >= 1."),
+        typer.Option(help="interval: decide by the confidence interval; point: decide by the "
+                     "value alone, for thresholds no interval can clear, such as >= 1."),
     ] = On.interval,
     level: Annotated[
         float,
-        typer.Option(help="One-sided: the chance to pass though a requirement is not met, and to "
-                     "fail though all are; at most for rates, about for all else."),
+        typer.Option(help="One-sided error rate: the chance to pass although a requirement is "
+                     "not met, and to fail although all are. An upper limit for rates, "
+                     "approximate for other metrics."),
     ] = 0.05,
     max_missing: Annotated[
-        float, typer.Option(metavar="SHARE", help="So much of a requirement's scores may be "
-                            "missing.")
+        float, typer.Option(metavar="SHARE", help="Largest share of a requirement's scores that "
+                            "may be missing.")
     ] = 0.05,
     labels: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="People's labels: decide on estimates corrected by "
-                     "them. Repeat for more."),
+        typer.Option(metavar="FILE", help="Human labels: decide on estimates corrected by them. "
+                     "Repeatable."),
     ] = None,
     assume_random: Annotated[
         bool,
-        typer.Option("--assume-random", help="Decide by labels although they plainly are no "
-                     "random sample of what was judged."),
+        typer.Option("--assume-random", help="Use labels even though they are clearly not a "
+                     "random sample of the judged examples."),
     ] = False,
     anytime: Annotated[
         bool,
-        typer.Option("--anytime", help="Labels keep coming in, drawn at random: decide by their "
-                     "mean alone, with an interval that holds however often you look."),
+        typer.Option("--anytime", help="For labels that keep arriving as random draws: decide by "
+                     "their mean alone, with an interval that stays valid however often you "
+                     "look."),
     ] = False,
     columns: Annotated[
         list[str] | None,
         typer.Option("--map", metavar="FIELD=COLUMN",
-                     help="The column of the labels that is a label or the value of a metric."),
+                     help="Label file column that holds a label or the values of a metric; "
+                     "repeatable."),
     ] = None,
     scales: RatingScales = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="Field whose rows are not independent. "
-                     "Default: as in the run."),
+        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one "
+                     "the run was evaluated with."),
     ] = None,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")
@@ -94,17 +98,20 @@ def gate(
     ] = None,
     limit: Annotated[
         int,
-        typer.Option(min=0, max=10, metavar="N", help="So many of the worst examples a "
+        typer.Option(min=0, max=10, metavar="N", help="Number of worst examples to show per "
                      "requirement."),
     ] = 3,
     metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Decide whether RUN meets its requirements, every system of it.
+    """Decide whether every system of RUN meets its requirements.
 
-    A requirement holds if its interval clears the bar, is broken if the opposite is shown,
-    and else is open. In a GitHub action the summary stands on the page of the build.
-    Exit status: 0 pass, 1 fail, 2 bad input, 3 cannot tell, 4 too much missing.
+    A requirement is met if its whole interval is on the right side of the
+    threshold, not met if the opposite is shown, and otherwise undecided. In GitHub
+    Actions, the summary is added to the job's page.
+
+    Exit status: 0 pass, 1 fail, 2 invalid input, 3 cannot tell, 4 too many scores
+    missing.
     """
     from ragstone.decisions.gating.gate import gate as decided
     from ragstone.report.failing import failing

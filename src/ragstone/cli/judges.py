@@ -18,11 +18,13 @@ CHAT = "a chat model of your choice, docs/judge-models.md; commas between severa
 def judges(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND]", help="A kind of judgement: its guideline and its labels."),
+        typer.Argument(
+            metavar="[KIND]", help="Kind of judgement to explain: its guideline and its labels."
+        ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """List the judges and the judgements that they fill, or show how one kind is judged."""
+    """List the judges and the kinds of judgement they make, or explain one KIND."""
     print_page(_list() if kind is None else _of_kind(_kind_named(kind)), json=json)
 
 

@@ -11,8 +11,8 @@ Kinds = Annotated[
     list[str] | None,
     typer.Option(
         metavar="MODULE",
-        help="A Python file or module with kinds of judgement of your own, which come along. It is "
-        "run as a program: use your own.",
+        help="Python file or module that defines judgement kinds to add. It is executed, so load "
+        "only code you trust.",
     ),
 ]
 

@@ -10,13 +10,13 @@ from .results import MetricsFrom, load_own
 
 def metrics(
     name: Annotated[
-        str | None, typer.Argument(help="A metric, or with --suite a suite, to see in full.")
+        str | None, typer.Argument(help="Metric to explain; with --suite, a suite.")
     ] = None,
-    suite: Annotated[bool, typer.Option("--suite", help="The suites instead.")] = False,
+    suite: Annotated[bool, typer.Option("--suite", help="List suites instead of metrics.")] = False,
     metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """List the metrics, or explain NAME: its formula, range, parameters, aliases."""
+    """List the metrics, or explain NAME: its formula, range, parameters and aliases."""
     from ragstone.report import catalogue
     from ragstone.report.pages.catalogue import catalogue_page, metric_page, suite_page
 

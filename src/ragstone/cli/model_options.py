@@ -1,4 +1,4 @@
-"""Options about judges by model: what they are told, how fast they are asked, what it may cost."""
+"""Options for LLM judges: their instructions, limits on calls and cost, and the cache."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,15 +8,15 @@ import typer
 if TYPE_CHECKING:
     from ragstone.run import Instructions, Limits
 
-PANEL = "Judges by model"
+PANEL = "LLM judges"
 
 Plan = Annotated[
     str,
     typer.Option(
         metavar="PLAN",
         rich_help_panel=PANEL,
-        help="isolated: each task in a question of its own; lean: fewer calls, some tasks share "
-        "one, and may read each other.",
+        help="isolated: each task in its own call; lean: fewer calls, because some tasks share "
+        "one and may influence each other.",
     ),
 ]
 Prompts = Annotated[
@@ -24,7 +24,7 @@ Prompts = Annotated[
     typer.Option(
         metavar="DIR",
         rich_help_panel=PANEL,
-        help="Prompts of your own: files such as support.md, which replace those of Ragstone.",
+        help="Folder of custom prompts: files such as support.md, which replace the built-in ones.",
     ),
 ]
 Language = Annotated[
@@ -32,13 +32,14 @@ Language = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=PANEL,
-        help="What models write claims and reasons in, such as German. Default: as the texts.",
+        help="Language in which models write claims and reasons, such as German. Default: the "
+        "language of the texts.",
     ),
 ]
 Rubrics = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", rich_help_panel=PANEL, help="A TOML file with criteria of your own."
+        metavar="FILE", rich_help_panel=PANEL, help="TOML file that defines your own criteria."
     ),
 ]
 DryRun = Annotated[
@@ -46,7 +47,7 @@ DryRun = Annotated[
     typer.Option(
         "--dry-run",
         rich_help_panel=PANEL,
-        help="Print calls, tokens and cost, and send nothing.",
+        help="Print the expected calls, tokens and cost without calling any model.",
     ),
 ]
 Budget = Annotated[
@@ -54,26 +55,28 @@ Budget = Annotated[
     typer.Option(
         metavar="USD",
         rich_help_panel=PANEL,
-        help="Stop asking at this cost; what was not asked is missing, and the same command with "
-        "more goes on.",
+        help="Stop calling models at this cost. What was not judged is reported as missing; to "
+        "continue, run the same command with a larger budget.",
     ),
 ]
 MaxCalls = Annotated[
     int | None,
-    typer.Option(metavar="N", rich_help_panel=PANEL, help="Stop asking after so many calls."),
+    typer.Option(metavar="N", rich_help_panel=PANEL, help="Stop after this many model calls."),
 ]
 Prices = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
         rich_help_panel=PANEL,
-        help="A TOML file with prices per million tokens. Default: those of the extra `prices`.",
+        help="TOML file with prices per million tokens. Default: the prices in the `prices` extra.",
     ),
 ]
 Timeout = Annotated[
     float,
     typer.Option(
-        metavar="SECONDS", rich_help_panel=PANEL, help="For one reply, from when it is sent."
+        metavar="SECONDS",
+        rich_help_panel=PANEL,
+        help="Time limit for one reply, counted from when the request is sent.",
     ),
 ]
 Concurrency = Annotated[
@@ -86,18 +89,22 @@ Concurrency = Annotated[
 ]
 Rpm = Annotated[
     int | None,
-    typer.Option(metavar="N", rich_help_panel=PANEL, help="Calls a minute to a model."),
+    typer.Option(
+        metavar="N", rich_help_panel=PANEL, help="Maximum calls per minute to each model."
+    ),
 ]
 Tpm = Annotated[
     int | None,
-    typer.Option(metavar="N", rich_help_panel=PANEL, help="Tokens a minute to a model."),
+    typer.Option(
+        metavar="N", rich_help_panel=PANEL, help="Maximum tokens per minute to each model."
+    ),
 ]
 Cache = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
         rich_help_panel=PANEL,
-        help="Where replies are kept across runs. Default: Ragstone's cache folder.",
+        help="Folder that caches replies across runs. Default: Ragstone's cache folder.",
     ),
 ]
 NoCache = Annotated[
@@ -105,7 +112,7 @@ NoCache = Annotated[
     typer.Option(
         "--no-cache",
         rich_help_panel=PANEL,
-        help="Use no reply of an earlier run, and keep none for later ones.",
+        help="Neither use cached replies from earlier runs nor cache new ones.",
     ),
 ]
 Debug = Annotated[

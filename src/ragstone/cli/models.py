@@ -25,21 +25,21 @@ class Action(StrEnum):
 
 
 def models(
-    action: Annotated[Action, typer.Argument(help="What to do.")] = Action.list,
+    action: Annotated[Action, typer.Argument(help="list, pull, verify or clear.")] = Action.list,
     name: Annotated[
         str | None,
-        typer.Argument(help="builtin:minilm, or org/name of the hub; onnx:org/name for its ONNX "
-                       "file."),
+        typer.Argument(help="builtin:minilm, org/name on the Hugging Face Hub, or onnx:org/name "
+                       "for its ONNX file."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """List the models in your cache, pull one into it, or verify what is there.
+    """List, download or verify the models in your cache, or clear cached embeddings.
 
-    pull fetches builtin:minilm where no NAME is given. verify reads every
-    byte again and compares it with what was stored. clear empties the kept
-    embeddings and leaves the models.
+    pull downloads builtin:minilm unless NAME is given. verify reads every byte and
+    compares it with what was stored. clear deletes the cached embeddings and keeps
+    the models.
 
-    Exit status: 0 done, 2 a model is damaged or cannot be fetched.
+    Exit status: 0 done, 2 a model is damaged or cannot be downloaded.
     """
     if action is Action.list:
         _list(json)

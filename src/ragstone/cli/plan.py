@@ -18,40 +18,42 @@ if TYPE_CHECKING:
 
 plan = typer.Typer(
     no_args_is_help=True,
-    help="Say how much to run or label: for a rate, a mean, a comparison, or labels of people.",
+    help="Plan how much to run or label for a rate, a mean, a comparison or human labels.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-RunFolder = Annotated[Path, typer.Argument(help="A run to go by, as `ragstone evaluate` makes it.")]
+RunFolder = Annotated[Path, typer.Argument(help="A run to plan from, made by `ragstone evaluate`.")]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", "-m", help="A metric of the run; repeat for more. Default: all."),
+    typer.Option("--metric", "-m", help="Metric of the run; repeatable. Default: all."),
 ]
 HalfWidth = Annotated[
     float,
-    typer.Option("--half-width", metavar="H", help="Half the width that the interval may have."),
+    typer.Option(
+        "--half-width", metavar="H", help="Largest acceptable half-width of the interval."
+    ),
 ]
-Level = Annotated[float, typer.Option(help="Of the interval.")]
+Level = Annotated[float, typer.Option(help="Confidence level of the interval.")]
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="FIELD", help="Rows that share it are not independent. Default: the "
-                 "run's own, question_id."),
+    typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one the "
+                 "run was evaluated with."),
 ]  # fmt: skip
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @plan.command()
 @guarded
 @with_kinds
 def rate(
-    value: Annotated[float, typer.Option("--value", help="The rate you expect, from 0 to 1.")],
+    value: Annotated[float, typer.Option("--value", help="Expected rate, from 0 to 1.")],
     half_width: HalfWidth,
     level: Level = 0.95,
     json: Json = False,
 ) -> None:
-    """How many rows a rate needs, one row a question.
+    """Number of rows needed to estimate a rate, with one row per question.
 
-    Solves Wilson's interval for n, which stays right for rare events.
+    Solves Wilson's interval for n, which is accurate for rare events too.
     Example: ragstone plan rate --value 0.8 --half-width 0.03
     """
     from ragstone.decisions.planning.sizes import rate_size
@@ -69,14 +71,14 @@ def mean(
     half_width: HalfWidth,
     metric: Metrics = None,
     system: Annotated[
-        list[str] | None, typer.Option(help="A system of the run; repeat for more. Default: each.")
+        list[str] | None, typer.Option(help="System of the run; repeatable. Default: every system.")
     ] = None,
     cluster: Cluster = None,
     level: Level = 0.95,
     metrics_from: MetricsFrom = None,
     json: Json = False,
 ) -> None:
-    """How many questions the mean of a metric needs, going by how it varies in RUN.
+    """Number of questions needed to estimate a metric's mean, given its variance in RUN.
 
     Example: ragstone plan mean RUN -m faithfulness --half-width 0.02
     """
@@ -97,32 +99,37 @@ def paired(
     metric: Metrics = None,
     difference: Annotated[
         float | None,
-        typer.Option(metavar="D", help="The difference to be found, in the metric's unit."),
+        typer.Option(metavar="D", help="Difference to detect, in the metric's unit."),
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option("--n", metavar="N", help="So many questions: say what difference they find. "
-                     "Default: as many as RUN has."),
+        typer.Option("--n", metavar="N", help="Number of questions: show the difference they can "
+                     "detect. Default: as many as RUN has."),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="SYSTEM", help="Compare the others with this one.")
+        str | None, typer.Option(metavar="SYSTEM", help="Compare the other systems with this "
+                                 "one.")
     ] = None,
-    power: Annotated[float, typer.Option(help="How often the difference is to be found.")] = 0.8,
+    power: Annotated[float, typer.Option(help="Probability of detecting the difference.")] = 0.8,
     single: Annotated[
         bool,
-        typer.Option("--single", help="Plan for one test alone. Default: for one of all that "
-                     "`ragstone compare RUN` tests, every metric and pair of systems."),
+        typer.Option("--single", help="Plan for a single test. Default: plan for one of all the "
+                     "tests that `ragstone compare RUN` makes, over every metric and pair of "
+                     "systems."),
     ] = False,
     cluster: Cluster = None,
-    level: Annotated[float, typer.Option(help="1 - the level of the tests together.")] = 0.95,
+    level: Annotated[float, typer.Option(help="1 minus the significance level of all tests "
+                                         "together.")] = 0.95,
     metrics_from: MetricsFrom = None,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """How many questions tell two systems apart, or what difference so many find.
+    """Number of questions needed to tell two systems apart, or the difference N can detect.
 
-    Both answer the same questions, which differ as in RUN, and the test is that of
-    `ragstone compare`: McNemar's exact one for rates, else by permutation, each at its part of
-    the level. Example: ragstone plan paired RUN -m faithfulness --difference 0.03
+    Assumes that both systems answer the same questions, that differences vary as
+    in RUN, and that they are tested as in `ragstone compare`: by McNemar's exact
+    test for rates, otherwise by a permutation test, each at its share of the
+    significance level. Example: ragstone plan paired RUN -m faithfulness
+    --difference 0.03
     """
     from ragstone.decisions.planning.sizes import paired_sizes
     from ragstone.report.pages.plan import paired_page
@@ -147,59 +154,67 @@ def paired(
 def labels(
     half_width: HalfWidth,
     run: Annotated[
-        Path | None, typer.Argument(help="A run whose judge has read what is to be labelled.")
+        Path | None, typer.Argument(help="A run whose judge has judged the rows to be "
+                                    "labelled.")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option("--metric", "-m", help="The metric of RUN to be corrected.")
+        str | None, typer.Option("--metric", "-m", help="Metric of RUN to correct.")
     ] = None,
     labels: Annotated[
         list[Path] | None,
-        typer.Option("--labels", metavar="FILE", help="What people said of some examples of RUN: "
-                     "shows how good the judge is. Repeat for more."),
+        typer.Option("--labels", metavar="FILE", help="Human labels for some examples of RUN, "
+                     "which show how accurate the judge is. Repeatable."),
     ] = None,
     system: Annotated[str | None, typer.Option(help="Only this system of RUN.")] = None,
     rate: Annotated[
-        float | None, typer.Option(help="The true rate you expect. Of a RUN: its own, corrected.")
+        float | None, typer.Option(help="Expected true rate. Default with RUN: its corrected "
+                                   "rate.")
     ] = None,
     sensitivity: Annotated[
-        float | None, typer.Option(help="Share of the true that the judge calls true.")
+        float | None, typer.Option(help="Share of truly positive rows that the judge calls "
+                                   "positive.")
     ] = None,
     specificity: Annotated[
-        float | None, typer.Option(help="Share of the false that the judge calls false.")
+        float | None, typer.Option(help="Share of truly negative rows that the judge calls "
+                                   "negative.")
     ] = None,
     correlation: Annotated[
         float | None,
-        typer.Option(help="Of the judge's scores with people's, for a metric that is no rate."),
+        typer.Option(help="Correlation of the judge's scores with people's, for a metric that is "
+                     "not a rate."),
     ] = None,
     deviation: Annotated[
         float | None,
-        typer.Option(help="Standard deviation of people's scores, where there is no RUN."),
+        typer.Option(help="Standard deviation of people's scores, if there is no RUN."),
     ] = None,
     judged: Annotated[
-        int | None, typer.Option(metavar="N", help="Rows that the judge has read.")
+        int | None, typer.Option(metavar="N", help="Number of rows the judge has judged.")
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option("--map", metavar="FIELD=COLUMN",
-                     help="The column of the labels that is a label or the value of a metric."),
+                     help="Label file column that holds a label or the values of a metric; "
+                     "repeatable."),
     ] = None,
     scales: RatingScales = None,
     assurance: Annotated[
         float | None,
-        typer.Option(metavar="A", help="Share of draws, such as 0.9, whose interval is to be as "
-                     "narrow. Default: it is on average, so about half of all draws are wider."),
+        typer.Option(metavar="A", help="Probability, such as 0.9, that the interval is narrow "
+                     "enough. Default: it is so on average, so about half of all samples give a "
+                     "wider one."),
     ] = None,
     cluster: Cluster = None,
     level: Level = 0.95,
     metrics_from: MetricsFrom = None,
     json: Json = False,
 ) -> None:  # fmt: skip
-    """How many answers people must label, with the judge's help and without.
+    """Number of answers people must label, with and without the judge's help.
 
-    The corrected estimate is that of `ragstone calibrate` for so many labels. How wide its
-    interval comes out is chance: `--assurance 0.9` asks for as many labels as make it narrow
-    enough in 90 % of draws: 10 to 20 % more than on average where the judge's accuracy is known,
-    up to half as many more where a hundred labels tell it. Examples:
+    The corrected estimate is the one `ragstone calibrate` makes from that many
+    labels. The width of its interval varies by chance: with --assurance 0.9, it is
+    narrow enough in 90 % of samples. That takes 10 to 20 % more labels than being
+    so on average if the judge's accuracy is known, and up to half as many more if
+    it was measured on a hundred labels. Examples:
 
     ragstone plan labels RUN -m unsupported_claim --labels labels.csv --half-width 0.05
 

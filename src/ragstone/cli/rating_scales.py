@@ -10,8 +10,8 @@ RatingScales = Annotated[
     typer.Option(
         "--scale",
         metavar="METRIC=FIRST:LAST",
-        help="People rated the metric on this scale, such as faithfulness=1:5; repeat for more. "
-        "Default: 1:4, 1:5 and 0:100 are guessed, with a note.",
+        help="Scale on which people rated a metric, such as faithfulness=1:5; repeatable. "
+        "Default: 1:4, 1:5 and 0:100 are recognised, with a note.",
     ),
 ]
 

@@ -17,8 +17,8 @@ MetricsFrom = Annotated[
     list[Path] | None,
     typer.Option(
         metavar="FILE",
-        help="A Python file with metrics of your own, which come along. It is run as a program: "
-        "use your own.",
+        help="Python file that defines metrics to add. It is executed, so load only code you "
+        "trust.",
     ),
 ]
 """The option ``--metrics-from``, the same in every command; and so are those below."""
@@ -27,8 +27,9 @@ Embedder = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What embeds texts: builtin:minilm, a folder, org/name of the hub, openai:MODEL, "
-        "http://HOST/v1#MODEL. Default: builtin:minilm, if a metric named needs it.",
+        help="Embedding model: builtin:minilm, a folder, org/name on the Hugging Face Hub, "
+        "openai:MODEL or http://HOST/v1#MODEL. Default: builtin:minilm, if a metric you name "
+        "needs embeddings.",
     ),
 ]
 
@@ -37,7 +38,8 @@ CrossEncoder = Annotated[
     typer.Option(
         "--cross-encoder",
         metavar="NAME",
-        help="What reads answer and reference together: a folder or org/name of the hub.",
+        help="Cross-encoder that scores answer and reference together: a folder, or org/name on "
+        "the Hugging Face Hub.",
     ),
 ]
 
@@ -45,13 +47,13 @@ Bertscore = Annotated[
     str,
     typer.Option(
         metavar="SETTINGS",
-        help="How BERTScore is computed, between commas: layer=9, idf, rescale or rescale=FILE.",
+        help="BERTScore settings, separated by commas: layer=9, idf, rescale or rescale=FILE.",
     ),
 ]
 
 Offline = Annotated[
     bool,
-    typer.Option("--offline", help="Fetch no model, and send no text off this machine."),
+    typer.Option("--offline", help="Download no model, and send no text to another machine."),
 ]
 
 

@@ -31,82 +31,85 @@ class AllocationOption(StrEnum):
 
 
 def sample(
-    run: Annotated[Path, typer.Argument(help="A run folder, as `ragstone evaluate` makes it.")],
+    run: Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")],
     n: Annotated[
         int,
-        typer.Option("--n", metavar="N", help="So many examples; with --whole-questions so many "
-                     "questions."),
+        typer.Option("--n", metavar="N", help="Number of examples to draw; with "
+                     "--whole-questions, number of questions."),
     ],
     by: Annotated[
         Way,
-        typer.Option(help="random; stratified: so many of each stratum; near-threshold: scores "
-                     "near the threshold more often; disagreement: examples on which runs, or "
-                     "votes in the run, disagree more often; error: what the judge is expected to "
-                     "get wrong more often."),
+        typer.Option(help="random; stratified: a set number from each stratum; near-threshold: "
+                     "more often if the score is near the threshold; disagreement: more often if "
+                     "runs, or votes within the run, disagree; error: more often if the judge is "
+                     "likely to be wrong."),
     ] = Way.random,
     metric: Annotated[
         str | None,
-        typer.Option("--metric", "-m", help="The metric to be calibrated: whose scores count, "
-                     "and which labels are asked."),
+        typer.Option("--metric", "-m", help="Metric to calibrate: its scores steer the draw, and "
+                     "its labels are asked for."),
     ] = None,
     threshold: Annotated[
-        float, typer.Option(help="Where the metric's scores turn from no to yes.")
+        float, typer.Option(help="Score at which the metric turns from no to yes.")
     ] = 0.5,
     strata: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD", help="system, another field, or verdict: what the judge "
-                     "said by the metric. Repeat to cross them."),
+        typer.Option(metavar="FIELD", help="Stratify by system, another field, or verdict (the "
+                     "judge's verdict on the metric). Repeat to cross strata."),
     ] = None,
     allocation: Annotated[
         AllocationOption,
-        typer.Option(help="To strata: as many as they have (proportional), the same number "
-                     "(equal), or more where scores vary more (neyman)."),
+        typer.Option(help="Examples per stratum: in proportion to its size (proportional), the "
+                     "same number (equal), or more where scores vary more (neyman)."),
     ] = AllocationOption.proportional,
     other: Annotated[
         list[Path] | None,
-        typer.Option(metavar="RUN2", help="A run of another judge on the same examples, for "
-                     "disagreement; repeat for more."),
+        typer.Option(metavar="RUN2", help="Run of another judge on the same examples, for --by "
+                     "disagreement; repeatable."),
     ] = None,
     labels: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="What people said of a first sample: where the judge "
-                     "errs; repeat for more."),
+        typer.Option(metavar="FILE", help="Human labels from a first sample, which show where "
+                     "the judge errs; repeatable."),
     ] = None,
     whole_questions: Annotated[
-        bool, typer.Option("--whole-questions", help="Draw questions, with all their examples.")
+        bool, typer.Option("--whole-questions", help="Draw whole questions, with all their "
+                           "examples.")
     ] = False,
     annotators: Annotated[
-        str, typer.Option(metavar="NAMES", help="Who labels, between commas: ann,ben,cy.")
+        str, typer.Option(metavar="NAMES", help="Annotators, separated by commas: ann,ben,cy.")
     ] = "",
     overlap: Annotated[
-        float, typer.Option(metavar="SHARE", help="Share that goes to every annotator.")
+        float, typer.Option(metavar="SHARE", help="Share of the examples that goes to every "
+                            "annotator.")
     ] = 0.0,
     label: Annotated[
         list[str] | None,
-        typer.Option("--label", metavar="NAME", help="A label to ask for: helpful, "
-                     "unsupported_claim_present, topically_relevant (of each context), support (of "
-                     "each claim), a metric, or a word of your own; repeat for more. Default: what "
-                     "the metric needs."),
+        typer.Option("--label", metavar="NAME", help="Label to ask for: helpful, "
+                     "unsupported_claim_present, topically_relevant (for each context), support "
+                     "(for each claim), a metric, or a name of your own; repeatable. Default: "
+                     "the labels the metric needs."),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="What --whole-questions draws. Default: the run's own, "
-                     "question_id."),
+        typer.Option(metavar="FIELD", help="Field whose values --whole-questions draws. Default: "
+                     "the one the run was evaluated with."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed draws the same.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the sheet to fill in: .csv, .jsonl, .parquet."),
+        typer.Option(metavar="FILE", help="Write the label sheet to .csv, .jsonl or .parquet."),
     ] = None,
     metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Draw examples of RUN for people to label, each with a chance that is known and kept.
+    """Draw examples of RUN for people to label, each with a known probability.
 
-    The sheet has a row for each annotator and example, and is read back by `ragstone agreement`
-    and `ragstone calibrate`. Beside the ids it names no system and no verdict, so that nobody
-    is led.
-    Exit status: 0 done, 2 bad input.
+    The sheet has one row per annotator and example. Once filled in, it can be read
+    by `ragstone agreement` and `ragstone calibrate`. It shows neither systems nor
+    verdicts (except in ids), so that annotators are not influenced.
+
+    Exit status: 0 done, 2 invalid input.
     """
     from ragstone.decisions.calibrating.labelled_run import people_of
     from ragstone.decisions.sampling.draw import draw_sample

@@ -19,30 +19,33 @@ from .results import (
 
 
 def score(
-    run: Annotated[Path, typer.Argument(help="A run folder, as `ragstone evaluate` makes it.")],
+    run: Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")],
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", help="A metric; repeat for more.")
+        list[str] | None, typer.Option("--metric", "-m", help="Metric to compute; repeatable.")
     ] = None,
     suite: Annotated[
-        list[str] | None, typer.Option(help="A suite of metrics; repeat for more.")
+        list[str] | None, typer.Option(help="Suite of metrics; repeatable.")
     ] = None,
     metrics_from: MetricsFrom = None,
     by: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD", help="Also show results by this field."),
+        typer.Option(metavar="FIELD", help="Also report results for each value of this field; "
+                     "repeatable."),
     ] = None,
     embedder: Embedder = None,
     cross_encoder: CrossEncoder = None,
     bertscore: Bertscore = "",
     offline: Offline = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Score new metrics on the stored judgements of RUN; nobody judges again.
+    """Compute new metrics from the judgements stored in RUN, without judging again.
 
-    What was not judged is missing. Only similarities that RUN lacks are computed,
-    with its own encoder; where that did not answer, it is asked again, for which
-    RUN alone will do. Exit status: 0 done, 2 bad input, 4 over a tenth of a
-    metric's scores missing.
+    Scores that need a judgement RUN does not hold are missing. The exception is
+    similarities: those that RUN lacks are computed with its own encoder. If that
+    encoder failed before, it is tried again; naming RUN alone is enough for that.
+
+    Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
+    are missing.
     """
     from ragstone.run import rescore
 

@@ -10,24 +10,26 @@ from .output import print_page
 
 def show(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    example: Annotated[str | None, typer.Argument(help="The id of one example.")] = None,
+    example: Annotated[str | None, typer.Argument(help="Id of an example to show in full.")] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Only this metric of the run; repeat for more."),
+        typer.Option("--metric", "-m", help="Show only this metric; repeatable."),
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=1, metavar="N", help="So many examples a metric.")
+        int, typer.Option(min=1, metavar="N", help="Number of examples per metric.")
     ] = 3,
     prompts: Annotated[
         bool,
-        typer.Option("--with-prompts", help="With an EXAMPLE: also what models were told."),
+        typer.Option("--with-prompts", help="With EXAMPLE: also show the prompts that models "
+                     "received."),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Show the worst examples of each metric of RUN, or one EXAMPLE in full.
+    """Show the worst examples of each metric in RUN, or one EXAMPLE in full.
 
-    An example is shown with its claims, verdicts, evidence, reasons and scores, and with
-    each question to a model, its replies and their cost.
+    For one example: its claims, verdicts, evidence, reasons and scores, and each
+    question to a model with its replies and their cost.
+
     Exit status: 0 done, 2 no such run, example or metric.
     """
     from ragstone import report

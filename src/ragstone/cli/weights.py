@@ -10,44 +10,47 @@ from .results import MetricsFrom, load_own, names_of
 
 
 def weights(
-    run: Annotated[Path, typer.Argument(help="A run folder, as `ragstone evaluate` makes it.")],
+    run: Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")],
     preferences: Annotated[
         Path,
-        typer.Option(metavar="FILE", help="What people said, .csv or .jsonl. Preferences: "
-                     "question_id, system_a, system_b (or id_a, id_b), preference (-2 a is much "
-                     "better, to 2 b is; or a, b, tie), annotator. Ratings: id, rating, "
-                     "annotator."),
+        typer.Option(metavar="FILE", help="Human preferences or ratings, .csv or .jsonl. "
+                     "Preferences: question_id, system_a, system_b (or id_a, id_b), preference "
+                     "(from -2, a is much better, to 2, b is; or a, b, tie), annotator. Ratings: "
+                     "id, rating, annotator."),
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="A metric of the run to weigh; repeat for more. "
-                     "Default: those of --start, else all that fit in one composite."),
+        typer.Option("--metric", "-m", help="Metric of the run to weight; repeatable. Default: "
+                     "those of --start, or all that can be combined."),
     ] = None,
     start: Annotated[
         str,
-        typer.Option(metavar="WEIGHTS", help="What is kept unless people show better: equal, or a "
-                     "composite such as ragas_score."),
+        typer.Option(metavar="WEIGHTS", help="Weights to keep unless the data show better ones: "
+                     "equal, or a composite such as ragas_score."),
     ] = "equal",
-    folds: Annotated[int, typer.Option(help="Parts of the questions to validate on in turn.")] = 5,
-    seed: Annotated[int, typer.Option(help="Of the folds.")] = 0,
-    level: Annotated[float, typer.Option(help="Of the gain's interval.")] = 0.95,
+    folds: Annotated[int, typer.Option(help="Number of cross-validation folds, made of whole "
+                                       "questions.")] = 5,
+    seed: Annotated[int, typer.Option(help="Random seed of the folds.")] = 0,
+    level: Annotated[float, typer.Option(help="Confidence level of the gain's interval.")] = 0.95,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="FIELD", help="Rows that share it are not independent. Default: the "
-                     "run's own, question_id."),
+        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one "
+                     "the run was evaluated with."),
     ] = None,
     metrics_from: MetricsFrom = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write weights and findings as JSON.")
+        Path | None, typer.Option(metavar="FILE", help="Write weights and results as JSON.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:  # fmt: skip
-    """Fit a composite's weights to people's preferences or ratings.
+    """Fit the weights of a composite metric to human preferences or ratings.
 
-    The weights are at least 0 and sum to 1. They are kept only if, on questions they were not
-    fitted on, they foretell people better than the starting weights, with an interval above 0.
-    The composite that is printed is a metric: ragstone score RUN --metric 'composite(…)'.
-    Exit status: 0 done, 2 bad input.
+    The weights are at least 0 and sum to 1. They replace the starting weights only
+    if they predict people better on questions they were not fitted on, with an
+    interval above 0. To score the composite that is printed, run:
+    ragstone score RUN --metric 'composite(…)'
+
+    Exit status: 0 done, 2 invalid input.
     """
     from json import dumps
 
