@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 
-drawn_by(lambda: getattr(import_module("ragstone.report"), "notebook_html"))  # noqa: B009
+drawn_by(lambda: getattr(import_module("ragstone.report.notebook"), "notebook_html"))  # noqa: B009
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 import ragstone
 from ragstone.decisions import calibrate
 from ragstone.decisions.comparing.compare import compare
-from ragstone.report import notebook_html
+from ragstone.report.notebook import notebook_html
 from ragstone.run import Run, evaluate
 
 ROWS = [

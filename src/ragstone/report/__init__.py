@@ -10,7 +10,6 @@ export_table    scores, estimates, judgements or examples as one table
 graphrag_table  the columns of a GraphRAG report, in percent
 as_bytes        a table as CSV, JSONL or Parquet; write_table into a file
 …_page          what `ragstone compare`, `gate`, `agreement`, … print (a module each)
-notebook_html   the page of a run, a comparison, a calibration or weights for a notebook
 picture         the page as SVG
 show, terminal  print any of it, also into a pipe
 """
@@ -20,7 +19,6 @@ from .console import show, terminal
 from .dossier import dossier
 from .export import as_bytes, export_table, write_table
 from .graphrag import graphrag_table
-from .notebook import notebook_html
 from .pages.example import example_page
 from .pages.run import run_page
 from .pages.worst import worst_page
@@ -37,7 +35,6 @@ __all__ = [
     "example_page",
     "export_table",
     "graphrag_table",
-    "notebook_html",
     "picture",
     "run_page",
     "show",
