@@ -37,6 +37,7 @@ from ragstone.report.render.html import as_html
 from ragstone.report.render.junit import as_junit
 from ragstone.report.render.markdown import as_markdown
 from ragstone.report.render.terminal import as_text
+from ragstone.report.words import words
 
 FLAG = re.compile(r"(?<![-\w])--[a-z][a-z-]*")
 SOURCE = Path(inspect.getfile(ragstone)).parent
@@ -107,6 +108,7 @@ def test_every_text_of_a_page_and_of_a_record_is_told() -> None:
     assert "force=True" in as_html(shown)
     assert "--force" in as_junit(shown).decode()
     assert "--force" in as_text(shown)
+    assert f"note: {words(Notice(said))}" == f"note: {said}"
     reason = Page("run", "a", (), notes=("budget?max_calls=3",))
     assert "3 calls of max_calls= are made" in as_html(reason)
     assert "3 calls of --max-calls are made" in as_markdown(reason)

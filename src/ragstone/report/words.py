@@ -5,7 +5,7 @@ An argument in it is told at the door, see ``ragstone.argument``.
 
 from collections.abc import Callable, Mapping
 
-from ragstone.argument import argument, call
+from ragstone.argument import argument, call, marked
 from ragstone.reason import SAID, Reason
 
 Facts = Mapping[str, str]
@@ -47,7 +47,7 @@ def words(text: str) -> str:
     >>> words("faithfulness: not_judged?kind=quality&by=people")
     "faithfulness: quality needs people's labels"
     """
-    return _told(Reason.read(text), _in_full)
+    return _told(Reason.read(marked(text)), _in_full)
 
 
 def short_words(text: str) -> str:
@@ -56,7 +56,7 @@ def short_words(text: str) -> str:
     >>> short_words("not_judged?kind=quality&by=people,model"), short_words("no_retrieval")
     ('quality needs an LLM judge or people', 'no_retrieval')
     """
-    return _told(Reason.read(text), _in_short)
+    return _told(Reason.read(marked(text)), _in_short)
 
 
 def who_can(by: str) -> str:
