@@ -76,11 +76,15 @@ class LLMJudge:
     @cached_property
     def asks(self) -> frozenset[str]:
         """What a model can be asked."""
-        return frozenset(ask for task in self.tasks.values() for ask in task.asks)
+        return frozenset(self._by_ask)
+
+    @cached_property
+    def _by_ask(self) -> Mapping[str, Task]:
+        return {ask: task for task in self.tasks.values() for ask in task.asks}
 
     def task_of(self, ask: str) -> Task:
         """The task whose reply fills the ask."""
-        return next(task for task in self.tasks.values() if ask in task.asks)
+        return self._by_ask[ask]
 
     def pieces(self, task: Task, target: Target, room: int) -> list[Piece]:
         """What is asked about a target; none where it lacks what the task is about."""
