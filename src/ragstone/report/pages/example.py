@@ -1,11 +1,11 @@
 """Example page: one example with its claims, verdicts, evidence and reasons."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragstone.examples.labels import Unit
-from ragstone.judgements import Agreement, Citation, Lexical, Relevance, Response, Support
+from ragstone.judgements import KINDS, Agreement, Citation, Lexical, Relevance, Response, Support
 from ragstone.report.calls import call_items
 from ragstone.report.dossier import PLACES, asks_about
 from ragstone.report.figures import number
@@ -203,12 +203,12 @@ def _further(unit: Unit, one: Record) -> Items:
     for ask in asks_about(unit):
         said = () if ask.kind in OURS else one.get(ask.kind) or ()
         for row in said if isinstance(said, list) else [said] if said else []:
-            yield _plainly(ask.kind, row)
+            yield _plainly(ask.kind, row, skip=KINDS[ask.kind].having("unit"))
 
 
-def _plainly(kind: str, row: Record) -> OutlineItem:
+def _plainly(kind: str, row: Record, skip: Sequence[str] = ()) -> OutlineItem:
     facts = {name: value for name, value in row.items() if value is not None}
-    return OutlineItem((strong(kind), f"  {_numbers(facts)}", _source(row)))
+    return OutlineItem((strong(kind), f"  {_numbers(facts, skip)}", _source(row)))
 
 
 def _labels(found: Record) -> Items:
@@ -230,7 +230,7 @@ def _score(score: Record) -> Row:
     return Row((name, Number(None), Why("missing" if missing else "undefined", why)))
 
 
-def _numbers(row: Record, skip: tuple[str, ...] = ()) -> str:
+def _numbers(row: Record, skip: Sequence[str] = ()) -> str:
     left_out = ("judge", "reason", "subject", *skip)
     return ", ".join(
         f"{name} {number(value) if isinstance(value, float) else _plain(value)}"
