@@ -38,7 +38,7 @@ class RagstoneError(Exception):
 
 
 class InputError(RagstoneError):
-    """What the user gave cannot be used as it is."""
+    """Input from the user that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ class Fault:
 
 
 class DataError(InputError):
-    """Records that cannot be read: every fault, not only the first.
+    """Records that cannot be read. Reports every fault, not only the first.
 
     Attributes:
-        faults: The faults in the order of the data.
-        total: How many there are; more than ``len(faults)`` where a file holds
-            more faults than are worth keeping.
+        faults: The faults, in the order of the data.
+        total: Number of faults; more than ``len(faults)`` if a file has so many that
+            only some are kept.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class Scored:
 
     Args:
         run: A finished run.
-        cluster: Field whose rows are not independent; by default the run's own.
+        cluster: Field that groups dependent rows; None: as in the run.
         by: Fields to slice by.
 
     Raises:
@@ -116,7 +116,7 @@ class Scored:
         return repeated_questions(there["question_id"].alias("cluster"), question_hashes(there))
 
     def without(self, examples: pl.Series) -> "Scored":
-        """The same run, as if it had not these examples."""
+        """The same run without these examples."""
         found = Scored(self.run, cluster=self.cluster, by=self.by)
         rest = self.facets.filter(~pl.col("example_id").is_in(examples.implode()))
         found.__dict__ |= {"facets": rest, "_scores": self._scores}
@@ -156,14 +156,14 @@ class Scored:
         return {str(key[0]): part for key, part in parts.items()}
 
     def metric(self, name: str) -> Metric | None:
-        """The metric of this name; None for one of the user's own, which is not loaded."""
+        """The metric with this name; None for a custom metric that is not loaded."""
         try:
             return parse_metric(name)
         except RagstoneError:
             return None
 
     def scale(self, name: str) -> ValueRange:
-        """Where its values lie; of a user's own only which way is better."""
+        """The range of the metric's values; for a custom metric only its direction."""
         metric = self.metric(name)
         if metric is not None:
             low, high = metric.range.low, metric.range.high

@@ -12,8 +12,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Context:
     """One retrieved passage.
 
-    ``rank`` counts from 1. ``text`` is None where only the id is known, as in a
-    TREC run.
+    ``rank`` counts from 1. ``text`` is None if only the id is known, as in a TREC run.
     """
 
     id: str
@@ -32,14 +31,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One question answered once by one system.
+    """One answer of one system to one question.
 
-    ``contexts`` None: this system does not retrieve; empty: it retrieved
-    nothing. They stand in rank order. ``reference`` holds alternatives, any of
-    which counts. ``reference_contexts`` maps the ids of judged contexts to
-    their grade, 0 for one judged not relevant; None where none are known.
-    ``evidence`` is the gold evidence as text. ``labels`` are what people said,
-    kept as given.
+    ``contexts`` is None if the system does not retrieve, and empty if it retrieved
+    nothing; contexts are in rank order. ``reference`` lists alternative reference
+    answers, any of which counts. ``reference_contexts`` maps the ids of judged
+    contexts to their grades, where 0 means judged not relevant; None if no grades
+    are known. ``evidence`` is the gold evidence as text. ``labels`` are human
+    labels, kept as given.
     """
 
     id: str

@@ -44,23 +44,24 @@ def read(
     format: str | None = None,
     qrels: str | PathLike[str] | None = None,
 ) -> Examples:
-    """Open a data set. Nothing is read before the examples are iterated over.
+    """Open a dataset. Nothing is read until you iterate over the examples.
 
     Args:
-        source: A path (.json, .jsonl, .ndjson, .csv, .tsv, .parquet, a TREC run,
-            each also .gz; ``-`` for standard input, or another stream; a folder of a
-            Hugging Face dataset, of BEIR, of TREC runs with qrels), an iterable of
-            mappings or of examples, or a pandas, Polars or Arrow table.
-        columns: Field to column, for columns that are not recognised.
-        skip_bad: Leave bad records out, see ``Examples.rejected``.
-        limit: Read at most so many examples.
-        format: A name that ``formats`` lists, where the data does not tell.
-        qrels: Judgements, where the source is a TREC run.
+        source: A path (.json, .jsonl, .ndjson, .csv, .tsv, .parquet or a TREC run,
+            each optionally .gz; ``-`` for standard input), another stream, a folder
+            (a Hugging Face dataset, BEIR, or TREC runs with qrels), an iterable of
+            mappings or examples, or a pandas, Polars or Arrow table.
+        columns: Maps a field to the column it is read from, for columns whose names
+            are not recognised.
+        skip_bad: Skip invalid records and collect them in ``Examples.rejected``.
+        limit: Maximum number of examples to read.
+        format: A name listed by ``formats``, if the format cannot be recognised.
+        qrels: Relevance judgements, if the source is a TREC run.
 
     Raises:
-        DataError: No such file, or a folder that is no data set.
-        UnknownName: No such format, no such field in ``columns``.
-        InputError: Neither a path nor records.
+        DataError: There is no such file, or the folder is not a dataset.
+        UnknownName: There is no such format, or no such field as in ``columns``.
+        InputError: The source is neither a path nor records.
     """
     columns = columns or {}
     check_mapping(columns)

@@ -19,13 +19,13 @@ WRITTEN = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 
 
 def write(examples: Iterable[Example], path: str | Path) -> None:
-    """Write the examples in the format that the file's name tells.
+    """Write examples in the format given by the file's extension.
 
-    CSV cannot tell an empty text from a missing one; the other formats keep
+    CSV cannot distinguish an empty text from a missing one; the other formats keep
     every example exactly.
 
     Raises:
-        InputError: A name that ends in none of .jsonl, .jsonl.gz, .csv, .parquet.
+        InputError: The extension is not .jsonl, .jsonl.gz, .csv or .parquet.
     """
     path = Path(path)
     if path.name.endswith((".jsonl", ".jsonl.gz")):

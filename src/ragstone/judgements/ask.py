@@ -21,16 +21,16 @@ class Ask:
     """One question to a judge.
 
     Args:
-        part: Of the kind; empty where it is asked as a whole.
-        over: The view of the units that it is about, which the kind's columns enter; None where
-            they enter none by themselves.
+        part: Part of the kind; empty if the kind is asked as a whole.
+        over: View of the units it is about, which receives the kind's columns; None if no view
+            receives them automatically.
         requires: What an example must have, see ``REQUIREMENTS``.
-        after: The asks whose rows it is about.
+        after: Asks whose rows this one is about.
         by: Who can answer it.
-        beside: What of the system's output a judge may read although it is not required.
-        columns: The columns of the kind that it fills; empty: all of them.
-        values: The verdicts that it can have; empty: all of the kind.
-        kind: The kind's name, which the kind enters itself.
+        beside: Parts of the system's output that a judge may also read.
+        columns: Columns of the kind that it fills; empty: all.
+        values: Possible verdicts; empty: all of the kind.
+        kind: Name of the kind, filled in by the kind itself.
     """
 
     part: str = ""
@@ -45,7 +45,7 @@ class Ask:
 
     @property
     def name(self) -> str:
-        """The kind, and its part: ``quality``, ``support/claim``."""
+        """The kind and its part, such as ``quality`` or ``support/claim``."""
         return f"{self.kind}/{self.part}" if self.part else self.kind
 
     @property

@@ -29,22 +29,22 @@ class Column:
     """A typed column of a table; read on the class, it is the Polars expression of that column.
 
     Args:
-        dtype: Its type; None where ``values`` are its words.
-        doc: What it says, in a few words; of a truth value, when it is true.
+        dtype: Type of the column; None if its ``values`` are words.
+        doc: A few words on what it says; for a truth value, when it is true.
         role: See ``Role``.
-        values: What it may be, the strongest first, and when: words, or the whole numbers of a
-            scale. A number in [0, 1] whose values are the steps 0 to n is stored as step / n.
-        positive: The values that count as yes where there are more than two.
-        label: The name that people know it by, in label files and on sheets; empty where nobody
-            labels it.
-        reply: Its name in a model's reply; empty where that is its own.
-        counts: Of a count in a model's reply: the names of the entries that are counted.
-        only_with: A text of the example without which it says nothing: null, or 0 of a count.
-        of: Of a number that is a probability: the column that it is the probability of.
-        certain: Whether that probability is 1 or 0 where a judge gives the verdict alone.
-        at_least: Of a truth value: the grade from which on it is true where a judge gives the
-            grade alone; 0 where it does not follow.
-        fact: Its name in the views of units; empty where that is its own.
+        values: Possible values, strongest first, and when each applies: words, or the whole
+            numbers of a scale. A number in [0, 1] whose values are the steps 0 to n is stored as
+            step / n.
+        positive: Values that count as yes if there are more than two.
+        label: Its name in label files and on sheets; empty if people do not label it.
+        reply: Its name in a model's reply; empty if the same.
+        counts: For a count in a model's reply: the entries that are counted.
+        only_with: A text of the example without which it has no value: null, or 0 for a count.
+        of: For a probability: the column it is the probability of.
+        certain: Whether that probability is 1 or 0 if a judge gives only the verdict.
+        at_least: For a truth value: the grade from which it is true if a judge gives only the
+            grade; 0 if it does not follow from the grade.
+        fact: Its name in the views of units; empty if the same.
     """
 
     def __init__(

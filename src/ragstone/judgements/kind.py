@@ -16,11 +16,11 @@ KINDS: "dict[str, type[Kind]]" = {}
 
 
 class Kind:
-    """A judgement kind: one row per unit, who judged it, and what was said.
+    """A judgement kind: one row per unit, with the judge and what it said.
 
-    Every table also carries ``subject`` (the fingerprint of what was judged),
-    ``judge`` and, where the kind has them, ``reason``. What people and models
-    are told alike stands in the kind's guideline, see ``guideline_of``.
+    Every table also has ``subject`` (the fingerprint of what was judged), ``judge`` and, if
+    the kind has reasons, ``reason``. The instructions shared by people and models are in the
+    kind's guideline, see ``guideline_of``.
     """
 
     name: ClassVar[str]
@@ -98,12 +98,12 @@ class Kind:
 
     @classmethod
     def empty(cls) -> pl.DataFrame:
-        """The table with no rows."""
+        """An empty table."""
         return pl.DataFrame(schema=cls.schema())
 
     @classmethod
     def having(cls, *roles: Role) -> list[str]:
-        """The names of the columns that have one of these roles."""
+        """Names of the columns with one of these roles."""
         return [name for name, column in cls.columns.items() if column.role in roles]
 
     @classmethod
@@ -114,12 +114,12 @@ class Kind:
 
     @classmethod
     def probabilities(cls) -> dict[str, str]:
-        """The columns that hold a probability, and the column that each is the probability of."""
+        """Maps each probability column to the column it is the probability of."""
         return {name: column.of for name, column in cls.columns.items() if column.of}
 
     @classmethod
     def labels(cls) -> dict[str, str]:
-        """The columns that people label, with the names they know them by."""
+        """The columns that people label, with their names in label files."""
         return {name: column.label for name, column in cls.columns.items() if column.label}
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Topic:
-    """One thing that an ask is put about: a criterion, an aspect, a rival system.
+    """Something an ask is repeated for: a criterion, an aspect or a rival system.
 
     Args:
         ask: ``rating``, ``critique`` or ``preference``.
-        name: The criterion, the aspect or the rival; empty means every rival.
-        definition: What an aspect of the user's own means; empty for a known one.
-        votes: How often it is asked.
+        name: The criterion, aspect or rival; empty: every rival.
+        definition: Definition of a custom aspect; empty for a built-in one.
+        votes: Number of times it is asked.
     """
 
     ask: str

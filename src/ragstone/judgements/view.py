@@ -43,7 +43,7 @@ class Said(Protocol):
 
 
 class Fact(Column):
-    """A column of a view, the asks it comes from, and the columns that it is computed of."""
+    """A column of a view, with the asks it comes from and the columns it is computed from."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Columns(type):
 
 
 class View(metaclass=_Columns):
-    """A table with one row a unit; ``row`` says which example the unit belongs to."""
+    """A table with one row per unit; ``row`` is the number of the example it belongs to."""
 
     name: ClassVar[str]
     unit: ClassVar[Unit] = "answer"

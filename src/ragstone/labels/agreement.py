@@ -90,22 +90,22 @@ class Dividing:
 
 @dataclass(frozen=True)
 class ColumnAgreement:
-    """How far annotators agree in one column.
+    """How well annotators agree on one column.
 
     Attributes:
-        kind: Of the judgement.
-        column: Of the judgement.
+        kind: Kind of the judgement.
+        column: Column of the judgement.
         scale: Nominal, ordinal or interval, see ``scale_of``.
-        n_items: Examples, or parts of them, that somebody labelled.
-        n_shared: Of these, labelled by two or more: what the coefficients rest on.
-        n_clusters: Of the shared, how many do not share a cluster.
+        n_items: Examples, or parts of them, labelled by at least one annotator.
+        n_shared: Items labelled by two or more, on which the coefficients are based.
+        n_clusters: Number of clusters among the shared items.
         coefficients: By name, see ``COEFFICIENTS``.
         annotators: In the order of the data.
-        uses: The labels that occur; empty where they are too many.
-        n_divided: Shared items on which not all agree.
-        dividing: The items that divide the annotators most.
-        ties: Items without a majority; they stay open.
-        seed: Of the intervals' draws.
+        uses: The labels that occur; empty if there are too many.
+        n_divided: Shared items on which not all annotators agree.
+        dividing: The items on which annotators disagree most.
+        ties: Items without a majority, which are left undecided.
+        seed: Random seed of the intervals.
     """
 
     kind: str
@@ -127,7 +127,7 @@ class ColumnAgreement:
 
     @property
     def name(self) -> str:
-        """As label files call the column."""
+        """The column's name in label files."""
         return named(self.kind, self.column).shown
 
     @property
@@ -206,22 +206,22 @@ def agreement_of(
     level: float = 0.95,
     limit: int | None = 10,
 ) -> tuple[ColumnAgreement, ...]:
-    """How far annotators agree, in each column that a table has.
+    """How well annotators agree, for each column of a table.
 
     Args:
-        table: Rows that are discarded or set aside do not count.
-        columns: Only these, by their name in label files or the judgement's.
-        scales: Name to scale, where the one that ``scale_of`` chooses is not meant.
-        clusters: Example to cluster, such as its question; intervals redraw clusters whole. By
-            default each example, with all its contexts or claims, is one.
-        seed: Of the draws.
-        resamples: Draws.
-        level: Share of intervals that should hold the truth, in (0, 1).
-        limit: So many dividing items, and ties in ``to_dict``; None for all.
+        table: Labels; discarded rows and rows set aside are ignored.
+        columns: Only these columns, by their name in label files or in the judgement.
+        scales: Maps a column's name to its scale, to override ``scale_of``.
+        clusters: Maps an example to its cluster, such as its question; intervals resample whole
+            clusters. By default each example, with all its contexts or claims, is one.
+        seed: Random seed.
+        resamples: Number of bootstrap samples.
+        level: Confidence level of the intervals, in (0, 1).
+        limit: Maximum number of disputed items, and of ties in ``to_dict``; None: all.
 
     Raises:
-        UnknownName: A column or scale that is not there.
-        InputError: An ordinal or interval scale for labels that are no numbers.
+        UnknownName: There is no such column or scale.
+        InputError: An ordinal or interval scale for labels that are not numbers.
     """
     known = {named(*key).shown: key for key in table.columns}
     chosen = _chosen(table, known, scales or {})

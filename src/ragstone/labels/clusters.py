@@ -21,16 +21,16 @@ IDS = tuple(map(squash, NAMES["id"]))
 
 
 def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) -> dict[str, str]:
-    """The cluster of each example that a label file or data set tells one for, by id.
+    """The cluster of each example, by id, as far as a label file or dataset gives one.
 
     Args:
-        paths: As for ``read_label_table``.
-        field: A column of label files, or a field of the data: at the top, in ``slices``, ``meta``
-            or ``labels``. By default the question, where that is known.
+        paths: As in ``read_label_table``.
+        field: A column of label files, or a field of the data: at the top level, in ``slices``,
+            ``meta`` or ``labels``. By default the question, if known.
 
     Raises:
-        InputError: No row has the field that was asked for.
-        DataError: No such file.
+        InputError: No row has the requested field.
+        DataError: There is no such file.
     """
     found: dict[str, str] = {}
     for path in paths:

@@ -42,23 +42,23 @@ def read_label_table(
     columns: Mapping[str, str] | None = None,
     scales: Mapping[str, Ends] | None = None,
 ) -> LabelTable:
-    """Read labels of people: .jsonl, .json, .csv, .tsv, each also .gz, or .parquet.
+    """Read human labels from .jsonl, .json, .csv, .tsv (each optionally .gz) or .parquet.
 
-    A file whose records have a field ``labels`` is a data set; its labels are read as
-    ``labels_of`` reads them.
+    A file whose records have a field ``labels`` is a dataset; its labels are read as by
+    ``labels_of``.
 
     Args:
-        paths: One file or several, which are read as one.
-        columns: Name to column: ``{"answer_outcome": "correct"}`` reads the column ``correct`` as
-            values of that metric; what is none of them is a fault.
-        scales: Metric to the ends of the scale on which people rated it, ``{"faithfulness":
-            (1, 4)}``: such ratings, and those of a usual scale, become values of the metric.
-            None: they are a column of the user's own, good for agreement.
+        paths: One file, or several that are read as one.
+        columns: Maps a name to a column: ``{"answer_outcome": "correct"}`` reads the column
+            ``correct`` as values of that metric; anything that is not such a value is a fault.
+        scales: Maps a metric to the first and last point of the scale on which people rated it,
+            such as ``{"faithfulness": (1, 4)}``. Such ratings, and those on a usual scale, become
+            values of the metric. None: they are a column of your own, usable for agreement.
 
     Raises:
-        InputError: A scale that is none.
-        DataError: With every fault: an empty id, a label without its context, a value that is no
-            label, a file that holds no labels.
+        InputError: An invalid scale.
+        DataError: Lists every fault: an empty id, a label without its context, a value that is
+            not a label, a file without labels.
     """
     several = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
     names = [fspath(path) for path in several]

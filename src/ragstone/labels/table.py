@@ -47,14 +47,14 @@ and value are null where an annotator discarded an example without a label.
 
 @dataclass(frozen=True, eq=False)
 class LabelTable:
-    """Labels of people.
+    """Human labels.
 
     Attributes:
         source: The file or files they come from.
-        frame: Of ``SCHEMA``; at most one used row for an annotator, a unit and a column.
-        notes: What was left out or read in another way than its name says.
-        places: ``file`` and ``line`` of each row of ``frame``; None where there are none.
-        systems: The system of an example by its id, as far as the file names it.
+        frame: Has the columns of ``SCHEMA``; at most one row in use per annotator, unit and column.
+        notes: What was left out, or read differently from what its name suggests.
+        places: ``file`` and ``line`` of each row of ``frame``; None if there are none.
+        systems: Maps an example's id to its system, as far as the file names it.
     """
 
     source: str
@@ -70,27 +70,27 @@ class LabelTable:
 
     @property
     def n_discarded(self) -> int:
-        """How many rows people discarded."""
+        """Number of rows that annotators discarded."""
         return sum(self.discarded.values())
 
     @property
     def discarded(self) -> dict[str, int]:
-        """Why people discarded rows, and how many for each reason."""
+        """Number of discarded rows for each reason given."""
         return {why: n for why, n in self._reasons.items() if why not in SET_ASIDE}
 
     @property
     def set_aside(self) -> dict[str, int]:
-        """Why rows that nobody discarded do not count, and how many for each of ``SET_ASIDE``."""
+        """Number of other rows that do not count, for each reason in ``SET_ASIDE``."""
         return {why: n for why, n in self._reasons.items() if why in SET_ASIDE}
 
     @property
     def n_set_aside(self) -> int:
-        """How many rows do not count though nobody discarded them."""
+        """Number of rows that do not count although nobody discarded them."""
         return sum(self.set_aside.values())
 
     @property
     def annotators(self) -> tuple[str, ...]:
-        """Who labelled, in the order of the data."""
+        """The annotators, in the order of the data."""
         return tuple(self.used["annotator"].unique(maintain_order=True))
 
     @property
@@ -112,13 +112,13 @@ class LabelTable:
         }
 
     def adjudicated(self, scales: Mapping[str, Scale] | None = None) -> pl.DataFrame:
-        """One row for each unit and column: what the annotators say together.
+        """One row per unit and column: the annotators' combined label.
 
-        The majority; a tie is named and left open. On an interval scale, such as that of a
-        metric, the mean.
+        The majority label; a tie is reported and left undecided. On an interval scale, such as
+        that of a metric, the mean.
 
         Args:
-            scales: Name to scale, where the one that ``scale_of`` chooses is not meant.
+            scales: Maps a name to its scale, to override ``scale_of``.
 
         Returns:
             ``example_id``, ``kind``, ``column``, ``unit``, ``value``, ``number``,
@@ -130,7 +130,7 @@ class LabelTable:
         return adjudicated(self.used, chosen)
 
     def ties(self, scales: Mapping[str, Scale] | None = None) -> list[Tie]:
-        """Every unit and column on which the annotators are split, with what each says."""
+        """Every unit and column on which the annotators are split, with each one's label."""
         return ties(self.used, self.adjudicated(scales))
 
     def join(self, example: Example) -> Example:
@@ -182,7 +182,7 @@ class LabelTable:
         return replace(self, frame=self.frame.with_columns(named), systems={})
 
     def unknown_ids(self, ids: Iterable[str]) -> list[str]:
-        """Examples that are labelled and not among these, sorted."""
+        """Labelled examples that are not among these, sorted."""
         return sorted(set(self.frame["example_id"]) - set(ids))
 
     def broken_rules(self) -> list[BrokenRule]:

@@ -33,16 +33,16 @@ TAIL = ("inclusion_probability", "note", "discard")
 
 
 def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout = "wide") -> None:
-    """Write a table that ``read_label_table`` reads back, discarded rows too.
+    """Write a table that ``read_label_table`` can read back, including discarded rows.
 
     Args:
         table: Labels.
         path: Ends in .jsonl, .csv or .parquet.
-        layout: Wide: a row for each annotator and unit, a column for each label, as a person
-            fills it in. Long: a row for each label, with its kind and column.
+        layout: Wide: one row per annotator and unit, one column per label, as people fill it
+            in. Long: one row per label, with its kind and column.
 
     Raises:
-        InputError: Another ending.
+        InputError: Another extension.
         UnknownName: Another layout.
     """
     if layout not in LAYOUTS:
@@ -58,17 +58,17 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
 def write_adjudicated(
     table: LabelTable, path: str | PathLike[str], *, scales: Mapping[str, Scale] | None = None
 ) -> None:
-    """Write what annotators say together, one row for each unit and column.
+    """Write the annotators' combined labels, one row per unit and column.
 
-    A tie has no value and says that it is one. Reads back as labels of one annotator.
+    A tie has no value and is marked as one. The file can be read back as labels of one annotator.
 
     Args:
         table: Labels.
         path: Ends in .jsonl, .csv or .parquet.
-        scales: As for ``LabelTable.adjudicated``.
+        scales: As in ``LabelTable.adjudicated``.
 
     Raises:
-        InputError: Another ending.
+        InputError: Another extension.
     """
     frame = table.adjudicated(scales).with_columns(annotator=pl.lit(TOGETHER))
     _write(frame.iter_rows(named=True), frame.columns, Path(path))

@@ -76,10 +76,10 @@ BUILT_IN: "dict[str, type[Metric]]" = {}
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric. Its parameters are its fields, and its text form names it everywhere.
+    """A metric. Its fields are its parameters; its text form names it everywhere.
 
-    A metric over one view gives ``over``, ``empty`` and ``rule``. One over
-    several overrides ``parts`` and ``combine``.
+    A metric over one view defines ``over``, ``empty`` and ``rule``. One over several
+    views overrides ``parts`` and ``combine``.
     """
 
     name: ClassVar[str]
@@ -103,7 +103,7 @@ class Metric:
             BUILT_IN[cls.name] = cls
 
     def rule(self) -> pl.Expr:
-        """Evaluated once per example, over that example's rows."""
+        """The value as an expression, evaluated once per example over that example's rows."""
         raise NotImplementedError
 
     def settled(self) -> pl.Expr | None:
@@ -111,23 +111,23 @@ class Metric:
         return None
 
     def parts(self) -> Mapping[str, Part]:
-        """The aggregates it is made of, by name."""
+        """The aggregates the metric is computed from, by name."""
         return {"value": Part(self.over, self.rule(), self.empty, self.settled(), self.empty_flag)}
 
     def combine(self) -> pl.Expr:
-        """The value, from the parts."""
+        """The value, computed from the parts."""
         return pl.col("value")
 
     def decided(self) -> pl.Expr | None:
-        """Where the parts that are known settle the value, whatever else is missing."""
+        """Whether the known parts determine the value, whatever the missing ones are."""
         return None
 
     def label(self) -> pl.Expr | None:
-        """A word for the value, from ``value`` and the parts; None where there is none."""
+        """A word for the value, from ``value`` and the parts; None if there is none."""
         return None
 
     def flags(self) -> Mapping[str, pl.Expr]:
-        """What to note beside a value, each a condition over ``value`` and the parts."""
+        """Remarks on a value, each a condition on ``value`` and the parts."""
         return {}
 
     @cached_property
@@ -144,7 +144,7 @@ class Metric:
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """The criteria, aspects and rivals that it wants judged."""
+        """The criteria, aspects and rivals that have to be judged."""
         return frozenset()
 
     @property

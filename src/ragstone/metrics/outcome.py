@@ -6,14 +6,14 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """The definition gives no value here, such as the faithfulness of no claims."""
+    """The metric's definition gives no value, as for faithfulness without claims."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A value exists, but a judge failed or said nothing."""
+    """A value exists, but is not known because a judge failed or gave no answer."""
 
     reason: str
 
@@ -23,10 +23,10 @@ Score = float | Undefined | Missing
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Where the values of a metric lie, and which end is better.
+    """The range of a metric's values, and which end is better.
 
-    ``better`` is ``+`` for the high end, ``-`` for the low one, ``0`` for
-    neither. A ``rate`` has no values but 0 and 1.
+    ``better`` is ``+`` if higher is better, ``-`` if lower is better, ``0`` if
+    neither is. If ``rate`` is true, the only values are 0 and 1.
     """
 
     low: float

@@ -58,19 +58,19 @@ def metric(
     family: str = "own",
     identity: str = "",
 ) -> Callable[[Callable[..., Any]], Metric]:
-    """Make a metric of a function; the function's name is the metric's.
+    """Define a metric by a function; the metric takes the function's name.
 
     Args:
-        over: The view whose rows it sees.
-        columns: For a plain function, the columns it reads; they say which
-            judgements it needs.
-        range: Where its values lie, and which end is better.
-        empty: Its value for an example without rows.
-        family: The section of the report it stands in.
-        identity: What its definition is known by in place of its source; to be
-            changed whenever its values do. Needed for a plain function, or for
-            an expression that calls one, whose source does not show all that it
-            does, such as one that uses variables of a function around it.
+        over: View whose rows the function receives.
+        columns: For a plain function, the columns it reads; they determine which
+            judgements are needed.
+        range: Range of the values, and which end is better.
+        empty: Value for an example without rows.
+        family: Section of the report in which the metric appears.
+        identity: Identifies the definition in place of its source code; change it
+            whenever the values change. Required if the source does not show all that
+            the function does, for instance if it uses variables of an enclosing
+            function. That applies to plain functions and to expressions that call one.
 
     Raises:
         InputError: A plain function without ``columns``, or an expression that

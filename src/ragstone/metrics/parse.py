@@ -23,11 +23,11 @@ def metric_types() -> dict[str, type[Metric]]:
 
 
 def parse_metric(text: str) -> Metric:
-    """The metric a text form names: ``faithfulness``, ``ndcg(k=10)``, ``answer_relevancy``.
+    """Parse a metric's text form: ``faithfulness``, ``ndcg(k=10)``, ``answer_relevancy``.
 
     Raises:
-        UnknownName: No metric is called that.
-        InputError: The text cannot be read, or a parameter is unknown or wrong.
+        UnknownName: There is no such metric.
+        InputError: The text cannot be parsed, or a parameter is unknown or invalid.
     """
     name, given = _split(text)
     if name in ALIASES and name not in BUILT_IN:

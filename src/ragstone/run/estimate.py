@@ -7,14 +7,14 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The mean of a metric over a group of examples.
+    """Mean of a metric over a group of examples, with its interval.
 
-    ``value`` is None where no example has one; ``low`` and ``high`` where no
-    interval can be had, as from one question. ``worst`` and ``best`` are what
-    the mean could be if the missing scores were known, None where the metric
-    has no bounds. ``labels`` counts the words beside the scores (outcomes,
-    grades), ``flags`` what was noted beside values, ``reasons`` why scores are
-    undefined or missing.
+    ``value`` is None if no example has a value. ``low`` and ``high`` are None if no
+    interval can be computed, for instance from a single question. ``worst`` and
+    ``best`` bound what the mean could be if the missing scores were known; they are
+    None if the metric has no bounds. ``labels`` counts the words given with scores
+    (outcomes, grades), ``flags`` the remarks on values, and ``reasons`` why scores
+    are undefined or missing.
     """
 
     metric: str
@@ -39,11 +39,11 @@ class Estimate:
 
     @property
     def total(self) -> int:
-        """Examples of the group: with a value, undefined and missing."""
+        """Number of examples in the group, including undefined and missing ones."""
         return self.n + self.n_undefined + self.n_missing
 
     def to_dict(self) -> dict[str, Any]:
-        """What stands in ``estimates.json``; a value that is not there is null."""
+        """The entry in ``estimates.json``; absent values are null."""
         return {
             "metric": self.metric,
             "group": dict(self.group),

@@ -32,57 +32,59 @@ MOST_NOTED = 3
 
 @with_arguments_of(Request)
 def evaluate(data: Any, **arguments: Any) -> Run:
-    """Judge examples, score them, and keep everything in a run folder.
+    """Judge examples, compute metrics, and save everything in a run folder.
 
     Args:
         data: A path, an iterable of mappings or examples, or a pandas, Polars or
             Arrow table; see ``ragstone.read``.
-        metrics: Metrics or their text forms, such as ``precision(k=5)``; one, or
-            several.
-        suites: Names of suites. With neither, ``quick``: what the data and the
-            judges allow.
-        judge: Who judges, in order: ``local``, ``human``, ``human:FILE``, or a chat model such
-            as ``openai:MODEL`` or ``http://HOST/v1#MODEL``, several between commas for a panel
-            that votes; also a model itself, or an async function that answers a ``ChatRequest``.
-            None: the labels in the data, and ``local`` for the rest.
-        by: Fields to group by; ``system`` always is one.
-        cluster: Field whose rows are not independent where they have the same value.
-        out: The run folder. If it already holds a run with the same data and settings,
+        metrics: One or more metrics, or names such as ``precision(k=5)``.
+        suites: Names of suites of metrics. If neither metrics nor suites are given:
+            ``quick``, every metric that the data and the judges allow.
+        judge: One or more judges, in order; each judges what the previous ones left
+            unjudged. ``local``, ``human``, ``human:FILE``, ``nli:NAME``, or a chat model such
+            as ``openai:MODEL`` or ``http://HOST/v1#MODEL``; several models separated by
+            commas form a panel that votes. Also a model object, or an async function that
+            answers a ``ChatRequest``. Default: the labels in the data, then ``local``.
+        by: Fields to group results by, in addition to ``system``.
+        cluster: Field that groups dependent rows: intervals treat rows with the same
+            value as not independent.
+        out: Run folder. If it already holds a run with the same data and settings,
             that run is resumed. None: a temporary folder.
-        columns: Ragstone's field names to the data's.
-        qrels: Judged ids for a TREC run.
-        skip_bad: Leave bad records out and keep them beside the run.
+        columns: Maps Ragstone's field names to the data's column names.
+        qrels: Relevance judgements for a TREC run.
+        skip_bad: Skip invalid records and write them to the run folder.
         limit: Maximum number of examples to read.
-        citations: The pattern of the markers by which an answer cites; what its
-            first group holds names a context, by id or rank.
-        embedder: What embeds texts: a name such as ``builtin:minilm``, a folder,
-            ``org/name`` or ``openai:MODEL``, or an encoder. None: ``builtin:minilm`` if a
-            metric that was asked for needs one, fetched once; where it cannot be had, what
-            rests on it is missing.
-        cross_encoder: What compares answer and reference for
-            ``semantic_similarity_cross_encoder``: a name or a cross-encoder.
-        bertscore: How BERTScore is computed: ``layer=9``, ``idf`` (over the data's
-            references), ``rescale`` or ``rescale=FILE``, several between commas.
-        offline: Fetch no model, and ask no server but one on this machine.
-        instructions: What chat models are told: plan, prompts, language, rubrics.
-        limits: How fast they are asked, and what that may cost.
-        debug: Called with each example as soon as it is judged, by models before its whole block.
-        progress: Called after each block, and now and then while models are asked.
+        citations: Regular expression that finds citations in an answer; its first
+            group is the id or rank of a context.
+        embedder: Embedding model: a name such as ``builtin:minilm``, a folder,
+            ``org/name`` or ``openai:MODEL``, or an encoder. None: ``builtin:minilm``,
+            downloaded once, if a requested metric needs embeddings; if it cannot be
+            had, scores that need it are missing.
+        cross_encoder: Cross-encoder for ``semantic_similarity_cross_encoder``: a name
+            or an object.
+        bertscore: BERTScore settings, separated by commas: ``layer=9``, ``idf`` (over
+            the data's references), ``rescale`` or ``rescale=FILE``.
+        offline: Download no model, and contact no server except on this machine.
+        instructions: Plan, prompts, language and rubrics for chat models.
+        limits: Limits on the rate and cost of model calls.
+        debug: Called with each example as soon as it is judged; with chat models,
+            before its whole block is.
+        progress: Called after each block, and periodically while models are asked.
 
     Raises:
-        DataError: Records that cannot be read, all of them.
-        InputError: Unknown metrics, judges, suites or fields; a run folder that
-            holds something else; a model that was named and cannot be used.
-        MissingDependency: A model that was named needs a package that is not there.
+        DataError: Records that cannot be read; lists all of them.
+        InputError: An unknown metric, judge, suite or field; a run folder that holds
+            something else; a named model that cannot be used.
+        MissingDependency: A named model needs a package that is not installed.
     """
     return _evaluated(Request(data, **arguments), Cancellation())
 
 
 @with_arguments_of(Request)
 async def aevaluate(data: Any, **arguments: Any) -> Run:
-    """As ``evaluate``, with the same arguments, without holding up the event loop.
+    """Async version of ``evaluate``, with the same arguments; does not block the event loop.
 
-    Where it is cancelled, nothing more is asked of a model; the same call goes on.
+    If cancelled, no further model calls are made. The same call resumes the run.
     """
     cancellation = Cancellation()
     request = Request(data, **arguments)

@@ -43,15 +43,15 @@ CHARACTERS_A_TOKEN = 4
 
 @dataclass(slots=True)
 class TaskForecast:
-    """What one task takes.
+    """Expected calls, tokens and cost of one task.
 
     Attributes:
-        calls: Questions, each distinct one once.
-        known: Questions that this run or an earlier one has asked; not among the calls.
-        prompt: Tokens sent, four characters each.
-        completion: Tokens that come back, as far as can be expected, those of reasoning too.
-        reasoning: Of these the ones of reasoning.
-        usd: The cost without any of the server's cache; None where no price is known.
+        calls: Number of distinct questions.
+        known: Questions already answered in this run or an earlier one; not in ``calls``.
+        prompt: Tokens sent, at four characters each.
+        completion: Expected tokens in replies, including reasoning.
+        reasoning: Reasoning tokens among them.
+        usd: Cost, ignoring the server's prompt cache; None if a price is unknown.
     """
 
     calls: int = 0
@@ -64,12 +64,12 @@ class TaskForecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run takes.
+    """Expected calls, tokens and cost of a run.
 
     Args:
-        examples: How many there are.
-        tasks: By judge and task.
-        notes: How each judge's tokens of reasoning were come by.
+        examples: Number of examples.
+        tasks: The forecast of each task, by judge and task.
+        notes: For each judge, how its reasoning tokens were estimated.
     """
 
     examples: int
@@ -105,10 +105,12 @@ class Forecast:
 
 @with_arguments_of(Request)
 def forecast(data: Any, **arguments: Any) -> Forecast:
-    """What ``evaluate`` with the same arguments would ask of models. Nothing is sent.
+    """Estimate the model calls, tokens and cost of ``evaluate`` with the same arguments.
+
+    Nothing is sent.
 
     Raises:
-        InputError: As ``evaluate``; and no judge is a model.
+        InputError: As ``evaluate``; also if no judge is a model.
     """
     request = Request(data, **arguments)
     prepared = prepare(request, to_ask=False)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What models are told, and how.
+    """Instructions to chat models.
 
     Args:
-        plan: ``isolated``: each task by itself; ``lean``: some tasks in one question.
-        prompts: A folder with prompts that replace those of the package.
-        language: What replies are written in; None: the language of the texts.
-        rubrics: A TOML file with criteria of the user's own.
+        plan: ``isolated``: each task in its own call. ``lean``: some tasks share a call.
+        prompts: Folder of custom prompts, which replace the built-in ones.
+        language: Language of the replies; None: the language of the texts.
+        rubrics: TOML file with your own criteria.
     """
 
     plan: str = "isolated"

@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How models are asked.
+    """Limits on calls to models.
 
     Args:
-        timeout: Seconds for one reply, from when it is sent.
+        timeout: Seconds to wait for one reply after sending the request.
         concurrency: Maximum concurrent calls per model; adapts to the server's limit.
-        rpm: Requests per minute to one model; None: no limit is known.
-        tpm: Tokens per minute to one model; None: no limit is known.
-        max_calls: Maximum calls of the whole run; what is not asked then is missing.
+        rpm: Maximum calls per minute to each model; None: no known limit.
+        tpm: Maximum tokens per minute to each model; None: no known limit.
+        max_calls: Maximum calls in the whole run; what is then not judged is missing.
         budget: Maximum cost of the whole run in US dollars; needs prices.
-        prices: A TOML file with prices; without it those of the extra ``prices``.
-        cache: The folder where replies are kept across runs; None: in Ragstone's cache folder.
-        cached: Whether replies of earlier runs are used, and kept for later ones.
+        prices: TOML file with prices; None: the prices in the ``prices`` extra.
+        cache: Folder that caches replies across runs; None: Ragstone's cache folder.
+        cached: Whether to use replies cached by earlier runs and to cache new ones.
 
     Raises:
-        InputError: A number that limits nothing, or everything.
+        InputError: A value out of range.
     """
 
     timeout: float = 120.0

@@ -50,26 +50,26 @@ def rescore(
     offline: bool = False,
     progress: Report | None = None,
 ) -> Run:
-    """Add metrics, or fields to group by, to a finished run.
+    """Add metrics, or fields to group by, to a finished run, without judging again.
 
-    The run's own metrics are kept and estimated again. Nobody judges again, so a
-    metric that needs what was not judged comes out as missing. Similarities
-    alone are computed where the run lacks them, with the models it has; where a
-    model did not answer, it is asked again. That needs no name of a metric.
+    The run's own metrics are kept and estimated again. A metric that needs
+    judgements the run does not hold is missing. The exception is similarities:
+    those the run lacks are computed with its own models, and if a model failed
+    before, it is tried again, even if no metric is named.
 
     Args:
-        run: Its folder.
-        metrics: As for ``evaluate``, and so are ``suites``, ``by``, ``embedder``,
+        run: Run folder.
+        metrics: As in ``evaluate``, and likewise ``suites``, ``by``, ``embedder``,
             ``cross_encoder``, ``bertscore`` and ``offline``.
         progress: Called after each block.
 
     Raises:
-        InputError: Not a finished run; unknown metrics, suites or fields; a model that
-            was named and cannot be used; nothing to do; settings of BERTScore without
-            any to compute.
-        RunConflict: The run has similarities of another model, or other settings of
-            BERTScore.
-        MissingDependency: A model that was named needs a package that is not there.
+        InputError: The run is not finished; a metric, suite or field is unknown; a
+            named model cannot be used; there is nothing to do; BERTScore settings
+            are given but there is no BERTScore to compute.
+        RunConflict: The run's similarities come from another model, or from other
+            BERTScore settings.
+        MissingDependency: A named model needs a package that is not installed.
     """
     finished = Run.open(run)
     wanted = requested(metrics, suites, else_quick=False)

@@ -34,9 +34,9 @@ MOST_MISSING = 0.1
 class Run(Shown):
     """A finished evaluation: its estimates, scores, judgements and examples.
 
-    ``path`` is its folder. A run that was given none lies in a temporary folder
-    that goes with this object. ``asked`` are the metrics that the call which gave
-    it was about; none: those that the run was made for.
+    ``path`` is the run folder. If none was given, the run is in a temporary folder,
+    which is deleted with this object. ``asked`` names the metrics requested by the
+    call that returned it; if empty, those the run was made for.
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class Run(Shown):
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":
-        """Open a run's folder.
+        """Open a run folder.
 
         Raises:
-            InputError: It is not there, no run, or one that was not finished.
+            InputError: The folder does not exist, is not a run, or holds an unfinished run.
         """
         folder = Folder(Path(path))
         if not folder.path.exists():
@@ -70,27 +70,27 @@ class Run(Shown):
 
     @classmethod
     def of(cls, run: "Run | str | Path") -> "Run":
-        """The run; opened, where it is the name of its folder.
+        """The run itself, or the run opened from its folder.
 
         Raises:
-            InputError: It is no run, or one that was not finished.
+            InputError: The folder is not a run, or the run is not finished.
         """
         return run if isinstance(run, cls) else cls.open(str(run))
 
     @property
     def path(self) -> Path:
-        """Its folder."""
+        """The run folder."""
         return self.folder.path
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """What ``run.json`` says."""
+        """The contents of ``run.json``."""
         told: Mapping[str, Any] = throughout(self.folder.manifest, noticed)
         return told
 
     @cached_property
     def form(self) -> Manifest:
-        """The same, field by field."""
+        """The same as typed fields."""
         form = self.folder.form
         if form is None:
             raise InputError(f"{self.path} is no run: it holds no {MANIFEST}.")
@@ -98,7 +98,7 @@ class Run(Shown):
 
     @cached_property
     def estimate_list(self) -> tuple[Estimate, ...]:
-        """The reported numbers."""
+        """The estimates."""
         return tuple(self.folder.estimates())
 
     @property
@@ -108,15 +108,15 @@ class Run(Shown):
 
     @property
     def exit_status(self) -> int:
-        """0; 4 if too much of a requested metric is missing; not of one that was added before."""
+        """0, or 4 if too many scores of a requested metric are missing."""
         asked = self._asked or {*self.form.metrics} - {*self.form.added}
         return 4 if asked & self.too_much_missing.keys() else 0
 
     @property
     def too_much_missing(self) -> dict[str, tuple[int, int]]:
-        """Metrics over a tenth of whose scores are missing: how many, of how many.
+        """Metrics with more than a tenth of their scores missing: (missing, possible) by metric.
 
-        Of the scores that could be there: what is undefined has none to miss.
+        Undefined scores do not count as possible.
         """
         counts: dict[str, tuple[int, int]] = {}
         for one in self.estimate_list:
@@ -131,10 +131,9 @@ class Run(Shown):
         }
 
     def estimates(self) -> pl.DataFrame:
-        """One row a metric and group; each field that groups is a column, null for all.
+        """One row per metric and group; each grouping field is a column, null for the whole run.
 
-        A field that is called like a column of its own, such as ``level``, is
-        ``by_level``.
+        A field whose name is already a column's, such as ``level``, becomes ``by_level``.
         """
         fields = list(dict.fromkeys(key for one in self.estimate_list for key in one.group))
         rows = []
@@ -148,24 +147,24 @@ class Run(Shown):
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def scores(self) -> pl.DataFrame:
-        """One row an example and metric: value, label, status and reason."""
+        """One row per example and metric: value, label, status and reason."""
         return self._table("scores")
 
     def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """The examples, as ``ragstone.examples.to_frame`` makes them; only these columns of it."""
+        """The examples as made by ``ragstone.examples.to_frame``, or only some columns."""
         if columns is not None:
             return self.folder.read("examples", columns=columns)
         return self._table("examples")
 
     def ledger(self) -> pl.DataFrame:
-        """How each ask came out: one row an example, ask and judge."""
+        """The outcome of each question: one row per example, ask and judge."""
         return self._table("ledger")
 
     def judgements(self, kind: str) -> pl.DataFrame:
-        """The rows of a kind, each with the id of every example it is about.
+        """The rows of one kind of judgement, one for each example they are about.
 
         Raises:
-            UnknownName: No kind is called that.
+            UnknownName: There is no such kind.
         """
         if kind not in KINDS:
             raise UnknownName("judgement kind", kind, KINDS)
@@ -182,12 +181,12 @@ class Run(Shown):
         return collect(joined.select("example_id", *KINDS[kind].schema()), self.folder.table(kind))
 
     def tables(self) -> Iterator[Tables]:
-        """What was judged, block by block, one judge's word for each unit, as metrics read it."""
+        """The judgements block by block as metrics read them, with one judge for each unit."""
         judges = finished_judges(self.form)
         return (block.tables for block in stored_blocks(self.folder, judges))
 
     def calls(self, example: str) -> list[Entry]:
-        """The questions that were put to models about an example: prompt, replies, tokens, cost."""
+        """The model calls about an example: prompt, replies, tokens and cost."""
         journal = self.path / JOURNAL
         if not journal.is_file():
             return []

@@ -22,25 +22,25 @@ Script = Callable[[ChatRequest], Said | Awaitable[Said]] | Iterable[Said]
 
 
 class ScriptedModel:
-    """Says what it was given to say, and keeps what it was asked.
+    """Returns scripted replies, and records the requests it receives.
 
-    Its replies answer nothing in other runs, nor do those of others answer what it is asked.
+    Its replies are never shared with other runs through the cache.
 
         model = ScriptedModel([ChatFailure("rate_limit", "too many requests"), {"items": […]}])
         model = ScriptedModel(lambda request: reply_to(request, {"p01": {"verdict": "absent"}}))
 
     Args:
         script: A function of the request, which may be async, or the replies in order.
-        name: What it is called.
-        identity: What makes its replies its own; empty: its name.
-        window: Tokens that a question may have.
-        items: Items of one task that a question may be about, from 1 to 20.
-        delay: Seconds before it replies.
-        notes: What its server did not take.
+        name: Name of the model.
+        identity: Identifies the source of its replies; if empty, its name.
+        window: Maximum number of tokens in a question.
+        items: Maximum number of items of one task in a question, from 1 to 20.
+        delay: Seconds to wait before replying.
+        notes: Request parameters that its server did not accept.
 
     Attributes:
-        requests: What it was asked, in order.
-        most: Requests that it had at once, at the most.
+        requests: The requests received, in order.
+        most: The largest number of concurrent requests.
         closed: Whether it was closed.
     """
 
@@ -71,11 +71,11 @@ class ScriptedModel:
         self._say = script if callable(script) else _in_order(script)
 
     async def reply(self, request: ChatRequest) -> ChatReply:
-        """What the script says.
+        """The next scripted reply.
 
         Raises:
-            ChatFailure: The script says so.
-            AssertionError: The script is at its end.
+            ChatFailure: If the script contains one.
+            AssertionError: The script has no more replies.
         """
         self.requests.append(request)
         self._asked_now += 1
@@ -95,7 +95,7 @@ class ScriptedModel:
         return ChatReply(said if isinstance(said, str) else json.dumps(said))
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Only records that it was closed."""
         self.closed = True
 
 

@@ -17,21 +17,21 @@ START, END = 0, 1
 
 @dataclass(frozen=True)
 class ScriptedEncoder:
-    """Gives the vectors it was given; of other texts and words ones that follow from the letters.
+    """Returns the given vectors, and for other texts and words vectors derived from their letters.
 
-    Its tokens are the words, and one special token at each end. A text that was
-    given no vector has the mean of its words', an empty one that of the first
-    special token.
+    Its tokens are the words, plus one special token at each end. A text without a given
+    vector has the mean of its words' vectors; an empty text has that of the first special
+    token.
 
     Args:
-        vectors: For a text or word its vector.
-        name: What it is called.
-        dimensions: The length of a vector.
-        max_tokens: Words it reads of a text, and two.
-        longest: The same for token vectors; 0: it has none.
-        layers: Hidden layers, each with vectors of its own.
-        silent_on: Texts at which it fails, as a server that is down.
-        asked: The texts it was asked to embed, in order.
+        vectors: Maps a text or word to its vector.
+        name: Name of the encoder.
+        dimensions: Length of a vector.
+        max_tokens: Number of tokens read from a text, including the two special ones.
+        longest: The same for token vectors; 0: no token vectors.
+        layers: Number of hidden layers, each with its own vectors.
+        silent_on: Texts on which it fails, like a server that is down.
+        asked: Records the texts it was asked to embed, in order.
     """
 
     vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class ScriptedEncoder:
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
-        """The vectors of the words and of the two special tokens."""
+        """The vectors of the words and the two special tokens."""
         layer = self.layers if layer is None else layer
         if not self.longest or not 0 <= layer <= self.layers:
             raise ModelError(f"{self.name} has no token vectors of layer {layer}.")
@@ -73,7 +73,7 @@ class ScriptedEncoder:
         return [self._read(text, layer, room) for text in texts]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Words and two."""
+        """The number of words plus two."""
         return np.array([len(text.split()) + 2 for text in texts], dtype=np.int32)
 
     def _answer(self, texts: Sequence[str]) -> None:

@@ -37,25 +37,25 @@ def tiny_bert(
     head: int | None = None,
     id2label: Mapping[int, str] | None = None,
 ) -> Path:
-    """Write a BERT with random weights that transformers and sentence-transformers load too.
+    """Write a BERT with random weights, loadable by transformers and sentence-transformers too.
 
-    A word of ``words`` is one token; any other is spelled in letters, what is neither a letter,
-    a digit nor ASCII punctuation is unknown. Case and accents are folded.
+    Each word of ``words`` is one token; any other word is split into letters. Characters other
+    than letters, digits and ASCII punctuation are unknown. Case and accents are ignored.
 
     Args:
-        folder: Made if it is not there; files of the same names are overwritten.
-        words: Lower-case words, a token each.
-        hidden: The length of a vector, a multiple of ``heads``.
-        layers: Hidden layers, at least 1.
-        heads: Attention heads.
-        seed: The same seed gives the same weights.
-        pooling: How token vectors become one.
-        normalize: Whether that one gets length 1.
-        max_tokens: Tokens of a text that are read, special ones included.
-        positions: Tokens that the model could read, at least ``max_tokens``.
-        head: Outputs of a classification head; None for an embedding model. With a head the
-            folder is a cross-encoder's: it has no ``modules.json``.
-        id2label: What the outputs mean; LABEL_0, LABEL_1, … where not given.
+        folder: Output folder; created if it does not exist. Existing files are overwritten.
+        words: Lower-case words, one token each.
+        hidden: Length of a vector, a multiple of ``heads``.
+        layers: Number of hidden layers, at least 1.
+        heads: Number of attention heads.
+        seed: Random seed; the same seed gives the same weights.
+        pooling: How token vectors are combined into one.
+        normalize: Whether that vector is scaled to length 1.
+        max_tokens: Number of tokens read from a text, including special ones.
+        positions: Number of tokens the model could read, at least ``max_tokens``.
+        head: Number of outputs of a classification head; None for an embedding model. With a
+            head, the folder is a cross-encoder's and has no ``modules.json``.
+        id2label: Meaning of the outputs; by default LABEL_0, LABEL_1, …
 
     Returns:
         The folder.

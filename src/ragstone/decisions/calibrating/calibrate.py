@@ -31,16 +31,16 @@ from .units import KEYS, judged_units
 
 @dataclass(frozen=True, eq=False)
 class Calibration(Shown):
-    """What people's labels say of a judge and of its numbers.
+    """What human labels show about a judge and its numbers.
 
     Attributes:
-        estimates: Every metric that people labelled, by group: judge, labels only, corrected.
-        checks: The judge against people on the same units, one for each column of labels.
-        passport: What is known of the judge, for as long as it stays the same.
+        estimates: For each labelled metric and group: judge, labels only, corrected.
+        checks: The judge compared with people on the same units, for each labelled column.
+        passport: What is known of the judge; valid as long as the judge stays the same.
         scores: The corrected score of each example: ``example_id``, ``system``, ``metric``,
-            ``judge``, ``people`` (null where not labelled), ``corrected``.
-        notes: What the reader should know beside it.
-        assume_random: Whether labels that are no random sample corrected all the same.
+            ``judge``, ``people`` (null if not labelled), ``corrected``.
+        notes: Remarks for the reader.
+        assume_random: Whether labels that are not a random sample were used to correct.
     """
 
     run: str
@@ -55,11 +55,11 @@ class Calibration(Shown):
 
     @property
     def not_random(self) -> tuple[NotRandom, ...]:
-        """Where the labelled rows are plainly no random sample, so that nothing is corrected."""
+        """Where the labels are clearly not a random sample, so nothing is corrected."""
         return tuple(one.not_random for one in self.estimates if one.not_random is not None)
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the scores, as plain data."""
+        """Everything except the scores, as plain data."""
         return {
             "run": self.run,
             "level": self.level,
@@ -91,40 +91,43 @@ def calibrate(
     level: float = 0.95,
     seed: int = 0,
 ) -> Calibration:
-    """Hold a run's judge against people, and correct its numbers by what they said.
+    """Check a run's judge against human labels, and correct its numbers with them.
 
-    The judge's word on every example, and people's on some, give each metric's mean three ways:
-    by the judge, by labels alone, and corrected. Where people's scores are 0 and 1 the correction
-    is ``method``, else prediction-powered. A metric that people labelled only through its
-    judgements, such as ``unsupported_claim``, is scored on these by its own rule.
+    Combines the judge's verdicts on all examples with human labels on some, and gives each
+    metric's mean three ways: from the judge, from the labels alone, and corrected. If human
+    scores are only 0 and 1, ``method`` makes the correction, otherwise prediction-powered
+    inference. A metric that people labelled only through its judgements, such as
+    ``unsupported_claim``, is computed from these by its own rule.
 
     Args:
-        run: A finished run, judged by anybody but the people whose labels these are.
-        labels: Label files; none: the labels that the run's examples carry.
-        metrics: Only these of the run.
-        by: Fields to correct by, beside the system.
-        cluster: Field whose rows are not independent; by default the run's own.
-        columns: Column of the label files, by the label or metric that it is.
-        scales: Metric to the ends of the scale on which people rated it, such as (1, 5); that
-            of others is guessed, and a note says so.
-        method: How rates are corrected: ``by_design`` chooses between ``ppi_plus_plus`` and
-            ``poststratified`` before it sees a label (``favoured``); or one of these, or
-            ``rogan_gladen``.
-        criterion: What the best threshold of a score is to maximise.
-        repeats: Runs of the same data and judge, asked anew: how often does it change its word?
-        injected: A run of the same data with injected instructions: how often is it moved?
-        assume_random: Correct by labels without known chances even where their verdicts,
-            systems or slices show that they are no random sample of what was judged.
-        anytime: Labels keep coming in, drawn at random, and are looked at each time: the mean of
-            the labels has an interval that holds at every look, in the order of the files, and
-            nothing is corrected.
-        level: Of the intervals.
-        seed: Of everything redrawn.
+        run: A finished run that was not judged by the people who gave the labels.
+        labels: Label files; if none, the labels in the run's examples.
+        metrics: Only these metrics of the run.
+        by: Fields to correct by, in addition to the system.
+        cluster: Field that groups dependent rows; None: as in the run.
+        columns: Maps a label or metric to its column in the label files.
+        scales: Maps a metric to the first and last point of the scale on which people rated
+            it, such as (1, 5). Other scales are guessed, with a note.
+        method: How rates are corrected: ``ppi_plus_plus``, ``poststratified``,
+            ``rogan_gladen``, or ``by_design``, which chooses between the first two before
+            looking at any label (see ``favoured``).
+        criterion: What the best threshold of a score maximises.
+        repeats: Runs of the same data judged again by the same judge, to measure how often
+            its verdicts change.
+        injected: A run of the same data with injected instructions, to measure how often they
+            change its verdicts.
+        assume_random: Correct with labels of unknown sampling probability even if their
+            verdicts, systems or slices show that they are not a random sample.
+        anytime: For labels that keep arriving as random draws: the mean of the labels alone,
+            with an interval that is valid at every look, in the order of the files. Nothing
+            is corrected.
+        level: Confidence level of the intervals.
+        seed: Seed for all resampling.
 
     Raises:
-        DataError: Label files that cannot be read, with every fault.
-        InputError: No label is of an example of the run, or none of anything the run has.
-        UnknownName: A metric that the run does not have.
+        DataError: Label files that cannot be read; lists every fault.
+        InputError: No label is for an example of the run, or for anything the run measures.
+        UnknownName: The run does not have such a metric.
     """
     way, goal = _method(method), _criterion(criterion)
     first = Run.of(run)
@@ -173,11 +176,11 @@ def corrected_quantities(
     assume_random: bool = False,
     anytime: bool = False,
 ) -> CorrectedQuantities:
-    """The corrected estimates of a run, for whatever decides over them.
+    """The corrected estimates of a run, as quantities on which decisions can be made.
 
     Raises:
-        DataError: Label files that cannot be read, with every fault.
-        InputError: No label is of an example of the run.
+        DataError: Label files that cannot be read; lists every fault.
+        InputError: No label is for an example of the run.
     """
     of = LabelledRun(
         run,

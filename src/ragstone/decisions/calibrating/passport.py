@@ -20,20 +20,20 @@ NAME = "judge_passport"
 
 @dataclass(frozen=True, slots=True)
 class Passport:
-    """A judge checked against people.
+    """What is known of a judge that was checked against people.
 
     Attributes:
         judge: Its models, prompts and plan, see ``identity``.
-        date: Of the check, ISO 8601.
-        data: Fingerprint of the data, and ``source`` its name.
+        date: Date of the check, ISO 8601.
+        data: Fingerprint of the data, and its name as ``source``.
         labels: Fingerprint of the labels.
-        annotators: How many people labelled.
-        n_examples: How many examples they labelled.
+        annotators: Number of annotators.
+        n_examples: Number of examples they labelled.
         agreement: The checks, as plain data.
-        estimates: The corrected estimates over all examples, likewise.
-        flips: How often the judge changed its word when asked again; empty where not measured.
-        order: How often the order of two answers decided; None where not measured.
-        injection: How often injected instructions changed its word; empty where not measured.
+        estimates: The corrected estimates over all examples, as plain data.
+        flips: How often the judge changed its verdict when asked again; empty if not measured.
+        order: How often the order of two answers decided; None if not measured.
+        injection: How often injected instructions changed its verdict; empty if not measured.
     """
 
     judge: Mapping[str, Any]
@@ -51,22 +51,19 @@ class Passport:
 
     @property
     def id(self) -> str:
-        """Twelve digits of the judge: others as soon as a model or a prompt changes."""
+        """Twelve hex digits that identify the judge; they change with its models and prompts."""
         return identity_hash(self.judge)
 
     def void_for(self, run: Run) -> list[str]:
-        """What has changed between the judge of the passport and that of a run.
-
-        Nothing where the passport holds.
-        """
+        """What changed between the passport's judge and a run's; empty if it is valid."""
         return changes(self.judge, identity(run))
 
     def to_dict(self) -> dict[str, Any]:
-        """What stands in ``judge_passport.json``."""
+        """The contents of ``judge_passport.json``."""
         return {"id": self.id, **asdict(self)}
 
     def write(self, folder: Path) -> Path:
-        """Write ``judge_passport.json`` into a folder; the file."""
+        """Write ``judge_passport.json`` into a folder and return its path."""
         file = folder / f"{NAME}.json"
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         file.write_text(text + "\n", encoding="utf-8")
@@ -77,7 +74,7 @@ def read_passport(path: str | Path) -> Passport:
     """Read a passport.
 
     Raises:
-        InputError: No such file, or none that ``ragstone calibrate`` wrote.
+        InputError: There is no such file, or it is not a passport.
     """
     try:
         return read_json(on_disk(path), Passport)

@@ -55,38 +55,39 @@ def compare(
     force: bool = False,
     seed: int = SEED,
 ) -> Comparisons:
-    """Compare systems of a run, or of two runs, on the questions that both answered.
+    """Compare the systems of a run, or of two runs, on the questions both answered.
 
-    Question by question; several rows of a system on a question are averaged
-    first. Each comparison has a difference with interval (Newcombe's for 0 and 1,
-    else Student's t by cluster), a p of a test that assumes no distribution
-    (McNemar's exact one, or sign flips by cluster), adjusted for all p that are
-    returned, and a verdict; see ``Comparison`` and ``verdict_of``. Where both were
-    judged on the same inputs by the same judge there is nothing to test: ``same``.
+    Rows of one system on one question are averaged first. Each comparison has a difference
+    with an interval (Newcombe's for values 0 and 1, otherwise Student's t by cluster), the
+    p-value of a distribution-free test (McNemar's exact test, or sign flips by cluster),
+    adjusted for all p-values returned, and a verdict; see ``Comparison`` and ``verdict_of``. If
+    both were judged on the same inputs by the same judge, nothing is tested: ``same``.
 
-    Composites that leave out components without a value are compared over those
-    that both sides of a pair have. A composite of data-set means is left out.
+    Composites that leave out components without a value are compared over the components that
+    both sides of a pair have. A composite of dataset means is left out.
 
     Args:
         run: A finished run.
-        other: Another; its systems are b, and those of ``run`` are a. None: the
-            systems of ``run`` among themselves.
-        baseline: Within a run, the one system b; None: every pair.
-        metrics: Which; None: all, and with two runs all that both have.
-        by: Fields to compare by, value by value, beside the whole.
-        cluster: Field whose rows are not independent; None: as in ``run``.
-        margin: What is too small to matter, in the unit of the metric, above 0.
-        adjust: ``holm``: no false finding among all, but for 5 %; ``bh``: 5 % of
-            the findings false.
-        level: Of the intervals, in (.5, 1). ``better`` and ``worse`` need an adjusted
-            p of 1 - level, and so does ``equivalent`` of two one-sided tests.
-        force: Compare also what two runs judged or defined otherwise.
-        seed: Of the sign flips.
+        other: A second run: its systems are b, those of ``run`` are a. None: compare
+            the systems of ``run``.
+        baseline: Within one run, the only system to be b; None: every pair.
+        metrics: Metrics to compare; None: all, or with two runs all that both have.
+        by: Fields to compare by, value by value, in addition to the whole.
+        cluster: Field that groups dependent rows; None: as in ``run``.
+        margin: Differences up to this size are too small to matter, in the metric's
+            unit, above 0.
+        adjust: ``holm`` keeps the chance of any false finding at 5 %; ``bh`` keeps the
+            expected share of false findings at 5 %.
+        level: Confidence level of the intervals, in (.5, 1). ``better`` and ``worse`` need an
+            adjusted p-value of at most 1 - level, and so does ``equivalent``, in two
+            one-sided tests.
+        force: Also compare metrics that the two runs judged or defined differently.
+        seed: Seed of the sign flips.
 
     Raises:
-        InputError: Not a finished run, nothing to pair, metrics that are not the same
-            in both runs, options out of their range.
-        UnknownName: No metric or system is called that.
+        InputError: A run is not finished, there is nothing to pair, a metric differs
+            between the runs, or an option is out of range.
+        UnknownName: There is no such metric or system.
     """
     _check(margin, adjust, level, other, baseline)
     fields = [by] if isinstance(by, str) else list(by)

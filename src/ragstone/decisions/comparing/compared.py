@@ -29,18 +29,19 @@ NARROW = "half the interval is within the margin already"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """System a against system b on one metric, over the questions that both answered.
+    """System a against system b on one metric, over the questions both answered.
 
-    ``difference`` is a - b in the metric's unit, a mean over ``n_pairs`` pairs;
+    ``difference`` is a - b in the metric's unit, averaged over ``n_pairs`` pairs;
     ``value_a`` and ``value_b`` are the means over the same pairs.
-    ``equivalence_low`` and ``equivalence_high`` are its interval at the level of
-    one test of equivalence, ``p_equivalence`` the p of two one-sided tests that it
-    lies inside the margin, adjusted by Holm in a family of their own. ``wins`` are
-    pairs on which a is ahead in the metric's direction, or higher where it has
-    none. ``n_needed`` are the pairs in all at which half the interval would be the
-    margin, None where ``n_needed_reason`` says why there is no such number. ``relative_change``
-    is in percent of ``value_b``, ``effect_size`` the mean of the differences over their
-    standard deviation. ``reason`` says what the numbers cannot tell, and why.
+    ``equivalence_low`` and ``equivalence_high`` are its interval at the level of one
+    test of equivalence; ``p_equivalence`` is the p-value of the two one-sided tests that
+    the difference is within the margin, adjusted by Holm in a family of their own.
+    ``wins`` counts the pairs on which a is better, or higher if the metric has no better
+    direction. ``n_needed`` is the total number of pairs for which the half-width of the
+    interval would be the margin; if None, ``n_needed_reason`` says why.
+    ``relative_change`` is in percent of ``value_b``; ``effect_size`` is the mean of the
+    differences over their standard deviation. ``reason`` says what the numbers cannot
+    show, and why.
     """
 
     metric: str
@@ -81,14 +82,14 @@ class Comparison:
 
     @property
     def caution(self) -> str | None:
-        """What to know of a verdict that rests on few pairs; None of any other."""
+        """A warning about a verdict that is based on few pairs; otherwise None."""
         if self.verdict in ("cannot_tell", "same") or self.n_pairs >= FEW_PAIRS:
             return None
         pairs = "1 pair" if self.n_pairs == 1 else f"{self.n_pairs} pairs"
         return f"from {pairs} only: take it as rough"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; what is not there is null."""
+        """As plain data; absent values are null."""
         record = {name: getattr(self, name) for name in self.__slots__}
         rate = self.win_rate
         shown = None if rate is None else {"value": rate.value, "low": rate.low, "high": rate.high}
@@ -101,12 +102,12 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons(Shown):
-    """All comparisons of a call, and what holds for all of them.
+    """All comparisons of one call.
 
-    ``family`` is how many tests the p-values are adjusted for, ``equivalence_family`` the
-    same of those of equivalence. ``ranking`` puts
-    the systems of a run in one order, metric by metric, where there are more than
-    two and every pair is compared. ``notes`` say what was left out, and why.
+    ``family`` is the number of tests the p-values are adjusted for,
+    ``equivalence_family`` the same for tests of equivalence. ``ranking`` orders the
+    systems of a run on each metric, if there are more than two and every pair is
+    compared. ``notes`` say what was left out, and why.
     """
 
     comparisons: tuple[Comparison, ...]

@@ -130,7 +130,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate decided: fail before missing, missing before cannot tell, else pass."""
+    """The decision of a gate: the first that applies of fail, missing, cannot tell, pass."""
 
     decision: Decision
     requirements: tuple[Decided, ...]
@@ -176,48 +176,52 @@ def gate(
     assume_random: bool = False,
     anytime: bool = False,
 ) -> GateResult:
-    """Decide whether a run meets its requirements, in all its systems.
+    """Decide whether every system of a run meets its requirements.
 
-    A requirement holds if the whole interval of level 1 - 2 · ``level`` satisfies it. It is
-    broken if the one-sided p for the opposite, adjusted by Holm over requirements and systems,
-    is at most ``level``. Else it is open. The gate fails if any is broken; else something is
-    missing if more than ``max_missing`` of a requirement's scores are, or if its missing
-    scores, all at one end of the metric's range, would change what comes of it; else it cannot
-    tell if any is open; else it passes. All must hold for that, so nothing is adjusted there.
+    A requirement is met if its whole interval at level 1 - 2 · ``level`` satisfies it. It
+    is not met if the one-sided p-value for the opposite, adjusted by Holm over requirements
+    and systems, is at most ``level``. Otherwise it is undecided, as it is if the metric is
+    undefined everywhere.
 
-    Rates are decided by exact binomial tails (``ExactRate``): the chance to pass although one
-    is not met is at most ``level``, and so is the chance to fail although all are met. So no event
-    in n rows shows a rate below .01 from 299 rows on. Means, differences and estimates that labels
-    correct are decided by their intervals, which hold their level on average.
+    The gate's decision is the first of these that applies. Fail: a requirement is not met.
+    Missing: more than ``max_missing`` of a requirement's scores are missing, or the missing
+    scores would change the decision if all were at one end of the metric's range. Cannot
+    tell: a requirement is undecided. Pass: all are met; because all must be, nothing is
+    adjusted here.
 
-    A requirement that is undefined everywhere is open: nothing speaks against it, or for it.
+    Rates are decided by exact binomial tails (``ExactRate``): the chance to pass although a
+    requirement is not met is at most ``level``, and so is the chance to fail although all are
+    met. So no event in n rows shows a rate below .01 only for n of 299 or more. Means,
+    differences and estimates corrected by labels are decided by their intervals, which have
+    their nominal level on average.
 
     Args:
         run: A finished run, or its folder.
         require: ``METRIC OP BAR``, such as ``faithfulness >= 0.85`` or ``hit(k=5) > 80%``.
-        no_worse_than: ``BASELINE:MARGIN``, a system of the run or the folder of another run:
-            for every metric that both have and that has a direction, the paired difference in
-            that direction is at least minus the margin. It holds, whatever the values, where both
-            were judged on the same inputs by the same judge.
-        only: Of ``no_worse_than`` only these metrics.
-        system: Only these systems.
-        labels: People's label files: decide on estimates corrected by them.
-        columns: Column of the label files, by the label or metric that it is.
-        scales: Metric to the ends of the scale on which people rated it, such as (1, 5).
-        cluster: Field whose rows are not independent; by default the run's own.
-        on: ``point`` decides by the values alone, for bars that no interval can clear.
-        level: One-sided, in (0, .5).
-        max_missing: Share of a requirement's scores, in [0, 1].
-        corrected: In place of ``labels``: gives the quantity to decide on for a metric and a
-            system, and None where it has none.
-        assume_random: Decide by labels without known chances even where they plainly are no
-            random sample; else a requirement that rests on them stays open.
-        anytime: Labels keep coming in and are looked at each time: decide by their mean alone,
-            with an interval that holds at every look.
+        no_worse_than: ``BASELINE:MARGIN``, where BASELINE is a system of the run or the folder
+            of another run. For every metric that both have and that has a better direction, the
+            paired difference in that direction must be at least minus the margin. Always met
+            if both were judged on the same inputs by the same judge.
+        only: Apply ``no_worse_than`` to these metrics only.
+        system: Check only these systems.
+        labels: Human label files: decide on estimates corrected by them.
+        columns: Maps a label or metric to its column in the label files.
+        scales: Maps a metric to the first and last point of the scale on which people rated
+            it, such as (1, 5).
+        cluster: Field that groups dependent rows; None: as in the run.
+        on: ``point`` decides by the values alone, for thresholds no interval can clear.
+        level: One-sided error rate, in (0, .5).
+        max_missing: Largest share of a requirement's scores that may be missing, in [0, 1].
+        corrected: Instead of ``labels``: a function that returns the quantity to decide on
+            for a metric and a system, or None if it has none.
+        assume_random: Use labels of unknown sampling probability even if they are clearly not
+            a random sample; otherwise a requirement that depends on them is undecided.
+        anytime: For labels that keep arriving as random draws: decide by their mean alone,
+            with an interval that is valid at every look.
 
     Raises:
-        UnknownName: No metric or system is called that.
-        InputError: Anything else that cannot be used; every fault.
+        UnknownName: There is no such metric or system.
+        InputError: Any other invalid argument; lists every fault.
     """
     opened = Run.of(run)
     told: tuple[str, ...] = ()

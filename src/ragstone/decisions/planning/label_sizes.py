@@ -128,24 +128,24 @@ def label_size(
     metric: str | None = None,
     system: str | None = None,
 ) -> LabelSize:
-    """The fewest labels for a corrected estimate of a wanted half-width.
+    """The smallest number of labels with which a corrected estimate has the wanted half-width.
 
-    Planned for the correction that ``calibrate`` would choose for so many labels. How wide the
-    interval comes out is chance: planned for its average, about half of all draws are wider.
+    Assumes the correction that ``calibrate`` would choose for that many labels. The width of
+    the interval varies by chance: planned for its average, about half of all samples are wider.
 
     Args:
-        known: Of the judge and what it judged.
-        half_width: Wanted, in the unit of the metric.
-        level: Of the interval, in (0, 1).
-        assurance: Share of draws whose interval is to be no wider, in (0, 1); None for the
-            average. ``half_widths`` has how it is computed of a rate, by seeded simulation, and
-            ``mean_half_width`` of a mean, by the F distribution. Labels that the judge's
-            accuracy rests on are a pilot, and what it leaves open is counted.
-        metric: Named in what is shown.
-        system: Likewise.
+        known: What is known of the judge and what it judged.
+        half_width: Wanted half-width, in the unit of the metric.
+        level: Confidence level of the interval, in (0, 1).
+        assurance: Probability, in (0, 1), that the interval is no wider; None: plan for the
+            average. Computed by ``half_widths`` for a rate, with seeded simulation, and by
+            ``mean_half_width`` for a mean, with the F distribution. Labels from which the
+            judge's accuracy was measured are a pilot, and its uncertainty is included.
+        metric: Shown with the result.
+        system: Shown with the result.
 
     Raises:
-        InputError: Something needed is not known, or out of its range.
+        InputError: A required value is not known, or is out of range.
     """
     found = _needed(known, half_width, level, assurance)
     average = None if assurance is None else _needed(known, half_width, level, None)

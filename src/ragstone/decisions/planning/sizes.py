@@ -116,10 +116,10 @@ class PairedSize:
 
 
 def rate_size(rate: float, half_width: float, *, level: float = 0.95) -> RateSize:
-    """Rows for a rate whose interval is to be narrow enough, and for wider and narrower ones.
+    """Rows needed for a rate with the wanted half-width, and with wider and narrower ones.
 
     Raises:
-        InputError: A rate or a half-width out of its range.
+        InputError: The rate or the half-width is out of range.
     """
     rows = rate_sample_size(rate, half_width, level=level)
     halves = [half_width * factor for factor in (2, 1.5, 1, 0.75, 0.5)]
@@ -136,18 +136,18 @@ def mean_sizes(
     systems: Sequence[str] = (),
     level: float = 0.95,
 ) -> list[MeanSize]:
-    """For each metric and system, how many questions bring its interval to a half-width.
+    """For each metric and system, the number of questions that gives the wanted half-width.
 
     Args:
         scored: The pilot run.
-        metrics: Of the run; none are all.
-        half_width: In the unit of the metrics.
-        systems: Of the run; none are all, each by itself.
-        level: Of the intervals.
+        metrics: Metrics of the run; if empty, all.
+        half_width: Wanted half-width, in the unit of the metrics.
+        systems: Systems of the run; if empty, each of them.
+        level: Confidence level of the intervals.
 
     Raises:
-        UnknownName: A metric or a system that the run has not.
-        InputError: A half-width that is not above 0.
+        UnknownName: The run does not have such a metric or system.
+        InputError: The half-width is not above 0.
     """
     return [
         _mean_size(scored, metric, system, half_width, level)
@@ -167,27 +167,28 @@ def paired_sizes(
     level: float = 0.95,
     single: bool = False,
 ) -> list[PairedSize]:
-    """For each metric and two systems, the questions that show a difference, or the reverse.
+    """For each metric and pair of systems, the questions that detect a difference, or the reverse.
 
-    Planned for the test that ``compare`` makes: McNemar's exact one for rates of single answers,
-    else its permutation test, which has the power of Student's. All metrics of the run and all
-    pairs of systems are one family there, so each test has its part of the level. Needed are as
-    many as keep the power on average over what the pilot's variance may truly be.
+    Plans for the test that ``compare`` makes: McNemar's exact test for rates of single answers,
+    otherwise its permutation test, which has the power of Student's t. All metrics of the run
+    and all pairs of systems form one family, so each test has its share of the level. The number
+    needed keeps the power on average, given the uncertainty of the pilot's variance.
 
     Args:
-        scored: The pilot run, of two systems or more.
-        metrics: Of the run; none are all.
-        difference: To be found, in the unit of the metrics; None asks only what can be found.
-        n: So many questions; None takes as many as the pilot has.
-        baseline: Compare the others with this system; None compares all with each other, the
-            first of the data less the later ones, as ``compare`` does.
-        power: How often it is to be found.
-        level: 1 - the level of the tests taken together.
-        single: Plan for one test alone, as ``compare`` makes it of one metric and two systems.
+        scored: The pilot run, with two systems or more.
+        metrics: Metrics of the run; if empty, all.
+        difference: Difference to detect, in the unit of the metrics; None: only compute which
+            difference can be detected.
+        n: Number of questions; None: as many as the pilot has.
+        baseline: Compare the other systems with this one; None: compare all pairs, the system
+            that comes first in the data minus the later one, as ``compare`` does.
+        power: Probability of detecting the difference.
+        level: 1 minus the significance level of all tests together.
+        single: Plan for a single test, as ``compare`` makes for one metric and two systems.
 
     Raises:
-        UnknownName: A metric or a system that the run has not.
-        InputError: One system alone, or an argument out of its range.
+        UnknownName: The run does not have such a metric or system.
+        InputError: There is only one system, or an argument is out of range.
     """
     systems = scored.systems
     if len(systems) < 2:

@@ -58,20 +58,20 @@ class Sample:
     """Examples drawn from a run.
 
     Attributes:
-        rows: In a random order, whole questions together: ``example_id``, ``question_id``,
-            ``system``, ``stratum``, ``inclusion_probability`` and ``annotators``, who is to
+        rows: In random order, with whole questions together: ``example_id``, ``question_id``,
+            ``system``, ``stratum``, ``inclusion_probability`` and ``annotators``, who are to
             label it.
         strata: Empty unless stratified.
-        settings: What was asked, with the seed: the same gives the same sample.
-        examples: How many the run has.
-        questions: How many whole questions, or values of the cluster field, were drawn; None
-            where examples were.
+        settings: The arguments and the seed; the same settings give the same sample.
+        examples: Number of examples in the run.
+        questions: Number of whole questions, or values of the cluster field, drawn; None if
+            examples were drawn.
         unit: What was drawn, in words: examples, questions, values of document_id.
-        chances: The least and the greatest chance of any unit to be drawn.
-        widths: Of the interval of the metric's mean that as many labels are expected to give,
-            by design, the one taken first; empty without a metric, and for whole questions,
-            whose examples may err together.
-        notes: What the user should know.
+        chances: Smallest and largest inclusion probability of any unit.
+        widths: Expected widths of the interval of the metric's mean from as many labels, by
+            design, the one used first. Empty without a metric, and for whole questions, because
+            their examples may err together.
+        notes: Remarks for the user.
     """
 
     rows: pl.DataFrame
@@ -86,7 +86,7 @@ class Sample:
 
     @property
     def effective(self) -> float:
-        """How many examples drawn at random tell as much about the whole (Kish)."""
+        """The size of a simple random sample that is as informative (Kish)."""
         weights = 1 / self.rows["inclusion_probability"].to_numpy()
         return float(weights.sum() ** 2 / (weights @ weights))
 
@@ -127,34 +127,34 @@ def draw_sample(
     overlap: float = 0.0,
     seed: int = 0,
 ) -> Sample:
-    """Draw examples of a run for people to label, each with a known chance above 0.
+    """Draw examples of a run for people to label, each with a known probability above 0.
 
     Args:
         scored: The run, made with ``by=`` the fields in ``strata``.
-        n: How many examples, or with ``whole_questions`` how many questions.
-        by: ``random``: each with the same chance. ``stratified``: so many of each stratum.
-            ``near-threshold``: an example whose score lies at the threshold is ten times as
-            likely as the one farthest from it. ``disagreement``: one on which runs or votes
-            disagree most is ten times as likely as one on which they agree. ``error``: in
-            proportion to how far people may lie from what the judge's verdict leads to expect,
-            ten times at the most. Less where the likeliest is sure to be drawn.
-        metric: Of the run; for all but random and strata of fields. Examples for which it is
-            undefined are not drawn.
-        threshold: Where its scores turn from no to yes.
-        strata: Fields, and ``verdict`` for what the judge said by the metric.
-        allocation: How many of each stratum.
-        others: Runs of the same examples, for disagreement about the metric; without any, the
-            votes inside the run.
-        people: What people said already: ``example_id``, ``people`` (their score) and ``weight``.
+        n: Number of examples, or with ``whole_questions`` of questions.
+        by: ``random``: all with the same probability. ``stratified``: a set number from each
+            stratum. ``near-threshold``: an example whose score is at the threshold is ten
+            times as likely as the one farthest from it. ``disagreement``: an example on which
+            runs or votes disagree most is ten times as likely as one on which they agree.
+            ``error``: in proportion to how far people are expected to be from the judge's
+            verdict, up to ten times. Ratios are smaller if the likeliest is certain to be drawn.
+        metric: A metric of the run; needed except for random and for strata of fields. Examples
+            for which it is undefined are not drawn.
+        threshold: Score at which the metric turns from no to yes.
+        strata: Fields, and ``verdict`` for the judge's verdict on the metric.
+        allocation: How many examples each stratum gets.
+        others: Runs of the same examples, for disagreement on the metric; without any, the
+            votes within the run.
+        people: Human labels so far: ``example_id``, ``people`` (their score) and ``weight``.
         whole_questions: Draw questions (the run's clusters) with all their examples.
-        annotators: Who labels; nobody named is one annotator without a name.
+        annotators: Names of the annotators; if empty, one annotator without a name.
         overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is
-            shared out evenly.
-        seed: The same seed draws the same.
+            divided evenly.
+        seed: Random seed; the same seed draws the same sample.
 
     Raises:
-        InputError: What was asked does not fit together or with the run.
-        UnknownName: A metric that the run has not.
+        InputError: The arguments do not fit together, or do not fit the run.
+        UnknownName: The run does not have such a metric.
     """
     metric = None if metric is None else known_metric(scored, metric)
     _check(by, metric, threshold, strata, others, people, scored)

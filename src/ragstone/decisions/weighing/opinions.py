@@ -80,11 +80,12 @@ class JointOpinion:
 
 
 def read_opinions(path: str | Path) -> Opinions:
-    """Read preferences or ratings: .jsonl or .csv, each also as .gz.
+    """Read preferences or ratings from .jsonl or .csv, each optionally .gz.
 
     Raises:
-        DataError: With every fault: no such file, neither a preference nor a rating, a value out
-            of its range, a row that names no pair and no example, both sorts in one file.
+        DataError: Lists every fault: the file does not exist, a row is neither a preference nor
+            a rating, a value is out of range, a row names no pair and no example, or one file
+            mixes both.
     """
     place, name = on_disk(path), str(path)
     if not place.is_file():
