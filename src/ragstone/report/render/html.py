@@ -1,6 +1,6 @@
 """HTML: a page for a notebook or a file, with its own small stylesheet and nothing else."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 
 from ragstone import inert
@@ -87,7 +87,8 @@ def _outline(items: Sequence[pages.OutlineItem]) -> str:
 
 
 def _table(table: pages.Table) -> str:
-    shown = [at for at in range(len(table.columns)) if table.tells(at)]
+    wide = {at: _wide(table, at) for at in range(len(table.columns)) if table.tells(at)}
+    shown = list(wide)
     body = ""
     for group in table.groups:
         body += f"<tr>{''.join(_head(table, group, at, at == shown[0]) for at in shown)}</tr>"
@@ -95,7 +96,7 @@ def _table(table: pages.Table) -> str:
         for row in group.rows:
             names = row.names
             said = names[0] if names and table.columns[0].key else ""
-            body += _row(table, row, shown, again=bool(said) and said == last)
+            body += _row(row, wide, again=bool(said) and said == last)
             last = said
     return f"<table>{body}</table>"
 
@@ -121,18 +122,22 @@ def _head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
     return head
 
 
-def _row(table: pages.Table, row: pages.Row, shown: Sequence[int], *, again: bool) -> str:
+def _wide(table: pages.Table, at: int) -> int:
+    """The columns of the page that a column takes: an interval its value, ends and picture."""
+    return 2 + table.draws(at) if table.holds(at, pages.IntervalCell) else 1
+
+
+def _row(row: pages.Row, wides: Mapping[int, int], *, again: bool) -> str:
     cells: list[tuple[int, str, str]] = []
     """Columns that it spans, its class, what is in it."""
-    for at in shown:
+    for at, wide in wides.items():
         one = row.cells[at]
-        wide = 2 + table.draws(at) if table.holds(at, pages.IntervalCell) else 1
         if one is None and cells:
             span, looks, inside = cells[-1]
             cells[-1] = (span + wide, looks, inside)
         elif isinstance(one, pages.IntervalCell):
             cells += _interval(one)[:wide]
-        elif at == shown[0] and again:
+        elif not cells and again:
             cells.append((wide, "again", ""))
         else:
             cells.append((wide, *_cell(one)))

@@ -403,12 +403,11 @@ def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
     """What the strips on the page have on them, where that is more than an interval."""
     letters, scales = set[str](), set[pages.Scale]()
     for table, one in drawn:
-        for row in table.rows:
-            for at in _kept(table, one):
-                found = row.cells[at]
-                if isinstance(found, pages.IntervalCell) and found.scale is not None and one.strip:
-                    letters |= set(strip(found, one.strip))
-                    scales.add(found.scale)
+        kept = _kept(table, one) if one.strip else []
+        for found in (row.cells[at] for row in table.rows for at in kept):
+            if isinstance(found, pages.IntervalCell) and found.scale and found.scale.marks:
+                letters |= set(strip(found, one.strip))
+                scales.add(found.scale)
     marks = {mark.what for scale in scales for mark in scale.marks}
     told = ["┃ the bar"] if letters & set("┃◉") else []
     told += ["┊ the margin"] if "┊" in letters and "margin" in marks else []
