@@ -99,6 +99,7 @@ def test_dossier_holds_all_that_was_judged_as_json(run: Run) -> None:
     assert found["claims"][0]["support"]["verdict"] == "supported"
     assert found["claims"][0]["support"]["evidence"] == ["c1"]
     assert found["statements"][0]["agreement"]["verdict"] == "full"
+    assert (found["id"], found["question_id"], found["system"]) == ("pier-a", "pier", "a")
     scores = {score["metric"]: score for score in found["scores"]}
     assert scores["precision"]["value"] == 0.5
     assert scores["helpfulness"]["status"] == "missing"

@@ -367,3 +367,16 @@ def test_picture_is_svg_that_loads_nothing(estimate: Make, made_run: Callable[..
     assert "0.500 – 0.750" in words
     assert "url(http" not in svg
     assert "@font-face" not in svg
+
+
+def test_how_to_read_the_page_follows_from_its_suites(
+    estimate: Make, made_run: Callable[..., Any], text: Print
+) -> None:
+    one = estimate("precision", 0.5, n_missing=1)
+    plain = text(run_page(made_run((one,), MANIFEST)), 400)
+    assert "values in percent" not in plain
+    assert "worst–best: what the mean could be" in plain
+    percent = text(run_page(made_run((one,), MANIFEST | {"suites": ["graphrag"]})), 400)
+    assert "· neither; values in percent" in percent
+    bands = text(run_page(made_run((one,), MANIFEST | {"suites": ["embedding"]})), 400)
+    assert "embedding: excellent from 0.8, good from 0.6" in bands

@@ -98,7 +98,7 @@ def test_a_table_has_a_cell_a_fact(page_of: PageOf) -> None:
     ]
     html = as_html(page_of(table(columns, rows)))
     assert '<td colspan="3">' in html, "of value, interval and what is drawn"
-    assert '<td colspan="6" class="below">a note' in html, "all but the first of seven"
+    assert '<td class="below"></td><td colspan="6" class="below">a note' in html, "of seven"
 
 
 def test_a_name_that_all_rows_share_is_not_said(page_of: PageOf) -> None:
