@@ -52,6 +52,20 @@ def test_an_answer_that_only_says_what_it_cannot_abstains(answer: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
+        "There isn't enough context to tell.",
+        "There aren’t any details about the owner.",
+        "The year isn't mentioned in the text.",
+        "The owner wasn't specified in the passages.",
+    ],
+)
+def test_a_verb_with_its_not_written_short_says_what_the_long_one_says(answer: str) -> None:
+    long = answer.replace("’", "'").replace("n't", " not")
+    assert response_type(answer)[0] == response_type(long)[0] == "abstain"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
         "None of the ships returned.",
         "Unknown Pleasures is an album.",
         "It is known that no mine closed.",
@@ -62,6 +76,8 @@ def test_an_answer_that_only_says_what_it_cannot_abstains(answer: str) -> None:
         "Not Brunel but Telford built it.",
         "The policy was against our king.",
         "He said that he knew nothing.",
+        "The bridge wasn't named in his honour.",
+        "It isn't any mine of theirs.",
         'She wrote "I do not know" in 1902.',
     ],
 )

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from .sentences import sentences
 
-VERSION = "ragstone-response/1"
+VERSION = "ragstone-response/2"
 
 PHRASES_8 = (
     "i don't know",
@@ -138,9 +138,9 @@ _INABILITY = re.compile(
         rf"{_I}(?: have| had|'ve)? (?:(?:got )?no|lack|lacked|could find no|found no|see no)"
         rf"(?: \w+)? (?:idea|clue|way|{_FACT})\b",
         rf"\b{_SOURCE}\b[^.?!]{{0,60}} (?:{_DO_NOT}|never|fails? to){_ADVERB} {_TELL}\b",
-        r"\b(?:no|not enough|not sufficient|insufficient|n't any|n't enough|not any)"
+        r"(?:\b(?:no|not enough|not sufficient|insufficient|not any)|n't (?:any|enough))"
         rf"(?: [\w-]+){{0,2}} {_FACT}\b{_AFTER_FACT}",
-        rf"\b(?:not|n't){_ADVERB} (?:mentioned|specified|stated|provided|given|included|disclosed"
+        rf"(?:\bnot|n't){_ADVERB} (?:mentioned|specified|stated|provided|given|included|disclosed"
         r"|indicated|discussed|addressed|covered|described|found|available|present|listed)"
         r"(?: anywhere)? (?:in|by|within|from|here|on)"
         r" (?:the|this|these|those|any|my|your|our|provided|given|available)\b",
