@@ -16,6 +16,7 @@ from ragstone.decisions.gating.gate import gate
 from ragstone.report.pages.calibration import calibration_page
 from ragstone.report.pages.gate import advice
 from ragstone.report.render.terminal import as_text
+from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.stats.correcting.anytime import anytime_mean
 
@@ -161,7 +162,9 @@ def test_a_gate_stays_open_on_labels_that_are_no_random_sample(piers: Run, label
     found = gate(piers, f"{METRIC} <= 0.4", system="d", labels=[file])
     (one,) = found.requirements
     assert (found.decision, one.state, one.value) == ("cannot_tell", "open", None)
-    assert one.reason.startswith("the labels are no random sample: unsupported_claim of d: the")
+    assert words(one.reason).startswith(
+        "the labels are no random sample: unsupported_claim of d: the"
+    )
     assert advice(found).startswith("The labels are no random sample: ")
     assumed = gate(piers, f"{METRIC} <= 0.4", system="d", labels=[file], assume_random=True)
     (one,) = assumed.requirements

@@ -24,7 +24,7 @@ def compared(**known: Any) -> Comparison:
         "margin": None, "n_pairs": 40, "clusters": 40, "n_undefined": 0, "n_missing": 0,
         "wins": 12, "ties": 26, "losses": 2, "win_rate": PairedWinRate(0.625, 0.5, 0.75),
         "effect_size": 0.5, "relative_change": 50.0, "n_needed": None, "n_needed_reason": None,
-        "reason": None,
+        "reasons": (),
     }  # fmt: skip
     return Comparison(**(facts | known))
 
@@ -153,10 +153,12 @@ def test_a_ranking_has_the_chance_of_each_system_or_its_share() -> None:
 
 
 def test_why_something_cannot_be_told_is_said_once_with_its_metrics() -> None:
-    ones = [compared(metric=f"m{at}", reason="too few; alike") for at in range(8)]
+    ones = [
+        compared(metric=f"m{at}", reasons=("no_direction", "no_pair_differs")) for at in range(8)
+    ]
     said = small_print(comparison_page(found(*ones)))
-    assert "too few: m0, m1, m2, m3, m4, m5, 2 more" in said
-    assert "alike: m0" in said
+    assert "neither end of this metric is better: m0, m1, m2, m3, m4, m5, 2 more" in said
+    assert "there is nothing to test: m0" in said
 
 
 def test_what_was_left_out_is_noted_beside_the_page() -> None:

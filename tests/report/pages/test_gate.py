@@ -48,7 +48,7 @@ def decided(**known: Any) -> Decided:
         "n_undefined": 0,
         "n_missing": 0,
         "counted": "examples",
-        "reason": "the whole interval clears the bar",
+        "reason": "clears",
         "same": False,
         "notes": (),
         "worst": (),
@@ -119,7 +119,9 @@ def test_columns_are_there_only_where_they_say_something(page: Callable[..., Pag
 
 
 def test_a_missing_requirement_says_why_below_its_line(page: Callable[..., Page]) -> None:
-    one = decided(decision="missing", n_missing=9, reason="9 of 109 scores are missing")
+    one = decided(
+        decision="missing", n_missing=9, reason="too_many_missing?missing=9&possible=109&most=0"
+    )
     shown = page(one)
     assert rows(shown)[0].below == ("9 of 109 scores are missing",)
     assert shown.said == "MISSING: 1 missing – 1 requirement on 1 system"
@@ -127,13 +129,14 @@ def test_a_missing_requirement_says_why_below_its_line(page: Callable[..., Page]
 
 def test_without_a_value_the_reason_stands_below(page: Callable[..., Page]) -> None:
     one = decided(decision="cannot_tell", value=None, low=None, high=None, n=0,
-                  n_needed_reason="there is no value", reason="undefined everywhere")  # fmt: skip
+                  n_needed_reason="no_value",
+                  reason="no_value_anywhere?missing=0&undefined=9")  # fmt: skip
     assert rows(page(one))[0].below == ("undefined everywhere",)
 
 
 def test_why_no_number_decides_it_is_said_where_there_is_a_value(page: Callable[..., Page]) -> None:
-    one = decided(decision="cannot_tell", value=0.8, n_needed_reason="the value lies on the bar",
-                  reason="the bar lies inside the interval", notes=("few",))  # fmt: skip
+    one = decided(decision="cannot_tell", value=0.8, n_needed_reason="on_the_bar",
+                  reason="inside", notes=("few",))  # fmt: skip
     assert rows(page(one))[0].below == (
         "no number of examples is known to decide it: the value lies on the bar", "few",
     )  # fmt: skip
@@ -177,8 +180,10 @@ def test_what_xml_has_no_place_for_is_replaced(page: Callable[..., Page]) -> Non
 
 
 def test_what_is_missing_could_change_it_or_is_only_too_much() -> None:
-    many = decided(decision="missing", reason="10 of 100 scores are missing, more than 5 %")
-    turning = decided(decision="missing", reason="1 of 9 scores are missing and could turn it: so")
+    many = decided(decision="missing", reason="too_many_missing?missing=10&possible=100&most=0.05")
+    turning = decided(
+        decision="missing", reason="missing_could_turn_it?missing=1&possible=9&how=low:open"
+    )
     assert advice(result(many)).startswith("More than 5 % of the scores")
     assert advice(result(many, turning)).startswith("Scores are missing that could change this.")
     for found in (result(many), result(turning)):

@@ -199,7 +199,7 @@ def _with_verdict(
     )
     open_ = verdict == "cannot_tell"
     apart = one.low is not None and one.high is not None and not one.low <= 0 <= one.high
-    said = [one.reason] if one.reason else []
+    said = list(one.reasons)
     if open_ and apart and one.p is not None and one.better != "0":
         said.append(AFTER if one.p <= asked.alpha else STRICTER)
     return replace(
@@ -208,13 +208,13 @@ def _with_verdict(
         p_equivalence_adjusted=p_equivalence,
         verdict=verdict,
         n_needed=one.n_needed if open_ else None,
-        n_needed_reason=one.n_needed_reason if open_ else "the verdict stands",
-        reason="; ".join(said) or None,
+        n_needed_reason=one.n_needed_reason if open_ else "decided",
+        reasons=tuple(said),
     )
 
 
-AFTER = "the interval leaves 0 out, but after correction for all tests p does not tell"
-STRICTER = "the interval leaves 0 out, but the test, which assumes less, does not tell"
+AFTER = "not_after_correction"
+STRICTER = "test_is_stricter"
 
 
 def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Values]]]:

@@ -24,7 +24,7 @@ class PairedWinRate:
     high: float | None
 
 
-NARROW = "half the interval is within the margin already"
+NARROW = "narrow_already"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Comparison:
     direction. ``n_needed`` is the total number of pairs for which the half-width of the
     interval would be the margin; if None, ``n_needed_reason`` says why.
     ``relative_change`` is in percent of ``value_b``; ``effect_size`` is the mean of the
-    differences over their standard deviation. ``reason`` says what the numbers cannot
-    show, and why.
+    differences over their standard deviation. ``reasons`` say what the numbers cannot
+    show, see ``ragstone.reason``.
     """
 
     metric: str
@@ -78,7 +78,7 @@ class Comparison:
     relative_change: float | None
     n_needed: int | None
     n_needed_reason: str | None
-    reason: str | None
+    reasons: tuple[str, ...]
 
     @property
     def caution(self) -> str | None:

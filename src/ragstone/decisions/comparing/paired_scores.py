@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.decisions.scored import ValueRange
+from ragstone.reason import reason
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.comparing.effect_size import relative_change, standardised_difference
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
@@ -22,6 +23,9 @@ from .verdict import TIE
 
 Ints = NDArray[np.int64]
 Test = Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"]
+
+ALL_ALIKE = "all_alike_without_a_range"
+"""All pairs differ alike, and the metric has no range to argue from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +153,7 @@ def compare_pairs(
         else relative_change(mean_a, mean_b),
         n_needed=needed,
         n_needed_reason=why_none,
-        reason=_reason(pairs, d, by, scale, asked, interval=found is not None),
+        reasons=_reasons(pairs, d, by, scale, asked, interval=found is not None),
     )
 
 
@@ -168,8 +172,8 @@ def same_pairs(
         found,
         margin=asked.margin,
         verdict="same",
-        reason=told(differing, len(d)),
-        n_needed_reason="the inputs are the same: nothing is estimated",
+        reasons=(told(differing, len(d)),),
+        n_needed_reason="nothing_is_estimated",
     )
     return replace(said, **nothing)
 
@@ -235,9 +239,9 @@ def _needed(
 ) -> tuple[int | None, str | None]:
     """The pairs, or why there is no number of them."""
     if asked.margin is None:
-        return None, "no margin is asked for"
+        return None, "no_margin"
     if len(by.counts) < 2:
-        return None, f"fewer than two {by.noun}s have a value of both"
+        return None, reason("fewer_than_two", noun=by.noun)
     needed = needed_pairs(
         by.a,
         by.b,
@@ -249,7 +253,7 @@ def _needed(
         level=asked.level,
     )
     if needed is None:
-        return None, "all pairs differ alike, and the metric has no range to argue from"
+        return None, ALL_ALIKE
     return (None, NARROW) if needed <= by.counts.sum() else (needed, None)
 
 
@@ -287,7 +291,7 @@ def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> PairedWinRate | No
     )
 
 
-def _reason(
+def _reasons(
     pairs: Pairs,
     d: Floats,
     by: _ByCluster,
@@ -295,26 +299,24 @@ def _reason(
     asked: ComparisonSettings,
     *,
     interval: bool,
-) -> str | None:
+) -> tuple[str, ...]:
     """What cannot be told, and why."""
     if not len(d):
-        counts = {"undefined": pairs.undefined, "missing": pairs.missing}
-        left = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
-        return f"no pair has both values ({left})" if left else "no pair has both values"
+        undefined, missing = pairs.undefined or None, pairs.missing or None
+        return (reason("no_pair_has_both", undefined=undefined, missing=missing),)
     said = []
     if len(by.counts) == 1:
-        said.append(f"one {by.noun} tells nothing of others")
+        said.append(reason("one_cluster", noun=by.noun))
     elif not interval:
-        said.append("all pairs differ alike, and the metric has no range to argue from")
+        said.append(ALL_ALIKE)
     differing = int(np.count_nonzero(by.sums(d)))
     least = 2.0 ** (1 - max(1, differing))
     if not d.any():
-        said.append("no pair differs, so there is nothing to test")
+        said.append("no_pair_differs")
     elif least > asked.alpha:
-        differs = f"{by.noun} differs" if differing == 1 else f"{by.noun}s differ"
-        said.append(f"{differing} {differs}, too few for a p below {least:.2g}")
+        said.append(reason("too_few_differ", n=differing, noun=by.noun, least=f"{least:.2g}"))
     if pairs.partly:
-        said.append(f"{pairs.partly:,} pairs rest on a part of their rows, for some are missing")
+        said.append(reason("pairs_in_part", n=pairs.partly))
     if scale.better == "0":
-        said.append("neither end of this metric is better")
-    return "; ".join(said) or None
+        said.append("no_direction")
+    return tuple(said)

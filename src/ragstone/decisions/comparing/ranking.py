@@ -51,12 +51,6 @@ class Met:
     cluster: Ints
 
 
-WHY_NONE = {
-    "no_comparisons": "no pair has both values",
-    "not_connected": "a system never lost to the others, or never won, so no strength is finite",
-}
-
-
 def ranking(metric: str, met: Sequence[Met], *, level: float) -> list[Ranked]:
     """The systems of a metric, the strongest first."""
     systems = list(dict.fromkeys(name for one in met for name in (one.first, one.second)))
@@ -86,7 +80,7 @@ def ranking(metric: str, met: Sequence[Met], *, level: float) -> list[Ranked]:
                 win_share=float(won[place] / max(1, games[place])),
                 n=int(games[place]),
                 method=None if interval is None else interval.method,
-                reason=None if found.reason is None else WHY_NONE[found.reason],
+                reason=found.reason,
             )
         )
     return sorted(ranked, key=lambda one: (-(one.strength or 0.0), -one.win_share))

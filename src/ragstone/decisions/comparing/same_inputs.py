@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS
 from ragstone.metrics import Composite, Metric, needed_asks
+from ragstone.reason import reason
 
 from .sameness import measured_by
 from .sides import Bools, Match, Side
@@ -127,15 +128,8 @@ def outputs_of(metric: Metric) -> Collection[Output]:
 
 
 def told(differing: int, pairs: int) -> str:
-    """What is said of a metric whose inputs are the same."""
-    if not pairs:
-        return "the same inputs on every pair, and no pair has both values"
-    if not differing:
-        return "the same inputs on every pair, judged alike: there is nothing to test"
-    return (
-        f"the same inputs on every pair, of which {differing:,} of {pairs:,} were judged "
-        "otherwise: the judge's noise"
-    )
+    """The reason of a metric whose inputs are the same."""
+    return reason("same_inputs", differing=differing, pairs=pairs)
 
 
 def _joined(prints: Sequence[pl.Series]) -> pl.Series:

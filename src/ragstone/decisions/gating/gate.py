@@ -12,6 +12,7 @@ from ragstone.decisions.comparing.same_inputs import told
 from ragstone.decisions.quantity import Quantity
 from ragstone.errors import InputError
 from ragstone.labels.rated import Ends
+from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.stats.one_sided import Side
 from ragstone.stats.planning.needed_n import ROUNDING, needed_n
@@ -27,8 +28,9 @@ EXIT_STATUS: Mapping[Decision, int] = {"pass": 0, "fail": 1, "cannot_tell": 3, "
 
 GRAVEST_FIRST: tuple[Decision, ...] = ("fail", "missing", "cannot_tell", "pass")
 DECIDED: Mapping[State, Decision] = {"holds": "pass", "broken": "fail", "open": "cannot_tell"}
-ON_THE_BAR = "the value lies on the bar"
-NO_RANDOM_SAMPLE = "the labels are no random sample"
+ON_THE_BAR = "on_the_bar"
+NO_RANDOM_SAMPLE = "no_random_sample"
+TURNS = "missing_could_turn_it"
 WORST_KEPT = 10
 """Examples kept a requirement that does not pass."""
 
@@ -64,7 +66,7 @@ class Decided:
         n_undefined: Rows to which the definition gives none.
         n_missing: Rows whose value a judge owes.
         counted: What ``n`` counts.
-        reason: Why it came out like this, in words.
+        reason: Why it came out like this, see ``ragstone.reason``.
         same: Whether a system and its baseline were judged on the same inputs by the same judge, so
             that it holds and nothing is estimated.
         notes: What to know beside.
@@ -257,12 +259,12 @@ def _decided(
     on: On,
 ) -> Decided:  # fmt: skip
     quantity = check.quantity
-    decision, reason = DECIDED[found.state], _why(check, found, level, on)
+    decision, why = DECIDED[found.state], _why(check, found, level, on)
     if found.state != "broken" and not check.same and (owed := _owed(check, turned, max_missing)):
-        decision, reason = "missing", owed
+        decision, why = "missing", owed
     interval = found.interval
     open_ = found.state == "open"
-    needed, why_none = _needed(check, family, level) if open_ else (None, "it is decided")
+    needed, why_none = _needed(check, family, level) if open_ else (None, "decided")
     return Decided(
         text=check.text,
         metric=check.metric,
@@ -285,7 +287,7 @@ def _decided(
         n_undefined=quantity.n_undefined,
         n_missing=quantity.n_missing,
         counted=quantity.counted,
-        reason=reason,
+        reason=why,
         same=check.same,
         notes=_notes(check, on),
         worst=() if decision == "pass" else check.worst(WORST_KEPT),
@@ -300,18 +302,18 @@ def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | 
     """
     quantity, bar = check.quantity, check.bar
     if quantity.value is None or quantity.n == 0:
-        return None, "there is no value to go by"
+        return None, "no_value"
     if quantity.value == bar.at:
         return None, ON_THE_BAR
     right = bar.met(quantity.value)
     side, reached = (bar.side, level) if right else (bar.other_side, level / family)
     rows = _rows_needed(quantity, bar, side, reached)
     if rows is None:
-        return None, ON_THE_BAR if quantity.at(1 - 2 * level) else "there is no interval to go by"
+        return None, ON_THE_BAR if quantity.at(1 - 2 * level) else "no_interval"
     if quantity.counted == "labels":
         labels, judged = max(rows, quantity.n + 1), quantity.n_scored or 0
         if labels > judged:
-            return None, f"{labels:,} labels, of {judged:,} judged examples: judge more"
+            return None, reason("judge_more", labels=labels, judged=judged)
         return labels, None
     there = quantity.n + quantity.n_undefined
     return max(ceil(rows * there / quantity.n), there + 1), None
@@ -334,39 +336,41 @@ def _why(check: Check, found: Standing, level: float, on: On) -> str:
         return _why_no_value(check)
     side = bar.other_side
     if on == "point":
-        return "the value meets the bar" if found.state == "holds" else "the value does not meet it"
+        return "met" if found.state == "holds" else "not_met"
     if found.interval is None:
-        return "too few questions, or all alike without a range: there is no interval"
+        return "no_interval"
     if found.state == "holds":
-        return "the whole interval clears the bar"
+        return "clears"
     if found.state == "broken":
-        return f"shown to lie {side} the bar"
+        return reason("beyond", side=side)
     if found.p is not None and found.p <= level:
-        return f"{side} the bar taken alone, but not shown among so many requirements at once"
+        return reason("beyond_alone", side=side)
     if quantity.counted == "labels" and quantity.n >= (quantity.n_scored or 0):
-        return "the bar lies inside the interval although all is labelled: judge more examples"
-    return "the bar lies inside the interval"
+        return "inside_though_all_labelled"
+    return "inside"
 
 
 def _why_no_value(check: Check) -> str:
     quantity = check.quantity
     if quantity.not_random is not None:
-        return f"{NO_RANDOM_SAMPLE}: {quantity.not_random}"
-    why = f" ({', '.join(list(quantity.reasons)[:2])})" if quantity.reasons else ""
-    if quantity.n_missing:
-        return f"missing{' or undefined' if quantity.n_undefined else ''} everywhere{why}"
-    if quantity.n_undefined:
-        return f"undefined everywhere{why}"
-    return f"there are no {quantity.counted}"
+        return reason(NO_RANDOM_SAMPLE, said=quantity.not_random)
+    if quantity.n == quantity.n_missing == quantity.n_undefined == 0:
+        return reason("nothing_counted", counted=quantity.counted)
+    return reason(
+        "no_value_anywhere",
+        missing=quantity.n_missing,
+        undefined=quantity.n_undefined,
+        why="\n".join(list(quantity.reasons)[:2]),
+    )
 
 
 def _owed(check: Check, turned: str, max_missing: float) -> str:
     """Why too much is missing; nothing where it is not."""
     quantity = check.quantity
-    told = f"{quantity.n_missing:,} of {quantity.n_possible:,} scores are missing"
+    missing, possible = quantity.n_missing, quantity.n_possible
     if quantity.missing_share > max_missing:
-        return f"{told}, more than {max_missing * 100:g} %" if max_missing else told
-    return f"{told} and could turn it: {turned}" if turned else ""
+        return reason("too_many_missing", missing=missing, possible=possible, most=max_missing)
+    return reason(TURNS, missing=missing, possible=possible, how=turned) if turned else ""
 
 
 def _notes(check: Check, on: On) -> tuple[str, ...]:

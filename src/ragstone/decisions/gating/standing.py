@@ -44,7 +44,9 @@ def standings(checks: Sequence[Check], *, level: float, on: On) -> list[Standing
 def turned_by_missing(
     checks: Sequence[Check], before: Sequence[Standing], *, level: float, on: On
 ) -> list[str]:
-    """How the missing scores of each could change its state, in words; nothing where they cannot.
+    """How the missing scores of each could change its state; nothing where they cannot.
+
+    As ``low:open``, the end of the range and the state there, or ``no_end``.
 
     All its missing scores, and those of the other requirements, at the low end of their range,
     then all at the high end.
@@ -58,19 +60,15 @@ def turned_by_missing(
             fill = checks[place].quantity.filled
             filled = None if fill is None else fill(end)
             if filled is None:
-                turned[place] = "there is no end of a range to put them at"
+                turned[place] = "no_end"
             else:
                 quantities[place] = filled
                 ps[place] = _p(checks[place], filled, on)
         after = _standings(checks, quantities, ps, level, on)
         for place in owing:
             if not turned[place] and after[place].state != before[place].state:
-                state = after[place].state
-                turned[place] = f"at the {end} end of the range it {WOULD[state]}"
+                turned[place] = f"{end}:{after[place].state}"
     return turned
-
-
-WOULD = {"holds": "would hold", "broken": "would be broken", "open": "would be open"}
 
 
 def p_beyond(quantity: Quantity, bar: Bound, side: Side) -> float | None:

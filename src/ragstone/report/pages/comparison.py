@@ -31,6 +31,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
+from ragstone.report.words import words
 
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "better": ("better", "good"),
@@ -260,9 +261,8 @@ def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, lis
     found: dict[str, dict[str, None]] = {}
     for one in comparisons:
         if one.slice is None:
-            for reason in (one.reason or "").split("; "):
-                found.setdefault(reason, {})[one.metric] = None
-    found.pop("", None)
+            for reason in one.reasons:
+                found.setdefault(words(reason), {})[one.metric] = None
     told = {}
     for reason, metrics in found.items():
         more = [f"{len(metrics) - shown} more"] if len(metrics) > shown else []

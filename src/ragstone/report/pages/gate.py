@@ -9,10 +9,12 @@ from ragstone.argument import argument, call
 from ragstone.decisions.gating.gate import (
     GRAVEST_FIRST,
     NO_RANDOM_SAMPLE,
+    TURNS,
     Decided,
     Decision,
     GateResult,
 )
+from ragstone.reason import Reason
 from ragstone.report.failing import Failing
 from ragstone.report.figures import counted, percent
 from ragstone.report.page import (
@@ -39,6 +41,7 @@ from ragstone.report.page import (
     strong,
 )
 from ragstone.report.stored import Reported
+from ragstone.report.words import words
 from ragstone.report.worst import example_item
 
 VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
@@ -106,9 +109,10 @@ def headline(result: GateResult) -> str:
 def advice(result: GateResult) -> str:
     """What to do next; nothing where it passes."""
     refused = [one.reason for one in result.requirements
-               if one.reason.startswith(NO_RANDOM_SAMPLE)]  # fmt: skip
+               if Reason.read(one.reason).code == NO_RANDOM_SAMPLE]  # fmt: skip
     if refused and result.decision == "cannot_tell":
-        return f"{refused[0][0].upper()}{refused[0][1:]}. {TO_DRAW}"
+        said = words(refused[0])
+        return f"{said[0].upper()}{said[1:]}. {TO_DRAW}"
     match result.decision:
         case "pass":
             return ""
@@ -124,7 +128,7 @@ def advice(result: GateResult) -> str:
 
 def _what_is_missing(result: GateResult) -> str:
     """Whether missing scores could change what comes of it, or are only too many."""
-    if any(one.decision == "missing" and "could turn it" in one.reason
+    if any(one.decision == "missing" and Reason.read(one.reason).code == TURNS
            for one in result.requirements):  # fmt: skip
         return "Scores are missing that could change this."
     return f"More than {percent(result.max_missing)} of the scores of a requirement are missing."
@@ -164,7 +168,7 @@ def _table(result: GateResult, examples: Failing) -> Table:
     ]
     heads = {column.head for column in columns}
     rows = [
-        Row(tuple(_cells(one, heads)), tuple(_below(one)), one.reason,
+        Row(tuple(_cells(one, heads)), tuple(_below(one)), words(one.reason),
             tuple(map(example_item, examples.get(place, ()))))
         for place, one in enumerate(ones)
     ]  # fmt: skip
@@ -202,9 +206,9 @@ def _below(one: Decided) -> Iterator[str]:
         return
     told = one.n_needed is not None or bool(one.notes)
     if one.decision == "missing" or (one.decision == "cannot_tell" and not told):
-        yield one.reason
+        yield words(one.reason)
     if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason is not None:
-        yield f"no number of {one.counted} is known to decide it: {one.n_needed_reason}"
+        yield f"no number of {one.counted} is known to decide it: {words(one.n_needed_reason)}"
     yield from one.notes
 
 
