@@ -32,8 +32,8 @@ def in_words(cell: object) -> LabelValue | None:
 
     ``true`` and ``false`` in any case are truth values, and what reads as a number is one.
 
-    >>> in_words("True"), in_words(2), in_words(" a bit ")
-    (Said(value='true', number=1.0), Said(value='2', number=2.0), Said(value='a bit', number=None))
+    >>> in_words("True"), in_words(" a bit ")
+    (LabelValue(value='true', number=1.0), LabelValue(value='a bit', number=None))
     """
     if isinstance(cell, bool):
         return LabelValue("true", 1.0) if cell else LabelValue("false", 0.0)
