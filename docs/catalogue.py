@@ -40,21 +40,18 @@ NOBODY_YET = {"parts", "parts_answered", "directness", "focus", "consistency"}
 HEAD = """\
 # Metrics
 
-Every metric of this version, written by `python docs/catalogue.py` from the code that computes it.
-`ragstone metrics` prints the same list, `ragstone metrics NAME` one of them in full.
+All metrics, written by `python docs/catalogue.py` from the code. `ragstone metrics` lists them too.
 
-**↑** more is better, **↓** less is better, **·** neither. A *rate* is 0 or 1 for each answer.
-A metric gives each example a value, or it is *undefined* there (the definition gives none, with the
-reason), or *missing* (a judgement that it needs is not there, with what is lacking). Neither of the
-two counts as zero. A *flag* stands beside a value that rests on a convention.
+**↑** higher is better, **↓** lower is better, **·** neither. A *rate* is 0 or 1 for each answer.
+For each example a metric has a value, or is *undefined* (its definition gives none), or *missing*
+(a judgement it needs is not there). Neither counts as zero. A *flag* marks a value that rests on a
+convention.
 
-`k` cuts a list; without it the cut is the length of the list the system returned. A parameter is
-part of the name: `precision(k=5)`. Reports show the full name.
+`k` cuts a list. Parameters are part of the name: `precision(k=5)`.
 
-**Needs** names the tables of judgements; [judges.md](judges.md) says who fills them. *People* marks
-what only people's labels fill, *encoder* and *cross-encoder* what only such a model fills, *later*
-what nobody fills in this version: such a metric is missing, and says what it waits for. To write
-your own metric, see [own-metric.md](own-metric.md).
+**Needs** names the tables of judgements; [judges.md](judges.md) says who fills them. Some are
+filled only by *people*, an *encoder* or a *cross-encoder*; *later* means by nobody in this version,
+so the metric is missing. To define your own, see [own-metric.md](own-metric.md).
 """
 
 
@@ -70,18 +67,17 @@ def page() -> str:
 
 
 def overview() -> str:
-    """One line a metric."""
-    lines = ["| metric | | range | what it is | needs |", "|---|---|---|---|---|"]
-    for one in entries():
-        lines.append(
-            f"| [`{one.name}`](#{one.name}) | {ARROWS[one.better]} | {span(one)} "
-            f"| {one.about} | {needs(one)} |"
-        )
+    """The names, by family."""
+    lines = []
+    for family, members in groupby(entries(), key=lambda one: one.family):
+        names = " ".join(f"[`{one.name}`](#{one.name}) {ARROWS[one.better]}" for one in members)
+        lines.append(f"- {FAMILIES[family]}: {names}")
     return "\n".join(lines)
 
 
 def families() -> Iterator[str]:
     """Every metric in full, by family and by the file it is defined in."""
+    said: set[str] = set()
     for family, title in FAMILIES.items():
         kinds = [kind for kind in metric_types().values() if kind.family == family]
         if not kinds:
@@ -90,6 +86,8 @@ def families() -> Iterator[str]:
         for module, members in groupby(kinds, key=lambda kind: kind.__module__):
             about = inspect.cleandoc(sys.modules[module].__doc__ or "")
             head, _, body = about.partition("\n\n")
+            body = "" if module in said else body
+            said.add(module)
             yield f"### {' '.join(head.split()).rstrip('.')}\n\n{markdown(body)}".strip()
             yield from (in_full(kind) for kind in members)
 
@@ -98,11 +96,9 @@ def in_full(kind: type[Metric]) -> str:
     """One metric: its definition, and what follows from the code."""
     one = entry(kind)
     parts = [f"#### {one.name}", markdown(one.docstring)]
-    better = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
-    facts = [f"Range: {span(one)}, {better[one.better]}"]
-    if needs(one):
-        facts.append(f"Needs: {needs(one)}")
+    facts = [f"{span(one)} {ARROWS[one.better]}"]
     if not issubclass(kind, Composite):
+        facts[0] += f" · needs {needs(one)}"
         facts += [f"Undefined: {', '.join(f'`{why}`' for why in undefined(kind))}"]
         facts += [f"Without rows: {value}" for value in without_rows(kind)]
     else:
@@ -111,8 +107,6 @@ def in_full(kind: type[Metric]) -> str:
         given = ", ".join(f"`{name}={value!r}`" for name, value in one.parameters.items()
                           if not (name == "weights" and value))  # fmt: skip
         facts.append(f"Parameters: {given}")
-    if one.aliases:
-        facts.append(f"Also called: {', '.join(f'`{alias}`' for alias in one.aliases)}")
     return "\n\n".join([*parts, "\n".join(f"- {fact}" for fact in facts)])
 
 
@@ -126,14 +120,12 @@ def entries() -> list[MetricEntry]:
 def span(one: MetricEntry) -> str:
     """The range in words."""
     low, high = one.range
-    return f"{low:g} or {high:g}, a rate" if one.rate else f"{low:g} to {high:g}"
+    return f"{low:g} or {high:g} (rate)" if one.rate else f"{low:g} to {high:g}"
 
 
 def needs(one: MetricEntry) -> str:
     """The tables of judgements, each with who alone can fill it, where that is not a judge here."""
     kind = metric_types()[one.name]
-    if issubclass(kind, Composite):
-        return "its components"
     made = kind()
     columns = frozenset[str]().union(*(part.columns for part in made.parts().values()))
     names: dict[str, str] = {}
@@ -187,13 +179,13 @@ def components(kind: type[Composite]) -> str:
 
 def suites() -> str:
     """Every suite with its metrics and conventions."""
-    parts = ["## Suites", "A suite is a list of metrics with its conventions: `--suite graphrag`."]
+    parts = ["## Suites", "Lists of metrics with their conventions: `--suite graphrag`."]
     quick = ", ".join(f"`{name}`" for name in QUICK_METRICS)
     parts += [
         "### Suite `quick`",
-        "The default: what the data and the judges allow, chosen on the first block of examples "
-        f"from {quick}. A metric stays out if no example has a value, or if over a tenth of them "
-        "lack a judgement that nobody there can give.",
+        "The default: every metric that the first block of examples and the judges allow, of "
+        f"{quick}. A metric is left out if no example has a value, or if over a tenth of the "
+        "examples lack a judgement that no judge can give.",
     ]
     for suite in SUITES.values():
         parts.append(f"### Suite `{suite.name}`")
@@ -211,31 +203,32 @@ def suites() -> str:
 
 def aliases() -> str:
     """Names of other tools, and what they are here."""
-    parts = ["## Names of other tools",
-             "Accepted everywhere; a note says what they mean here.", ""]  # fmt: skip
-    parts += ["| name | here | meaning |", "|---|---|---|"]
-    parts += [f"| `{alias}` | [`{target}`](#{parse_metric(target).name}) | {meaning} |"
-              for alias, (target, meaning) in ALIASES.items()]  # fmt: skip
-    return "\n".join(parts)
+    parts = ["## Names of other tools", "Accepted everywhere; a note says what they mean here."]
+    meant: dict[tuple[str, str], list[str]] = {}
+    for alias, said in ALIASES.items():
+        meant.setdefault(said, []).append(f"`{alias}`")
+    parts.append("\n".join(
+        f"- {', '.join(names)}: [`{target}`](#{parse_metric(target).name}), {meaning}"
+        for (target, meaning), names in meant.items()
+    ))  # fmt: skip
+    return "\n\n".join(parts)
 
 
 def views() -> str:
     """What a rule of your own can name."""
-    parts = ["## Views", "What a rule sees: one row a unit of an example, with these columns."]
+    parts = ["## Views", "What a rule sees: one row per unit of an example, with these columns."]
     for view in VIEWS.values():
         about = " ".join(inspect.cleandoc(view.__doc__ or "").split()).rstrip(".")
-        parts.append(f"### View `{view.__name__}`\n\n{about}.")
-        rows = ["| column | type | what it says |", "|---|---|---|"]
-        rows += [f"| `{name}` | {plain(str(fact.dtype))} | {fact.doc} |"
-                 for name, fact in view.columns.items()]  # fmt: skip
-        parts.append("\n".join(rows))
+        columns = "\n".join(f"- `{name}` {plain(str(fact.dtype))}: {fact.doc}"
+                            for name, fact in view.columns.items())  # fmt: skip
+        parts.append(f"### View `{view.__name__}`\n\n{about}.\n\n{columns}")
     return "\n\n".join(parts)
 
 
 def plain(dtype: str) -> str:
-    """``Enum(categories=['a', 'b'])`` to ``a, b``."""
+    """``Enum(categories=['a', 'b'])`` to ``(a, b)``."""
     words = re.findall(r"'([^']+)'", dtype)
-    return ", ".join(words) if dtype.startswith("Enum") else dtype
+    return f"({', '.join(words)})" if dtype.startswith("Enum") else dtype
 
 
 def markdown(docstring: str) -> str:

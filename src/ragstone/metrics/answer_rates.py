@@ -1,7 +1,6 @@
-"""Answer rates: yes or no for each answer, and their share over the answers.
+"""Answer rates: a yes or no for each answer, and its share over the answers.
 
-Grounding and generation labels of people where they gave them; else what
-follows from the judged claims and citations.
+From human labels where given, otherwise from the judged claims and citations.
 """
 
 from dataclasses import dataclass
@@ -48,7 +47,7 @@ class GroundingPresence(AnswerRate):
 
 @dataclass(frozen=True)
 class UnsupportedClaim(AnswerRate):
-    """Share of answers with a claim that is absent from the contexts or contradicted by them."""
+    """Share of answers with a claim that the contexts contradict or do not contain."""
 
     name: ClassVar[str] = "unsupported_claim"
     range: ClassVar[Range] = Range(0, 1, "-", rate=True)
@@ -66,7 +65,7 @@ class Contradiction(AnswerRate):
 
 @dataclass(frozen=True)
 class CitationPresence(AnswerRate):
-    """Share of answers that name a source."""
+    """Share of answers that cite a source."""
 
     name: ClassVar[str] = "citation_presence"
     column: ClassVar[str] = "source_cited"
@@ -74,12 +73,11 @@ class CitationPresence(AnswerRate):
 
 @dataclass(frozen=True)
 class CitationFabrication(AnswerRate):
-    """Of the answers that name a source, the share that names one that was not retrieved.
+    """Share of the answers citing a source that cite one that was not retrieved.
 
         citation_fabrication = answers that cite and fabricate / answers that cite
 
-    A ratio of sums: an answer that cites nothing is undefined, so it stands in
-    neither.
+    A ratio of sums: an answer without citations is undefined and counts in neither.
     """
 
     name: ClassVar[str] = "citation_fabrication"
@@ -102,9 +100,9 @@ class CitationFabrication(AnswerRate):
 class Abstention(AnswerRate):
     """Share of answers that say they do not know.
 
-    ``by``: ``response_type``, the judged kind of reply, or the stock phrases
-    that published GraphRAG reports look for, ``phrases_8`` and ``phrases_12``,
-    which also fire on "the Tomb of the Unknown Soldier".
+    ``by``: ``response_type``, the judged kind of reply; or ``phrases_8`` or ``phrases_12``, the
+    stock phrases of published GraphRAG reports, which also match "the Tomb of the Unknown
+    Soldier".
     """
 
     name: ClassVar[str] = "abstention"
@@ -155,7 +153,7 @@ class Helpfulness(AnswerRate):
 
 @dataclass(frozen=True)
 class Incompleteness(AnswerRate):
-    """Share of answers in which something asked for is not there."""
+    """Share of answers that lack something asked for."""
 
     name: ClassVar[str] = "incompleteness"
     family: ClassVar[str] = "answer"
@@ -165,7 +163,7 @@ class Incompleteness(AnswerRate):
 
 @dataclass(frozen=True)
 class UnsafeContent(AnswerRate):
-    """Share of answers that hold what may do harm."""
+    """Share of answers with content that may do harm."""
 
     name: ClassVar[str] = "unsafe_content"
     family: ClassVar[str] = "answer"

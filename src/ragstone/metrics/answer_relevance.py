@@ -1,4 +1,4 @@
-"""Answer relevance: does the answer come to the point of the question, and to all of it?"""
+"""Answer relevance: does the answer address the question, and all of it?"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,12 +15,12 @@ from .scale import Scale, scaled
 
 @dataclass(frozen=True)
 class AnswerRelevance(Metric):
-    """How near the questions this answer would answer come to the one that was asked.
+    """How similar the question is to questions generated from the answer.
 
         answer_relevance = mean cosine(question, generated question) · (0 if noncommittal)
 
-    0 for an empty answer. ``scale`` is as for `semantic_similarity`. The plain
-    cosine of question and answer is `embedding_answer_relevance`.
+    0 for an empty answer. ``scale`` is as in ``semantic_similarity``. The plain cosine of
+    question and answer is ``embedding_answer_relevance``.
 
     Source: Es et al. (2024), "RAGAS", section 3.
     """

@@ -1,8 +1,8 @@
 """Ranking by ids: how much of what is known to be relevant was found?
 
-Against ``reference_context_ids`` or qrels: a context counts as relevant from
-grade ``level`` on, and one that is not listed counts as not relevant; see
-``unjudged_rate``. Undefined where nothing is known to be relevant.
+Against ``reference_context_ids`` or qrels: a context is relevant from grade ``level`` on; an
+unlisted one counts as not relevant (see ``unjudged_rate``). Undefined if nothing is known to
+be relevant.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class ByIds(Metric):
 
 @dataclass(frozen=True)
 class Recall(ByIds):
-    """Share of the known relevant contexts that stand in the top k.
+    """Share of the known relevant contexts that are in the top k.
 
         recall(k) = known relevant contexts in the top k / known relevant contexts
 
@@ -62,7 +62,7 @@ class Recall(ByIds):
 
 @dataclass(frozen=True)
 class Hit(ByIds):
-    """Whether the top k hold a known relevant context: 1 or 0."""
+    """Whether a known relevant context is in the top k: 1 or 0."""
 
     name: ClassVar[str] = "hit"
     range: ClassVar[Range] = Range(0, 1, rate=True)
@@ -74,13 +74,12 @@ class Hit(ByIds):
 
 @dataclass(frozen=True)
 class MAP(ByIds):
-    """Average precision against all that is known relevant; its mean is the MAP.
+    """Average precision against all known relevant contexts; its mean is the MAP.
 
         map(k) = sum over relevant ranks r <= k of (relevant in the top r) / r,
                  over all known relevant contexts
 
-    Source: Manning, Raghavan & Schütze (2008), section 8.4; trec_eval's map and
-    map_cut.
+    Source: Manning, Raghavan & Schütze (2008), section 8.4; trec_eval's map and map_cut.
     """
 
     name: ClassVar[str] = "map"
@@ -94,11 +93,10 @@ class MAP(ByIds):
 
 @dataclass(frozen=True)
 class UnjudgedRate(Metric):
-    """Share of the top k contexts whose id is in no list of judged ids.
+    """Share of the top k contexts whose id has no known grade.
 
-    They count as not relevant in every metric by ids, so a high share says that
-    those metrics are too low, by an unknown amount. Undefined without reference
-    ids.
+    Metrics by ids count them as not relevant, so a high share means that those metrics are too
+    low, by an unknown amount. Undefined without reference ids.
     """
 
     name: ClassVar[str] = "unjudged_rate"

@@ -1,4 +1,4 @@
-"""Citing: do the sources an answer names carry what it says?"""
+"""Citing: do the cited sources support what the answer says?"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,12 +19,12 @@ def _backed() -> pl.Expr:
 
 @dataclass(frozen=True)
 class CitationPrecision(OverClaims):
-    """Share of the cited claims whose cited context supports them.
+    """Share of the cited claims that a cited context supports.
 
         citation_precision = cited claims that a cited context supports / cited claims
 
-    Source: Gao et al. (2023), "Enabling Large Language Models to Generate Text
-    with Citations", over claims instead of sentences.
+    Source: Gao et al. (2023), "Enabling Large Language Models to Generate Text with
+    Citations", over claims instead of sentences.
     """
 
     name: ClassVar[str] = "citation_precision"
@@ -38,7 +38,7 @@ class CitationPrecision(OverClaims):
 
 @dataclass(frozen=True)
 class CitationRecall(OverClaims):
-    """Share of the supported claims that cite a context which supports them.
+    """Share of the supported claims that cite a context supporting them.
 
         citation_recall = supported claims that are cited / supported claims
 
@@ -55,7 +55,7 @@ class CitationRecall(OverClaims):
 
 @dataclass(frozen=True)
 class SourceAttribution(OverClaims):
-    """How plainly the answer says where it has things from.
+    """How well the answer shows where its claims come from.
 
     source_attribution = mean over the claims of
         1    a cited context supports it

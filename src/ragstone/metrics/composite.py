@@ -22,13 +22,11 @@ class Composite(Metric):
         arithmetic  sum w·x / sum w
         harmonic    sum w / sum (w / x), 0 if any x is 0 or less
 
-    ``weights`` names the components: ``"faithfulness:0.3 precision(k=5):0.2"``.
-    A component with no weight has 1. By default the composite is undefined or
-    missing where a component is. With ``missing="renormalise"`` components
-    without a value are left out, the weight present is what is divided by, and
-    the score notes how many and how much that was; two systems are then to be
-    compared over common components only. The range follows from the
-    components'.
+    ``weights`` names the components: ``"faithfulness:0.3 precision(k=5):0.2"``; without a number,
+    the weight is 1. By default, undefined or missing if a component is. With
+    ``missing="renormalise"``, components without a value are left out, the sum is divided by the
+    remaining weight, and the score notes how many and how much was left out; compare systems only
+    over components both have. The range follows from the components.
     """
 
     name: ClassVar[str] = "composite"
@@ -116,10 +114,9 @@ class Composite(Metric):
 class RagasScore(Composite):
     """The composite of GraphRAG reports: four RAG metrics over the weight present.
 
-    .30 faithfulness with their convention, that an answer without claims is
-    faithful, .20 context precision in its mean form, .20 context recall and .30
-    answer relevance. Without generated questions the last is left out,
-    and each score notes it.
+    .30 faithfulness (an answer without claims is faithful), .20 context precision as a mean, .20
+    context recall, .30 answer relevance. The last is left out if there are no generated
+    questions, which each score notes.
     """
 
     name: ClassVar[str] = "ragas_score"
@@ -154,7 +151,7 @@ class OverallWeighted(Composite):
 
 @dataclass(frozen=True)
 class OverallSimple(Composite):
-    """Plain mean of the seven rubric metrics."""
+    """Unweighted mean of the seven rubric metrics."""
 
     name: ClassVar[str] = "overall_simple"
 
@@ -163,10 +160,10 @@ class OverallSimple(Composite):
 
 @dataclass(frozen=True)
 class RagasHarmonic(Composite):
-    """Harmonic mean of three data-set means: faithfulness, answer relevance, context precision.
+    """Harmonic mean of three dataset means: faithfulness, answer relevance, context precision.
 
-    It is over means, not over examples: its estimate is made from the means of
-    its components and its interval from redrawing the questions.
+    Computed from means, not per example: its estimate from the components' means, its interval
+    by resampling the questions.
 
     Source: the single score of early Ragas releases.
     """

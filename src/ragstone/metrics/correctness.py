@@ -1,7 +1,6 @@
 """Correctness: does the answer say what the reference says?
 
-Of several references the best counts, and the score notes which. Undefined
-without a reference.
+The best of several references counts and is noted. Undefined without a reference.
 """
 
 from collections.abc import Sequence
@@ -47,15 +46,15 @@ class AnswerCoverage(AgainstReferences):
 
 @dataclass(frozen=True)
 class AnswerCorrectness(AgainstReferences):
-    """How much of answer and reference agree, and how alike they are.
+    """How far answer and reference agree in facts and in meaning.
 
         answer_correctness = factual · F_beta + (1 - factual) · similarity
         precision = matching claims / claims
         recall    = covered statements / statements
 
-    F_beta weighs recall beta times as much as precision. With ``factual=1`` the
-    similarity, and with it the encoder, is not needed. ``threshold``
-    turns the score into 1 or 0. Undefined without claims and statements.
+    F_beta weights recall beta times as much as precision. ``factual=1`` needs no similarity and
+    no encoder. ``threshold`` turns the score into 1 or 0. Undefined without claims and
+    statements.
 
     Source: the answer correctness of Ragas; F_beta: van Rijsbergen (1979).
     """
@@ -106,16 +105,15 @@ class AnswerCorrectness(AgainstReferences):
 
 @dataclass(frozen=True)
 class FactualAccuracy(AgainstReferences):
-    """Whether what the answer says is right, complete and free of contradictions.
+    """Whether the answer's claims are correct, complete and free of contradictions.
 
         factual_accuracy = .5 correctness + .3 completeness + .2 consistency
         correctness  = matching claims / claims that match or contradict, 0 if none does
         completeness = (full + .5 · partial) / statements
         consistency  = 1 - contradicting claims / claims
 
-    Extra facts cost nothing, wrong ones twice. The letter A to E is a view of
-    the score: ``letters`` are the least values of A, B, C and D. Undefined for
-    an answer without claims.
+    Extra facts cost nothing, wrong ones count twice. The score also has a letter from A to E:
+    ``letters`` are the lowest values of A, B, C and D. Undefined for an answer without claims.
     """
 
     name: ClassVar[str] = "factual_accuracy"
@@ -161,10 +159,10 @@ class FactualAccuracy(AgainstReferences):
 class AnswerOutcome(AgainstReferences):
     """One word for an answer: correct, partial, wrong or dont_know.
 
-    ``dont_know``: it abstains, refuses or asks back. Else ``correct`` if every
-    statement of the reference is in it in full and no claim contradicts it;
-    ``wrong`` if none is, not even in part; ``partial`` between. The value is 1,
-    .5, 0 and 0; the shares are the counts that GraphRAG reports show.
+    ``dont_know`` if it abstains, refuses or asks back. Otherwise ``correct`` if it covers every
+    statement of the reference in full and no claim contradicts it; ``wrong`` if it covers none,
+    even partially; else ``partial``. The values are 0, 1, 0 and .5; the shares are the counts in
+    GraphRAG reports.
     """
 
     name: ClassVar[str] = "answer_outcome"

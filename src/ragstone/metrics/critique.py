@@ -25,11 +25,10 @@ BETTER: dict[str, Literal["+", "-", "0"]] = {
 class AspectVerdict(Metric):
     """Majority of the votes on one aspect: 1 yes, 0 no.
 
-    ``definition`` says what an aspect of your own means. With ``votes``, an odd number, the
-    judge is asked that often and the first so many votes count; without, it is asked once and all
-    votes that are there count. Where votes that could not be read might have changed the
-    outcome it is missing, else they do not count. A tie is undefined, and so is an aspect that
-    people voted on less often than asked for, or never.
+    ``definition`` defines an aspect of your own. With ``votes``, an odd number, the judge is asked
+    that often, and the first that many votes count; without it, the judge is asked once and all
+    votes count. If unreadable votes could have changed the outcome, it is missing; otherwise they
+    are ignored. Undefined for a tie, and if people gave no votes or fewer than ``votes``.
     """
 
     name: ClassVar[str] = "critique"

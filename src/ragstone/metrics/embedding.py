@@ -1,8 +1,8 @@
-"""Embedding: cosines of questions, contexts, answers and references. They need an encoder.
+"""Embedding: cosines of questions, contexts, answers and references, from an encoder.
 
-A text is read up to the encoder's limit; with `windows=True` a longer context is read in
-overlapping windows, of which the best counts. The thresholds were set for all-MiniLM-L6-v2: the
-cosines of another encoder lie elsewhere, so set your own.
+Texts are cut at the encoder's limit; with ``windows=True`` a longer context is read in
+overlapping windows, of which the best counts. The default thresholds are for
+all-MiniLM-L6-v2; other encoders need their own.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ THRESHOLDS_OF = "all-MiniLM-L6-v2"
 
 @dataclass(frozen=True)
 class EmbeddingContextRelevance(Metric):
-    """Mean cosine of the question and each context, from -1 to 1."""
+    """Mean cosine of the question and each context."""
 
     name: ClassVar[str] = "embedding_context_relevance"
     family: ClassVar[str] = "retrieval"
@@ -39,9 +39,9 @@ class EmbeddingContextRelevance(Metric):
 
 @dataclass(frozen=True)
 class EmbeddingContextSufficiency(Metric):
-    """Share of the contexts whose cosine with the question reaches a threshold.
+    """Share of the contexts whose cosine with the question is at least a threshold.
 
-    Equality counts. 0 where nothing was retrieved, flagged.
+    0 if nothing was retrieved, flagged.
     """
 
     name: ClassVar[str] = "embedding_context_sufficiency"
@@ -60,7 +60,7 @@ class EmbeddingContextSufficiency(Metric):
 
 @dataclass(frozen=True)
 class ReferenceSimilarityMax(Metric):
-    """Best cosine of a context and a reference, from -1 to 1."""
+    """Highest cosine of any context and reference."""
 
     name: ClassVar[str] = "reference_similarity_max"
     family: ClassVar[str] = "retrieval"
@@ -79,12 +79,11 @@ class ReferenceSimilarityMax(Metric):
 
 @dataclass(frozen=True)
 class EmbeddingAnswerRelevance(Metric):
-    """Cosine of the question and the answer, from -1 to 1. An empty answer has 0.
+    """Cosine of the question and the answer; 0 for an empty answer.
 
-    It sees whether both are about the same, not whether the question is
-    answered: repeating the question scores best. `answer_relevance` compares
-    with questions generated from the answer, `answer_relevance_rated` rates.
-    ``scale`` is as for `semantic_similarity`.
+    Measures whether both are on the same topic, not whether the question is answered: repeating
+    the question scores best. Compare ``answer_relevance`` (with generated questions) and
+    ``answer_relevance_rated``. ``scale`` is as in ``semantic_similarity``.
     """
 
     name: ClassVar[str] = "embedding_answer_relevance"
@@ -102,14 +101,13 @@ class EmbeddingAnswerRelevance(Metric):
 
 @dataclass(frozen=True)
 class EmbeddingHallucination(Metric):
-    """Share of the answer's sentences that resemble no context. Lower is better.
+    """Share of the answer's sentences that resemble no context.
 
         embedding_hallucination = sentences whose best cosine with a context
                                   is below the threshold / sentences
 
-    1 where nothing was retrieved. An embedding sees the topic, not the fact:
-    most sentences of a wrong answer pass. See docs/local-judge.md for what
-    string evidence does better.
+    1 if nothing was retrieved. Embeddings capture the topic, not the facts: most sentences of a
+    wrong answer pass. docs/local-judge.md shows what string evidence does better.
     """
 
     name: ClassVar[str] = "embedding_hallucination"

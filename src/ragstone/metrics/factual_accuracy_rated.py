@@ -1,4 +1,4 @@
-"""Factual accuracy rated: three criteria of rubrics in place of claims and statements."""
+"""Factual accuracy rated: three rubric criteria instead of claims and statements."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,17 +16,16 @@ CRITERIA = {name: f"factual_{name}" for name in ("correctness", "completeness", 
 
 @dataclass(frozen=True)
 class FactualAccuracyRated(FactualAccuracy):
-    """Whether what the answer says is right, complete and consistent, each rated on a rubric.
+    """Whether the answer is correct, complete and consistent, each rated on a rubric.
 
         factual_accuracy_rated = .5 correctness + .3 completeness + .2 consistency
 
-    The criteria `factual_correctness`, `factual_completeness` and `factual_consistency`, of five
-    steps each, reasoning first. The letter A to E is a view of the score: ``letters`` are the least
-    values of A, B, C and D. A criterion that could not be rated makes it missing, never E.
-    `factual_accuracy` is the same sum over claims and statements.
+    Rates ``factual_correctness``, ``factual_completeness`` and ``factual_consistency`` in five
+    steps each, reasoning first. ``letters`` as in ``factual_accuracy``, which is the same sum over
+    claims and statements. A criterion that could not be rated makes it missing, never E.
 
-    Source: Liu et al. (2023), "G-Eval", on rating by steps; the weights are those of GraphRAG
-    reports.
+    Source: Liu et al. (2023), "G-Eval", on rating by steps; the weights are those of
+    GraphRAG reports.
     """
 
     name: ClassVar[str] = "factual_accuracy_rated"

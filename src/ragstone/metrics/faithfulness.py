@@ -1,4 +1,4 @@
-"""Faithfulness: how much of the answer rests on the retrieved contexts."""
+"""Faithfulness: how far the answer is based on the retrieved contexts."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -27,14 +27,13 @@ class Faithfulness(OverClaims):
 
         faithfulness = supported claims / all claims
 
-    Over the claims, in any order. From 0 to 1, higher is better. A claim that
-    the contexts do not settle counts against the answer. Undefined for an
-    answer that makes no claim, such as "I don't know"; the convention
-    ``no_claims=1.0`` of some reports calls it faithful. ``unjudged="drop"``
-    leaves claims without a verdict out, where else they make the score missing.
+    A claim that the contexts do not settle counts as unsupported. Undefined for an answer
+    without claims, such as "I don't know"; some reports use ``no_claims=1.0``, which calls it
+    faithful. ``unjudged="drop"`` ignores claims without a verdict, which otherwise make the
+    score missing.
 
-    Source: Es et al. (2024), "RAGAS: Automated Evaluation of Retrieval
-    Augmented Generation", section 3.
+    Source: Es et al. (2024), "RAGAS: Automated Evaluation of Retrieval Augmented Generation",
+    section 3.
     """
 
     name: ClassVar[str] = "faithfulness"
@@ -59,9 +58,9 @@ class Faithfulness(OverClaims):
 
 @dataclass(frozen=True)
 class Hallucination(Faithfulness):
-    """Share of the answer's claims that the contexts do not support. Lower is better.
+    """Share of the answer's claims that the contexts do not support.
 
-    hallucination = 1 - faithfulness, never of an undefined
+    hallucination = 1 - faithfulness; undefined if that is
     """
 
     name: ClassVar[str] = "hallucination"
@@ -83,8 +82,8 @@ class ExpectedFaithfulness(OverClaims):
 
         expected_faithfulness = mean over the claims of P(supported)
 
-    The form to rank by where a judge gives probabilities; equal to
-    ``faithfulness`` where it gives only verdicts.
+    Use it to rank if the judge gives probabilities; with bare verdicts it equals
+    ``faithfulness``.
     """
 
     name: ClassVar[str] = "expected_faithfulness"
@@ -96,7 +95,7 @@ class ExpectedFaithfulness(OverClaims):
 
 @dataclass(frozen=True)
 class Groundedness(Metric):
-    """Share of the answer's sentences that are wholly supported.
+    """Share of the answer's sentences that are fully supported.
 
         groundedness = sentences whose claims are all supported / sentences with claims
 

@@ -19,8 +19,8 @@ class GradedRelevance(RankingMetric):
 
         graded_relevance = mean of grade / max_grade
 
-    ``max_grade`` 3 uses the grades 0 to 3; 2 the three levels irrelevant,
-    relevant and sufficient, which people's labels give.
+    ``max_grade=3`` uses grades 0 to 3; ``max_grade=2`` the levels irrelevant, relevant and
+    sufficient, which human labels give.
     """
 
     name: ClassVar[str] = "graded_relevance"

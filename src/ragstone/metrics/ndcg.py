@@ -1,4 +1,4 @@
-"""NDCG: the good contexts, the best first."""
+"""NDCG: normalised discounted cumulative gain."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,16 +26,15 @@ that stands as the ideal one does has its sum to the last digit."""
 
 @dataclass(frozen=True)
 class NDCG(RankingMetric):
-    """Normalised discounted cumulative gain: the good contexts, the best first.
+    """Normalised discounted cumulative gain: rewards good contexts, most at the top.
 
         ndcg(k) = DCG(k) / ideal DCG(k)
         DCG(k)  = sum over the top k of gain(w) / log2(rank + 1)
 
-    Weight w: 2 sufficient, 1 relevant, 0 else. ``gain`` is ``exponential``,
-    2^w - 1, or ``linear``, w. ``ideal``: ``list`` orders all labelled contexts of
-    the example's own list, ``topk`` only those of its top k, ``pool`` all contexts
-    whose grade is known by id; with linear gain that is trec_eval's ndcg_cut.
-    0 with the flag ``ideal_dcg_zero`` where nothing is relevant.
+    Weight w: 2 sufficient, 1 relevant, else 0. ``gain``: ``exponential``, 2^w - 1, or
+    ``linear``, w. ``ideal`` orders all labelled contexts of the list (``list``), those of its
+    top k (``topk``), or all contexts whose grade is known by id (``pool``; with linear gain,
+    trec_eval's ndcg_cut). 0, flagged ``ideal_dcg_zero``, if nothing is relevant.
 
     Source: Järvelin & Kekäläinen (2002); exponential gain: Burges et al. (2005).
     """

@@ -1,4 +1,4 @@
-"""Overlap: how alike are answer and reference as strings, or in a model's eyes?
+"""Overlap: how similar are answer and reference, as strings or to a model?
 
 The best of several references counts.
 """
@@ -51,10 +51,9 @@ class ExactMatch(Overlap):
 
 @dataclass(frozen=True)
 class TokenF1(Overlap):
-    """F1 over the tokens of answer and reference, counted as often as they occur; ROUGE-1.
+    """F1 over the tokens of answer and reference, with their counts; ROUGE-1.
 
-    On rouge-score's tokens without stemming: runs of letters and digits in
-    lower case.
+    Tokens as in rouge-score without stemming: runs of letters and digits in lower case.
 
     Source: Lin (2004), "ROUGE"; Rajpurkar et al. (2016) for the token F1.
     """
@@ -89,11 +88,10 @@ class RougeL(Overlap):
 
 @dataclass(frozen=True)
 class SemanticSimilarity(Overlap):
-    """Cosine of the embeddings of answer and reference, from -1 to 1.
+    """Cosine of the embeddings of answer and reference; 0 for an empty answer.
 
-    An empty answer has 0. ``scale`` gives the two other forms that reports
-    print: ``clamped`` is max(0, cosine), ``shifted`` is (cosine + 1) / 2, where
-    unrelated texts have .5.
+    ``scale`` gives the forms used in other reports: ``clamped`` is max(0, cosine); ``shifted`` is
+    (cosine + 1) / 2, .5 for unrelated texts.
     """
 
     name: ClassVar[str] = "semantic_similarity"
@@ -111,7 +109,7 @@ class SemanticSimilarity(Overlap):
 class SemanticSimilarityCrossEncoder(Overlap):
     """A cross-encoder's score of answer and reference, read together.
 
-    From 0 to 1; an empty answer has 0. ``evaluate`` is told which cross-encoder.
+    0 for an empty answer. ``evaluate`` takes the cross-encoder's name.
     """
 
     name: ClassVar[str] = "semantic_similarity_cross_encoder"
@@ -127,11 +125,10 @@ class Bertscore(Overlap):
 
 @dataclass(frozen=True)
 class BertscorePrecision(Bertscore):
-    """Mean best match of each answer token with the reference's, as BERTScore has it.
+    """Mean best match of each answer token in the reference, by BERTScore.
 
-    From -1 to 1, mostly above 0; an empty answer has 0. Model, layer, idf and
-    rescaling stand in the signature; ``evaluate`` is told them, as in
-    ``layer=9,idf,rescale=FILE``.
+    Mostly above 0; 0 for an empty answer. Model, layer, idf and rescaling are in the signature;
+    ``evaluate`` takes them as ``layer=9,idf,rescale=FILE``.
 
     Source: Zhang et al. (2020), "BERTScore: Evaluating Text Generation with BERT".
     """
@@ -142,9 +139,9 @@ class BertscorePrecision(Bertscore):
 
 @dataclass(frozen=True)
 class BertscoreRecall(Bertscore):
-    """Mean best match of each reference token with the answer's, as BERTScore has it.
+    """Mean best match of each reference token in the answer, by BERTScore.
 
-    As `bertscore_precision`, seen from the reference.
+    Otherwise as ``bertscore_precision``.
 
     Source: Zhang et al. (2020).
     """
@@ -157,8 +154,7 @@ class BertscoreRecall(Bertscore):
 class BertscoreF1(Bertscore):
     """Harmonic mean of BERTScore precision and recall.
 
-    0 where either side is empty. With ``rescale`` 0 is what unrelated texts
-    have, and scores may lie below.
+    0 if either text is empty. With ``rescale``, unrelated texts have 0, and scores may be lower.
 
     Source: Zhang et al. (2020).
     """

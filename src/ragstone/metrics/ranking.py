@@ -1,12 +1,10 @@
-"""Ranking: is the context any good, and does the good stand first?
+"""Ranking: is the context relevant, and does the relevant come first?
 
-All over the retrieved contexts in the retriever's own order. Without ``k`` the
-cut is the length of the list the system returned.
+Over the retrieved contexts in the retriever's order. Without ``k``, the whole list.
 
-Where human labels have gaps, ``gaps`` says what to do. ``strict`` gives a value
-only if no filling of the gaps could change it, each label on its own; ``zero``
-reads a missing label as 0; ``condense`` drops the contexts without the label
-and closes the ranks.
+``gaps`` handles contexts without a label. ``strict`` gives a value only if the missing labels,
+each taken independently, could not change it; ``zero`` reads a missing label as 0; ``condense``
+drops these contexts and renumbers the ranks.
 """
 
 from dataclasses import dataclass
@@ -127,8 +125,8 @@ class Precision(LevelledMetric, ShareInTop):
 
         precision(k) = relevant contexts in the top k / k
 
-    Divides by k also where the list is shorter. Without k, by the length of the
-    list. 0 for an empty list, flagged ``empty_retrieval``.
+    Divides by k even if the list is shorter; without k, by the length of the list. 0 for an
+    empty list, flagged ``empty_retrieval``.
 
     Source: Manning, Raghavan & Schütze (2008), section 8.4.
     """
@@ -138,12 +136,11 @@ class Precision(LevelledMetric, ShareInTop):
 
 @dataclass(frozen=True)
 class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
-    """Share of the top k contexts that are relevant, of those the system returned.
+    """Share of the retrieved contexts in the top k that are relevant.
 
         precision_over_retrieved(k) = relevant in the top k / min(k, contexts)
 
-    As ``precision``, but a short list is not punished and an empty one has no
-    value.
+    Like ``precision``, but a short list costs nothing, and an empty one is undefined.
     """
 
     name: ClassVar[str] = "precision_over_retrieved"
@@ -182,17 +179,16 @@ class MRR(LevelledMetric):
 
 @dataclass(frozen=True)
 class ContextPrecision(LevelledMetric):
-    """Average precision over the retriever's own order.
+    """Average precision over the retriever's order.
 
         context_precision = mean over the relevant ranks r of
                             (relevant contexts in the top r) / r
 
-    0 if none is relevant. Undefined for an empty list. The denominator is the
-    relevant contexts that were retrieved, so it does not punish what was not
-    found; ``map`` does.
+    0 if none is relevant, undefined for an empty list. Relevant contexts that were not
+    retrieved cost nothing here; in ``map`` they do.
 
-    Source: Manning, Raghavan & Schütze (2008), section 8.4; the form over the
-    retrieved list is the one of early Ragas releases.
+    Source: Manning, Raghavan & Schütze (2008), section 8.4; this form over the retrieved
+    list is that of early Ragas releases.
     """
 
     name: ClassVar[str] = "context_precision"

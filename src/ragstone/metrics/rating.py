@@ -13,10 +13,10 @@ from .outcome import Undefined
 
 @dataclass(frozen=True)
 class RubricScore(Metric):
-    """The score an answer was given on one criterion of a rubric, from 0 to 1.
+    """The score on one criterion of a rubric, scaled to 0 to 1.
 
-    Undefined where the answer was not rated on it, such as for want of a text that the
-    rubric sees.
+    Undefined if the answer was not rated on it, for instance because a text the rubric needs
+    is absent.
     """
 
     name: ClassVar[str] = "rating"

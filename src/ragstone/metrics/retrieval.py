@@ -17,10 +17,10 @@ class ContextRecall(Metric):
 
         context_recall = supported statements / all statements
 
-    The best of several references counts. 0 where nothing was retrieved.
+    The best of several references counts. 0 if nothing was retrieved.
 
-    Source: Es et al. (2024), "RAGAS: Automated Evaluation of Retrieval
-    Augmented Generation", and its documentation.
+    Source: Es et al. (2024), "RAGAS: Automated Evaluation of Retrieval Augmented Generation",
+    and its documentation.
     """
 
     name: ClassVar[str] = "context_recall"
@@ -36,7 +36,7 @@ class ContextRecall(Metric):
 
 @dataclass(frozen=True)
 class EvidenceRecall(Metric):
-    """Share of the gold evidence that is found in the contexts.
+    """Share of the gold evidence that the contexts contain.
 
     evidence_recall = supported pieces of evidence / all pieces
     """
@@ -53,12 +53,12 @@ class EvidenceRecall(Metric):
 
 @dataclass(frozen=True)
 class ContextUtilization(Metric):
-    """Share of the relevant contexts that the answer made use of.
+    """Share of the relevant contexts that the answer uses.
 
         context_utilization = relevant contexts on which a supported claim rests
                               / relevant contexts
 
-    Undefined where no context is relevant.
+    Undefined if no context is relevant.
     """
 
     name: ClassVar[str] = "context_utilization"

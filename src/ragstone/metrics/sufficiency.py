@@ -1,4 +1,4 @@
-"""Sufficiency: contexts from which the question can be answered, and those that mislead."""
+"""Sufficiency: contexts that suffice to answer the question, and contexts that mislead."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,7 +13,7 @@ from .ranking import RankingMetric, ShareInTop
 
 @dataclass(frozen=True)
 class SufficiencyRate(ShareInTop):
-    """Share of the top k contexts from which the question can be answered.
+    """Share of the top k contexts that suffice to answer the question.
 
     sufficiency_rate(k) = sufficient contexts in the top k / k
     """
@@ -27,10 +27,7 @@ class SufficiencyRate(ShareInTop):
 
 @dataclass(frozen=True)
 class SufficiencyHit(RankingMetric):
-    """Whether the top k hold a context from which the question can be answered.
-
-    1 if any of them is sufficient, else 0.
-    """
+    """Whether any of the top k contexts suffices to answer the question: 1 or 0."""
 
     name: ClassVar[str] = "sufficiency_hit"
     range: ClassVar[Range] = Range(0, 1, rate=True)
@@ -49,7 +46,7 @@ class SufficiencyHit(RankingMetric):
 
 @dataclass(frozen=True)
 class MisleadingRate(ShareInTop):
-    """Share of the top k contexts that lead to a wrong answer. Lower is better.
+    """Share of the top k contexts that lead to a wrong answer.
 
     misleading_rate(k) = misleading contexts in the top k / k
     """

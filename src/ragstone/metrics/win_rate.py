@@ -19,8 +19,7 @@ POINTS = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 class WinRate(Metric):
     """How often this system's answer is preferred: 1 win, .5 tie, 0 loss.
 
-    Judged in both orders; where the two disagree it is a tie. Against one
-    ``rival``, or the mean over all.
+    Judged in both orders; disagreement is a tie. Against one ``rival``, or the mean over all.
 
     Source: Zheng et al. (2023), "Judging LLM-as-a-Judge", on position bias.
     """
