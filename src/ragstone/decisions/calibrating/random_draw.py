@@ -109,7 +109,8 @@ def _told(scores: pl.DataFrame, name: str) -> str:
     there = set(labelled[name].drop_nulls())
     levels = scores[name].drop_nulls().unique(maintain_order=True)
     if len(there) <= MOST_SHOWN and len(there) < len(levels):
-        return f"only {word}{_listed(level for level in levels if level in there)} was labelled"
+        verb = "was" if len(there) == 1 else "were"
+        return f"only {word}{_listed(level for level in levels if level in there)} {verb} labelled"
     share = {level: (_share(labelled, name, level), _share(rest, name, level)) for level in levels}
     most = max(levels, key=lambda level: abs(share[level][0] - share[level][1]))
     here, elsewhere = (f"{100 * part:.0f} %" for part in share[most])
