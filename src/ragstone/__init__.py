@@ -11,7 +11,7 @@ Names are loaded when they are first used, so that importing Ragstone is cheap.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ragstone.shown import drawn_by
+from ragstone.has_page import drawn_by
 
 if TYPE_CHECKING:
     from ragstone.decisions import calibrate, compare, gate

@@ -46,7 +46,7 @@ class Outcome:
 
 def call(*arguments: object) -> Outcome:
     """Run ``ragstone`` with these arguments."""
-    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    result = CliRunner(env={"COLUMNS": "120"}).invoke(app, [str(one) for one in arguments])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     assert not {OPEN, BETWEEN, CLOSE} & set(result.output), "an argument is told to nobody"
     return Outcome(result.exit_code, result.stdout, result.stderr)

@@ -15,7 +15,8 @@ app.add_typer(plan, name="plan")
 
 
 def call(*arguments: object) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, ["plan", *(str(one) for one in arguments)])
+    given = ["plan", *(str(one) for one in arguments)]
+    result = CliRunner(env={"COLUMNS": "120"}).invoke(app, given)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, result.stdout, result.stderr
 

@@ -12,8 +12,8 @@ import polars as pl
 
 from ragstone.argument import argument, call, noticed, throughout
 from ragstone.errors import InputError, MissingDependency, UnknownName
+from ragstone.has_page import HasPage
 from ragstone.judgements import KINDS, Tables
-from ragstone.shown import Shown
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import Entry, entries
@@ -31,7 +31,7 @@ MOST_MISSING = 0.1
 """Share of a requested metric's scores beyond which too much is missing."""
 
 
-class Run(Shown):
+class Run(HasPage):
     """A finished evaluation: its estimates, scores, judgements and examples.
 
     ``path`` is the run folder. If none was given, the run is in a temporary folder,

@@ -11,11 +11,11 @@ import polars as pl
 from ragstone.argument import Notice
 from ragstone.decisions.quantity import Quantity
 from ragstone.errors import InputError, UnknownName
+from ragstone.has_page import HasPage
 from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
 from ragstone.run.settings import RunSettings
-from ragstone.shown import Shown
 from ragstone.stats.judging.threshold import Criterion
 
 from .checks import JudgeCheck, check_column
@@ -30,7 +30,7 @@ from .units import KEYS, judged_units
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(Shown):
+class Calibration(HasPage):
     """What human labels show about a judge and its numbers.
 
     Attributes:

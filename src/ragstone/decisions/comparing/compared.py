@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragstone.shown import Shown
+from ragstone.has_page import HasPage
 
 from .ranking import Ranked
 from .verdict import Better, Verdict
@@ -101,7 +101,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparisons(Shown):
+class Comparisons(HasPage):
     """All comparisons of one call.
 
     ``family`` is the number of tests the p-values are adjusted for,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ragstone.argument import argument
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
+from ragstone.has_page import HasPage
 from ragstone.metrics import Composite, parse_metric
-from ragstone.shown import Shown
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.simplex import (
     Coefficients,
@@ -72,7 +72,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class FittedWeights(Shown):
+class FittedWeights(HasPage):
     """Fitted weights beside those one starts from, and which of them to keep.
 
     ``gain`` is what the fitted ones save of the loss, a pair or a rating on average, with an

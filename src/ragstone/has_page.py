@@ -1,4 +1,4 @@
-"""Shown: a result that a notebook shows as its page.
+"""Has page: a result that a notebook shows as its page.
 
 The report room draws the page. It stands above the rooms whose results it draws, so these do not
 import it: the package names it here, and it is loaded when a notebook asks for the first page.
@@ -16,7 +16,7 @@ def drawn_by(load: Callable[[], Draw]) -> None:
     _load[:] = [load]
 
 
-class Shown:
+class HasPage:
     """A result with a page of its own."""
 
     __slots__ = ()
