@@ -140,8 +140,8 @@ class DiskFull(InputError):
 
     def __init__(self, file: object) -> None:
         super().__init__(
-            f"{file}: the disk is full. Make room; then the same command goes on, and what was "
-            "written stays."
+            f"{file}: the disk is full. Make room; then run the same command again. What was "
+            "written is kept."
         )
 
 

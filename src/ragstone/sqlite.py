@@ -117,7 +117,7 @@ def explained(error: Exception, file: Path) -> InputError:
     else:
         fault = FAULTS.get(_code(error), "it cannot be used")
     return InputError(
-        f"{file}: {fault}; then the same command goes on, and what was written stays. ({error})"
+        f"{file}: {fault}; then run the same command again. What was written is kept. ({error})"
     )
 
 

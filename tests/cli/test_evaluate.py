@@ -58,7 +58,7 @@ def test_exit_status_4_when_too_much_is_missing(
     ("options", "said"),
     [
         (["-m", "faithfulnes"], "Did you mean faithfulness"),
-        (["-m", "precision(k="], "is no metric"),
+        (["-m", "precision(k="], "is not a metric"),
         (["-m", "precision(j=3)"], "has no parameter j"),
         (["--suite", "graphrg"], "graphrag"),
         (["--judge", "nobody"], "nobody"),

@@ -48,7 +48,7 @@ def test_a_file_that_cannot_be_written_ends_with_2() -> None:
 def test_an_interrupted_command_says_that_it_can_go_on() -> None:
     status, said = ending(KeyboardInterrupt())
     assert status == 130
-    assert "the same command goes on" in said
+    assert "run the same command again" in said
 
 
 def test_a_bug_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,7 @@ def test_bad_input_is_status_2_with_every_fault(run_gate: Gate, answers: Path) -
     outcome = run_gate(answers, "-r", "exact_match", "-r", "mrr > .5", "--system", "worst")
     assert outcome.status == 2
     assert outcome.out == ""
-    for word in ("3 faults", "'exact_match' is no requirement", "'mrr'", "'worst'"):
+    for word in ("3 problems", "'exact_match' is not a requirement", "'mrr'", "'worst'"):
         assert word in outcome.err
 
 

@@ -110,7 +110,7 @@ def test_json_has_a_reason_beside_no_number_of_labels() -> None:
             "assurance",
         ),
         (["labels", "--half-width", 0.1, "--judged", 9, "--rate", 0.3], "--sensitivity"),
-        (["labels", "--half-width", 0.1, "--judged", 9, "--metric", "x"], "--metric needs a RUN"),
+        (["labels", "--half-width", 0.1, "--judged", 9, "--metric", "x"], "used with a RUN"),
         (["mean", "nowhere", "--half-width", 0.1], "evaluate DATA --out nowhere"),
     ],
 )  # fmt: skip

@@ -367,10 +367,10 @@ def test_repeats_of_other_data_or_judges_are_refused(
 ) -> None:
     file = labels(people_who_err_twice())
     other = ragstone.evaluate([pier(0)], metrics=[METRIC], judge="local", out=tmp_path / "other")
-    with pytest.raises(InputError, match="other data"):
+    with pytest.raises(InputError, match="has different data"):
         calibrate(piers, file, repeats=[other])
     ruled = ragstone.evaluate([pier(0)], metrics=["precision"], judge="rules", out=tmp_path / "b")
-    with pytest.raises(InputError, match="judged otherwise"):
+    with pytest.raises(InputError, match="judged differently"):
         calibrate(piers, file, injected=ruled)
 
 

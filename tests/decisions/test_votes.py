@@ -128,5 +128,5 @@ def test_repeats_and_both_orders_of_one_judge_are_votes(
 
 def test_what_one_judge_says_of_anything_else_is_no_vote() -> None:
     rows = [{"judge": "x", "response_type": "answer"}]
-    with pytest.raises(InputError, match="one judge spoke, once"):
+    with pytest.raises(InputError, match="it was judged once"):
         among_votes(Voted("response", by_two(rows[0], rows[0]), "ok"), "abstention")

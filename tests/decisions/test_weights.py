@@ -189,7 +189,7 @@ def test_pairs_without_a_score_are_left_out_and_counted(tmp_path: Path) -> None:
 def test_opinions_of_one_question_are_refused(scored: Scored) -> None:
     whole = preferring(scored, {"rouge_l": 1.0})
     one = Opinions("people", Sort.PREFERENCE, whole.rows[:2])
-    with pytest.raises(InputError, match="one question alone"):
+    with pytest.raises(InputError, match="about one question"):
         fit_weights(scored, one, metrics=TWO)
 
 

@@ -266,7 +266,7 @@ def test_columns_and_scales_are_chosen_by_name() -> None:
         agreement_of(labels, columns=["tome"])
     with pytest.raises(UnknownName, match="ordinal"):
         agreement_of(labels, scales={"tone": "ordnal"})  # type: ignore[dict-item]
-    with pytest.raises(InputError, match="no numbers"):
+    with pytest.raises(InputError, match="are not numbers"):
         agreement_of(labels, scales={"word": "ordinal"})
 
 

@@ -300,7 +300,7 @@ def test_an_entry_point_that_cannot_be_loaded_is_named(
 def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "taken.py"
     path.write_text(FILE.replace("contradicted_share", name))
-    with pytest.raises(InputError, match=f"{name} comes with Ragstone"):
+    with pytest.raises(InputError, match=f"{name} is the name of a built-in metric"):
         load_metrics(path)
 
 
@@ -310,7 +310,7 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
         ("import", "SyntaxError"),
         ("1 / 0", "ZeroDivisionError"),
         ("import no_such_module_at_all", "ModuleNotFoundError"),
-        ("answer = 42", "no metric in it"),
+        ("answer = 42", "defines no metric"),
         ("\0", "while it ran"),
     ],
 )

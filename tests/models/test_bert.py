@@ -178,7 +178,7 @@ def test_spans_and_numbers_are_those_of_the_tokens(encoder: FolderEncoder) -> No
 
 @pytest.mark.parametrize("layer", [-1, 4])
 def test_a_layer_that_is_not_there_is_refused(encoder: FolderEncoder, layer: int) -> None:
-    with pytest.raises(ModelError, match=f"tiny has layers 0 to 3, none is {layer}"):
+    with pytest.raises(ModelError, match=f"tiny has layers 0 to 3, not {layer}"):
         encoder.tokens(["tin"], layer=layer)
 
 

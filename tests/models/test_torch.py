@@ -81,7 +81,7 @@ def test_no_texts_have_no_vectors(encoder: TorchEncoder) -> None:
 
 
 def test_a_layer_or_limit_that_is_not_there_is_refused(encoder: TorchEncoder) -> None:
-    with pytest.raises(ModelError, match="has layers 0 to 2, none is 3"):
+    with pytest.raises(ModelError, match="has layers 0 to 2, not 3"):
         encoder.tokens(["tin"], layer=3)
     with pytest.raises(ModelError, match="at least 3 tokens, got 2"):
         encoder.tokens(["tin"], limit=2)

@@ -212,7 +212,7 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("", "no kind in it"),
+        ("", "defines no kind"),
         ("1 / 0", "ZeroDivisionError while it ran"),
         ("import nowhere", "ModuleNotFoundError while it ran: No module named 'nowhere'"),
         (

@@ -425,7 +425,7 @@ def test_nothing_is_written_through_links_in_a_folder(tmp_path: Path) -> None:
     victim.write_text("mine")
     out.mkdir()
     (out / ".lock").symlink_to(victim)
-    with pytest.raises(RunConflict, match="is no file, but a link"):
+    with pytest.raises(RunConflict, match="is a link or a folder, not a plain file"):
         evaluate(rows(), out=out)
     (out / ".lock").unlink()
     run = evaluate(rows(), metrics="exact_match", out=out)

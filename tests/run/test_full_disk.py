@@ -82,7 +82,7 @@ def test_each_file_that_is_no_table_says_so(
     given = GIVEN | {"out": tmp_path / "run", "skip_bad": True}
     rows = [*ROWS, {"id": 7, "contexts": 5}]
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(DiskFull, match="Make room; then the same command goes on"):
+    with pytest.raises(DiskFull, match="Make room; then run the same command again"):
         ragstone.evaluate(rows, **given)
     monkeypatch.undo()
     assert ragstone.evaluate(rows, **given).manifest["data"]["examples"] == len(ROWS)

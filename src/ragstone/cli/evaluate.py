@@ -206,5 +206,7 @@ def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
             folder = folder.with_name(f"{name}-{number}")
         else:
             if number > 1:
-                print_notes([f"{name} is a run of other data or settings; this one is {folder}."])
+                print_notes(
+                    [f"{name} is a run with different data or settings; this one is {folder}."]
+                )
             return run

@@ -50,7 +50,7 @@ def export(
     from ragstone.run import Run
 
     if to is As.parquet and out is None and sys.stdout.isatty():
-        raise InputError("Parquet is not for a terminal: name a file with --out.")
+        raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
     opened = Run.open(run)
     if to is As.graphrag:
         table = report.graphrag_table(opened)

@@ -34,7 +34,10 @@ def guarded(command: Callable[Given, None]) -> Callable[Given, None]:
         except RagstoneError as error:
             fail(in_shell(error.text), BAD_INPUT)
         except KeyboardInterrupt:
-            fail("Interrupted. What was done is kept: the same command goes on.", INTERRUPTED)
+            fail(
+                "Interrupted. Finished work is kept: run the same command again to resume.",
+                INTERRUPTED,
+            )
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None

@@ -232,13 +232,15 @@ def labels(
         with_run = {"--metric": metric, "--labels": labels, "--system": system}
         given = [name for name, value in with_run.items() if value]
         if given:
-            raise InputError(f"{', '.join(given)} needs a RUN.")
+            raise InputError(f"{', '.join(given)} can only be used with a RUN.")
         if judged is None:
-            raise InputError("Say how many rows the judge has read: --judged N, or name a RUN.")
+            raise InputError(
+                "Give the number of rows the judge has judged, --judged N, or name a RUN."
+            )
         known = Accuracy(judged, rate, sensitivity, specificity, deviation, correlation)
     else:
         if metric is None:
-            raise InputError("Say which metric of the run is to be corrected: --metric NAME.")
+            raise InputError("Name the metric to correct: --metric NAME.")
         metric = names_of([metric])[0]
         known = known_of_run(
             _scored(run, cluster),

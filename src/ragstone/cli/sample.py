@@ -123,7 +123,7 @@ def sample(
     opened = Run.open(run)
     name = names_of([metric])[0] if metric is not None else None
     if labels and name is None:
-        raise InputError("--labels tells where the judge errs about a metric: --metric NAME.")
+        raise InputError("--labels can only be used for one metric. Name it: --metric NAME.")
     fields = [field for field in strata or () if field not in (VERDICT, "system")]
     scored = Scored(opened, cluster=cluster, by=fields)
     drawn = draw_sample(

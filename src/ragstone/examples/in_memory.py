@@ -144,7 +144,9 @@ class ReadOnce:
         if self._kept is not None:
             return iter(self._kept)
         if self._used:
-            raise InputError("These records come from an iterator, which was read to its end.")
+            raise InputError(
+                "These records come from an iterator that has already been read to its end."
+            )
         self._used = True
         return chain(self._ahead, self._iterator)
 

@@ -68,7 +68,7 @@ def read(
     if format is not None and format not in (*FILE_FORMATS, *LAYOUT_NAMES):
         raise UnknownName("format", format, (*FILE_FORMATS, *LAYOUT_NAMES))
     if limit is not None and limit < 0:
-        raise InputError(f"A limit is a number of examples, not {limit}.")
+        raise InputError(f"limit must be a number of examples, not {limit}.")
     if isinstance(source, Examples):
         return source
     return Examples(

@@ -26,7 +26,7 @@ def read_toml(file: Path, given: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise InputError(f"{given} is not UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{given} is no TOML: {error}.") from error
+        raise InputError(f"{given} is not valid TOML: {error}.") from error
     except RecursionError as error:
         raise InputError(f"{given} nests too deeply.") from error
     except ValueError as error:

@@ -22,10 +22,10 @@ def load_kinds(name: str | Path) -> list[type[Kind]]:
     module = own_module(name)
     found = [kind for kind in KINDS.values() if kind.__module__ == module.__name__]
     if not found:
-        raise InputError(f"{name}: no kind in it. Begin with: class Tone(Kind).")
+        raise InputError(f"{name} defines no kind. Begin with: class Tone(Kind).")
     faults = [f"  {kind.name}: {fault}" for kind in found for fault in _faults(kind)]
     if faults:
-        raise InputError("\n".join([f"{name} defines what cannot be judged:", *faults]))
+        raise InputError("\n".join([f"{name} defines kinds that cannot be judged:", *faults]))
     return found
 
 

@@ -142,7 +142,7 @@ def panel_models(name: str) -> list[str]:
             raise _unknown(one)
     if others:
         raise InputError(
-            f"{argument('judge', name)}: {others[0]} is no model, and only models can be in a "
+            f"{argument('judge', name)}: {others[0]} is not a model, and only models can be in a "
             f"panel. To ask them in turn, write {argument('judge', members)}"
         )
     return members

@@ -57,7 +57,9 @@ class RulesJudge:
         try:
             re.compile(self.citation_pattern)
         except re.error as error:
-            raise InputError(f"The citation pattern is no regular expression: {error}.") from error
+            raise InputError(
+                f"The citation pattern is not a valid regular expression: {error}."
+            ) from error
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """By counting, or from the tables so far."""

@@ -412,7 +412,7 @@ def _chosen(
             raise UnknownName("scale", scale, SCALES)
         key = _key(name, known)
         if scale != "nominal" and table.of(*key)["number"].null_count():
-            raise InputError(f"{name} has labels that are no numbers, so its scale is nominal.")
+            raise InputError(f"{name} has labels that are not numbers, so its scale is nominal.")
         chosen[key] = scale
     return chosen
 

@@ -99,11 +99,12 @@ def _evaluate(
         dtype = aggregated.schema[f"value_{number}"]
         if dtype.is_nested():
             raise InputError(
-                f"{slot.metric} gives several values for one example. Its rule must aggregate, "
+                f"{slot.metric} gives several values for one example. Its rule must aggregate "
+                "them, "
                 "as .mean() or .sum() do."
             )
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-            raise InputError(f"{slot.metric} gives {dtype}, where a metric gives a number.")
+            raise InputError(f"{slot.metric} gives {dtype}; a metric must give a number.")
     values = pl.col("^value_.*$").cast(pl.Float64).fill_nan(None)
     return aggregated.with_columns(values, *settled)
 

@@ -40,7 +40,7 @@ def load_metrics(path: Path) -> list[Metric]:
     module = own_module(path)
     found = [register(value) for value in _defined(module)]
     if not found:
-        raise InputError(f"{path}: no metric in it. Put @metric(over=Claims) before a function.")
+        raise InputError(f"{path} defines no metric. Put @metric(over=Claims) before a function.")
     return found
 
 
@@ -52,9 +52,9 @@ def register(value: object) -> Metric:
     """
     made = _made(value) if isinstance(value, type) and issubclass(value, Metric) else value
     if not isinstance(made, Metric):
-        raise InputError(f"{value!r} is no metric.")
+        raise InputError(f"{value!r} is not a metric.")
     if made.name in BUILT_IN or made.name in ALIASES:
-        raise InputError(f"A metric called {made.name} comes with Ragstone. Choose another name.")
+        raise InputError(f"{made.name} is the name of a built-in metric. Choose another name.")
     _OWN[made.name] = made
     return made
 

@@ -113,5 +113,5 @@ def metric(
 
 def _checked(part: Part) -> None:
     if not isinstance(part.rule, pl.Expr):
-        raise InputError("A metric's function without arguments gives a Polars expression.")
+        raise InputError("A metric function without arguments must return a Polars expression.")
     part.columns  # noqa: B018

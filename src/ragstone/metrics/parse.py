@@ -70,7 +70,9 @@ def _split(text: str) -> tuple[str, dict[str, object]]:
             }
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
-    raise InputError(f"{text!r} is no metric. Write name or name(parameter=value): precision(k=5).")
+    raise InputError(
+        f"{text!r} is not a metric. Write name or name(parameter=value): precision(k=5)."
+    )
 
 
 def _check_types(kind: type[Metric], given: Mapping[str, object]) -> None:

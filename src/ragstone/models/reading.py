@@ -155,7 +155,7 @@ def check_layer(layer: int, layers: int, name: str) -> None:
         ModelError: It has no such layer.
     """
     if not 0 <= layer <= layers:
-        raise ModelError(f"{name} has layers 0 to {layers}, none is {layer}.")
+        raise ModelError(f"{name} has layers 0 to {layers}, not {layer}.")
 
 
 def _pooled(states: Vectors, pooling: Pooling) -> Vectors:

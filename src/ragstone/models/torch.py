@@ -134,7 +134,7 @@ class TorchEncoder:
             raise ModelError(f"{self.name} gives one vector a text and none of its tokens.")
         layer = self.layers if layer is None else layer
         if not 0 <= layer <= self.layers:
-            raise ModelError(f"{self.name} has layers 0 to {self.layers}, none is {layer}.")
+            raise ModelError(f"{self.name} has layers 0 to {self.layers}, not {layer}.")
         limit = self.max_tokens if limit is None else min(limit, self.longest)
         if limit < SHORTEST:
             raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {limit}.")

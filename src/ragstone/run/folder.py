@@ -82,7 +82,7 @@ class Folder(RunFiles):
             raise RunConflict(
                 "\n".join(
                     [
-                        f"{self.path} holds a run of other {', '.join(differing)}.",
+                        f"{self.path} holds a run with different {', '.join(differing)}.",
                         *lines,
                         f"Name another folder with {OUT}, or delete this one.",
                     ]

@@ -30,7 +30,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise RunConflict(f"{folder} lies in a file. Name a folder with {OUT}.") from error
+        raise RunConflict(f"{folder} is inside a file. Name a folder with {OUT}.") from error
     ours = any((folder / name).exists() for name in (MANIFEST, READY))
     if not ours and any(not _before_a_run(entry) for entry in folder.iterdir()):
         raise RunConflict(
@@ -63,11 +63,11 @@ def _opened(lock: Path) -> int:
     except OSError as error:
         if not lock.is_symlink() and not lock.is_dir():
             raise
-        raise RunConflict(f"{lock} is no file, but a link or a folder: {_NOT_OURS}") from error
+        raise RunConflict(f"{lock} is a link or a folder, not a plain file: {_NOT_OURS}") from error
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
-    raise RunConflict(f"{lock} is no plain file: {_NOT_OURS}")
+    raise RunConflict(f"{lock} is not a plain file: {_NOT_OURS}")
 
 
 _NOT_OURS = f"no run made it. Delete it, or name another folder with {OUT}."

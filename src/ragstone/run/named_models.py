@@ -64,7 +64,8 @@ def open_named(
         names.append(one if isinstance(one, str) else ",".join(model.name for model in models))
         if names[-1] in found:
             raise InputError(
-                f"Two judges are called {names[-1]}. Name each once; a function of your own gets a "
+                f"Two judges are called {names[-1]}. Names must be unique; your own function "
+                "gets a "
                 "name by CallableChat(function, name=…)."
             )
         found[names[-1]] = models

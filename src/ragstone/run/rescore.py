@@ -263,7 +263,7 @@ def _nothing_to_do(lacking: str | None) -> str:
     )
     if lacking:
         return f"The similarities that are missing need an encoder. {lacking}\n{words}"
-    return f"No similarity is left to ask for. {words}"
+    return f"No similarity is left to compute. {words}"
 
 
 def _own_encoder(had: ModelNames, further: Collection[str], judged: Collection[str]) -> str | None:
@@ -294,7 +294,7 @@ def _together(path: Path, had: ModelNames, now: ModelNames) -> ModelNames:
         if ours and (theirs := had.settings()[name]) and theirs != ours
     ]
     if differing:
-        lines = [f"{path} has similarities that were made otherwise.", *differing]
+        lines = [f"{path} has similarities from other models or settings.", *differing]
         hint = "Name what the run was made with, or evaluate the data anew, into another folder."
         raise RunConflict("\n".join([*lines, hint]))
     return ModelNames(

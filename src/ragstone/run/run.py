@@ -63,9 +63,11 @@ class Run(HasPage):
                 folder.settle()
         manifest = folder.form
         if manifest is None:
-            raise InputError(f"{path} is no run: it holds no {MANIFEST}.")
+            raise InputError(f"{path} is not a run folder: it has no {MANIFEST}.")
         if not manifest.finished:
-            raise InputError(f"{path} was not finished. The same evaluate command goes on with it.")
+            raise InputError(
+                f"{path} is not finished. Run the same evaluate command again to resume it."
+            )
         return cls(Path(path))
 
     @classmethod
@@ -93,7 +95,7 @@ class Run(HasPage):
         """The same as typed fields."""
         form = self.folder.form
         if form is None:
-            raise InputError(f"{self.path} is no run: it holds no {MANIFEST}.")
+            raise InputError(f"{self.path} is not a run folder: it has no {MANIFEST}.")
         return form
 
     @cached_property

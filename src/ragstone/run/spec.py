@@ -153,7 +153,8 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     )
     if not to_ask and not chat.judges:
         raise InputError(
-            f"Nothing would be asked of a model. Name one: {argument('judge', 'openai:MODEL')}, "
+            "No judge is a model, so there is nothing to forecast. Name one: "
+            f"{argument('judge', 'openai:MODEL')}, "
             "anthropic:MODEL, gemini:MODEL or http://HOST/v1#MODEL."
         )
     panel = _panel(request, chat)

@@ -378,7 +378,7 @@ def test_a_wrong_key_stops_the_run_at_once(open_asking: Open, question: Make) ->
 def test_a_server_that_was_never_reached_stops_the_run(open_asking: Open, question: Make) -> None:
     model = ScriptedModel(lambda _: ChatFailure("unreachable", "cannot be reached. Is it running?"))
     asking = open_asking(limits=CallLimits(concurrency=4))
-    with pytest.raises(ModelError, match=r"Is it running\? Then the same command goes on"):
+    with pytest.raises(ModelError, match=r"Is it running\? Then run the same command again"):
         put(asking, model, *(question(f"{n}") for n in range(50)))
     assert len(model.requests) < 20
 

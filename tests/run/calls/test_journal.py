@@ -247,7 +247,7 @@ def fill(journal: Journal) -> int:
             kept += 1
         except InputError as error:
             fault = str(error)
-    assert "Make room; then the same command goes on" in fault
+    assert "Make room; then run the same command again" in fault
     with pytest.raises(InputError, match="Make room"):
         record(journal, attempt("ff"))
     return kept
@@ -288,6 +288,6 @@ def test_a_file_that_may_not_grow_is_like_a_full_disk(file: Path) -> None:
         [sys.executable, "-c", FILLS, str(file)], capture_output=True, text=True, check=True
     )
     *numbers, fault = child.stdout.splitlines()
-    assert "Make room; then the same command goes on" in fault
+    assert "Make room; then run the same command again" in fault
     assert totals(file).calls == len(numbers) > 0
     assert file.stat().st_size <= 300_000

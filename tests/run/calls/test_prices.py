@@ -60,7 +60,7 @@ def test_a_file_has_a_table_for_each_model(tmp_path: Path) -> None:
         ),
         ("a = 1\n", ["'a' is no table, but 1 (a number)"]),
         ("", ["it holds no model"]),
-        ("[", ["is no TOML"]),
+        ("[", ["is not valid TOML"]),
     ],
 )
 def test_every_fault_of_a_file_is_told(tmp_path: Path, text: str, faults: list[str]) -> None:

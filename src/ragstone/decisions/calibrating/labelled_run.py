@@ -72,7 +72,8 @@ class LabelledRun:
         if not self.examples:
             some = ", ".join(sorted(set(labels.frame["example_id"]))[:SHOWN])
             raise InputError(
-                f"{labels.source}: no label is of an example of {run.path}. They name {some}; "
+                f"{labels.source}: none of the labels is for an example of {run.path}. They name "
+                f"{some}; "
                 f"the run has {', '.join(self.scored.facets['example_id'][:SHOWN])}."
             )
 

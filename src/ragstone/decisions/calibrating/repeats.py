@@ -83,7 +83,8 @@ def same_data(run: Run, again: Run) -> None:
     """
     if RunSettings.of(run.manifest).data != RunSettings.of(again.manifest).data:
         raise InputError(
-            f"{again.path} is of other data than {run.path}. To see how often a judge changes its "
+            f"{again.path} has different data from {run.path}. To see how often a judge changes "
+            "its "
             "word, evaluate the same file again with the same judge and "
             f"{argument('cached', False)}."
         )
@@ -98,7 +99,7 @@ def same_judge(run: Run, again: Run) -> None:
     changed = changes(identity(run), identity(again))
     if changed:
         told = "".join(f"\n  {line}" for line in changed)
-        raise InputError(f"{again.path} was judged otherwise than {run.path}.{told}")
+        raise InputError(f"{again.path} was judged differently from {run.path}.{told}")
 
 
 def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:

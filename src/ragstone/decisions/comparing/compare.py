@@ -292,7 +292,8 @@ def _check(
         raise InputError(f"The level of a comparison lies inside (.5, 1), got {level}.")
     if other is not None and baseline is not None:
         raise InputError(
-            "A baseline is a system of one run; with two runs, systems of one name are compared."
+            "A baseline can only be used with one run; with two, systems of the same name are "
+            "compared."
         )
 
 
@@ -304,7 +305,7 @@ def _chosen(metrics: Sequence[str] | None, there: Sequence[str], first: Scored) 
         InputError: They have none at all.
     """
     if not there:
-        raise InputError("The runs have no metric in common, so there is nothing to compare.")
+        raise InputError("The runs have no metric in common.")
     if not metrics:
         return list(there)
     noun = "metric of these runs"

@@ -110,7 +110,7 @@ def read_checks(
         raise found[0]
     if found:
         lines = "\n".join(f"  {fault.text}" for fault in found)
-        raise InputError(f"{len(found)} faults in what the gate was given.\n{lines}")
+        raise InputError(f"{len(found)} problems with the arguments of the gate.\n{lines}")
     notes = list(scored.remarks)
     checks = list(_required(scored, requirements.values(), systems, corrected, notes))
     for baseline in baselines:

@@ -90,7 +90,7 @@ def read_no_worse(
     margin = read_number(written)
     if not (colon and name) or margin is None or margin < 0:
         raise InputError(
-            f"{text!r} is no baseline with a margin. Write BASELINE:MARGIN, a margin of 0 or "
+            f"{text!r} is not BASELINE:MARGIN. The margin must be 0 or "
             "more in the metric's own unit: llama:0.02, runs/main:2%."
         )
     notes: list[str] = []
@@ -99,7 +99,7 @@ def read_no_worse(
         if len(scored.systems) > 1:
             matches = [one for one in matches_within(scored, name) if one[0].system in systems]
         if not matches:
-            raise InputError(f"{text!r}: there is no other system to stand beside {name}.")
+            raise InputError(f"{text!r}: there is no other system to compare with {name}.")
     elif Path(name).is_dir():
         other = Scored(Run.open(name), cluster="question_id")
         matches, notes = matches_between(scored, other)
@@ -112,7 +112,7 @@ def read_no_worse(
         raise UnknownName("baseline", name, scored.systems, hint=hint)
     metrics = _comparable(scored, other)
     if not metrics:
-        raise InputError(f"{text!r}: there is no metric that both have and that has a direction.")
+        raise InputError(f"{text!r}: the two have no metric in common that has a better direction.")
     if only:
         noun = f"metric that {name} and the run have, and that has a direction"
         metrics = tuple(dict.fromkeys(metric_among(one, metrics, noun) for one in only))
@@ -240,7 +240,8 @@ def _check_measured_alike(text: str, scored: Scored, other: Scored, metrics: Seq
     if differing:
         lines = "\n".join(f"    {one}" for one in differing)
         raise InputError(
-            f"{text!r}: the same name is not the same measure in both runs.\n{lines}\n"
+            f"{text!r}: metrics of the same name were judged or defined differently in the two "
+            f"runs.\n{lines}\n"
             f"    Evaluate {other.run.path} again as {scored.run.path} was."
         )
 

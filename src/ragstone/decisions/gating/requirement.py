@@ -72,11 +72,12 @@ def read_requirement(text: str, scored: Scored) -> GateRequirement:
     """
     written = _written(text)
     if written["op"] == "==":
-        raise InputError(f"{text!r}: an estimate is never equal to a bar. Write >=, >, <= or <.")
+        raise InputError(f"{text!r}: a requirement cannot test for equality. Write >=, >, <= or <.")
     op, at = OPS[written["op"]], read_number(written["bar"])
     if at is None:
         raise InputError(
-            f"{text!r}: {written['bar']!r} is no number. Write 0.85 or 85% behind {written['op']}."
+            f"{text!r}: {written['bar']!r} is not a number. Write 0.85 or 85% after "
+            f"{written['op']}."
         )
     metric, bar = known_metric(scored, written["metric"]), Bound(op, at)
     if fault := _idle(bar, scored.scale(metric)):
@@ -119,7 +120,7 @@ def _written(text: str) -> re.Match[str]:
     written = WRITTEN.match(text.strip())
     if written is None:
         raise InputError(
-            f"{text!r} is no requirement. Write METRIC, then >=, >, <= or <, then a number or a "
+            f"{text!r} is not a requirement. Write METRIC, then >=, >, <= or <, then a number or a "
             "percentage: 'faithfulness >= 0.85', 'unsafe_content <= 1%'."
         )
     return written

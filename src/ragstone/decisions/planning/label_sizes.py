@@ -308,7 +308,7 @@ def _needed(
         lacking = ", ".join(argument(name, "P") for name, one in names if one is None)
         raise InputError(f"Still needed: {lacking}.")
     raise InputError(
-        "Nothing is known of how well the judge agrees with people: "
+        "It is not known how well the judge agrees with people. Give "
         f"{argument('labels', 'FILE')}, or {argument('sensitivity', 'P')} and "
         f"{argument('specificity', 'P')} for a rate, or {argument('correlation', 'R')} for a mean."
     )

@@ -199,7 +199,7 @@ def paired_sizes(
     if baseline is not None:
         known_system(scored, baseline)
     if n is not None and n < 2:
-        raise InputError(f"A comparison needs two questions at least, got {argument('n', n)}.")
+        raise InputError(f"A comparison needs at least two questions, got {argument('n', n)}.")
     pairs = [
         (a, b) for at, a in enumerate(systems) for b in systems[at + 1 :] if baseline is None
     ] or [(a, str(baseline)) for a in systems if a != baseline]

@@ -44,14 +44,16 @@ def among_votes(scored: Scored, metric: str) -> pl.Series:
     known = scored.metric(metric)
     if known is None:
         other = argument("others", "RUN")
-        raise InputError(f"{metric} is not loaded, so what it rests on is not known. Use {other}.")
+        raise InputError(
+            f"{metric} is not loaded, so the judgements it needs are not known. Use {other}."
+        )
     asks = needed_asks([known])
     kinds = [KINDS[name] for name in dict.fromkeys(ASKS[ask].kind for ask in asks)]
     parts = [_outvoted(scored, kind, asks) for kind in kinds if _decided(kind)]
     votes = pl.concat([pl.DataFrame(schema={"example_id": pl.String, "out": pl.Float64}), *parts])
     if votes.is_empty():
         raise InputError(
-            f"{scored.run.path} holds no votes on {metric}: one judge spoke, once. Name a run of "
+            f"{scored.run.path} holds no votes on {metric}: it was judged once. Name a run of "
             f"another judge with {argument('others', 'RUN')}, or judge by a panel "
             f"({argument('judge', 'openai:A,openai:B')})."
         )

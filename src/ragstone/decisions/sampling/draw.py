@@ -166,7 +166,7 @@ def draw_sample(
                          "a label of them would tell nothing.")  # fmt: skip
     frame = scored.facets
     if n < 1:
-        raise InputError(f"A sample needs an example at least, got {argument('n', n)}.")
+        raise InputError(f"A sample needs at least one example, got {argument('n', n)}.")
     rng = np.random.default_rng(seed)
     units = _Units.of(frame, scored.cluster if whole_questions else None)
     if n > units.size:
@@ -336,14 +336,16 @@ def _telling(
         distance = (values - threshold).abs()
         farthest = distance.max()
         if farthest is None:
-            raise InputError(f"{metric} has no value in {scored.run.path}: nothing is near.")
+            raise InputError(
+                f"{metric} has no value in {scored.run.path}, so no score is near the threshold."
+            )
         closeness = 1 - distance / farthest if farthest else distance * 0 + 1
     else:
         spread = between_runs(scored, others, metric) if others else among_votes(scored, metric)
         most = spread.max()
         if most is None:
             raise InputError(
-                f"No example has two words on {metric} to compare, in "
+                f"No example has two verdicts on {metric} to compare, in "
                 f"{', '.join(str(one.run.path) for one in (scored, *others))}."
             )
         closeness = spread / most if most else spread

@@ -148,7 +148,9 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
     if not path.name.endswith(WRITTEN):
         raise InputError(f"A label sheet is written to {', '.join(WRITTEN)}, not to {path.name!r}.")
     if path.exists():
-        raise InputError(f"{path} is there, and may hold labels. Take another name for the sheet.")
+        raise InputError(
+            f"{path} already exists and may hold labels. Choose another name for the sheet."
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     if sheet.guideline:
         guideline_file(path).write_text(sheet.guideline, encoding="utf-8")

@@ -99,11 +99,10 @@ def weighable(
     kept = [name for name in fitting if better[name] == wanted]
     if begin and (lost := [name for name in begin if name in excluded]):
         raise InputError(
-            f"What to start from cannot be fitted to people. "
-            f"{reasons({n: excluded[n] for n in lost})}"
+            f"The starting weights cannot be fitted. {reasons({n: excluded[n] for n in lost})}"
         )
     if not kept:
-        raise InputError(f"No metric is left to weigh. {reasons(excluded)}")
+        raise InputError(f"No metric is left to weight. {reasons(excluded)}")
     return kept, excluded, 1 if wanted == "+" else -1
 
 

@@ -174,7 +174,7 @@ def fit_weights(
     """
     if folds < 2:
         raise InputError(
-            f"Cross-validation needs two folds at least, got {argument('folds', folds)}."
+            f"Cross-validation needs at least two folds, got {argument('folds', folds)}."
         )
     begin = None if start == EQUAL else composite_terms(start)
     pairs = judged_of(opinions, scored)
@@ -195,11 +195,11 @@ def fit_weights(
         if names and not varies.all():
             table, left_out, n_left_out = score_table(scored, names, pairs, turn)
     if not names:
-        raise InputError(f"No metric is left to weigh. {reasons(excluded)}")
+        raise InputError(f"No metric is left to weight. {reasons(excluded)}")
     if len(np.unique(table.cluster)) < FEWEST:
         raise InputError(
-            "The opinions are of one question alone, so nothing can be held out to see whether "
-            "weights foretell people: opinions of more questions are needed."
+            "All opinions are about one question, so none can be held out to test whether the "
+            "weights predict people: opinions on more questions are needed."
         )
     first = np.array([1.0 if begin is None else begin.get(name, 0.0) for name in names])
     first /= first.sum()

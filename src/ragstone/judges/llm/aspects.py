@@ -45,7 +45,7 @@ def check_aspects(topics: Iterable[Topic]) -> None:
     for topic in topics:
         if topic.name in ASPECTS and topic.definition:
             raise InputError(
-                f"critique: {topic.name} has a meaning of its own. Give an aspect that you define "
+                f"critique: {topic.name} is a built-in aspect. Give an aspect that you define "
                 "another name."
             )
         if topic.name not in ASPECTS and not topic.definition:

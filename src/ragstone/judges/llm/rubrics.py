@@ -118,7 +118,7 @@ def _of_user(file: Path) -> dict[str, Rubric]:
         faults += [f"[{name}] {fault}" for fault in _faults(name, table)]
     if faults:
         listed = "\n".join(f"  {fault}" for fault in faults)
-        raise InputError(f"The rubrics in {file} cannot be used as they are.\n{listed}")
+        raise InputError(f"The rubrics in {file} cannot be used.\n{listed}")
     return {name: _rubric(name, table) for name, table in tables.items()}
 
 

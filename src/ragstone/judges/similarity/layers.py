@@ -42,7 +42,7 @@ def chosen_layer(encoder: Encoder, layer: int | None) -> int:
     if layer is None:
         return min(RECOMMENDED.get(model_name(encoder), encoder.layers), encoder.layers)
     if not 0 <= layer <= encoder.layers:
-        raise ModelError(f"{encoder.name} has layers 0 to {encoder.layers}, none is {layer}.")
+        raise ModelError(f"{encoder.name} has layers 0 to {encoder.layers}, not {layer}.")
     return layer
 
 

@@ -157,7 +157,8 @@ class ModelClient:
         if result.final:
             hint = HINTS.get(result.trouble or "", "Mend that")
             raise ModelError(
-                f"{self.model.name}: {result.words}. {hint}; then the same command goes on."
+                f"{self.model.name}: {result.words}. {hint}; then run the same command again to "
+                "resume."
             )
         return result
 
@@ -165,7 +166,7 @@ class ModelClient:
         """End the run where its server was never there."""
         never = result.trouble == "unreachable" and not self.health.reached
         if never and failures >= NEVER_REACHED:
-            raise ModelError(f"{self.model.name}: {result.words} Then the same command goes on.")
+            raise ModelError(f"{self.model.name}: {result.words} Then run the same command again.")
 
     def _give_up(self, asked: QueuedQuestion, result: AttemptResult) -> Outcome:
         self.health.gave_up(result)
