@@ -76,6 +76,7 @@ def test_lost_are_those_that_the_answer_does_not_say_in_any_spelling(
         ("2.45 tons", "2.5 tons", True),
         ("2.45 tons", "2 tons", False),
         ("2.4 tons", "2.45 tons", True),
+        ("2.45 tons", "3d tons", False),
         ("2.45 tons", "2.3 tons", False),
         ("2.45 tons", "2.6 tons", False),
         ("2.45 tons", "2.44 tons", False),

@@ -52,6 +52,11 @@ def test_a_number_is_looked_for_where_most_of_the_words_stand() -> None:
     assert says(claim, "Port ships 40") is None
 
 
+def test_a_number_beside_a_number_is_passed_over() -> None:
+    context = "The port of Truro opened on 5 May 1859."
+    assert says("The port of Truro opened on 5 May 1895.", context) == "the context says 1859"
+
+
 def test_the_number_one_is_a_word() -> None:
     assert says("The port of Truro had one ship.", "The port of Truro had 40 ship.") is None
 
