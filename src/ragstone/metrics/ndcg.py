@@ -120,6 +120,8 @@ class NDCG(RankingMetric):
         )
 
     def _ideal_from_counts(self) -> pl.Expr:
+        # The ideal order needs no sort: each grade adds its step of the gain at as many of the
+        # first ranks as contexts reach it.
         total = pl.col("above")
         for grade in range(1, COUNTED + 1):
             step = 1.0 if self.gain == "linear" else 2.0 ** (grade - 1)

@@ -128,6 +128,8 @@ def _projected_newton(x: Floats, y: Floats, ridge: float) -> Floats:
     for _ in range(MOST_STEPS):
         p = _sigmoid(x @ beta)
         slope = x.T @ (p - y) + ridge * beta
+        # A coefficient at 0 that the slope would push below stays there; Newton's step is over the
+        # others alone, for with it the clipped step need not lower the loss.
         held = (beta <= 0) & (slope > 0)
         free = ~held
         if not free.any() or np.abs(slope[free]).max() <= CLOSE * max(1, len(x)):
@@ -137,6 +139,7 @@ def _projected_newton(x: Floats, y: Floats, ridge: float) -> Floats:
         curve[np.diag_indices(len(curve))] += ridge + CLOSE
         step = np.zeros_like(beta)
         step[free] = -np.linalg.solve(curve, slope[free])
+        # Clipped at 0, a full step may overshoot: halve it until the loss falls enough (Armijo).
         length = 1.0
         while length > CLOSE:
             tried = np.maximum(0.0, beta + length * step)
@@ -171,6 +174,7 @@ def _active_set(x: Floats, y: Floats) -> Floats:
             if not below.any():
                 beta = tried
                 break
+            # Go only as far as the first coefficient reaches 0, and hold that one there.
             share = float((beta[below] / (beta[below] - tried[below])).min())
             beta = beta + share * (tried - beta)
             free &= beta > tolerance * CLOSE

@@ -156,6 +156,8 @@ def align(
     cosines = _unit(np.concatenate(kept)) @ reading.vectors.T
     best = np.full((len(cosines), reading.sentences + WINDOW - 1), -1.0, np.float32)
     best[:, reading.numbers] = np.maximum.reduceat(cosines, reading.starts, axis=1)
+    # A window is neighbouring columns: the best in each is the maximum of shifted copies, where the
+    # added columns of -1 stand behind the last sentence.
     within = best[:, : reading.sentences].copy()
     for step in range(1, WINDOW):
         np.maximum(within, best[:, step : reading.sentences + step], out=within)

@@ -146,6 +146,8 @@ def _inversions(values: Ints, mass: Floats) -> float:
     places, total, half = np.arange(n), 0.0, 1
     while half < n:
         block, right = places // (2 * half), places // half % 2
+        # One sort merges all halves of this size. Of equal values the left one comes first, so that
+        # ties are no inversions.
         order = np.argsort((block * top + values) * 2 + right, kind="stable")
         lefts = np.cumsum(np.where(right[order] == 1, 0.0, mass[order]))
         rights = right[order] == 1
@@ -161,6 +163,7 @@ def _kendall_effect(
     """What each row adds to τ-b beyond its mean."""
     n = len(i)
     ordered = np.empty(n)
+    # A few rows at a time: the signs of all n² pairs would not fit in memory.
     step = max(1, PAIRS_AT_ONCE // n)
     for start in range(0, n, step):
         part = slice(start, start + step)
