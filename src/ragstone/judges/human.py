@@ -40,11 +40,12 @@ class HumanJudge:
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """One row per label given."""
         sheet = Sheet(ask, self.name)
+        columns = _labelled(ASKS[ask])
         for row in rows:
             example = block.examples[row]
             if not example.labels:
                 continue
-            found = _listed(example, ask) if sheet.kind.made else _said(example, ASKS[ask])
+            found = _listed(example, ask) if sheet.kind.made else _said(example, ASKS[ask], columns)
             if found is not None:
                 subject = fingerprint("labels", example.id)
                 sheet.done(row, subject)
@@ -70,9 +71,9 @@ def _listed(example: Example, field: str) -> Rows | None:
     ]
 
 
-def _said(example: Example, ask: Ask) -> Rows | None:
+def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
     """What people said of each unit; None where they said nothing of any."""
-    over, columns = ask.over, _labelled(ask)
+    over = ask.over
     if over is None:
         return None
     if over.unit == "answer":
@@ -116,12 +117,12 @@ def _labelled(ask: Ask) -> list[Column]:
 
 def _values(given: Labels, columns: Sequence[Column]) -> dict[str, Any]:
     """By column, truth values where the label is yes or no."""
-    found = {column.name: given.get(column.label) for column in columns}
-    return {
-        column.name: bool(value) if column.dtype == pl.Boolean and value is not None else value
-        for column in columns
-        for value in [found[column.name]]
-    }
+    found = {}
+    for column in columns:
+        value = given.get(column.label)
+        yes_or_no = value is not None and column.dtype == pl.Boolean
+        found[column.name] = bool(value) if yes_or_no else value
+    return found
 
 
 def _with_grade(row: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
