@@ -179,7 +179,8 @@ class Run(HasPage):
             .select("block", "example_id", "ask", "judge", "subject")
         )
         rows = self.folder.finished(kind)
-        joined = ledger.join(rows, on=["block", "ask", "judge", "subject"], maintain_order="left")
+        keys = ["block", "ask", "judge", "subject"]
+        joined = ledger.join(rows, on=keys, maintain_order="left_right")
         return collect(joined.select("example_id", *KINDS[kind].schema()), self.folder.table(kind))
 
     def tables(self) -> Iterator[Tables]:
