@@ -150,7 +150,7 @@ class ModelError(InputError):
 
 
 class ModelFailure(RagstoneError):
-    """A model that is there did not answer; what rests on it is missing, the rest goes on."""
+    """An available model did not answer: scores that need it are missing, and the run continues."""
 
 
 class MissingDependency(RagstoneError):
