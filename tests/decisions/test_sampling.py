@@ -203,7 +203,7 @@ def test_a_run_without_votes_has_no_disagreement(scored: Scored) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"n": 0}, "an example at least"),
+        ({"n": 0}, "at least one example"),
         ({"n": 81}, "more than"),
         ({"n": 41, "whole_questions": True}, "40 questions"),
         ({"n": 5, "by": "stratified"}, "strata=FIELD"),
