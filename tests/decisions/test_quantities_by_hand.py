@@ -154,7 +154,7 @@ def test_a_metric_stands_before_the_last_sign(text: str, metric: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "hit", ">= 1", "hit 0.5", "hit = 0.5"])
 def test_a_text_without_metric_or_sign_is_no_requirement(text: str) -> None:
-    with pytest.raises(InputError, match="no requirement"):
+    with pytest.raises(InputError, match="not a requirement"):
         metric_in(text)
 
 
