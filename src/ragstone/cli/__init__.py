@@ -22,6 +22,7 @@ from .export import export
 from .failures import guarded
 from .formats import formats
 from .gate import gate
+from .grouped import Grouped
 from .judges import judges
 from .kinds import with_kinds
 from .metrics import metrics
@@ -34,9 +35,11 @@ from .weights import weights
 
 app = typer.Typer(
     name="ragstone",
+    cls=Grouped,
+    rich_markup_mode=None,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),

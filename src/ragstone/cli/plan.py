@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from ragstone.labels.table import LabelTable
 
 plan = typer.Typer(
+    rich_markup_mode=None,
     no_args_is_help=True,
     help="Plan how much to run or label for a rate, a mean, a comparison or human labels.",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 RunFolder = Annotated[Path, typer.Argument(help="A run to plan from, made by `ragstone evaluate`.")]
