@@ -229,7 +229,7 @@ def test_without_out_the_run_is_named_after_the_data(
     assert Path(first.json["run"]) == Path("runs/answers")
     assert Path(other.json["run"]) == Path("runs/answers-2")
     assert Path(again.json["run"]) == Path("runs/answers-2")
-    assert "other data or settings" in other.err
+    assert "different data or settings" in other.err
 
 
 def test_score_adds_metrics_to_a_run(ragstone: Command, data: Path, tmp_path: Path) -> None:
