@@ -1,20 +1,25 @@
 """How many small faults, put into a room's files one at a time, the tests notice.
 
-    python benchmarks/mutants.py [ROOM …] [--sample 300] [--seed 0] [--root .] [--out runs/mutants]
+    python benchmarks/mutants.py [ROOM …] [--tests FOLDER …] [--sample 300] [--seed 0] [--jobs 2]
+        [--root .] [--out runs/mutants]
 
-First every test is run once, and what functions of the package it, its fixtures or the imports
-call is written down. Then of each room a sample of faults (mutations.py) is drawn, the same for a
-seed. Each fault gets a process of its own, in which the tests that call the changed function run
-until one fails: those of the room first, then the quickest, for 20 s of processor time at the most;
-where the change is outside functions, those that call any function of the file, and where there is
-none, those of the room. A fault that no test notices survives. Processor time is limited to what
-these tests took, four times over, and 30 s; one that runs out is a time-out, which is neither
-killed nor survived.
+A room is any folder of src/ragstone, such as report or judges/local. Its tests are in the folder of
+that name below tests/; --tests names further ones to look at, in place of FOLDERS.
+
+First every test in these folders is run once, and what functions of the package it, its fixtures or
+the imports call is written down. Then of each room a sample of faults (mutations.py) is drawn, the
+same for a seed. Each fault gets a process of its own, in which the tests that call the changed
+function run until one fails: those of the room first, then the quickest, for 20 s of processor time
+at the most; where the change is outside functions, those that call any function of the file, and
+where there is none, those of the room. A fault that no test notices survives. Processor time is
+limited to what these tests took, four times over, and 30 s; one that runs out is a time-out, which
+is neither killed nor survived.
 
 Survivors are printed with the change. Those that mutants_equivalent.toml names change nothing that
 can be seen, and it says why. Exit status 1 where over 15 % of a room's sample survive, over 2 % run
 out of time, or a survivor is not named there. Results are kept in --out, so that it goes on where
-it was stopped. --root runs on another checkout. Linux only.
+it was stopped: after a change of tests, delete that folder's calls-….json there, and the lines of
+ROOM.jsonl that are to be tried again. --root runs on another checkout. Linux only.
 """
 
 import argparse
@@ -48,7 +53,7 @@ from mutations import Mutant, mutants
 
 ROOMS = ("judgements", "metrics", "stats", "labels", "decisions")
 FOLDERS = ("judgements", "metrics", "stats", "labels", "decisions", "judges", "run")
-"""Folders of tests that are run; the others are of other rooms, or go through whole commands."""
+"""Folders of tests that are run unless others are named; the rest go through whole commands."""
 SPARED = ("tests/judges/llm/test_injection.py",)
 SURVIVE_AT_MOST = 0.15
 TIME_OUT_AT_MOST = 0.02
@@ -89,6 +94,7 @@ class Test:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rooms", nargs="*", default=ROOMS, metavar="ROOM")
+    parser.add_argument("--tests", nargs="*", default=FOLDERS, metavar="FOLDER")
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[1])
     parser.add_argument("--sample", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
@@ -98,14 +104,18 @@ def main() -> None:
     out = given.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     os.chdir(given.root)
+    rooms = [room.strip("/") for room in given.rooms]
+    drawn = {room: sample(room, given.sample, given.seed) for room in rooms}
+    for room, some in drawn.items():
+        if not some:
+            parser.error(f"src/ragstone/{room} has no code to put faults into.")
     sys.path.insert(0, str(Path("src").resolve()))
     for name in PRELOADED:
         importlib.import_module(name)
     settings.register_profile("still", derandomize=True, database=None, deadline=None)
-    tests = recorded(out, given.jobs)
+    tests = recorded(outermost([*given.tests, *rooms]), out, given.jobs)
     print(f"{len(tests)} tests, {sum(one.seconds for one in tests):.0f} s.", flush=True)
     named = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))
-    drawn = {room: sample(room, given.sample, given.seed) for room in given.rooms}
     trial = Trial(drawn, tests, out, given.jobs)
     files = sorted({one.file for one in tests})
     with redirect_stdout(io.StringIO()):
@@ -130,10 +140,16 @@ def sample(room: str, size: int, seed: int) -> list[Mutant]:
 # ---------------------------------------------------------------- which tests call what
 
 
-def recorded(out: Path, jobs: int) -> list[Test]:
-    """Every test that passes, with what it calls; kept in the folder."""
-    parts = [Path("tests", name) for name in FOLDERS if Path("tests", name).is_dir()]
-    files = [out / f"calls-{part.name}.json" for part in parts]
+def outermost(names: Sequence[str]) -> list[str]:
+    """Those of the names that are folders of tests, without such as lie inside of another."""
+    there = {name.strip("/") for name in names if Path("tests", name).is_dir()}
+    return sorted(one for one in there if not there & {str(up) for up in Path(one).parents})
+
+
+def recorded(folders: Sequence[str], out: Path, jobs: int) -> list[Test]:
+    """Every test of these folders that passes, with what it calls; kept in ``out``."""
+    parts = [Path("tests", name) for name in folders]
+    files = [out / f"calls-{in_file_name(name)}.json" for name in folders]
     todo = [
         (lambda part=part, file=file: record(part, file))
         for part, file in zip(parts, files, strict=True)
@@ -149,6 +165,11 @@ def recorded(out: Path, jobs: int) -> list[Test]:
         for name, (seconds, calls) in part["tests"].items():
             found.append(Test(name, seconds, frozenset(calls), at_import))
     return found
+
+
+def in_file_name(folder: str) -> str:
+    """A folder's path as a part of a file's name."""
+    return folder.replace("/", "-")
 
 
 def record(part: Path, file: Path) -> int:
@@ -266,7 +287,7 @@ class Trial:
 
     def tried(self, room: str, drawn: Sequence[Mutant], items: Mapping[str, Any]) -> dict[str, str]:
         """``killed``, ``survived`` or ``time-out`` of each fault, by its key."""
-        file = self.out / f"{room}.jsonl"
+        file = self.out / f"{in_file_name(room)}.jsonl"
         lines = file.read_text().splitlines() if file.is_file() else []
         results = dict(json.loads(line) for line in lines)
         todo = [one for one in drawn if one.key not in results]
