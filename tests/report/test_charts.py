@@ -154,3 +154,92 @@ def test_a_chart_is_svg_without_styles_that_tells_its_numbers(chart: Chart) -> N
     assert root.findtext("title")
     for what in ("style=", "<script", "<a>", "<lost>", "<f1>", "v<2", "nan", "url("):
         assert what not in svg
+
+
+def test_the_diagonal_of_a_reliability_diagram_is_a_judge_taken_at_its_word() -> None:
+    """From 0 said and 0 seen, at 34 and 266, to 1 and 1, at 290 and 10."""
+    (line,) = of(charts.chart(EVERY[0]), "ref")
+    assert [line[end] for end in ("x1", "y1", "x2", "y2")] == ["34", "266", "290", "10"]
+
+
+def test_a_reliability_diagram_has_a_line_and_a_word_at_each_quarter() -> None:
+    """Across at 34, 98, 162, 226, 290; up at 266, 202, 138, 74, 10; words below and before."""
+    svg = charts.chart(EVERY[0])
+    lines = of(svg, "grid")
+    across = [(one["x1"], one["x2"]) for one in lines if one["x1"] == one["x2"]]
+    up = [(one["y1"], one["y2"]) for one in lines if one["y1"] == one["y2"]]
+    assert across == [(at, at) for at in ("34", "98", "162", "226", "290")]
+    assert up == [(at, at) for at in ("266", "202", "138", "74", "10")]
+    words = [(one.text, one.get("x"), one.get("y")) for one in read(svg).iter()
+             if one.tag.endswith("text")]  # fmt: skip
+    assert ("0.25", "98", "292") in words
+    assert ("0.75", "28", "78") in words
+    assert len(words) == 10
+
+
+def test_a_reliability_diagram_without_bins_is_an_empty_square() -> None:
+    svg = charts.chart(Reliability((), "none"))
+    assert (of(svg, "dot"), of(svg, "bar"), len(of(svg, "frame"))) == ([], [], 1)
+    assert read(svg).findtext("title") == "none: "
+
+
+def test_lines_lead_from_each_step_of_a_waterfall_to_the_next() -> None:
+    """Of 8 the first takes 2: the second hangs from 75 %, between the bars' middles."""
+    svg = charts.chart(EVERY[1])
+    (drop,) = of(svg, "drop")
+    assert (drop["x1"], drop["x2"]) == ("75%", "75%")
+    assert (drop["y1"], drop["y2"]) == ("30", "52")
+    tops = [one["y"] for one in of(svg, "step")]
+    assert tops == ["18", "52"], "where the line ends the next bar begins"
+    assert [one["y1"] for one in of(svg, "rail")] == ["24", "58"]
+    assert read(svg).get("class") == "chart waterfall"
+    assert read(svg).get("height") == "68"
+
+
+def test_a_step_that_takes_nothing_has_its_name_and_no_bar() -> None:
+    svg = charts.chart(Waterfall(4, (Step("none", 0), Step("one", 1), Step("rest", 3)), "w"))
+    assert [(one["x"], one["width"]) for one in of(svg, "step")] == [("75%", "25%"), ("0%", "75%")]
+    words = [one.text for one in read(svg).iter() if one.tag.endswith("text")]
+    assert words == ["none", "0", "one", "1", "rest", "3"]
+    assert [one["x1"] for one in of(svg, "drop")] == ["100%", "75%"]
+
+
+def test_an_end_of_an_axis_keeps_its_words_inside() -> None:
+    """What stands within 3 % of an end is written from or to that end, not about its place."""
+    scale = Scale(0, 100, (Mark(2, "chance"), Mark(98, "zero"), Mark(50, "bar")))
+    words = [(one["x"], one["text-anchor"]) for one in of(charts.axis(scale), "tick")]
+    assert words == [("0%", "start"), ("2%", "start"), ("98%", "end"), ("100%", "end")]
+
+
+def test_bars_parts_are_set_apart_by_a_gap_but_at_the_end() -> None:
+    svg = charts.bar(Bar((BarPart(1, 0), BarPart(0, 1), BarPart(1, 2), BarPart(2, 3)), 4))
+    assert [one["x1"] for one in of(svg, "gap")] == ["25%", "50%"]
+    part = charts.bar(Bar((BarPart(1, 0),), 4))
+    assert [one["x1"] for one in of(part, "gap")] == ["25%"], "the rest of the whole is empty"
+
+
+def test_an_event_near_the_right_edge_is_written_to_its_left() -> None:
+    points = (SeriesPoint(0, 0.5, 0.25, 0.75), SeriesPoint(10, 0.5, 0.25, 0.75))
+    svg = charts.chart(Series(points, Scale(0, 1), "s", events=((8, "at 80"), (9, "at 90"))))
+    names = [(one["x"], one["text-anchor"]) for one in of(svg, "name")]
+    assert names == [("80%", "start"), ("90%", "end")]
+    title = read(svg).findtext("title")
+    assert title == "s: 0.500 at first, 0.500 at last (0.250 – 0.750)"
+
+
+def test_an_intervals_marks_beyond_the_scale_are_not_drawn() -> None:
+    scale = Scale(0, 1, (Mark(1.5, "bar"), Mark(-0.5, "zero"), Mark(0, "chance")))
+    svg = charts.strip(IntervalCell(0.5, None, None, scale))
+    assert of(svg, "limit") == []
+    assert [one["x1"] for one in of(svg, "ref")] == ["0%"]
+
+
+def test_a_forest_writes_the_ends_of_its_scale_once_below() -> None:
+    """Two rows of 34 pixels, the ends of the scale at 80, 18 pixels of room for them."""
+    svg = charts.chart(EVERY[3])
+    ends = [(one["x"], one["y"], one["text-anchor"]) for one in of(svg, "tick")]
+    assert ends[-2:] == [("0%", "80", "start"), ("100%", "80", "end")]
+    assert read(svg).get("height") == "86"
+    bare = charts.chart(Forest((("b", IntervalCell(None, None, None)),), "F"))
+    assert read(bare).get("height") == "34"
+    assert read(bare).findtext("title") == "F: b no value"

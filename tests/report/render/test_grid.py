@@ -57,3 +57,41 @@ def test_folding_loses_no_letter() -> None:
     form = 'ragas_score(weights="faithfulness(no_claims=1.0):0.3 precision:0.2", kind="x")'
     for width in range(1, 90):
         assert "".join(folded(form, width).split()) == "".join(form.split())
+
+
+def test_gaps_stand_before_every_column_but_the_first() -> None:
+    columns = [GridColumn(gap=9), GridColumn(gap=1), GridColumn(gap=3)]
+    grid = Grid(columns, [[cell("a"), cell("b"), cell("c")], [cell("dd"), cell(""), cell("e")]])
+    assert text(grid) == "a  b   c\ndd     e\n"
+    assert grid.width == 2 + 1 + 1 + 3 + 1
+
+
+def test_a_cell_of_several_lines_is_as_wide_as_the_widest_and_stands_right_line_by_line() -> None:
+    columns = [GridColumn("right"), GridColumn()]
+    grid = Grid(columns, [[cell("a\nlonger"), cell("b")], [cell("c"), cell("d")]])
+    assert text(grid) == "     a  b\nlonger\n     c  d\n"
+
+
+def test_letters_that_take_two_places_are_counted_so() -> None:
+    grid = Grid(TWO, [[cell("日本"), cell("1")], [cell("abc"), cell("2")]])
+    assert grid.widths == [4, 1]
+    assert text(grid) == "日本  1\nabc   2\n"
+
+
+def test_what_spans_columns_does_not_widen_them() -> None:
+    columns = [GridColumn(), GridColumn(), GridColumn()]
+    wide = GridCell(Text("a b c d e f g h"), span=2)
+    grid = Grid(columns, [[cell("x"), cell("y"), cell("z")], [wide, cell("w")]])
+    assert grid.widths == [1, 1, 1]
+    assert text(grid).splitlines()[1] == "a b c d e f g h  w", "at least 20 letters are on a line"
+
+
+def test_a_row_may_end_early() -> None:
+    assert text(Grid(TWO, [[cell("a")], [cell("bc"), cell("12")]])) == "a\nbc  12\n"
+
+
+def test_words_of_exactly_the_width_stay_on_their_line() -> None:
+    assert folded("abcd efgh", 9) == "abcd efgh"
+    assert folded("abcd efgh", 8) == "abcd\n  efgh"
+    assert folded("a(b, c)", 7) == "a(b, c)"
+    assert folded("", 5) == ""

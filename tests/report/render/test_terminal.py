@@ -331,3 +331,139 @@ def test_the_verdict_stands_in_its_colour(page_of: PageOf) -> None:
     assert lines[0] == "\x1b[31m█\x1b[0m"
     assert lines[1] == "\x1b[31m█  \x1b[0m\x1b[1;31mFAIL  \x1b[0m\x1b[1m1 broken\x1b[0m"
     assert lines[2].endswith("Look.")
+
+
+@pytest.mark.parametrize("width", [8, 20, 26])
+def test_a_table_wider_than_the_console_leaves_it_in_one_piece(page_of: PageOf, width: int) -> None:
+    """A name without blank, comma or colon is not folded, so its line needs 27 letters."""
+    columns = (Heading("metric"), Heading("n"))
+    one = Row((RowName("semantic_similarity"), Count(12_345)))
+    assert lines(page_of(table(columns, [one])), width) == [
+        "metric                    n",
+        "semantic_similarity  12,345",
+    ]
+
+
+def test_names_are_folded_where_they_are_longer_than_72_letters(page_of: PageOf) -> None:
+    fits, longer = (f"ndcg({'k' * size}, gain)" for size in (72 - 12, 72 - 11))
+    columns = (Heading("metric"), Heading("n"))
+    whole, folded = (
+        lines(page_of(table(columns, [Row((RowName(name), Count(7)))])), 200)
+        for name in (fits, longer)
+    )
+    assert whole[1] == f"{fits}  7"
+    assert folded[1:] == [f"ndcg({'k' * 61},  7", "  gain)"]
+
+
+def test_a_column_stands_to_the_right_where_any_of_it_is_a_figure(page_of: PageOf) -> None:
+    rows = [
+        Row((RowName("a"), Count(1234), P(0.5), Share(1, 4))),
+        Row((RowName("b"), "", P(None), Share(100, 200))),
+        Row((RowName("c"), Phrase("same"), "–", "")),
+    ]
+    columns = (Heading("name"), Heading("needs"), Heading("p"), Heading("share"))
+    assert lines(page_of(table(columns, rows))) == [
+        "name  needs      p      share",
+        "a     1,234  0.500    1  25 %",
+        "b                   100  50 %",
+        "c      same      –",
+    ]
+
+
+def test_an_empty_name_has_a_row_of_figures_only(page_of: PageOf) -> None:
+    columns = (Heading("metric", key=True), Heading("n"))
+    rows = [Row((RowName("hit"), Count(n))) for n in (1, 22)]
+    assert lines(page_of(table(columns, rows))) == ["metric   n", "hit      1", "        22"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [
+        ((Mark(0.5, "chance"),), "┊ what chance gives, ├─●─┤ interval and value"),
+        ((Mark(0.25, "margin"), Mark(0.75, "margin")), "┊ the margin, ├─●─┤ interval and value"),
+        ((Mark(0.9, "bar"),), "┃ the bar, ├─●─┤ interval and value, each line on a scale of its "
+         "own"),
+        ((Mark(0.5, "zero"),), ""),
+        ((), ""),
+    ],
+)  # fmt: skip
+def test_a_mark_is_explained_by_what_it_is(
+    page_of: PageOf, marks: tuple[Mark, ...], said: str
+) -> None:
+    cell = IntervalCell(0.3, 0.28, 0.32, Scale(0, 1, marks))
+    page = page_of(
+        table((Heading("name"), Heading("value")), [Row((RowName("a"), cell))]),
+        Facts((Note("x", "y"),), small=True),
+    )
+    last = lines(page, 160)[-1]
+    assert last == (f"strip  {said}" if said else "x  y")
+
+
+def test_a_mark_that_an_interval_hides_is_not_explained(page_of: PageOf) -> None:
+    """What chance gives lies under the interval of the only row."""
+    hidden = IntervalCell(0.5, 0.25, 0.75, Scale(0, 1, (Mark(0.5, "chance"),)))
+    page = page_of(
+        table((Heading("value"),), [Row((hidden,))]), Facts((Note("x", "y"),), small=True)
+    )
+    assert "strip" not in as_text(page)
+
+
+def test_small_print_explains_what_is_drawn_only_once(page_of: PageOf) -> None:
+    bar = IntervalCell(0.5, 0.25, 0.75, Scale(0, 1, (Mark(0.9, "bar"),)))
+    small = [Facts((Note(name, "y"),), small=True) for name in ("first", "last")]
+    printed = as_text(page_of(table((Heading("value"),), [Row((bar,))] * 2), *small))
+    assert printed.count("strip") == 1
+    assert printed.index("last") < printed.index("strip")
+
+
+@pytest.mark.parametrize(
+    ("parts", "letters"),
+    [((1, 1, 1), [10, 10, 11]), ((30, 1), [1, 30]), ((1000, 1), [1, 30]), ((0, 5), [0, 31])],
+)
+def test_a_bar_is_shared_out_whole(
+    page_of: PageOf, parts: tuple[int, ...], letters: list[int]
+) -> None:
+    """31 letters: of thirds one part has the letter that is over, and few are never nothing."""
+    bar = Bar(tuple(BarPart(size, at) for at, size in enumerate(parts)), sum(parts))
+    (line,) = lines(page_of(table((Heading(),), [Row((bar,))])))
+    assert sorted(line.count(fill) for fill in "█▓▒"[: len(parts)]) == letters
+    assert line == "".join(sorted(line, key="█▓▒".index)), "in the order of the parts"
+
+
+def test_a_part_of_a_whole_leaves_the_rest_of_its_bar_empty(page_of: PageOf) -> None:
+    columns = (Heading("name"), Heading(), Heading("n"))
+    bar = Bar((BarPart(1, 0), BarPart(1, 5)), 4)
+    (line,) = lines(page_of(table(columns, [Row((RowName("a"), bar, Count(2)))])))[1:]
+    drawn = line[4:].split("  ")[1]
+    assert set(drawn.rstrip()) == {"█", "·"}
+    assert len(drawn.rstrip()) in (15, 16), "half of 31"
+
+
+def test_more_than_six_details_are_counted(page_of: PageOf) -> None:
+    rows = tuple(
+        Row((RowName(f"r{at}"), Verdict("fail", "broken", "bad")), detail=(OutlineItem("x"),))
+        for at in range(8)
+    )
+    printed = as_text(page_of(Table((Heading(), Heading()), (Group(rows),), "Worst")))
+    assert printed.count("Worst  r") == 6
+    assert "and of 2 more: --json has them" in printed
+    six = as_text(page_of(Table((Heading(), Heading()), (Group(rows[:6]),), "Worst")))
+    assert "more: --json" not in six
+
+
+def test_an_outline_has_its_title_and_longer_words_hang_below_their_beginning(
+    page_of: PageOf,
+) -> None:
+    items = (OutlineItem("one two three four five six"), OutlineItem(Phrase("a b " * 7, "text")))
+    assert lines(page_of(Outline(items, "a title")), 24) == [
+        "a title",
+        "  one two three four",
+        "    five six",
+        "  a b a b a b a b a b a",
+        "  b a b",
+    ]
+
+
+def test_the_least_room_for_words_is_twenty_letters(page_of: PageOf) -> None:
+    page = page_of(Facts((Note("a long name of a fact", "word " * 8),)))
+    assert {len(line[23:].rstrip()) for line in lines(page, 10)} == {19}
