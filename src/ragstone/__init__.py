@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ragstone.has_page import drawn_by
+from ragstone.reason import told_by
 
 if TYPE_CHECKING:
     from ragstone.decisions import calibrate, compare, gate
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         metric,
         parse_metric,
     )
+    from ragstone.report.words import explain
     from ragstone.run import Estimate, Instructions, Limits, Run, aevaluate, evaluate, rescore
     from ragstone.run.forecast import forecast
 
@@ -50,6 +52,7 @@ _ROOMS = {
     "calibrate": "decisions",
     "compare": "decisions",
     "evaluate": "run",
+    "explain": "report.words",
     "forecast": "run.forecast",
     "gate": "decisions",
     "metric": "metrics",
@@ -78,6 +81,7 @@ __all__ = [
     "calibrate",
     "compare",
     "evaluate",
+    "explain",
     "forecast",
     "gate",
     "metric",
@@ -89,6 +93,7 @@ __all__ = [
 
 
 drawn_by(lambda: getattr(import_module("ragstone.report.notebook"), "notebook_html"))  # noqa: B009
+told_by(lambda: getattr(import_module("ragstone.report.words"), "words"))  # noqa: B009
 
 
 def __dir__() -> list[str]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ragstone.argument import Notice, in_python, marked
+from ragstone.reason import told
 
 SHOWN_FAULTS = 20
 
@@ -38,7 +39,20 @@ class RagstoneError(Exception):
 
 
 class InputError(RagstoneError):
-    """Input from the user that cannot be used."""
+    """Input from the user that cannot be used.
+
+    Attributes:
+        notes: Reasons that it rests on, told below it.
+    """
+
+    def __init__(self, message: str = "", *, notes: Sequence[str] = ()) -> None:
+        self.notes = tuple(notes)
+        super().__init__(message)
+
+    @property
+    def text(self) -> str:
+        """The message and its notes, with the arguments that they name."""
+        return "\n".join([super().text, *(f"  {told(note)}" for note in self.notes)])
 
 
 @dataclass(frozen=True, slots=True)

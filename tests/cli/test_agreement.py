@@ -94,7 +94,7 @@ def test_what_was_set_aside_is_not_called_discarded(tmp_path: Path) -> None:
     path.write_text("id,annotator,helpful\na,ann,1\na,ann,0\nb,ann,1\nb,ben,1\n")
     found = told(path)
     assert found["discarded"] == {}
-    assert found["set_aside"] == {"two labels by one annotator": 2}
+    assert found["set_aside"] == {"two_labels": 2}
     shown = call(path).stdout
     assert "set aside  2, not used: two labels by one annotator 2" in shown
     assert "discarded" not in shown

@@ -12,6 +12,7 @@ import ragstone
 from ragstone.decisions import calibrate, corrected_quantities, read_passport
 from ragstone.decisions.calibrating.repeats import order_sensitivity
 from ragstone.errors import InputError, UnknownName
+from ragstone.report.words import explain
 from ragstone.run import Run
 from ragstone.stats.correcting.poststratified import poststratified_rate
 from ragstone.testing import ScriptedModel, asked, reply_to
@@ -80,7 +81,7 @@ def test_ratings_of_people_correct_a_mean(piers: Run, labels: Write) -> None:
     guessed = calibrate(piers, labels(rows), metrics=["precision"])
     assert guessed.estimates[0].labels is not None
     assert guessed.estimates[0].labels.value == pytest.approx((0 + 1 / 3 + 2 / 3 + 1) / 4)
-    assert any("taken for ratings from 1 to 4" in note for note in guessed.notes)
+    assert any("taken for ratings from 1 to 4" in explain(note) for note in guessed.notes)
 
 
 def test_rate_is_corrected_by_what_people_say_of_each_verdict(piers: Run, labels: Write) -> None:
@@ -233,7 +234,7 @@ def test_two_labels_of_one_annotator_on_one_answer_count_for_nobody(
     rows = [*people_who_err_twice(), said(0, fault=False)]
     found = calibrate(piers, labels(rows), metrics=[METRIC])
     assert found.estimates[0].labels.n_labels == 19
-    assert any("two labels by one annotator" in note for note in found.notes)
+    assert any("two labels by one annotator" in explain(note) for note in found.notes)
 
 
 def test_labels_that_no_metric_answers_say_how_to_map_them(piers: Run, labels: Write) -> None:

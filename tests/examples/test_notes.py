@@ -17,6 +17,7 @@ from ragstone.data import cornwall
 from ragstone.errors import DataError
 from ragstone.examples import Example, read
 from ragstone.examples.resembling import resembled
+from ragstone.report.words import explain, words
 from ragstone.run import evaluate
 
 Record = Mapping[str, Any]
@@ -61,7 +62,7 @@ DOORS: dict[str, Door] = {
 def through(door: str, record: Record, folder: Path) -> tuple[Example, list[str]]:
     examples = read(DOORS[door](record, folder))
     (example,) = examples
-    return example, examples.notes
+    return example, [explain(note) for note in examples.notes]
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -146,11 +147,11 @@ def test_a_column_that_resembles_an_absent_field_is_named(column: str, value: ob
     examples = read([record, {**record, "contexts": None}, {**record, "contexts": ["c"]}])
     assert [one.contexts is None for one in examples] == [True, True, False]
     (note,) = examples.notes
-    assert note == (
+    assert explain(note) == (
         f"The column {column} is no field, and 2 records with it have no contexts: did you mean "
         f'contexts? columns={{"contexts": "{column}"}}'
     )
-    assert in_shell(note).endswith(f"contexts? --map contexts={column}")
+    assert in_shell(words(note)).endswith(f"contexts? --map contexts={column}")
     mapped = read([record], columns={"contexts": column})
     assert [one.contexts is None for one in mapped] == [False]
     assert mapped.notes == []
@@ -176,6 +177,6 @@ def test_known_columns_need_no_note() -> None:
 def test_a_run_tells_the_notes_of_its_data(tmp_path: Path) -> None:
     record = {"question": "Who?", "answer": "Ann", "reference": '["Ann"]', "chunks": ["Ann."]}
     run = evaluate([record], metrics=["token_f1"], out=tmp_path / "run")
-    told = "\n".join(run.manifest["remarks"])
+    told = "\n".join(map(explain, run.manifest["remarks"]))
     assert "reference (1 record)" in told
     assert "did you mean contexts?" in told

@@ -82,7 +82,7 @@ def test_calibration_finds_the_examples_either_way(tmp_path: Path) -> None:
 def test_labels_of_two_systems_are_not_two_labels_of_one(tmp_path: Path) -> None:
     table = read_label_table(written(tmp_path, NAMED["system"]))
     assert table.n_set_aside == 0
-    assert table.notes == ("ids repeat over systems: a label is of the example ID/SYSTEM.",)
+    assert table.notes == ("labels_by_system",)
     assert sorted(table.frame["example_id"]) == ["q1/a", "q1/b", "q2/a", "q2/b"]
 
 

@@ -11,6 +11,7 @@ from ragstone.errors import DataError
 from ragstone.examples import Context, Example
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import LabelTable
+from ragstone.report.words import explain
 
 PAIR = Example("q1", "q1", "s", contexts=(Context("d7", "t", 1), Context("d9", "u", 2)))
 
@@ -117,9 +118,9 @@ def test_a_table_on_its_examples_knows_contexts_by_rank(tmp_path: Path) -> None:
         {"claim": 0, "support": "absent"},
     ).on([PAIR])
     assert table.used.select("example_id", "unit").rows() == [("q1", "2"), ("q1", "claim 0")]
-    assert table.set_aside == {"no such context": 1, "no such example": 1}
+    assert table.set_aside == {"no_context": 1, "no_example": 1}
     assert (table.n_set_aside, table.n_discarded) == (2, 0)
-    assert [note.replace(table.source, "it") for note in table.notes] == [
+    assert [explain(note).replace(table.source, "it") for note in table.notes] == [
         "1 label of it is not used: no such example in the data (zzz).",
         "1 label of it is not used: no such context in the data (q1).",
     ]
@@ -132,4 +133,4 @@ def test_a_table_on_its_examples_knows_contexts_by_rank(tmp_path: Path) -> None:
 def test_three_examples_that_are_not_there_are_named(tmp_path: Path, ids: str, some: str) -> None:
     rows = [{"id": id, "annotator": str(n), "helpful": 1} for n, id in enumerate(ids)]
     (note,) = labels(tmp_path, *rows).on([PAIR]).notes
-    assert note.endswith(f"no such example in the data ({some}).")
+    assert explain(note).endswith(f"no such example in the data ({some}).")

@@ -10,6 +10,7 @@ from ragstone.argument import in_shell
 from ragstone.errors import DataError, InputError
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable
+from ragstone.report.words import explain, words
 
 
 def rated(
@@ -44,15 +45,15 @@ def test_a_usual_scale_is_guessed_and_told(
     table = rated(tmp_path, *cells)
     assert numbers(table) == pytest.approx(values)
     (note,) = table.notes
-    assert f"from {scale}, brought to 0 to 1" in note
-    assert 'scales={"faithfulness": (FIRST, LAST)}' in note
-    assert "--scale faithfulness=FIRST:LAST" in in_shell(note)
+    assert f"from {scale}, brought to 0 to 1" in explain(note)
+    assert 'scales={"faithfulness": (FIRST, LAST)}' in explain(note)
+    assert "--scale faithfulness=FIRST:LAST" in in_shell(words(note))
 
 
 def test_the_scale_that_is_named_goes_before_every_guess(tmp_path: Path) -> None:
     table = rated(tmp_path, 1, 4, 2, scales={"faithfulness": (1, 5)})
     assert numbers(table) == pytest.approx([0, 3 / 4, 1 / 4])
-    assert table.notes == ("faithfulness: ratings from 1 to 5, brought to 0 to 1.",)
+    assert table.notes == ("faithfulness: ratings?first=1&last=5&low=0&high=1",)
     grades = rated(tmp_path, 1, 6, 2, scales={"faithfulness": (6, 1)})
     assert numbers(grades) == pytest.approx([1, 0, 4 / 5])
     values = rated(tmp_path, 1, 0, 1, scales={"faithfulness": (0, 2)})
@@ -70,7 +71,7 @@ def test_what_is_of_no_one_usual_scale_is_not_guessed(
 ) -> None:
     table = rated(tmp_path, *cells)
     assert table.columns == (("own", "faithfulness"),)
-    assert "scales=" in table.notes[0]
+    assert "scales=" in explain(table.notes[0])
 
 
 def test_a_misspelt_value_is_a_fault_and_no_scale(tmp_path: Path) -> None:
@@ -94,13 +95,13 @@ def test_agreement_keeps_ratings_as_they_are(tmp_path: Path) -> None:
     assert table.columns == (("own", "faithfulness"),)
     assert table.used["value"].to_list() == ["1", "5"]
     (note,) = table.notes
-    assert note.endswith("taken as a column of your own.")
+    assert explain(note).endswith("taken as a column of your own.")
 
 
 def test_values_of_a_metric_by_another_name_are_asked_for_no_scale(tmp_path: Path) -> None:
     (note,) = rated(tmp_path, 0.25, 1, column="answer_relevancy").notes
     assert "answer_relevance" in note
-    assert "scales=" not in note
+    assert "scales=" not in explain(note)
 
 
 def test_labels_in_data_are_rated_too() -> None:
@@ -118,9 +119,9 @@ def test_what_no_scale_can_be_of_is_one_fault_each(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         rated(tmp_path, 1, 5, scales=wrong)
     told = str(caught.value)
-    for words in ("nothing is no metric", "unsupported_claim is yes or no", "such as 1:5, got (3,",
-                  "No column is of precision"):  # fmt: skip
-        assert words in told
+    for said in ("nothing is no metric", "unsupported_claim is yes or no", "such as 1:5, got (3,",
+                 "No column is of precision"):  # fmt: skip
+        assert said in told
 
 
 @pytest.mark.parametrize("word", ["yes", "YES", "1", "true", 1, True])

@@ -18,6 +18,7 @@ from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import SCHEMA, LabelTable
 from ragstone.labels.words import in_words
 from ragstone.metrics import Range, metric, register
+from ragstone.report.words import explain
 
 
 def jsonl(path: Path, *rows: Mapping[str, Any]) -> Path:
@@ -142,7 +143,7 @@ def test_a_metric_is_known_by_its_name(tmp_path: Path) -> None:
     ]
     assert ("metric", "on_topic", None, "true", 1) in said(table)
     assert ("metric", "answer_relevance", None, "0.25", 0.25) in said(table)
-    assert any("answer_relevancy is answer_relevance here" in note for note in table.notes)
+    assert any("answer_relevancy is answer_relevance here" in explain(one) for one in table.notes)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,9 @@ def test_values_beyond_a_metric_are_a_column_of_ones_own(tmp_path: Path) -> None
     path = jsonl(tmp_path / "labels.jsonl", {"id": "a", "faithfulness": 4}, {"id": "b"})
     table = read_label_table(path)
     assert said(table) == [("own", "faithfulness", None, "4", 4)]
-    assert "faithfulness: values that the metric of this name cannot have" in table.notes[0]
+    assert "faithfulness: values that the metric of this name cannot have" in explain(
+        table.notes[0]
+    )
 
 
 def test_one_misspelt_cell_among_values_of_a_metric_is_a_fault(tmp_path: Path) -> None:
@@ -208,7 +211,7 @@ def test_a_sheet_returned_empty_says_that_no_cell_is_filled(tmp_path: Path) -> N
     (fault,) = faults(path)
     assert fault.got == "no cell of answer_outcome is filled"
     path.write_text("id,topic,answer_outcome\na,rivers,\n")
-    assert read_label_table(path).notes == ("no cell of answer_outcome is filled.",)
+    assert read_label_table(path).notes == ("no_cell_filled?columns=answer_outcome",)
     path.write_text("id,kind,column,value\na,quality,helpful,\n")
     (fault,) = faults(path)
     assert fault.got == "no cell of value is filled"
@@ -222,7 +225,7 @@ def test_free_text_is_left_out_with_a_note(tmp_path: Path) -> None:
     rows.append({"id": "x", "tone": "x" * 30, "why": "no"})
     table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
     assert {column for _, column in table.columns} == {"tone"}
-    assert "why: left out" in table.notes[0]
+    assert "why: left out" in explain(table.notes[0])
 
 
 def test_columns_that_repeat_the_example_are_no_labels(tmp_path: Path) -> None:
@@ -306,7 +309,7 @@ def test_a_sheet_that_is_half_filled_in_says_so(tmp_path: Path) -> None:
     path.write_text("id,annotator,helpful\na,ann,1\nb,ann,\n")
     table = read_label_table(path)
     assert table.used.height == 1
-    assert table.notes == ("1 of 2 rows holds no label.",)
+    assert table.notes == ("rows_without_label?n=1&rows=2",)
 
 
 @pytest.mark.parametrize(
@@ -356,9 +359,9 @@ def test_two_labels_of_one_annotator_on_one_unit_are_set_aside_and_told(tmp_path
     assert table.used.select("example_id", "column", "value").rows() == [
         ("x", "incomplete", "false"), ("y", "helpful", "true"),
     ]  # fmt: skip
-    assert table.set_aside == {"two labels by one annotator": 2, "the same label twice": 1}
+    assert table.set_aside == {"two_labels": 2, "same_twice": 1}
     assert (table.discarded, table.n_discarded, table.n_set_aside) == ({}, 0, 3)
-    (note,) = table.notes
+    (note,) = map(explain, table.notes)
     assert "helpful of x by a" in note
     assert "labels.jsonl:1 and 2" in note
     apart = jsonl(tmp_path / "b.jsonl", row, {"id": "x", "annotator": "a", "incomplete": 0})
@@ -368,7 +371,7 @@ def test_two_labels_of_one_annotator_on_one_unit_are_set_aside_and_told(tmp_path
 @pytest.mark.parametrize(("n", "more"), [(3, ""), (5, " and 2 more")])
 def test_three_labels_that_differ_are_named(tmp_path: Path, n: int, more: str) -> None:
     rows = [{"id": f"q{at}", "tone": tone} for at in range(n) for tone in ("dry", "warm")]
-    (note,) = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows)).notes
+    (note,) = map(explain, read_label_table(jsonl(tmp_path / "labels.jsonl", *rows)).notes)
     assert [f"tone of q{at} by" in note for at in range(n)] == [at < 3 for at in range(n)]
     assert note.endswith(f"labels.jsonl:5 and 6){more}.")
 
@@ -446,7 +449,7 @@ def test_a_data_set_is_read_by_what_its_records_carry(tmp_path: Path) -> None:
         ("d", "human", "response_type", None, "answer"),
         ("d", "human", "verdict", "claim 0", "absent"),
     ]
-    assert "tokens: left out, no single values." in table.notes
+    assert "tokens: no_single_values" in table.notes
 
 
 def test_every_label_of_a_part_is_read_from_data() -> None:
@@ -470,7 +473,7 @@ def test_a_list_of_objects_by_a_name_of_ones_own_holds_no_labels() -> None:
     labels = {"tone": 3, "spans": [{"support": "absent"}, {"support": "absent"}]}
     table = labels_of([{"id": "a", "labels": labels}])
     assert table.columns == (("own", "tone"),)
-    assert table.notes == ("spans: left out, no single values.",)
+    assert table.notes == ("spans: no_single_values",)
 
 
 @pytest.mark.parametrize(("n", "votes"), [(20, 20), (21, 0)])

@@ -8,9 +8,18 @@ import pytest
 
 import ragstone
 from ragstone.argument import in_shell
+from ragstone.errors import InputError
 from ragstone.judgements import ASKS
 from ragstone.reason import Reason, reason
-from ragstone.report.words import FIRST, SENTENCES, SHORT, WHO, short_words, words
+from ragstone.report.words import (
+    FIRST,
+    SENTENCES,
+    SHORT,
+    WHO,
+    explain,
+    short_words,
+    words,
+)
 
 SOURCE = Path(inspect.getfile(ragstone)).parent
 
@@ -83,6 +92,28 @@ def test_a_reason_in_words(text: str, said: str) -> None:
 def test_in_short_it_is_not_said_what_to_do() -> None:
     assert short_words(reason("filtered", of="m", said="hate")) == "m: hate"
     assert short_words(ASKS["quality"].not_judged) == "quality needs an LLM judge or people"
+
+
+def test_a_word_of_a_persons_that_is_a_code_of_ours_is_told_as_it_is() -> None:
+    assert words("budget") == "budget"
+    assert words("rows_without_label?n=few&rows=2") == "rows_without_label?n=few&rows=2"
+
+
+def test_a_python_caller_is_told_the_arguments() -> None:
+    assert explain("a, b: ratings?first=1&last=5&low=0&high=1&guessed=mrr") == (
+        "a, b: taken for ratings from 1 to 5, brought to 0 to 1. Is it another scale? "
+        'scales={"mrr": (FIRST, LAST)}.'
+    )
+
+
+def test_an_error_tells_the_notes_it_rests_on_to_each_caller() -> None:
+    error = InputError("Nothing fits.", notes=[reason("not_the_metric", of="mrr", scale="mrr")])
+    told = (
+        "Nothing fits.\n  mrr: values that the metric of this name cannot have; taken as a column "
+        "of your own; as ratings of it: "
+    )
+    assert str(error) == told + 'scales={"mrr": (FIRST, LAST)}.'
+    assert in_shell(error.text) == f"{told}--scale mrr=FIRST:LAST."
 
 
 def test_a_code_of_a_later_version_is_told_as_it_is() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from ragstone.argument import Notice, argument
+from ragstone.argument import argument
 from ragstone.errors import DataError, Fault
 from ragstone.examples.example import Example
 from ragstone.examples.fields import NO_FIELD, ONE_COLUMN
@@ -64,7 +64,7 @@ class Examples:
         rejected: Every record left out, with its faults.
         label_violations: The first 1,000 broken rules between human labels.
         n_label_violations: How many there are, by rule.
-        notes: What was read in another way than it looks, a line each.
+        notes: What was read in another way than it looks, a reason each.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Examples:
             yield example
         self.notes += [
             *([questions.note()] if over_systems else []),
-            *map(Notice, notes_of(reader)),
+            *notes_of(reader),
         ]
         if reader.layout is not None and self._format is None:
             self._format = reader.layout

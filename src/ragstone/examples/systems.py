@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ragstone.examples.example import Example
 from ragstone.examples.records import DEFAULT_SYSTEM, question_hash
+from ragstone.reason import reason
 
 
 def ids_repeat(examples: Iterable[Example]) -> bool:
@@ -55,13 +56,6 @@ class Questions:
                 self._differing[example.id] = None
 
     def note(self) -> str:
-        """What is to be told."""
-        told = "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM."
-        if not self._differing:
-            return told
-        n, first = len(self._differing), next(iter(self._differing))
-        stand = "1 id stands" if n == 1 else f"{n:,} ids stand"
-        return (
-            f"{told} But {stand} for other questions in other systems, {first} first: if they are "
-            "other questions, give each its own id, for systems are compared question by question."
-        )
+        """What a reader should know of it, as a reason."""
+        first = next(iter(self._differing), None)
+        return reason("ids_repeat", differing=len(self._differing) or None, first=first)

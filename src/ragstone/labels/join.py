@@ -1,6 +1,6 @@
 """Join: what annotators say, put where it belongs: into an example, or beside its contexts."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from ragstone.errors import DataError, Fault
 from ragstone.examples import Example
 from ragstone.examples.labels import LABELS
 from ragstone.judgements import KINDS
+from ragstone.reason import reason
 
 from .adjudicate import Settled, Vote, settle
 from .given import unit_kind
@@ -18,6 +19,7 @@ from .scale import scale_of
 from .set_aside import NO_CONTEXT, NO_EXAMPLE
 
 Place = Callable[..., tuple[str, int | None]]
+SHOWN = 3
 NO_NUMBERS = pl.Series(dtype=pl.Float64)
 """The scales of these kinds do not depend on their labels."""
 
@@ -71,13 +73,13 @@ def placed(
         examples: Those that the rows are about.
 
     Returns:
-        The rows, those of what is not there set aside, and a note on each reason for that.
+        The rows, those of what is not there set aside, and for each of the two a note.
     """
     there = {example.id: ranks_of(example) for example in examples}
     units: list[str | None] = []
     discarded: list[str | None] = []
     columns = ("example_id", "kind", "unit", "discarded")
-    for id, kind, unit, reason in labels.select(columns).iter_rows():
+    for id, kind, unit, why in labels.select(columns).iter_rows():
         ranks = there.get(id)
         problem = NO_EXAMPLE if ranks is None else None
         if ranks is not None and unit is not None and is_about_contexts(kind, unit):
@@ -85,17 +87,11 @@ def placed(
             problem = NO_CONTEXT if rank is None else None
             unit = rank or unit
         units.append(unit)
-        discarded.append(reason or problem)
+        discarded.append(why or problem)
     frame = labels.with_columns(
         unit=pl.Series(units, dtype=pl.String), discarded=pl.Series(discarded, dtype=pl.String)
     )
-    notes = [
-        f"{n:,} {'label' if n == 1 else 'labels'} of {source} {'is' if n == 1 else 'are'} "
-        f"not used: {what} in the data ({some})."
-        for what in (NO_EXAMPLE, NO_CONTEXT)
-        if (n := discarded.count(what)) and (some := _some(frame, what))
-    ]
-    return frame, notes
+    return frame, list(_not_used(frame, source))
 
 
 def _settled(
@@ -169,8 +165,12 @@ def _unknown(example: Example, unit: str, place: Place) -> Fault:
     return Fault(file, line, kind, expected, repr(unit))
 
 
-def _some(frame: pl.DataFrame, reason: str, shown: int = 3) -> str:
-    rows = frame.filter(pl.col("discarded") == reason)
-    ids = rows["example_id"].unique(maintain_order=True).to_list()
-    more = f" and {len(ids) - shown:,} more" if len(ids) > shown else ""
-    return ", ".join(ids[:shown]) + more
+def _not_used(frame: pl.DataFrame, source: str) -> Iterator[str]:
+    """A reason each for the labels of examples, and of contexts, that are not there."""
+    for code, lacks in ((NO_EXAMPLE, "example"), (NO_CONTEXT, "context")):
+        rows = frame.filter(pl.col("discarded") == code)
+        ids = rows["example_id"].unique(maintain_order=True).to_list()
+        if ids:
+            some, more = "\n".join(ids[:SHOWN]), max(0, len(ids) - SHOWN)
+            yield reason("labels_not_used", lacks=lacks, n=rows.height, source=source,
+                         examples=some, more=more)  # fmt: skip

@@ -1,15 +1,17 @@
 """Judged: from rows as given to a label table, each column a judgement, each cell a label."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from ragstone.argument import Notice, argument
+from ragstone.argument import argument
 from ragstone.errors import DataError, Fault
 from ragstone.examples.problem import ascii_safe
 from ragstone.examples.systems import id_of
+from ragstone.reason import Reason, reason
 
 from .given import GivenRow, header_of
 from .names import (
@@ -88,15 +90,15 @@ def judged(
             for column in _empty(rows, seen, columns)
             if name_of(column, (), frozenset(), meant=True)[0].kind != "own"
         ]
-        notes += [f"{_none_filled(judgements)}."] if judgements else []
+        filled = "\n".join(map(ascii_safe, judgements))
+        notes += [reason("no_cell_filled", columns=filled)] if judgements else []
     notes += _set_aside(kept, places, once.repeated)
     if empty:
-        holds = "holds" if empty == 1 else "hold"
-        notes.append(f"{empty:,} of {len(rows):,} rows {holds} no label.")
+        notes.append(reason("rows_without_label", n=empty, rows=len(rows)))
     return LabelTable(
         source,
         pl.DataFrame(kept, schema=SCHEMA, orient="row"),
-        tuple(map(Notice, notes)),
+        tuple(notes),
         pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
         systems,
     )
@@ -113,7 +115,7 @@ def _systems(rows: Sequence[GivenRow]) -> tuple[dict[str, str], list[str]]:
     for row in rows:
         if row.system is not None:
             row.id = id_of(row.id, row.system)
-    return {}, ["ids repeat over systems: a label is of the example ID/SYSTEM."]
+    return {}, [reason("labels_by_system")]
 
 
 SHOWN = 3
@@ -174,11 +176,10 @@ def _set_aside(
     some = []
     for first, second, *_ in differing[:SHOWN]:
         row = dict(zip(SCHEMA, kept[first], strict=True))
-        who = row["annotator"] or "an annotator without a name"
-        lines = f"{places[first][0]}:{places[first][1]} and {places[second][1]}"
-        some.append(f"{row['column']} of {row['example_id']} by {who} ({lines})")
-    more = f" and {len(differing) - SHOWN:,} more" if len(differing) > SHOWN else ""
-    return [f"two labels by one annotator count for nobody: {'; '.join(some)}{more}."]
+        lines = f"{places[first][0]}:{places[first][1]}", str(places[second][1])
+        some.append([row["column"], row["example_id"], row["annotator"], *lines])
+    more = max(0, len(differing) - SHOWN)
+    return [reason("two_labels_of_one", labels=json.dumps(some), more=more)]
 
 
 def _nothing(
@@ -222,7 +223,7 @@ def _names(
     columns: Collection[str],
     scales: Mapping[str, Ends] | None,
 ) -> tuple[dict[str, Name], dict[str, RatingScale], list[str]]:
-    """Which judgement each column is, ratings with their scale; what is none, in notes."""
+    """Which judgement each column is, ratings with their scale; what is none, as reasons."""
     cells: dict[str, list[object]] = {}
     lines: dict[str, GivenRow] = {}
     for row in rows:
@@ -233,13 +234,12 @@ def _names(
     ratings = {} if scales is None else rating_scales(cells, scales)
     names: dict[str, Name] = {}
     noted: dict[str, list[str]] = {}
-    left_out: dict[str, list[str]] = {}
     for column, given in cells.items():
         name, note = name_of(column, given, units, meant=column in columns)
         if column in ratings:
             name, note = named("metric", str(ratings[column].metric)), ratings[column].note
         elif note == NOT_THE_METRIC and scales is not None:
-            note += f"; as ratings of it: {argument('scales', {column: 'FIRST:LAST'})}"
+            note = reason(NOT_THE_METRIC, scale=column)
         dotted = "." in column
         if not is_known(name):
             row = lines[column]
@@ -250,27 +250,29 @@ def _names(
             expected = f"a column of {name.kind} ({known})"
             faults.append(Fault(row.file, row.line, column, expected, repr(name.column)))
         elif name.kind == "own" and not dotted and (why := no_labels(given)):
-            left_out.setdefault(why, []).append(column)
+            noted.setdefault(why, []).append(column)
         else:
             names[column] = name
             if note:
                 noted.setdefault(note, []).append(column)
-    notes = [f"{', '.join(columns)}: {note.rstrip('.')}." for note, columns in noted.items()]
-    notes += [f"{', '.join(columns)}: left out, {why}." for why, columns in left_out.items()]
+    notes = [
+        str(Reason.read(note).about(", ".join(map(ascii_safe, columns))))
+        for note, columns in noted.items()
+    ]
     return names, ratings, notes
 
 
 def no_labels(cells: Sequence[object]) -> str:
-    """Why a column of the user's own is none of labels; empty where it is one."""
+    """The code of why a column of the user's own is none of labels; empty where it is one."""
     words = Counter[str]()
     for cell in cells:
         said = in_words(cell)
         if said is None:
-            return "no single values"
+            return reason("no_single_values")
         if said.number is None:
             words[said.value] += 1
     if len(words) > MOST_WORDS or any(len(word) > LONGEST_WORD for word in words):
-        return f"more than {MOST_WORDS} different texts, or long ones"
+        return reason("free_text", most=MOST_WORDS)
     return ""
 
 

@@ -28,7 +28,8 @@ About = Literal["answer", "context", "proposition", "anything"]
 
 YES_OR_NO = "yes, no, 0, 1, true or false"
 YES_NO = {"yes": 1.0, "no": 0.0}
-NOT_THE_METRIC = "values that the metric of this name cannot have; taken as a column of your own"
+NOT_THE_METRIC = "not_the_metric"
+"""The code of a column that has a metric's name and not its values."""
 OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
                   "0": "wrong", "yes": "correct", "no": "wrong", "incorrect": "wrong",
                   "i_dont_know": "dont_know"}  # fmt: skip
@@ -94,7 +95,7 @@ def _meant(kinds: tuple[str, ...]) -> dict[str, tuple[str, str]]:  # noqa: ARG00
 def name_of(
     column: str, cells: Sequence[object], units: frozenset[str], *, meant: bool = False
 ) -> tuple[Name, str]:
-    """Which judgement a column is, and a note where that may surprise.
+    """Which judgement a column is, and the reason why where that may surprise.
 
     A column with the name of a metric is the metric if more than half of its cells are values of
     it, so that a misspelt one is a fault; scores from 1 to 5 called ``faithfulness`` are a column

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.examples.problem import shown
 from ragstone.metrics import Metric
+from ragstone.reason import reason
 
 from .names import Name, NoLabel, fits, metric_named
 from .words import LabelValue, in_words, number_in_words
@@ -50,13 +50,11 @@ class RatingScale:
 
     @property
     def note(self) -> str:
-        """What a reader should know of it."""
-        low, high = self.metric.range.low, self.metric.range.high
-        told = f"ratings from {self.first:g} to {self.last:g}, brought to {low:g} to {high:g}"
-        if self.guessed:
-            other = argument("scales", {str(self.metric): "FIRST:LAST"})
-            told = f"taken for {told}. Is it another scale? {other}"
-        return told
+        """What a reader should know of it, as a reason."""
+        ends = {"first": self.first, "last": self.last}
+        ends |= {"low": self.metric.range.low, "high": self.metric.range.high}
+        written = {name: f"{end:g}" for name, end in ends.items()}
+        return reason("ratings", **written, guessed=self.metric if self.guessed else None)
 
 
 def rating_scales(

@@ -1,5 +1,7 @@
 """Aliases: names that other tools use for a metric, and what they mean here."""
 
+from ragstone.reason import reason
+
 from .core import BUILT_IN
 
 ALIASES: dict[str, tuple[str, str]] = {
@@ -61,9 +63,9 @@ ALIASES: dict[str, tuple[str, str]] = {
 
 
 def alias_note(text: str) -> str | None:
-    """What an old name means here; None for a name of our own."""
+    """What an old name means here, as a reason; None for a name of our own."""
     name = text.split("(")[0].strip()
     if name not in ALIASES or name in BUILT_IN:
         return None
     target, meaning = ALIASES[name]
-    return f"{name} is {target} here: {meaning}."
+    return reason("alias", alias=name, metric=target, meaning=meaning)

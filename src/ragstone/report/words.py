@@ -1,14 +1,17 @@
 """Words: what a reason says to people. Nothing else turns a code into a sentence.
 
+Those about data and decisions are in ``sentences/``; those that tell another reason stand here.
+
 An argument in it is told at the door, see ``ragstone.argument``.
 """
 
 from collections.abc import Callable, Mapping
 
-from ragstone.argument import argument, call, marked
+from ragstone.argument import argument, call, in_python, marked
 from ragstone.reason import SAID, Reason
 
-Facts = Mapping[str, str]
+from .sentences import data
+from .sentences.facts import Facts, Sentence
 
 MODEL = argument("judge", "openai:MODEL")
 WHO: Mapping[str, str] = {
@@ -44,10 +47,21 @@ ANOTHER = "another judge may answer it"
 def words(text: str) -> str:
     """What a reason says; one that has no words here is told by its code, and other text as it is.
 
+    A word of a person's that is like a code of ours, but has not its facts, is told as it is.
+
     >>> words("faithfulness: not_judged?kind=quality&by=people")
     "faithfulness: quality needs people's labels"
     """
     return _told(Reason.read(marked(text)), _in_full)
+
+
+def explain(reason: str) -> str:
+    """What a reason, or a note of a result, says in plain English.
+
+    >>> explain("not_judged?kind=quality&by=people")
+    "quality needs people's labels"
+    """
+    return in_python(words(reason))
 
 
 def short_words(text: str) -> str:
@@ -72,7 +86,10 @@ def _in_full(why: Reason) -> str:
     if why.code == SAID:
         return why.facts[SAID]
     if why.code in SENTENCES:
-        return SENTENCES[why.code](why.facts)
+        try:
+            return SENTENCES[why.code](why.facts)
+        except (KeyError, ValueError):
+            return str(Reason(why.code, why.facts))
     said = why.facts.get(SAID)
     if said is None:
         return why.code
@@ -266,7 +283,8 @@ def _missing_could_turn_it(facts: Facts) -> str:
 
 NO_END = "there is no end of a range to put them at"
 ALONE = "but not shown among so many requirements at once"
-SENTENCES: Mapping[str, Callable[[Facts], str]] = {
+SENTENCES: Mapping[str, Sentence] = {
+    **data.SENTENCES,
     LACKS: _not_judged,
     "not_in_reply": _not_in_reply,
     "no_reply": lambda _: "no reply",
@@ -363,4 +381,4 @@ SENTENCES: Mapping[str, Callable[[Facts], str]] = {
         "the bar lies inside the interval although all is labelled: judge more examples"
     ),
 }
-"""What the codes with facts say; a code without is told as it is."""
+"""What the codes say; one that is not here is told as it is."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from ragstone.argument import Notice
 from ragstone.decisions.quantity import Quantity
-from ragstone.errors import InputError, UnknownName
+from ragstone.errors import UnknownName
 from ragstone.has_page import HasPage
 from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
@@ -208,7 +208,7 @@ def _calibration(
     estimates = tuple(estimate(part, level=level) for part in parts if part.judged.height)
     checks = tuple(_checks(of, criterion, level, seed))
     if not estimates and not checks:
-        raise InputError(of.nothing_in_common())
+        raise of.nothing_in_common()
     whole = [part for part in parts if not part.group and part.n_labels]
     scores = [part.example_scores() for part in whole]
     return Calibration(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragstone.argument import argument, call, marked
+from ragstone.argument import argument, call
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
@@ -237,22 +237,24 @@ class LabelledRun:
                     f"{argument('judge', 'local')}, or a model."
                 )
 
-    def nothing_in_common(self) -> str:
-        """Why no label is about anything that a judge of the run said."""
+    def nothing_in_common(self) -> InputError:
+        """Says why no label is about anything that a judge of the run said."""
         source, run = self.labels.source, self.run.path
         valued = [column for kind, column in self.labels.columns if kind == METRIC]
         left_out = [one for one in valued if one in self.scored.metrics and one not in self.names]
         if left_out:
             asked = ", ".join(self.names)
-            return f"{source} has labels of {', '.join(left_out)}, and only {asked} is asked for."
+            return InputError(
+                f"{source} has labels of {', '.join(left_out)}, and only {asked} is asked for."
+            )
         if own := list(self._own_words()):
-            return f"{source}: {' '.join(own[:1])}"
+            return InputError(f"{source}: {' '.join(own[:1])}")
         there = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
-        notes = "".join(f"\n  {marked(note)}" for note in self.labels.notes)
-        return (
+        return InputError(
             f"{source} has {there or 'no label that counts'}, which no judgement and no metric of "
             f"{run} answers. Name the metric that a column is the value of: "
-            f"{argument('columns', {'METRIC': 'COLUMN'})}.{notes}"
+            f"{argument('columns', {'METRIC': 'COLUMN'})}.",
+            notes=self.labels.notes,
         )
 
     def _named(self, metrics: Sequence[str]) -> list[str]:
@@ -270,7 +272,7 @@ def people_of(run: Run, labels: Sequence[str | Path], metric: str) -> pl.DataFra
     """
     of = LabelledRun(run, labels_for(labels, run, None), metrics=[metric])
     if not of.scores:
-        raise InputError(of.nothing_in_common())
+        raise of.nothing_in_common()
     (scores,) = of.scores.values()
     return scores.select("example_id", PEOPLE, "weight").filter(pl.col(PEOPLE).is_not_null())
 

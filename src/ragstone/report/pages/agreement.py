@@ -35,6 +35,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
+from ragstone.report.words import words
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.interval import Interval
 
@@ -96,8 +97,8 @@ def agreement_page(
         sections.append(section(_overview(compared)))
     sections += [Section(tuple(_blocks(one)), _title(one)) for one in compared]
     if alone:
-        words = quiet("labelled by one annotator alone, so there is nothing to compare  ")
-        sections.append(section(Paragraphs(((words, alone),))))
+        alone_said = quiet("labelled by one annotator alone, so there is nothing to compare  ")
+        sections.append(section(Paragraphs(((alone_said, alone),))))
     if not found:
         nothing = "No label counts, so there is nothing to compare."
         sections.append(section(Paragraphs((nothing,))))
@@ -123,7 +124,7 @@ def _header(
         ("set aside", labels.n_set_aside, labels.set_aside),
     ):
         if left:
-            reasons = ", ".join(f"{reason} {count:,}" for reason, count in why.items())
+            reasons = ", ".join(f"{words(reason)} {count:,}" for reason, count in why.items())
             yield Note(word, Phrase(f"{left:,}, not used: {reasons}", "caution"))
     for rule, several in groupby(sorted(broken, key=lambda one: one.rule), lambda one: one.rule):
         ones = list(several)
@@ -131,8 +132,8 @@ def _header(
             f"{one.example_id} ({_who(one.annotator)})" for one in ones[:SHOWN_BROKEN]
         )
         rest = f" and {len(ones) - SHOWN_BROKEN:,} more" if len(ones) > SHOWN_BROKEN else ""
-        words = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
-        yield Note(rule.replace("_", " "), Phrase(words, "caution"))
+        said = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
+        yield Note(rule.replace("_", " "), Phrase(said, "caution"))
 
 
 def _overview(found: Sequence[ColumnAgreement]) -> Table:
@@ -158,11 +159,11 @@ def _overview(found: Sequence[ColumnAgreement]) -> Table:
 
 def _title(one: ColumnAgreement) -> Words:
     shared = "all" if one.n_shared == one.n_items else f"{one.n_shared:,}"
-    words = [f"{one.scale} · {counted(one.n_items, 'item')}, {shared} labelled by two or more"]
-    words += [counted(one.n_clusters, "cluster")] if one.n_clusters < one.n_shared else []
-    words += [f"{one.n_divided:,} divided"]
-    words += [counted(len(one.ties), "tie")] if one.ties else []
-    return (strong(one.name), "  ", quiet(" · ".join(words)))
+    parts = [f"{one.scale} · {counted(one.n_items, 'item')}, {shared} labelled by two or more"]
+    parts += [counted(one.n_clusters, "cluster")] if one.n_clusters < one.n_shared else []
+    parts += [f"{one.n_divided:,} divided"]
+    parts += [counted(len(one.ties), "tie")] if one.ties else []
+    return (strong(one.name), "  ", quiet(" · ".join(parts)))
 
 
 def _blocks(one: ColumnAgreement) -> Iterator[Block]:

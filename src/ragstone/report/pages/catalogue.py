@@ -22,7 +22,7 @@ from ragstone.report.page import (
     section,
     strong,
 )
-from ragstone.report.words import FIRST, who_can
+from ragstone.report.words import FIRST, who_can, words
 
 BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
@@ -57,7 +57,7 @@ def metric_page(one: MetricEntry) -> Page:
         *(Note("filled by", who_can(by)) for by in one.filled_by),
         *([Note("requires", ", ".join(one.requires))] if one.requires else []),
         *(Note("parameters", f"{name} = {value!r}") for name, value in one.parameters.items()),
-        *(Note("aliases", alias_note(alias) or alias) for alias in one.aliases),
+        *(Note("aliases", words(alias_note(alias) or alias)) for alias in one.aliases),
     ]
     lines = tuple(OutlineItem(line) for line in one.docstring.split("\n"))
     sections = (section(Facts(tuple(facts)), Outline(lines)),)
