@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from ragstone.run import Estimate, Run
+from ragstone.run.forms import Manifest
 
 MISSING = "missing"
 Score = float | None | str
@@ -29,8 +30,8 @@ class MadeRun(Run):
         self.names = list(dict.fromkeys(metric for *_, metric, _ in self.rows))
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
-        return {"cluster": "question_id", "data": {}, "judged": [], "ragstone": "0"}
+    def form(self) -> Manifest:
+        return Manifest.model_construct(cluster="question_id", judged=[], ragstone="0")
 
     @property
     def estimate_list(self) -> tuple[Estimate, ...]:

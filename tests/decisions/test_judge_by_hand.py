@@ -27,6 +27,8 @@ from ragstone.labels.read import labels_of
 from ragstone.labels.table import SCHEMA, LabelTable
 from ragstone.metrics import parse_metric
 from ragstone.run import Run, evaluate
+from ragstone.run.forms import JudgeForm, Manifest
+from ragstone.run.settings import RunSettings
 
 RATE = ValueRange(0.0, 1.0, "+", rate=True)
 SHARE = ValueRange(0.0, 1.0, "+", rate=False)
@@ -242,8 +244,11 @@ class Judged:
     """A run of which only the manifest is there."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        judges = [{"name": name, "kinds": ["claims"]} for name in ("m", "local", "human:ann")]
-        self.manifest = {"settings": settings, "judges": [*judges, {"name": "mute", "kinds": []}]}
+        kinds = {"m": ["claims"], "local": ["claims"], "human:ann": ["claims"], "mute": []}
+        self.form = Manifest.model_construct(
+            settings=RunSettings(**settings),
+            judges=[JudgeForm(name=name, about="", kinds=filled) for name, filled in kinds.items()],
+        )
 
 
 def judged(**changed: Any) -> Run:

@@ -19,6 +19,9 @@ from ragstone.decisions.comparing.sameness import measured_by
 from ragstone.decisions.comparing.sides import Values
 from ragstone.decisions.scored import Scored, ValueRange
 from ragstone.run import Estimate
+from ragstone.run.forms import Manifest
+from ragstone.run.models import ModelNames
+from ragstone.run.settings import RunSettings
 
 from .conftest import MadeRun
 
@@ -103,8 +106,11 @@ class Judged(MadeRun):
         self.given, self.judged, self.signed = settings or {}, judged, signature
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
-        return {**super().manifest, "settings": {**NOTHING, **self.given}, "judged": self.judged}
+    def form(self) -> Manifest:
+        settings = RunSettings(**{**NOTHING, **self.given})
+        return super().form.model_copy(
+            update={"settings": settings, "judged": self.judged, "models": ModelNames()}
+        )
 
     @property
     def estimate_list(self) -> tuple[Estimate, ...]:

@@ -75,7 +75,7 @@ def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     assert rows["vague"].to_list() == [True, True, False]
     (estimate,) = [one for one in found.estimate_list if not one.group]
     assert estimate.value == pytest.approx(2 / 3)
-    record = dossier(found, "1")
+    record = dossier(found, "1").to_dict()
     assert [claim["vague"]["vague"] for claim in record["claims"]] == [True, True, False]
     shown = CliRunner().invoke(app, ["show", str(found.path), "1"]).stdout
     assert "vague  vague true" in shown

@@ -7,10 +7,23 @@ from typing import Any
 
 import pytest
 
+from ragstone.examples import Context, Example, Turn
+from ragstone.examples.labels import Unit
+from ragstone.judgements import KINDS
 from ragstone.metrics import parse_metric
+from ragstone.report.dossier import (
+    PLACES,
+    Dossier,
+    ExampleScore,
+    JudgedPart,
+    JudgementRow,
+    SaidOfPart,
+    asks_about,
+)
 from ragstone.report.page import Block, Page, Section
 from ragstone.report.render.terminal import as_text
 from ragstone.run.estimate import Estimate
+from ragstone.run.forms import NO_DATA, JudgeForm, Manifest
 
 
 @dataclass
@@ -19,9 +32,68 @@ class HandMadeRun:
 
     estimate_list: tuple[Estimate, ...]
     manifest: dict[str, Any] = field(default_factory=dict)
+    """Of its manifest what matters."""
     path: Path | None = Path("runs/cornwall")
     signature: str = "ragstone 0.1.0 · judge local/1 · data 4f1c22"
     exit_status: int = 0
+
+    @property
+    def form(self) -> Manifest:
+        said = self.manifest
+        return Manifest.model_construct(
+            suites=said.get("suites", []),
+            judges=[JudgeForm(**judge) for judge in said.get("judges", ())],
+            data=NO_DATA.model_copy(update=said.get("data", {})),
+        )
+
+
+def dossier_of(**known: Any) -> Dossier:
+    """A dossier of which only what matters is given, in the words of its JSON."""
+
+    def row(kind: str, values: dict[str, Any]) -> JudgementRow:
+        return JudgementRow(KINDS[kind], {"reason": None, "judge": "m", **values})
+
+    def rows(kind: str, said: Any) -> SaidOfPart:
+        found = said if isinstance(said, list) else [said] if said else []
+        return SaidOfPart(tuple(row(kind, one) for one in found), isinstance(said, list))
+
+    def part(unit: Unit, one: dict[str, Any]) -> JudgedPart:
+        said = {ask.kind: rows(ask.kind, one.get(ask.kind)) for ask in asks_about(unit)}
+        own = {name: value for name, value in one.items() if name not in said}
+        at = one.get("rank", one.get("index", 0))
+        return JudgedPart(at, one.get("text"), own, said, one.get("reference", 0))
+
+    contexts = known.get("contexts", [])
+    return Dossier(
+        Example(
+            id=known.get("id", "q1"),
+            question_id="q1",
+            system="a",
+            question="How long?",
+            contexts=None
+            if contexts is None
+            else tuple(
+                Context(one.get("id", ""), one.get("text"), one["rank"], one.get("score"))
+                for one in contexts
+            ),
+            answer=known.get("answer", "90 m."),
+            reference=tuple(known.get("reference", ())),
+            history=tuple(Turn(**turn) for turn in known.get("history", ())),
+            policy=known.get("policy"),
+            slices=known.get("slices", {}),
+            labels=known.get("labels", {}),
+        ),
+        {
+            unit: tuple(part(unit, one) for one in known.get(place) or ())
+            for unit, place in PLACES.items()
+        },
+        {
+            kind: tuple(row(kind, one) for one in found)
+            for kind, found in known.get("judgements", {}).items()
+        },
+        tuple(ExampleScore(**score) for score in known.get("scores", ())),
+        tuple(known.get("calls", ())),
+    )
 
 
 def make_estimate(metric: str, value: float | None = None, **known: Any) -> Estimate:
@@ -60,6 +132,11 @@ def page_of() -> Callable[..., Page]:
         return Page(sections=tuple(Section((block,)) for block in blocks), **facts)
 
     return made
+
+
+@pytest.fixture
+def found() -> Callable[..., Dossier]:
+    return dossier_of
 
 
 @pytest.fixture

@@ -1,16 +1,17 @@
 """What questions to models took: tokens, money, attempts, replies."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ragstone.models.chat import Usage
 from ragstone.report.calls import call_items, cost, tokens, took
 from ragstone.report.page import OutlineItem, Phrase, plain
+from ragstone.run import Entry
+from ragstone.run.calls.entries import Attempt, Totals
 
-TOTALS: dict[str, Any] = {
-    "calls": 0, "from_cache": 0, "prompt": 0, "cached": 0, "completion": 0, "usd": 0.0,
-    "unpriced": 0,
-}  # fmt: skip
+KEY = "abcdefghijkl"
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ TOTALS: dict[str, Any] = {
 )  # fmt: skip
 def test_a_run_says_what_all_its_questions_took(known: dict[str, Any], said: str) -> None:
     """A run that only took replies of earlier ones paid nothing, and says no cost."""
-    assert took(TOTALS | known) == said
+    assert took(Totals(**{"usd": 0.0, **known})) == said
 
 
 @pytest.mark.parametrize(
@@ -56,19 +57,17 @@ def test_money_is_told_to_a_hundredth_of_a_cent_below_a_dollar(
 def test_a_server_may_tell_a_part_of_the_tokens(
     prompt: int | None, completion: int | None, cached: int | None, reasoning: int | None, said: str
 ) -> None:
-    usage = {"prompt": prompt, "completion": completion, "cached": cached, "reasoning": reasoning}
-    assert tokens(usage) == said
+    assert tokens(Usage(prompt, completion, cached, reasoning)) == said
 
 
-def attempt(**known: Any) -> dict[str, Any]:
-    usage = {"prompt": 9, "completion": 2, "cached": None, "reasoning": None}
-    return {"number": 1, "source": "model", "seconds": 1.25, "finish": "stop", "trouble": None,
-            "words": None, "reply": "yes", "usage": usage, "usd": 0.01, **known}  # fmt: skip
+def attempt(**known: Any) -> Attempt:
+    first = Attempt(KEY, 1, "model", 0.0, 1.25, reply="yes", finish="stop",
+                    usage=Usage(prompt=9, completion=2), usd=0.01)  # fmt: skip
+    return replace(first, **known)
 
 
-def item(*attempts: dict[str, Any], prompts: bool = False) -> OutlineItem:
-    call = {"task": "claims", "judge": "m", "key": "abcdefghijkl", "system": "Judge.",
-            "parts": ["Is ", "it?"], "attempts": attempts}  # fmt: skip
+def item(*attempts: Attempt, prompts: bool = False) -> OutlineItem:
+    call = Entry(KEY, "m", "claims", "q1", 0, "Judge.", ("Is ", "it?"), "{}", attempts)
     (found,) = call_items([call], prompts=prompts)
     return found
 
@@ -86,7 +85,7 @@ def test_an_attempt_says_its_time_its_tokens_and_its_cost() -> None:
 
 
 def test_an_attempt_without_an_answer_says_its_time_and_what_went_wrong() -> None:
-    late = attempt(finish=None, reply=None, trouble="timeout")
+    late = attempt(finish=None, reply="", trouble="timeout")
     assert said(item(late, attempt(number=2))) == [
         "1.25 s", "timeout", "attempt 2: 1.25 s, 9 tokens sent, 2 back, $0.0100", "yes",
     ]  # fmt: skip

@@ -69,21 +69,21 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_worst_examples_come_worst_first(run: Run) -> None:
     found = worst(run, metrics=["precision"], limit=5)["precision"]
-    assert [(row["example_id"], row["value"]) for row in found] == [
+    assert [(row.example_id, row.value) for row in found] == [
         ("pier-b", 0.0),
         ("pier-a", 0.5),
     ]
-    assert found[0]["question"] == "How long is the pier?"
+    assert found[0].question == "How long is the pier?"
 
 
 def test_worst_leaves_out_what_could_not_be_better(run: Run) -> None:
     found = worst(run, metrics=["token_f1"], limit=5)["token_f1"]
-    assert "pier-a" not in [row["example_id"] for row in found]
+    assert "pier-a" not in [row.example_id for row in found]
 
 
 def test_a_metric_without_a_better_end_has_no_worst_unless_named(run: Run) -> None:
     assert "abstention" not in worst(run)
-    assert worst(run, metrics=["abstention"])["abstention"][0]["example_id"] == "mine-a"
+    assert worst(run, metrics=["abstention"])["abstention"][0].example_id == "mine-a"
 
 
 def test_summary_shows_question_and_answer(run: Run, text: Callable[..., str]) -> None:
@@ -93,7 +93,7 @@ def test_summary_shows_question_and_answer(run: Run, text: Callable[..., str]) -
 
 
 def test_dossier_holds_all_that_was_judged_as_json(run: Run) -> None:
-    found = json.loads(json.dumps(dossier(run, "pier-a"), allow_nan=False))
+    found = json.loads(json.dumps(dossier(run, "pier-a").to_dict(), allow_nan=False))
     assert [context["relevance"]["relevant"] for context in found["contexts"]] == [True, False]
     assert [context["relevance"]["judge"] for context in found["contexts"]] == ["human", "human"]
     assert found["claims"][0]["support"]["verdict"] == "supported"

@@ -4,16 +4,11 @@ from typing import Any
 
 from ragstone.report.why import why
 
+from .conftest import dossier_of as found
+
 
 def judged(verdict: str | None, reason: str | None = None) -> dict[str, Any]:
     return {"verdict": verdict, "reason": reason}
-
-
-def found(**known: Any) -> dict[str, Any]:
-    return {
-        "claims": [], "statements": [], "gold_evidence": [], "contexts": None, "judgements": {},
-        **known,
-    }  # fmt: skip
 
 
 def claim(text: str, support: Any = None, *agreement: Any) -> dict[str, Any]:

@@ -101,26 +101,26 @@ def _notes(run: "Run") -> Iterator[str]:
     from ragstone.examples.labels import RULES
     from ragstone.run.remarks import of_sizes
 
-    data = run.manifest["data"]
-    if rejected := data.get("rejected"):
+    data = run.form.data
+    if rejected := data.rejected:
         lie = "lies" if rejected == 1 else "lie"
         yield (
             f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run.path}/rejected.jsonl. "
-            f"The first: {data['rejected_for'][0]}."
+            f"The first: {data.rejected_for[0]}."
         )
-    broken = data.get("label_violations", {})
+    broken = data.label_violations
     if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
         yield (
             f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
             f"a hard rule, scored as given: {run.path}/label_violations.jsonl."
         )
-    if ties := data.get("label_ties"):
+    if ties := data.label_ties:
         stay = "label stays" if ties == 1 else "labels stay"
         yield f"{ties:,} {stay} open, for annotators are split: {run.path}/label_ties.jsonl."
-    if unknown := data.get("labels_of_nothing"):
+    if unknown := data.labels_of_nothing:
         yield f"label files name examples that are not there, such as {', '.join(unknown)}."
-    yield from run.manifest.get("remarks", ())
-    yield from of_sizes(run.estimate_list, run.manifest["cluster"])
+    yield from run.form.remarks
+    yield from of_sizes(run.estimate_list, run.form.cluster)
     for metric, (count, possible) in run.too_much_missing.items():
         yield f"{metric}: {count:,} of {possible:,} scores are missing."
 

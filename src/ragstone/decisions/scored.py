@@ -55,7 +55,7 @@ class Scored:
 
     def __init__(self, run: Run, *, cluster: str | None = None, by: Sequence[str] = ()) -> None:
         self.run = run
-        self.cluster = cluster or str(run.manifest["cluster"])
+        self.cluster = cluster or run.form.cluster
         self.by = tuple(dict.fromkeys(name for name in by if name != "system"))
 
     @property
@@ -67,9 +67,9 @@ class Scored:
         asked = (
             () if self._asked is None or self._asked.note is None else (noticed(self._asked.note),)
         )
-        if self.cluster != self.run.manifest["cluster"]:
+        if self.cluster != self.run.form.cluster:
             return asked
-        said = self.run.manifest.get("remarks", ())
+        said = self.run.form.remarks
         return (*asked, *(one for one in said if Reason.read(one).code == NOT_INDEPENDENT))
 
     @cached_property

@@ -3,8 +3,8 @@
 run_page        what `ragstone evaluate` prints: who judged, every estimate, the small print
 worst_page      what `ragstone show RUN` prints: the worst examples of each metric
 example_page    what `ragstone show RUN EXAMPLE` prints
-worst           the worst examples of each metric, as plain data
-dossier         all that is known of one example, as plain data
+worst           the worst examples of each metric
+dossier         all that is known of one example
 catalogue       every metric and suite, as plain data and as pages (a module)
 export_table    scores, estimates, judgements or examples as one table
 graphrag_table  the columns of a GraphRAG report, in percent

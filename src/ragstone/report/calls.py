@@ -1,48 +1,48 @@
 """Calls: the questions that were put to models about an example, with replies and cost."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+
+from ragstone.models.chat import Usage
+from ragstone.run import Entry
+from ragstone.run.calls.entries import Attempt, Totals
 
 from .page import OutlineItem, Phrase, quiet, strong
 
-Record = Mapping[str, Any]
 
-
-def call_items(found: Sequence[Record], *, prompts: bool = False) -> Iterator[OutlineItem]:
+def call_items(found: Sequence[Entry], *, prompts: bool = False) -> Iterator[OutlineItem]:
     """One item a question: what it took, what went wrong, and the reply as it came."""
     for call in found:
-        head = (strong(call["task"]), f"  {call['judge']}", quiet(f"  {call['key'][:8]}"))
+        head = (strong(call.task), f"  {call.judge}", quiet(f"  {call.key[:8]}"))
         inner = []
         if prompts:
-            told = (call["system"], "".join(call["parts"]))
+            told = (call.system, "".join(call.parts))
             inner += [OutlineItem(quiet(text)) for text in told]
-        for attempt in call["attempts"]:
+        for attempt in call.attempts:
             inner.append(OutlineItem(quiet(_took(attempt))))
-            if attempt["trouble"]:
-                words = f": {attempt['words']}" if attempt["words"] else ""
-                inner.append(OutlineItem(Phrase(f"{attempt['trouble']}{words}", "caution")))
-            if attempt["reply"]:
-                inner.append(OutlineItem(Phrase(_pretty(attempt["reply"]), "text")))
+            if attempt.trouble:
+                words = f": {attempt.words}" if attempt.words else ""
+                inner.append(OutlineItem(Phrase(f"{attempt.trouble}{words}", "caution")))
+            if attempt.reply:
+                inner.append(OutlineItem(Phrase(_pretty(attempt.reply), "text")))
         yield OutlineItem(head, tuple(inner))
 
 
-def took(totals: Record) -> str:
+def took(totals: Totals) -> str:
     """What all questions of a run took.
 
-    >>> took({"calls": 350, "from_cache": 50, "prompt": 9000, "cached": 0, "completion": 700,
-    ...       "usd": 0.0123, "unpriced": 0})
+    >>> took(Totals(calls=350, from_cache=50, prompt=9000, completion=700, usd=0.0123))
     '350 calls of models, 50 replies of earlier runs, 9,000 tokens sent, 700 back, $0.0123'
     """
-    told = [f"{totals['calls']:,} call{'' if totals['calls'] == 1 else 's'} of models"]
-    if totals["from_cache"]:
-        told.append(f"{totals['from_cache']:,} replies of earlier runs")
-    if totals["prompt"]:
-        cached = f" ({totals['cached']:,} from the server's cache)" if totals["cached"] else ""
-        told.append(f"{totals['prompt']:,} tokens sent{cached}, {totals['completion']:,} back")
-    if totals["calls"]:
-        more = f" and {totals['unpriced']:,} calls not priced" if totals["unpriced"] else ""
-        told.append(cost(None) if totals["usd"] is None else f"{cost(totals['usd'])}{more}")
+    told = [f"{totals.calls:,} call{'' if totals.calls == 1 else 's'} of models"]
+    if totals.from_cache:
+        told.append(f"{totals.from_cache:,} replies of earlier runs")
+    if totals.prompt:
+        cached = f" ({totals.cached:,} from the server's cache)" if totals.cached else ""
+        told.append(f"{totals.prompt:,} tokens sent{cached}, {totals.completion:,} back")
+    if totals.calls:
+        more = f" and {totals.unpriced:,} calls not priced" if totals.unpriced else ""
+        told.append(cost(None) if totals.usd is None else f"{cost(totals.usd)}{more}")
     return ", ".join(told)
 
 
@@ -57,30 +57,28 @@ def cost(usd: float | None) -> str:
     return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
 
 
-def tokens(usage: Record) -> str:
+def tokens(usage: Usage) -> str:
     """What a reply took; nothing where the server does not say.
 
-    >>> tokens({"prompt": 2413, "completion": 120, "cached": 1920, "reasoning": None})
+    >>> tokens(Usage(prompt=2413, completion=120, cached=1920))
     '2,413 tokens sent (1,920 from its cache), 120 back'
     """
-    if usage["prompt"] is None and usage["completion"] is None:
+    if usage.prompt is None and usage.completion is None:
         return "tokens not known"
-    sent = (
-        "tokens sent not known" if usage["prompt"] is None else f"{usage['prompt']:,} tokens sent"
-    )
-    cached = f" ({usage['cached']:,} from its cache)" if usage["cached"] else ""
-    back = "" if usage["completion"] is None else f", {usage['completion']:,} back"
-    thought = f" ({usage['reasoning']:,} of them unseen)" if usage["reasoning"] else ""
+    sent = "tokens sent not known" if usage.prompt is None else f"{usage.prompt:,} tokens sent"
+    cached = f" ({usage.cached:,} from its cache)" if usage.cached else ""
+    back = "" if usage.completion is None else f", {usage.completion:,} back"
+    thought = f" ({usage.reasoning:,} of them unseen)" if usage.reasoning else ""
     return f"{sent}{cached}{back}{thought}"
 
 
-def _took(attempt: Record) -> str:
-    if attempt["source"] == "cache":
+def _took(attempt: Attempt) -> str:
+    if attempt.source == "cache":
         return "the reply of an earlier run, from the cache"
-    which = f"attempt {attempt['number']}: " if attempt["number"] > 1 else ""
-    if attempt["finish"] is None:
-        return f"{which}{attempt['seconds']:.2f} s"
-    told = (f"{attempt['seconds']:.2f} s", tokens(attempt["usage"]), cost(attempt["usd"]))
+    which = f"attempt {attempt.number}: " if attempt.number > 1 else ""
+    if attempt.finish is None:
+        return f"{which}{attempt.seconds:.2f} s"
+    told = (f"{attempt.seconds:.2f} s", tokens(attempt.usage), cost(attempt.usd))
     return f"{which}{', '.join(told)}"
 
 

@@ -1,20 +1,21 @@
-"""Dossier: all that a run knows of one example, as plain data."""
+"""Dossier: all that a run knows of one example."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
 
 from ragstone.errors import UnknownName
+from ragstone.examples import Example
 from ragstone.examples.labels import FIELDS, Unit
-from ragstone.judgements import ASKS, KINDS, Ask, Claims, Statements, View
+from ragstone.examples.table import from_frame
+from ragstone.judgements import ASKS, KINDS, Ask, Claims, Kind, Statements
+from ragstone.run import Entry
 
 from .stored import Readable
 
 NEAR = 5_000
-Rows = list[dict[str, Any]]
 
 PLACES: Mapping[Unit, str] = {
     "claim": FIELDS["claim"],
@@ -25,14 +26,134 @@ PLACES: Mapping[Unit, str] = {
 """Where the units of which there are several stand."""
 
 
-def dossier(run: Readable, example: str) -> dict[str, Any]:
-    """The example, and beside each part of it what was judged.
+@dataclass(frozen=True, slots=True)
+class JudgementRow:
+    """A row of a kind's table: ``values`` by the columns that the kind declares."""
 
-    ``contexts`` carry their relevance, ``claims`` and ``statements`` their
-    support and agreement, ``gold_evidence`` its support, each also what a kind of a user's own says
-    of it; other kinds stand under ``judgements``. ``scores`` is one entry a metric, with its
-    status. ``calls`` are the questions that were put to models, with the exact prompt, every reply
-    and its cost.
+    kind: type[Kind]
+    values: Mapping[str, Any]
+
+    @property
+    def judge(self) -> str:
+        """Who said so."""
+        return str(self.values["judge"])
+
+    @property
+    def reason(self) -> str:
+        """Why; empty where the judge gave none."""
+        return self.values["reason"] or ""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidOfPart:
+    """The rows of a kind about one part of an example, ``several`` where that is held against
+    every reference; else at most one."""
+
+    rows: tuple[JudgementRow, ...]
+    several: bool
+
+    def to_record(self) -> Any:
+        """As JSON has it: a list where there may be several, else the row, or null."""
+        rows = [row.values for row in self.rows]
+        return rows if self.several else next(iter(rows), None)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPart:
+    """A context, claim, statement or piece of gold evidence, and what was said of it.
+
+    Attributes:
+        place: The rank of a context; else its position, from 0.
+        text: None of a context of which the id alone is known.
+        own: What it has itself, as JSON has it.
+        said: What was said of it, by kind.
+        reference: Of a statement: of which reference, from 0.
+    """
+
+    place: int
+    text: str | None
+    own: Mapping[str, Any]
+    said: Mapping[str, SaidOfPart]
+    reference: int = 0
+
+    def rows(self, kind: str) -> tuple[JudgementRow, ...]:
+        """What a kind says of it."""
+        return self.said[kind].rows
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleScore:
+    """What a metric gave the example: a value, or why there is none."""
+
+    metric: str
+    status: str
+    value: float | None
+    label: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """An example, and beside each part of it what was judged.
+
+    Attributes:
+        example: As it was given.
+        parts: Its contexts with their relevance, claims and statements with their support and
+            agreement, gold evidence with its support, each also with what a kind of a user's own
+            says of it.
+        judgements: The rows of the other kinds that there are, by kind.
+        scores: One for each metric.
+        calls: The questions that were put to models: prompt, replies and cost.
+    """
+
+    example: Example
+    parts: Mapping[Unit, tuple[JudgedPart, ...]]
+    judgements: Mapping[str, tuple[JudgementRow, ...]]
+    scores: tuple[ExampleScore, ...]
+    calls: tuple[Entry, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``ragstone show RUN EXAMPLE --json`` prints."""
+        of, grades = self.example, self.example.reference_contexts
+        parts = {
+            PLACES[unit]: [
+                {**one.own, **{kind: said.to_record() for kind, said in one.said.items()}}
+                for one in found
+            ]
+            for unit, found in self.parts.items()
+        }
+        return {
+            "id": of.id,
+            "question_id": of.question_id,
+            "system": of.system,
+            "question": of.question,
+            "history": [asdict(turn) for turn in of.history],
+            "policy": of.policy,
+            PLACES["context"]: None if of.contexts is None else parts[PLACES["context"]],
+            "answer": of.answer,
+            PLACES["claim"]: parts[PLACES["claim"]],
+            "reference": list(of.reference),
+            PLACES["statement"]: parts[PLACES["statement"]],
+            PLACES["evidence"]: parts[PLACES["evidence"]],
+            "reference_contexts": None
+            if grades is None
+            else [{"id": id, "grade": grade} for id, grade in grades.items()],
+            "judgements": {
+                kind: [row.values for row in rows] for kind, rows in self.judgements.items()
+            },
+            "scores": [asdict(score) for score in self.scores],
+            "calls": [asdict(call) for call in self.calls],
+            "slices": dict(of.slices),
+            "labels": dict(of.labels),
+            "meta": dict(of.meta),
+        }
+
+
+Judgements = Mapping[str, tuple[JudgementRow, ...]]
+
+
+def dossier(run: Readable, example: str) -> Dossier:
+    """All that a run knows of one example.
 
     Raises:
         UnknownName: The run has no such example; names that are near.
@@ -44,48 +165,32 @@ def dossier(run: Readable, example: str) -> dict[str, Any]:
         near = ids.filter(ids.str.starts_with(example[:2])).head(NEAR).to_list()
         known = near or ids.head(NEAR).to_list()
         raise UnknownName("example", example, known, hint="ragstone show RUN lists some.")
-    record = found.row(0, named=True)
-    judged = {kind: _rows(run.judgements(kind), example) for kind in KINDS}
-    claims, statements = (_made(judged, view) for view in (Claims, Statements))
+    (one,) = from_frame(found)
+    judged = {kind: _rows(run.judgements(kind), KINDS[kind], example) for kind in KINDS}
     placed = {ask.kind for unit in PLACES for ask in asks_about(unit)}
     made = {*Claims.made_by, *Statements.made_by}
-    return {
-        "id": record["id"],
-        "question_id": record["question_id"],
-        "system": record["system"],
-        "question": record["question"],
-        "history": record["history"],
-        "policy": record["policy"],
-        "contexts": record["contexts"]
-        and [
-            {**context, **_beside(judged, "context", context)}
-            for context in sorted(record["contexts"], key=lambda context: int(context["rank"]))
-        ],
-        "answer": record["answer"],
-        PLACES["claim"]: [{**one, **_beside(judged, "claim", one)} for one in claims],
-        "reference": record["reference"],
-        PLACES["statement"]: [{**one, **_beside(judged, "statement", one)} for one in statements],
-        PLACES["evidence"]: [
-            {"text": text, **_beside(judged, "evidence", {"index": at})}
-            for at, text in enumerate(record["evidence"])
-        ],
-        "reference_contexts": record["reference_contexts"],
-        "judgements": {
-            kind: rows for kind, rows in judged.items() if rows and kind not in placed | made
-        },
-        "scores": run.scores()
+    scores = (
+        run.scores()
         .filter(pl.col("example_id") == example)
-        .select("metric", "status", "value", "label", "reason")
-        .with_columns(pl.col("metric", "status").cast(pl.String))
-        .to_dicts(),
-        "calls": [asdict(call) for call in run.calls(example)],
-        "slices": json.loads(record["slices"]),
-        "labels": json.loads(record["labels"]),
-        "meta": json.loads(record["meta"]),
-    }  # fmt: skip
+        .select(
+            pl.col("metric", "status").cast(pl.String), "value", "label", "reason",
+        )
+    )  # fmt: skip
+    return Dossier(
+        one,
+        _parts(one, judged),
+        {kind: rows for kind, rows in judged.items() if rows and kind not in placed | made},
+        tuple(ExampleScore(*row) for row in scores.iter_rows()),
+        tuple(run.calls(example)),
+    )
 
 
-def _rows(frame: pl.DataFrame, example: str) -> Rows:
+def asks_about(unit: Unit) -> list[Ask]:
+    """What is asked about units of one sort."""
+    return [ask for ask in ASKS.values() if ask.over is not None and ask.over.unit == unit]
+
+
+def _rows(frame: pl.DataFrame, kind: type[Kind], example: str) -> tuple[JudgementRow, ...]:
     """One example's rows in their order, without the columns that are the same in all.
 
     Of a panel its own word; ``export`` has those of its members.
@@ -94,29 +199,49 @@ def _rows(frame: pl.DataFrame, example: str) -> Rows:
     panels = [judge for judge in rows["judge"].unique() if "," in (judge or "")]
     members = [member for panel in panels for member in panel.split(",")]
     rows = rows.filter(pl.col("judge").is_in(members).fill_null(value=False).not_())
-    return rows.drop("example_id", "subject", strict=False).unique(maintain_order=True).to_dicts()
+    rows = rows.drop("example_id", "subject", strict=False).unique(maintain_order=True)
+    return tuple(JudgementRow(kind, row) for row in rows.to_dicts())
 
 
-def asks_about(unit: Unit) -> list[Ask]:
-    """What is asked about units of one sort."""
-    return [ask for ask in ASKS.values() if ask.over is not None and ask.over.unit == unit]
+def _parts(one: Example, judged: Judgements) -> dict[Unit, tuple[JudgedPart, ...]]:
+    return {
+        "claim": _made(judged, "claim", Claims.made_by),
+        "statement": _made(judged, "statement", Statements.made_by),
+        "evidence": tuple(
+            JudgedPart(at, text, {"text": text}, _said(judged, "evidence", {"index": at}))
+            for at, text in enumerate(one.evidence)
+        ),
+        "context": tuple(
+            JudgedPart(context.rank, context.text, own, _said(judged, "context", own))
+            for context in one.contexts or ()
+            for own in (asdict(context),)
+        ),
+    }
 
 
-def _made(judged: Mapping[str, Rows], view: type[View]) -> Rows:
-    return [row for maker in view.made_by for row in judged[maker]]
+def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[JudgedPart, ...]:
+    """The claims or statements that a judge made."""
+    return tuple(
+        JudgedPart(
+            own["index"], own["text"], own, _said(judged, unit, own), own.get("reference", 0)
+        )
+        for maker in makers
+        for own in (row.values for row in judged[maker])
+    )
 
 
-def _beside(judged: Mapping[str, Rows], unit: Unit, one: Mapping[str, Any]) -> dict[str, Any]:
-    """By kind what was said of one unit, None where nothing was; where that is held against every
-    reference, a list."""
-    found: dict[str, Any] = {}
+def _said(judged: Judgements, unit: Unit, own: Mapping[str, Any]) -> dict[str, SaidOfPart]:
+    """By kind what was said of one unit."""
+    found: dict[str, SaidOfPart] = {}
     for ask in asks_about(unit):
         keys = ask.over.keys if ask.over else ()
-        known = [key for key in keys if key in one]
-        rows = [
+        known = [key for key in keys if key in own]
+        rows = tuple(
             row
             for row in judged[ask.kind]
-            if row.get("origin", unit) == unit and all(row[key] == one[key] for key in known)
-        ]
-        found[ask.kind] = rows if len(known) < len(keys) else next(iter(rows), None)
+            if row.values.get("origin", unit) == unit
+            and all(row.values[key] == own[key] for key in known)
+        )
+        several = len(known) < len(keys)
+        found[ask.kind] = SaidOfPart(rows if several else rows[:1], several)
     return found

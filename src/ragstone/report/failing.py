@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ragstone.decisions.gating.gate import Decided, GateResult
 
-from .dossier import dossier
+from .dossier import Dossier, dossier
 from .excerpt import Excerpt
 from .stored import Readable
 from .why import why
@@ -55,6 +54,6 @@ def failing(run: Readable, result: GateResult, *, limit: int = SHOWN) -> Failing
     }
 
 
-def _example(one: Decided, value: float, found: Mapping[str, Any]) -> FailingExample:
-    reasons = tuple(why(found, one.metric))
-    return FailingExample(found["id"], value, found["question"], found["answer"], reasons)
+def _example(one: Decided, value: float, found: Dossier) -> FailingExample:
+    reasons, of = tuple(why(found, one.metric)), found.example
+    return FailingExample(of.id, value, of.question, of.answer, reasons)

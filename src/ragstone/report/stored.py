@@ -1,13 +1,14 @@
 """StoredRun: what pages need of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import polars as pl
 
 from ragstone.run import Entry
 from ragstone.run.estimate import Estimate
+from ragstone.run.forms import Manifest
 
 
 class Reported(Protocol):
@@ -16,7 +17,7 @@ class Reported(Protocol):
     @property
     def path(self) -> Path | None: ...
     @property
-    def manifest(self) -> Mapping[str, Any]: ...
+    def form(self) -> Manifest: ...
     @property
     def estimate_list(self) -> Sequence[Estimate]: ...
     @property

@@ -1,22 +1,19 @@
 """Why: the judgements behind a low score, in one line each."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from ragstone.errors import RagstoneError
 from ragstone.judgements import ASKS, KINDS, Kind, Relevance, kind_of
 from ragstone.metrics import Composite, Metric, parse_metric
 
-from .dossier import PLACES, asks_about
+from .dossier import PLACES, Dossier, JudgementRow, asks_about
 from .figures import number, shortened
-
-Record = Mapping[str, Any]
 
 TEXT, LINE = 160, 320
 MOST_LINES = 3
 
 
-def why(found: Record, metric: str, *, most: int = MOST_LINES) -> list[str]:
+def why(found: Dossier, metric: str, *, most: int = MOST_LINES) -> list[str]:
     """What the judges held against an example, for one metric; the first few, and how many more.
 
     Claims and statements that are contradicted, then those that are not supported or do not
@@ -50,29 +47,28 @@ def _asks(metric: str) -> frozenset[str]:
     return asks.union(*(ASKS[ask].after for ask in asks if kind_of(ask).derived))
 
 
-def _held(found: Record, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
     """The verdict on each proposition and context that speaks against it, and a line."""
-    for what, text, kind, judged in _of_units(found, asks):
-        if against := _against(kind, judged):
-            yield against, _line(f"{what} {against}", text, judged["reason"])
+    for what, text, row in _of_units(found, asks):
+        if against := _against(row):
+            yield against, _line(f"{what} {against}", text, row.reason)
 
 
-def _of_units(found: Record, asks: frozenset[str]) -> Iterator[tuple[str, str, type[Kind], Record]]:
-    """What a unit is, its text, a kind, and what it says of it."""
-    for unit, place in PLACES.items():
-        for one in found[place] or ():
-            what = f"{unit} {one['rank']}" if unit == "context" else unit
+def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
+    """What a unit is, its text, and a row about it."""
+    for unit in PLACES:
+        for part in found.parts[unit]:
+            what = f"{unit} {part.place}" if unit == "context" else unit
+            text = "" if unit == "context" else part.text or ""
             for ask in (one for one in asks_about(unit) if one.name in asks):
-                said = one[ask.kind]
-                for row in said if isinstance(said, list) else [said] if said else []:
-                    yield what, "" if unit == "context" else one["text"], KINDS[ask.kind], row
+                yield from ((what, text, row) for row in part.rows(ask.kind))
 
 
-def _against(kind: type[Kind], row: Record) -> str:
+def _against(row: JudgementRow) -> str:
     """The verdict of a row that speaks against what it is about; empty where it does not."""
-    if kind is Relevance:
-        return "not relevant" if row["relevant"] is False else ""
-    good, verdict = _good(kind), row.get(kind.decides)
+    if row.kind is Relevance:
+        return "not relevant" if row.values["relevant"] is False else ""
+    good, verdict = _good(row.kind), row.values.get(row.kind.decides)
     return str(verdict) if good and verdict and verdict not in good else ""
 
 
@@ -80,23 +76,23 @@ def _good(kind: type[Kind]) -> tuple[str, ...]:
     return kind.columns[kind.decides].positive if kind.decides else ()
 
 
-def _others(found: Record, asks: frozenset[str]) -> Iterator[str]:
+def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
     """Judgements that carry a reason; of counting there is none."""
     of_units = [
-        (kind.name, row)
-        for _, _, kind, row in _of_units(found, asks)
-        if kind is not Relevance and not _good(kind)
+        row
+        for _, _, row in _of_units(found, asks)
+        if row.kind is not Relevance and not _good(row.kind)
     ]
     for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
-        rows = [] if KINDS[kind].derived else found["judgements"].get(kind, [])
-        for row in [*rows, *(row for name, row in of_units if name == kind)]:
+        rows = () if KINDS[kind].derived else found.judgements.get(kind, ())
+        for row in (*rows, *(one for one in of_units if one.kind.name == kind)):
             facts = [
                 _fact(name, value)
-                for name, value in row.items()
+                for name, value in row.values.items()
                 if value is not None and name not in ("judge", "reason", "probability")
             ]
-            if row["reason"]:
-                yield _line(", ".join([kind, *facts]), "", row["reason"])
+            if row.reason:
+                yield _line(", ".join([kind, *facts]), "", row.reason)
 
 
 def _fact(name: str, value: object) -> str:
@@ -105,6 +101,6 @@ def _fact(name: str, value: object) -> str:
     return f"{name} {number(value) if isinstance(value, float) else value}"
 
 
-def _line(head: str, text: str, reason: str | None) -> str:
+def _line(head: str, text: str, reason: str) -> str:
     said = f": {shortened(text, TEXT)}" if text else ""
     return f"{head}{said}{f'  ({reason})' if reason else ''}"

@@ -1,22 +1,34 @@
 """Worst: for each metric the examples it scores lowest, where to begin looking."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import polars as pl
 
 from .failing import FailingExample
 from .figures import number, scale_of, shortened
-from .page import OutlineItem, Phrase, strong
+from .page import OutlineItem, Phrase, quiet, strong
 from .stored import StoredRun
 
 SHOWN = 3
 QUESTION, ANSWER = 160, 240
 
 
+@dataclass(frozen=True, slots=True)
+class WorstExample:
+    """An example that could be better, with its score under a metric."""
+
+    example_id: str
+    system: str
+    value: float
+    label: str | None
+    question: str | None
+    answer: str | None
+
+
 def worst(
     run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOWN
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[WorstExample]]:
     """The worst examples of each metric, the very worst first, ties in the order of the data.
 
     Only examples with a value that could be better. A metric of which neither
@@ -26,7 +38,7 @@ def worst(
     chosen = [name for name in better if name in metrics or (not metrics and better[name] != "0")]
     scores = run.scores().filter(pl.col("status").cast(pl.String) == "value")
     texts = run.examples().select("id", "question", "answer")
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[WorstExample]] = {}
     for name in chosen:
         scale, value = scale_of(name), pl.col("value")
         rows = scores.filter(pl.col("metric").cast(pl.String) == name)
@@ -37,18 +49,31 @@ def worst(
         rows = rows.join(
             texts, left_on="example_id", right_on="id", how="left", maintain_order="left"
         )
-        columns = ("example_id", "system", "value", "label", "question", "answer")
-        found[name] = rows.select(columns).to_dicts()
+        columns = WorstExample.__dataclass_fields__
+        found[name] = [WorstExample(*row) for row in rows.select(*columns).iter_rows()]
     return found
 
 
-def example_item(one: FailingExample) -> OutlineItem:
+def example_item(
+    one: FailingExample | WorstExample,
+    *,
+    label: str | None = None,
+    system: str = "",
+    reasons: Sequence[str] = (),
+) -> OutlineItem:
     """An example with its score, question, answer and what is held against it."""
+    after = (quiet(f"  {system}"),) if system else ()
     return OutlineItem(
-        (strong(number(one.value)), "  ", Phrase(one.example_id, "name")),
+        (
+            strong(number(one.value)),
+            f" {label}" if label else "",
+            "  ",
+            Phrase(one.example_id, "name"),
+            *after,
+        ),
         (
             OutlineItem(Phrase(shortened(one.question, QUESTION), "text"), lead="Q"),
             OutlineItem(Phrase(shortened(one.answer, ANSWER), "text"), lead="A"),
-            *(OutlineItem(Phrase(reason, "caution"), lead="–") for reason in one.reasons),
+            *(OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons),
         ),
     )

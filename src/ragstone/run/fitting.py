@@ -71,9 +71,9 @@ def _present(name: str) -> Sequence[str]:
 def counted(name: str, manifest: Manifest) -> int | None:
     """How many rows a table of this run has; None where that was not counted."""
     if name == "examples":
-        return manifest.examples
+        return manifest.data.examples
     if name == "scores":
-        return manifest.examples * len(manifest.metrics)
+        return manifest.data.examples * len(manifest.metrics)
     if name == "ledger":
         return sum(count for *_, count in manifest.judged)
     return None

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 import polars as pl
-from pydantic import AfterValidator, BaseModel, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
-from ragstone.argument import argument
+from ragstone.argument import argument, noticed
 from ragstone.examples.table import SCHEMA
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
@@ -30,8 +30,21 @@ def _known(ask: str) -> str:
 
 Ask = Annotated[str, AfterValidator(_known)]
 
+Words = Annotated[str, AfterValidator(noticed)]
+"""A text that may name arguments."""
 
-class JudgeForm(BaseModel):
+
+class _Shown(BaseModel):
+    """What programs are shown as it stands, with all that stands beside it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``run.json`` has it."""
+        return self.model_dump(exclude_unset=True)
+
+
+class JudgeForm(_Shown):
     """A judge of the run."""
 
     name: str
@@ -46,18 +59,20 @@ class Compared(BaseModel):
     cut: Count
 
 
-class Data(BaseModel):
-    """What is said of the data."""
+class Data(_Shown):
+    """What is said of the data, in the order in which ``run.json`` has it."""
 
     source: str
-    examples: Count
-    questions: Count
-    systems: Count
+    format: Any = None
+    fingerprint: Any = None
     rejected: Count
-    rejected_for: Several[str]
+    rejected_for: Several[Words]
     label_violations: dict[str, Count]
     label_ties: Count
     labels_of_nothing: Several[str]
+    examples: Count
+    questions: Count
+    systems: Count
 
     @model_validator(mode="after")
     def _gives_reasons(self) -> Self:
@@ -66,8 +81,17 @@ class Data(BaseModel):
         return self
 
 
+NO_DATA = Data(
+    source="", rejected=0, rejected_for=[], label_violations={}, label_ties=0,
+    labels_of_nothing=[], examples=0, questions=0, systems=0,
+)  # fmt: skip
+"""Of a run under way nothing is said yet."""
+
+
 class Manifest(BaseModel):
     """``run.json``."""
+
+    model_config = ConfigDict(frozen=True)
 
     ragstone: str
     finished: bool
@@ -86,21 +110,16 @@ class Manifest(BaseModel):
     quotes: dict[str, Count]
     served: Several[tuple[str, str, Count]]
     unheard: Count
-    data: Data | None = None
-    remarks: Several[str] = []
+    data: Data = NO_DATA
+    remarks: Several[Words] = []
     calls: Totals | None = None
     files: dict[str, File] = {}
 
     @model_validator(mode="after")
     def _has_counts(self) -> Self:
-        if self.finished and self.data is None:
+        if self.finished and "data" not in self.model_fields_set:
             raise ValueError("data, for it is finished")
         return self
-
-    @property
-    def examples(self) -> int:
-        """How many the run has; none while it is under way."""
-        return 0 if self.data is None else self.data.examples
 
 
 class BlockForm(BaseModel):

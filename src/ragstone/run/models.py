@@ -1,8 +1,7 @@
 """Models: the encoder and the cross-encoder of a run, opened if its metrics need them."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from ragstone.errors import MissingDependency, ModelError, ModelFailure
 from ragstone.judgements import ASKS, BERTSCORES, Agreement, Relevance, Similarity, Support
@@ -35,12 +34,6 @@ class ModelNames:
     cross_encoder: str | None = None
     lacking: str | None = None
     strings: str | None = None
-
-    @classmethod
-    def noted(cls, manifest: Mapping[str, Any]) -> "ModelNames":
-        """Those of a run, from what ``run.json`` says."""
-        said = manifest.get("models", {})
-        return cls(**{one.name: said[one.name] for one in fields(cls) if one.name in said})
 
     def settings(self) -> dict[str, str | None]:
         """What tells a run from one with other models."""

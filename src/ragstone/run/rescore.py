@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragstone.argument import argument
+from ragstone.argument import argument, marked, throughout
 from ragstone.errors import InputError, MissingDependency, RunConflict, room_for
 from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge
@@ -212,7 +212,7 @@ def _rescored(
     evaluation.tally.resume(run.form)
     _forget(evaluation.tally, similarities.asks)
     evaluation.unanswered = sum(similarities.left.values())
-    total = run.form.examples
+    total = run.form.data.examples
     with room_for(folder.path), folder.locked():
         try:
             fresh.drop()
@@ -227,7 +227,7 @@ def _rescored(
                 if progress:
                     done = evaluation.tally.examples
                     progress(Progress("scoring", done, done / total))
-            evaluation.finish(run.manifest["data"], started)
+            evaluation.finish(throughout(run.form.data.to_dict(), marked), started)
             for name in ("ledger", Similarity.name):
                 fresh.add_other_asks(name, similarities.asks, folder)
             folder.take_over(fresh)

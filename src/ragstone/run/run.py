@@ -212,7 +212,7 @@ class Run(HasPage):
             raise MissingDependency("A pandas table", "pandas") from error
 
     def __repr__(self) -> str:
-        examples = self.manifest.get("data", {}).get("examples")
+        examples = self.form.data.examples
         return f"Run({str(self.path)!r}, {examples} examples, {len(self.estimate_list)} estimates)"
 
 

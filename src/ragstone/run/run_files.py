@@ -110,7 +110,7 @@ class RunFiles:
         check_table(file, counted(name, said), {})
         table = scan_parquet(file)
         rows = collect(table if columns is None else table.select(columns), file)
-        check_rows(name, rows, file, self.table("examples"), said.examples, said.metrics)
+        check_rows(name, rows, file, self.table("examples"), said.data.examples, said.metrics)
         return rows
 
     def _check_rows(self, name: str) -> None:

@@ -1,7 +1,6 @@
 """Settings: what a run was asked for, as ``run.json`` keeps it and a resumed run compares it."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -51,11 +50,6 @@ class RunSettings(BaseModel):
     columns: Any = None
     limit: Any = None
     skip_bad: Any = None
-
-    @classmethod
-    def of(cls, manifest: Mapping[str, Any]) -> Self:
-        """Those of a run, from what ``run.json`` says."""
-        return cls.model_validate(manifest["settings"])
 
     def to_dict(self) -> dict[str, Any]:
         """As ``run.json`` keeps them."""

@@ -1,9 +1,12 @@
 """The page of one example: what is said of each part of it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from ragstone.models.chat import Usage
+from ragstone.report.dossier import Dossier
 from ragstone.report.page import (
     Number,
     Outline,
@@ -19,21 +22,15 @@ from ragstone.report.page import (
 )
 from ragstone.report.pages.example import example_page
 from ragstone.report.render.terminal import as_text
+from ragstone.run import Entry
+from ragstone.run.calls.entries import Attempt
 
+Found = Callable[..., Dossier]
 SUPPORT: dict[str, Any] = {
     "verdict": "supported", "probability": 0.875, "evidence": ["c1"], "quote": "90 m",
     "reason": "it says so", "judge": "local",
 }  # fmt: skip
 AGREES: dict[str, Any] = {"verdict": "full", "reference": 0, "reason": None, "judge": "m"}
-
-
-def found(**known: Any) -> dict[str, Any]:
-    return {
-        "id": "q1", "system": "a", "slices": {}, "policy": None, "history": None,
-        "question": "How long?", "contexts": [], "answer": "90 m.", "claims": [], "reference": [],
-        "statements": [], "gold_evidence": [], "judgements": {}, "labels": {}, "calls": [],
-        "scores": [], **known,
-    }  # fmt: skip
 
 
 def items(page: Page, title: str) -> tuple[OutlineItem, ...]:
@@ -47,7 +44,7 @@ def said(item: OutlineItem) -> str:
     return plain(item.words)
 
 
-def test_a_context_stands_with_its_rank_score_and_what_was_said_of_it() -> None:
+def test_a_context_stands_with_its_rank_score_and_what_was_said_of_it(found: Found) -> None:
     relevance = {"relevant": True, "sufficient": True, "misleading": False, "grade": 3,
                  "reason": "it answers", "judge": "human"}  # fmt: skip
     context = {"rank": 1, "id": "c1", "score": 0.5, "text": "The pier is 90 m long.",
@@ -62,19 +59,21 @@ def test_a_context_stands_with_its_rank_score_and_what_was_said_of_it() -> None:
     ("contexts", "words"),
     [(None, "this system does not retrieve"), ([], "it retrieved nothing")],
 )
-def test_no_retrieval_and_nothing_retrieved_are_two_things(contexts: Any, words: str) -> None:
+def test_no_retrieval_and_nothing_retrieved_are_two_things(
+    found: Found, contexts: Any, words: str
+) -> None:
     assert [said(item) for item in items(example_page(found(contexts=contexts)), "Contexts")] == [
         words
     ]
 
 
-def test_a_context_without_text_or_judgement_says_so() -> None:
+def test_a_context_without_text_or_judgement_says_so(found: Found) -> None:
     bare = {"rank": 12, "id": "c1", "score": None, "text": None, "relevance": None}
     (item,) = items(example_page(found(contexts=[bare])), "Contexts")
     assert (item.lead, said(item), said(item.inner[0])) == ("12", "c1", "(no text)")
 
 
-def test_a_claim_stands_with_its_support_and_each_reference() -> None:
+def test_a_claim_stands_with_its_support_and_each_reference(found: Found) -> None:
     claim = {"index": 0, "text": "It is 90 m.", "support": SUPPORT, "agreement": [AGREES]}
     page = example_page(found(claims=[claim], reference=["90 m", "90"]))
     (item,) = items(page, "Claims of the answer")
@@ -91,13 +90,13 @@ def test_a_claim_stands_with_its_support_and_each_reference() -> None:
     ("verdict", "tone"),
     [("supported", "good"), ("contradicted", "bad"), ("absent", "caution"), ("extra", "quiet")],
 )
-def test_verdicts_have_a_tone(verdict: str, tone: Tone) -> None:
+def test_verdicts_have_a_tone(found: Found, verdict: str, tone: Tone) -> None:
     claim = {"index": 0, "text": "x", "support": {**SUPPORT, "verdict": verdict}, "agreement": []}
     (item,) = items(example_page(found(claims=[claim])), "Claims of the answer")
     assert Phrase(verdict, tone) in parts(item.inner[0].words)
 
 
-def test_what_was_not_judged_is_said() -> None:
+def test_what_was_not_judged_is_said(found: Found) -> None:
     bare: dict[str, Any] = {
         "verdict": None,
         "probability": None,
@@ -110,7 +109,7 @@ def test_what_was_not_judged_is_said() -> None:
     assert said(item.inner[0]) == "contexts: not judged  (m)"
 
 
-def test_the_answer_stands_with_its_type_and_what_it_cites() -> None:
+def test_the_answer_stands_with_its_type_and_what_it_cites(found: Found) -> None:
     judgements = {
         "response": [{"response_type": "answer", "reason": None, "judge": "m"}],
         "citations": [{"marker": "[1]", "context": "c1"}, {"marker": "[9]", "context": None}],
@@ -122,7 +121,7 @@ def test_the_answer_stands_with_its_type_and_what_it_cites() -> None:
     assert said(items(example_page(found(answer=None)), "Answer")[0]) == "–"
 
 
-def test_a_reference_stands_with_its_statements() -> None:
+def test_a_reference_stands_with_its_statements(found: Found) -> None:
     statement = {"reference": 0, "text": "90 m", "agreement": AGREES, "support": SUPPORT}
     lexical = {"reference": 0, "token_f1": 0.5, "judge": "rules"}
     page = example_page(
@@ -134,7 +133,7 @@ def test_a_reference_stands_with_its_statements() -> None:
     assert said(item.inner[1].inner[1]).startswith("contexts: supported")
 
 
-def test_other_judgements_labels_and_evidence_are_shown() -> None:
+def test_other_judgements_labels_and_evidence_are_shown(found: Found) -> None:
     page = example_page(
         found(
             judgements={"quality": [{"helpful": True, "score": None, "judge": "m", "reason": "x"}]},
@@ -149,7 +148,7 @@ def test_other_judgements_labels_and_evidence_are_shown() -> None:
     assert items(page, "Gold evidence") == (OutlineItem(Phrase("90 m", "text"), (), " 1"),)
 
 
-def test_scores_tell_zero_undefined_and_missing_apart() -> None:
+def test_scores_tell_zero_undefined_and_missing_apart(found: Found) -> None:
     scores = [
         {"metric": "hit", "status": "value", "value": 0.0, "label": "wrong", "reason": "note"},
         {"metric": "mrr", "status": "undefined", "value": None, "label": None, "reason": "no_x"},
@@ -164,13 +163,12 @@ def test_scores_tell_zero_undefined_and_missing_apart() -> None:
 
 
 @pytest.mark.parametrize("prompts", [False, True])
-def test_questions_to_models_are_told_with_what_went_wrong(prompts: bool) -> None:
-    usage = {"prompt": 9, "completion": 2, "cached": None, "reasoning": None}
-    first = {"number": 1, "source": "model", "seconds": 0.5, "finish": None, "trouble": "timeout",
-             "words": "late", "reply": None, "usage": usage, "usd": None}  # fmt: skip
-    last = first | {"number": 2, "finish": "stop", "trouble": None, "reply": '{"verdict": "yes"}'}
-    call = {"task": "support", "judge": "m", "key": "0123456789ab", "system": "You judge.",
-            "parts": ["A", "B"], "attempts": [first, last]}  # fmt: skip
+def test_questions_to_models_are_told_with_what_went_wrong(found: Found, prompts: bool) -> None:
+    key = "0123456789ab"
+    first = Attempt(key, 1, "model", 0.0, 0.5, trouble="timeout", words="late")
+    last = Attempt(key, 2, "model", 1.0, 0.5, reply='{"verdict": "yes"}', finish="stop",
+                   usage=Usage(prompt=9, completion=2))  # fmt: skip
+    call = Entry(key, "m", "support", "q1", 0, "You judge.", ("A", "B"), "{}", (first, last))
     (item,) = items(example_page(found(calls=[call]), prompts=prompts), "Questions to models")
     assert said(item) == "support  m  01234567"
     told = [said(one) for one in item.inner]
@@ -182,7 +180,7 @@ def test_questions_to_models_are_told_with_what_went_wrong(prompts: bool) -> Non
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])
-def test_an_example_fits_the_console_with_every_word(width: int) -> None:
+def test_an_example_fits_the_console_with_every_word(found: Found, width: int) -> None:
     claim = {"index": 0, "text": "word " * 40, "support": SUPPORT, "agreement": [AGREES]}
     known = {"policy": "be kind", "slices": {"topic": "sea"}}
     history = [{"role": "user", "text": "Hi"}]
@@ -193,5 +191,18 @@ def test_an_example_fits_the_console_with_every_word(width: int) -> None:
     assert printed.splitlines()[:3] == ["example   q1", "system    a", "topic     sea"]
 
 
-def test_the_record_is_what_was_found() -> None:
-    assert example_page(found(id="x")).record() == found(id="x")
+def test_the_record_holds_everything_by_the_part_it_is_about(found: Found) -> None:
+    claim = {"index": 0, "text": "It is 90 m.", "support": SUPPORT, "agreement": [AGREES]}
+    context = {"rank": 1, "id": "c1", "score": 0.5, "text": "90 m", "relevance": None}
+    score = {"metric": "hit", "status": "value", "value": 0.0, "label": None, "reason": None}
+    lexical = {"reference": 0, "token_f1": 0.5, "judge": "rules", "reason": None}
+    known: dict[str, Any] = {
+        "contexts": [context], "answer": "90 m.", "claims": [claim], "reference": ["90 m"],
+        "history": [{"role": "user", "text": "Hi"}], "policy": "be kind",
+        "judgements": {"lexical": [lexical]}, "scores": [score], "slices": {"topic": "sea"},
+        "labels": {"helpful": True},
+    }  # fmt: skip
+    assert example_page(found(id="x", **known)).record() == {
+        "id": "x", "question_id": "q1", "system": "a", "question": "How long?", "statements": [],
+        "gold_evidence": [], "reference_contexts": None, "calls": [], "meta": {}, **known,
+    }  # fmt: skip

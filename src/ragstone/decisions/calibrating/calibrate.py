@@ -15,7 +15,6 @@ from ragstone.has_page import HasPage
 from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
-from ragstone.run.settings import RunSettings
 from ragstone.stats.judging.threshold import Criterion
 
 from .checks import JudgeCheck, check_column
@@ -269,8 +268,8 @@ def _passport(
     return Passport(
         judge=identity(of.run),
         date=datetime.now(UTC).date().isoformat(),
-        data=RunSettings.of(of.run.manifest).data,
-        source=str(of.run.manifest.get("data", {}).get("source", "")),
+        data=of.run.form.settings.data,
+        source=of.run.form.data.source,
         labels=fingerprint_of_labels(of.labels),
         annotators=len(of.labels.annotators),
         n_examples=len(of.examples),

@@ -6,7 +6,6 @@ from typing import Any
 
 from ragstone.judges import fingerprint
 from ragstone.run import Run
-from ragstone.run.settings import RunSettings
 
 PARTS = ("nli", "encoder", "cross_encoder", "bertscore", "citations")
 """Settings of a run beside the models and prompts of LLMs that a judge's word depends on."""
@@ -17,8 +16,8 @@ def identity(run: Run) -> dict[str, Any]:
 
     Models stand with their parameters, prompts with the hash of their text.
     """
-    settings = RunSettings.of(run.manifest)
-    spoke = [judge["name"] for judge in run.manifest["judges"] if judge["kinds"]]
+    settings = run.form.settings
+    spoke = [judge.name for judge in run.form.judges if judge.kinds]
     chat = settings.llm
     return {
         "judges": sorted(name for name in spoke if not name.startswith("human")),

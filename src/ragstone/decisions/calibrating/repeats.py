@@ -10,7 +10,6 @@ from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.judgements import KINDS, Preference
 from ragstone.run import Run
-from ragstone.run.settings import RunSettings
 from ragstone.stats import Interval, ends_of, mean_interval
 
 from .identity import changes, identity
@@ -81,7 +80,7 @@ def same_data(run: Run, again: Run) -> None:
     Raises:
         InputError: The data differ.
     """
-    if RunSettings.of(run.manifest).data != RunSettings.of(again.manifest).data:
+    if run.form.settings.data != again.form.settings.data:
         raise InputError(
             f"{again.path} has different data from {run.path}. To see how often a judge changes "
             "its "

@@ -78,7 +78,7 @@ class Inputs:
         metric = self.scored.metric(name)
         asks = list(ASKS) if metric is None else needed_asks([metric])
         authors = Counter(
-            ask for ask, _, status, _ in self.scored.run.manifest["judged"] if status == "ok"
+            ask for ask, _, status, _ in self.scored.run.form.judged if status == "ok"
         )
         several = [ask for ask in asks if authors[ask] > 1]
         ids = self.scored.facets.select("example_id")

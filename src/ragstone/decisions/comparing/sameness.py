@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -13,8 +12,8 @@ from ragstone.errors import InputError
 from ragstone.judgements import ASKS, KINDS, Citation, Critique, Rating
 from ragstone.judges import fingerprint
 from ragstone.metrics import Metric, needed_asks
-from ragstone.run.models import ModelNames
-from ragstone.run.settings import ChatSettings, RunSettings
+from ragstone.run.forms import Manifest
+from ragstone.run.settings import ChatSettings
 
 from .sides import run_labels
 
@@ -122,13 +121,13 @@ def other_texts(first: Scored, second: Scored) -> list[str]:
 
 def version_note(first: Scored, second: Scored) -> list[str]:
     """A line where the runs were made by different versions."""
-    one, other = (str(scored.run.manifest["ragstone"]) for scored in (first, second))
+    one, other = (scored.run.form.ragstone for scored in (first, second))
     return [] if one == other else [f"the runs were scored by Ragstone {one} and {other}."]
 
 
 def measured_by(scored: Scored, name: str) -> dict[str, str]:
     """All that is known of what a metric's values rest on: judges, prompts, models, version."""
-    return {"ragstone": str(scored.run.manifest["ragstone"]), **_made_by(scored, name)}
+    return {"ragstone": scored.run.form.ragstone, **_made_by(scored, name)}
 
 
 def _in_words(what: Sequence[str]) -> list[str]:
@@ -143,18 +142,17 @@ def _in_words(what: Sequence[str]) -> list[str]:
 
 def _made_by(scored: Scored, name: str) -> dict[str, str]:
     """What the metric's values rest on, each in words; what is not known is left out."""
-    manifest = scored.run.manifest
-    settings = RunSettings.of(manifest)
+    form = scored.run.form
     metric = scored.metric(name)
-    if name in settings.definitions:
-        return {"definition": settings.definitions[name], **_signed(scored, name)}
-    return _signed(scored, name) if metric is None else _judged(manifest, settings, metric)
+    if name in form.settings.definitions:
+        return {"definition": form.settings.definitions[name], **_signed(scored, name)}
+    return _signed(scored, name) if metric is None else _judged(form, metric)
 
 
-def _judged(manifest: Mapping[str, Any], settings: RunSettings, metric: Metric) -> dict[str, str]:
-    asks = needed_asks([metric])
+def _judged(form: Manifest, metric: Metric) -> dict[str, str]:
+    asks, settings = needed_asks([metric]), form.settings
     said: dict[str, set[str]] = {}
-    for ask, judge, status, _ in manifest["judged"]:
+    for ask, judge, status, _ in form.judged:
         if ask in asks and status == "ok":
             said.setdefault(ask, set()).add(judge)
     found = {f"{JUDGE_OF}{ask}": " and ".join(sorted(who)) for ask, who in said.items()}
@@ -169,7 +167,7 @@ def _judged(manifest: Mapping[str, Any], settings: RunSettings, metric: Metric) 
         found |= _instructed(settings.llm, said)
     if Citation.name in asks:
         found["citation marks"] = settings.citations
-    for word in ModelNames.noted(manifest).signature(asks):
+    for word in form.models.signature(asks):
         what, _, model = word.partition(":")
         found[what] = model
     return found

@@ -78,8 +78,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
     """
     word, _, tone = VERDICTS[result.decision]
     lines = [f"{headline(result)}", advice(result)]
-    source = run.manifest.get("data", {}).get("source", "")
-    about = Note("run", (strong(str(run.path)), quiet(f"  {source}")))
+    about = Note("run", (strong(str(run.path)), quiet(f"  {run.form.data.source}")))
     return Page(
         name="gate",
         title=str(run.path),
@@ -169,7 +168,7 @@ def _table(result: GateResult, examples: Failing) -> Table:
     heads = {column.head for column in columns}
     rows = [
         Row(tuple(_cells(one, heads)), tuple(_below(one)), words(one.reason),
-            tuple(map(example_item, examples.get(place, ()))))
+            tuple(example_item(one, reasons=one.reasons) for one in examples.get(place, ())))
         for place, one in enumerate(ones)
     ]  # fmt: skip
     return Table(tuple(columns), (Group(tuple(rows)),), "Worst examples")

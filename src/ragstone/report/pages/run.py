@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any
 
@@ -70,7 +70,7 @@ def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
         notes: What is to be known beside it.
     """
     groups = Groups(run.estimate_list)
-    suites = tuple(run.manifest.get("suites", ()))
+    suites = run.form.suites
     sections = [section(header(run, groups))]
     if groups.whole:
         sections.append(section(estimate_table(groups.whole_and_all, suites)))
@@ -88,21 +88,19 @@ def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
 
 def header(run: Reported, groups: Groups) -> Facts:
     """What was evaluated, who judged, where it lies and how to look on."""
-    data = run.manifest.get("data", {})
-    counts = [counted(data.get("examples", 0), "row")]
-    if "questions" in data:
-        counts.append(counted(data["questions"], "question"))
+    data = run.form.data
+    counts = [counted(data.examples, "row"), counted(data.questions, "question")]
     if groups.systems:
         one = len(groups.systems) == 1
         counts.append(f"system {groups.systems[0]}" if one else f"{len(groups.systems)} systems")
-    what = (strong(str(data.get("source", ""))), f"  {' · '.join(counts)}")
+    what = (strong(data.source), f"  {' · '.join(counts)}")
     rows = [Note("evaluated", what)]
-    for judge in run.manifest.get("judges", ()):
-        if kinds := ", ".join(judge["kinds"]):
-            said = (strong(str(judge["name"])), f"  {judge['about']}", quiet(f"  ({kinds})"))
+    for judge in run.form.judges:
+        if kinds := ", ".join(judge.kinds):
+            said = (strong(judge.name), f"  {judge.about}", quiet(f"  ({kinds})"))
             rows.append(Note("judged by", said))
-    if run.manifest.get("calls"):
-        rows.append(Note("asked", took(run.manifest["calls"])))
+    if run.form.calls is not None:
+        rows.append(Note("asked", took(run.form.calls)))
     if run.path is not None:
         look = quiet(f"  look on: ragstone show {run.path}")
         rows.append(Note("run", (strong(str(run.path)), look)))
@@ -273,17 +271,17 @@ def _small_print(run: Reported, groups: Groups) -> Iterator[Note]:
     if flags := _flagged(groups):
         told = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
         yield Note("flags", f"{told}  (their scores stand on a convention)")
-    data = run.manifest.get("data", {})
-    if broken := data.get("label_violations"):
-        told = " · ".join(f"{name} {count:,}" for name, count in broken.items())
+    data = run.form.data
+    if data.label_violations:
+        told = " · ".join(f"{name} {count:,}" for name, count in data.label_violations.items())
         yield Note("labels", f"{told}  (rules that labels of people break)")
-    if data.get("rejected"):
-        yield Note("rejected", f"{counted(data['rejected'], 'row')} could not be read")
+    if data.rejected:
+        yield Note("rejected", f"{counted(data.rejected, 'row')} could not be read")
     yield Note("signature", run.signature)
 
 
 def _reading(run: Reported, groups: Groups) -> Iterator[str]:
-    suites = run.manifest.get("suites", ())
+    suites = run.form.suites
     shown = "; values in percent" if in_percent(suites) else ""
     yield f"↑ more is better, ↓ less is better, · neither{shown}"
     for suite in known_suites(suites):
@@ -310,17 +308,17 @@ def _flagged(groups: Groups) -> dict[str, int]:
 def _record(run: Reported, notes: Sequence[str]) -> dict[str, Any]:
     """What ``--json`` prints; judges without a person behind them say so here too."""
     said = [
-        f"judged by {judge['name']}: {judge['about']}."
-        for judge in run.manifest["judges"]
-        if judge["name"] == "local" and judge["kinds"]
+        f"judged by {judge.name}: {judge.about}."
+        for judge in run.form.judges
+        if judge.name == "local" and judge.kinds
     ]
     return {
         "run": str(run.path),
         "signature": run.signature,
         "estimates": [estimate.to_dict() for estimate in run.estimate_list],
         "exit_status": run.exit_status,
-        "data": run.manifest["data"],
-        "judges": run.manifest["judges"],
-        "calls": run.manifest.get("calls"),
+        "data": run.form.data.to_dict(),
+        "judges": [judge.to_dict() for judge in run.form.judges],
+        "calls": None if run.form.calls is None else asdict(run.form.calls),
         "warnings": [*notes, *said],
     }

@@ -1,22 +1,22 @@
 """Worst page: the worst examples of each metric; what ``ragstone show RUN`` prints."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
-from ragstone.report.figures import ARROWS, number, shortened
+from ragstone.report.figures import ARROWS
 from ragstone.report.groups import Groups, by_metric
 from ragstone.report.page import (
     Outline,
     OutlineItem,
     Page,
     Paragraphs,
-    Phrase,
     Section,
     quiet,
     section,
     strong,
 )
 from ragstone.report.stored import StoredRun
-from ragstone.report.worst import ANSWER, QUESTION, SHOWN, worst
+from ragstone.report.worst import SHOWN, example_item, worst
 
 from .run import header
 
@@ -27,15 +27,7 @@ def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOW
     arrows = {name: ARROWS[ones[0].better] for name, ones in by_metric(run.estimate_list).items()}
     sections = [section(header(run, Groups(run.estimate_list)))]
     for name, rows in found.items():
-        items = tuple(
-            OutlineItem(
-                (strong(number(row["value"])), f" {row['label']}" if row["label"] else "", "  ",
-                 Phrase(row["example_id"], "name"), quiet(f"  {row['system']}")),
-                (OutlineItem(Phrase(shortened(row["question"], QUESTION), "text"), lead="Q"),
-                 OutlineItem(Phrase(shortened(row["answer"], ANSWER), "text"), lead="A")),
-            )
-            for row in rows
-        )  # fmt: skip
+        items = tuple(example_item(one, label=one.label, system=one.system) for one in rows)
         items = items or (OutlineItem(quiet("no example could be better")),)
         sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrows[name]}"))))
     if run.path is not None:
@@ -46,9 +38,9 @@ def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOW
         record=lambda: {
             "run": str(run.path),
             "signature": run.signature,
-            "data": run.manifest["data"],
-            "judges": run.manifest["judges"],
+            "data": run.form.data.to_dict(),
+            "judges": [judge.to_dict() for judge in run.form.judges],
             "estimates": [one.to_dict() for one in run.estimate_list],
-            "worst": found,
+            "worst": {name: [asdict(one) for one in rows] for name, rows in found.items()},
         },
     )  # fmt: skip
