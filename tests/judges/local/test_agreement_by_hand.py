@@ -69,6 +69,22 @@ def test_lost_are_those_that_the_answer_does_not_say_in_any_spelling(
     assert counted(statement, answer).lost == lost
 
 
+@pytest.mark.parametrize(("letters", "found"), [(5, True), (64, True), (65, False)])
+def test_words_of_five_to_sixty_four_letters_may_be_spelled_a_little_differently(
+    letters: int, found: bool
+) -> None:
+    one, other = ("x" * (letters - 2) + end for end in ("kd", "od"))
+    assert (counted(one, other).lost == ()) is found
+
+
+@pytest.mark.parametrize(("before", "found"), [(99, True), (100, False)])
+def test_a_spelling_is_looked_for_among_the_first_hundred_words_of_its_opening(
+    before: int, found: bool
+) -> None:
+    others = " ".join(f"ten{number:03}" for number in range(before))
+    assert (counted("Tennyson", f"{others} Tennison").lost == ()) is found
+
+
 @pytest.mark.parametrize(
     ("wanted", "answer", "same"),
     [

@@ -68,6 +68,17 @@ def test_a_window_is_three_sentences() -> None:
     assert found.weakest == pytest.approx(1)
 
 
+def test_what_stands_behind_the_last_sentence_is_read_with_it() -> None:
+    text = "Tin. Mined. --"
+    passages = Passages([text])
+    assert passages.quotes == ["Tin.", "Mined."]
+    axes = AXES | {"tin.": AXES["tin"], "mined.": AXES["mined"], "--": AXES["copper"]}
+    reading = read(passages, [[(0, len(text))]], [seen(text, axes)])
+    (found,) = align(["copper"], [seen("copper", axes)], passages, reading)
+    assert found is not None
+    assert (found.weakest, found.sentence) == (1, 1)
+
+
 def test_nothing_to_match_gives_no_alignment() -> None:
     empty = Passages([""])
     reading = read(empty, [[(0, 0)]], [seen("", AXES)])

@@ -45,6 +45,26 @@ def test_a_number_between_other_words_is_not_in_the_same_place() -> None:
     assert says("The port of Truro sank 12 ships and 13 whales", text) is None
 
 
+@pytest.mark.parametrize(
+    ("between", "told"), [("", True), ("of the very ", True), ("of the very own ", False)]
+)
+def test_a_number_is_known_by_a_word_at_most_four_words_behind_it(between: str, told: bool) -> None:
+    """Before it the two have different words: sold and bought."""
+    claim = f"Old grey miners in Truro sold 13 {between}ships"
+    context = f"Old grey miners in Truro bought 12 {between}ships"
+    assert says(claim, context) == ("the context says 12" if told else None)
+
+
+@pytest.mark.parametrize(
+    ("between", "told"), [("", True), ("of the very ", True), ("of the very own ", False)]
+)
+def test_a_number_is_known_by_a_word_at_most_four_words_before_it(between: str, told: bool) -> None:
+    """Behind it the two have different words: sold and bought."""
+    claim = f"Old grey miners in Truro ships {between}13 sold"
+    context = f"Old grey miners in Truro ships {between}12 bought"
+    assert says(claim, context) == ("the context says 12" if told else None)
+
+
 def test_a_number_is_looked_for_where_most_of_the_words_stand() -> None:
     """Four words beside the number: 3 of them are seven in ten of them, 2 are not."""
     claim = "Grey Truro port ships 50"
@@ -125,6 +145,19 @@ BRIDGE = "The grey bridge over the Tamar was designed by Brunel."
 )
 def test_another_name_stands_between_the_same_neighbours(claim: str, other: str | None) -> None:
     assert says(claim, BRIDGE) == other
+
+
+@pytest.mark.parametrize(
+    ("claim", "context", "told"),
+    [
+        ("Old grey bridge by Telford", "Old grey bridge by Brunel", True),
+        ("Grey bridge by Telford", "Grey bridge by Brunel", False),
+    ],
+)
+def test_another_name_is_looked_for_in_a_claim_of_four_words_or_more(
+    claim: str, context: str, told: bool
+) -> None:
+    assert says(claim, context) == ("the context says Brunel" if told else None)
 
 
 def test_another_word_that_is_no_name_is_no_other_name() -> None:

@@ -109,6 +109,9 @@ def test_a_reply_that_will_not_refuses(answer: str) -> None:
         "Can you tell me more about it?",
         "I see. Are you referring to Truro?",
         "What year are you interested in?",
+        "Do you mean the Tamar bridge？",
+        "Do you mean the Tamar bridge؟",
+        f"{TOLD[:-1]}, {'of all ' * 20}it was. {TOLD} Which one do you mean?",
     ],
 )
 def test_a_reply_that_asks_to_be_clearer_asks_back(answer: str) -> None:

@@ -100,6 +100,32 @@ def test_spellings_are_folded_and_nothing_else(text: str, expected: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Søren, ØRSTED", "soren, orsted"),
+        ("Wałęsa, ŁÓDŹ", "walesa, lodz"),
+        ("Đilas, đak", "dilas, dak"),
+        ("Straße", "strasse"),
+        ("færøsk Æsop", "faerosk aesop"),
+        ("cœur, Œdipe", "coeur, oedipe"),
+        ("Diyarbakır", "diyarbakir"),
+        ("10\u00a0km", "10 km"),
+        ("zero\u200bwidth", "zerowidth"),
+    ],
+)
+def test_letters_that_are_more_than_a_letter_with_an_accent_are_spelled_out(
+    text: str, expected: str
+) -> None:
+    assert fold(text) == expected
+
+
+@pytest.mark.parametrize("mark", "'’‘ʼ＇´")
+def test_each_mark_that_is_typed_for_an_apostrophe_is_one(mark: str) -> None:
+    assert fold(f"Davy{mark}s lamp") == "davy lamp"
+    assert tokens(f"It isn{mark}t") == ["it", "isn't"]
+
+
+@pytest.mark.parametrize(
     ("word", "expected"),
     [
         ("glasses", "glass"),
