@@ -109,7 +109,7 @@ def test_no_pairs_have_no_scores() -> None:
 
 def test_numbers_that_are_none_are_a_failure() -> None:
     model = Scripted({"a": [0, math.nan]})
-    with pytest.raises(ModelFailure, match="scripted gave numbers that are not finite"):
+    with pytest.raises(ModelFailure, match="scripted returned NaN or infinity"):
         Scorer("scripted", model).score([("a", "")])
 
 
@@ -362,7 +362,7 @@ def changed_weights(folder: Path, change: Callable[[dict[str, Floats]], object])
         (with_narrow_head, r"classifier\.weight  expected shape \(3, 32\), got \(3, 7\)"),
         (with_more_modules, "expected one Transformer in this folder, got Transformer, Dense"),
         (without_tokenizer, r"tokenizer\.json  expected a file, got No such file"),
-        (configured(vocab_size=20), "numbered below 20, .*: a tokenizer of another model"),
+        (configured(vocab_size=20), "token ids below 20, .*: a tokenizer of another model"),
         (configured(id2label={"1": "yes"}), "id2label  expected a name for each output"),
         (configured(id2label=["yes", "no"]), "id2label  expected a name for each output"),
         (configured(id2label={"0": "yes"}), "each of the model's 3 outputs, got 1 label: yes"),
@@ -379,7 +379,7 @@ def test_what_cannot_be_used_is_refused(
     spoil(folder)
     with pytest.raises(ModelError, match=said) as refused:
         open_cross_encoder(str(folder))
-    assert f"name it torch:{folder}" in str(refused.value)
+    assert f"use the name torch:{folder}" in str(refused.value)
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -425,13 +425,13 @@ def test_what_torch_gives_up_on_is_a_failure(tmp_path: Path) -> None:
 
     model = load(str(tiny_bert(tmp_path, head=3)), "tiny", revision="", offline=True)
     unknown = np.array([1_000_000], np.int32)
-    with pytest.raises(ModelFailure, match=r"tiny gave up: .*IndexError"):
+    with pytest.raises(ModelFailure, match=r"tiny failed: .*IndexError"):
         model.logits([TokenizedPair(unknown, np.zeros(1, np.int32), 1)])
 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("Already borrowed")
 
-    with pytest.raises(ModelFailure, match=r"tiny gave up: Already borrowed \(RuntimeError\)"):
+    with pytest.raises(ModelFailure, match=r"tiny failed: Already borrowed \(RuntimeError\)"):
         replace(model, tokenizer=broken).read([("a", "b")])
     assert model.logits(model.read([("a", "b")])).shape == (1, 3), "and the next is asked"
 
@@ -449,12 +449,12 @@ def test_a_missing_package_is_told_before_anything_is_fetched(
 
 
 def test_an_encoder_is_no_cross_encoder() -> None:
-    with pytest.raises(ModelError, match="embeds texts and judges no pairs"):
+    with pytest.raises(ModelError, match="is an encoder for single texts"):
         open_cross_encoder("builtin:minilm")
 
 
 def test_a_model_of_the_hub_is_not_fetched_offline() -> None:
-    with pytest.raises(ModelError, match="offline=True fetches nothing"):
+    with pytest.raises(ModelError, match="offline=True forbids downloads"):
         open_cross_encoder("nobody/nothing", offline=True)
 
 

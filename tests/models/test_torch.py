@@ -140,7 +140,7 @@ def test_a_model_without_a_transformer_gives_no_tokens(folder: Path, tmp_path: P
     assert (encoder.layers, encoder.longest, encoder.max_tokens) == (0, 0, 0)
     assert encoder.about == "torch:static: 8 dimensions, torch float32"
     assert encoder.lengths(["a", "b"]).tolist() == [0, 0]
-    with pytest.raises(ModelError, match="gives one vector a text and none of its tokens"):
+    with pytest.raises(ModelError, match="gives one vector per text and no token vectors"):
         encoder.tokens(["a"])
 
 

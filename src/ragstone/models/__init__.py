@@ -1,10 +1,10 @@
-"""The model room: encoders and cross-encoders, from folders, the hub and servers.
+"""Models: encoders and cross-encoders, from folders, the Hugging Face Hub and servers.
 
-open_encoder    the encoder of a name, such as builtin:minilm
-available       whether it can be opened without fetching anything
-pull            fetch a model into the user's cache
-stored, damage  what the cache holds, and whether it is whole
-kept, clear     the embeddings that are kept on disk
+open_encoder    open an encoder by its name, such as builtin:minilm
+available       whether it can be opened without downloading anything
+pull            download a model into the user's cache
+stored, damage  list the downloaded models; check their files
+kept, clear     size of the embedding cache on disk; empty it
 """
 
 from .builtin import BUILTIN

@@ -1,7 +1,7 @@
-"""The API encoder: embeddings from a server that speaks the OpenAI format.
+"""The API encoder: embeddings from a server with an OpenAI-compatible API.
 
-What it is asked leaves this machine, unless the server is on it. One key is known,
-OPENAI_API_KEY, and one server gets it: that of OPENAI_BASE_URL, or else api.openai.com.
+The texts leave this machine unless the server runs on it. The only key is OPENAI_API_KEY, and it
+is sent to one server only: the one in OPENAI_BASE_URL, or api.openai.com if that is not set.
 """
 
 import asyncio
@@ -48,12 +48,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, in seconds.
+    """Timeouts and delays, in seconds.
 
     Args:
-        reply: For one reply.
-        first: Before the second attempt; doubled before each further one.
-        down: A server that could not be reached is not asked again for so long.
+        reply: Timeout of one request.
+        first: Delay before the second attempt; it doubles before each further one.
+        down: How long a server that could not be reached is left alone.
     """
 
     reply: float = 60.0
@@ -62,7 +62,7 @@ class Patience:
 
 
 def is_api(name: str) -> bool:
-    """Whether the name is one of a server's model."""
+    """Whether the name means a model behind a server."""
     return name.startswith(("openai:", "http://", "https://"))
 
 
@@ -70,21 +70,21 @@ def server(name: str) -> Server:
     """The server and the model of ``openai:MODEL`` or ``http(s)://HOST[/v1]#MODEL``.
 
     Raises:
-        ModelError: The name is not of these forms, or api.openai.com is meant and no key is set.
+        ModelError: The name has neither form, or the server is api.openai.com and no key is set.
     """
     return openai_server(name, "encoder")
 
 
 class _Refused(ModelFailure):
-    """A request that is not as the server wants it, or too much for it."""
+    """The server rejected a request as invalid or too large."""
 
 
 class ApiEncoder:
     """An embedding model behind a server.
 
-    Texts are sent in requests of at most 256 texts and 200,000 characters, at most eight at a
-    time; a request that is refused is sent in two halves. An empty text is sent as one space, for
-    servers refuse it.
+    Requests hold at most 256 texts and 200,000 characters; up to eight run concurrently. A
+    rejected request is split in two and sent again. An empty text is sent as one space, because
+    servers reject empty input.
     """
 
     max_tokens = 0
@@ -101,20 +101,20 @@ class ApiEncoder:
 
     @property
     def about(self) -> str:
-        """The model, its server and, once one has been seen, the length of its vectors."""
+        """The model, its server and, once it has returned a vector, the number of dimensions."""
         width = f", {self._width} dimensions" if self._width else ""
         return f"{self._server.model} at {self._server.host}{width}, limit not known"
 
     @property
     def fingerprint(self) -> str:
-        """Over the server's address and the model's name: what is behind them cannot be seen."""
+        """Hash of the server's address and the model's name; the weights cannot be seen."""
         digest = blake2b(digest_size=16)
         digest.update(f"api\0{self._server.url}\0{self._server.model}".encode())
         return digest.hexdigest()
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector; where none has been seen yet, the server is asked for one."""
+        """The length of a vector; asks the server for one if it has returned none yet."""
         if not self._width:
             self.embed(["dimensions"])
         return self._width
@@ -123,7 +123,7 @@ class ApiEncoder:
         """Shape (n, d), in the order of the texts.
 
         Raises:
-            ModelFailure: The server is down, refuses, or replies with something else.
+            ModelFailure: The server is down, rejects the request, or sends no valid embeddings.
         """
         if not texts:
             return np.zeros((0, self._width), np.float32)
@@ -138,18 +138,18 @@ class ApiEncoder:
         layer: int | None = None,  # noqa: ARG002
         limit: int | None = None,  # noqa: ARG002
     ) -> list[TokenVectors]:
-        """None are to be had.
+        """Not available from a server.
 
         Raises:
             ModelError: Always.
         """
         raise ModelError(
-            f"{self.name} gives one vector a text and none of its tokens. What needs them wants a "
-            "local model: builtin:minilm, a folder, or org/name"
+            f"{self.name} gives one vector per text and no token vectors, which are needed here. "
+            "Use a local model: builtin:minilm, a folder, or org/name"
         )
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Zeros: the server does not say."""
+        """Zeros, because the server does not report token counts."""
         return np.zeros(len(texts), np.int32)
 
     async def _all(self, texts: Sequence[str]) -> Vectors:
@@ -180,7 +180,7 @@ class ApiEncoder:
         return np.concatenate([task.result() for task in asked])
 
     async def _batch(self, session: "ClientSession", texts: Sequence[str]) -> Vectors:
-        """One request, or two halves of it where it is too much for the server."""
+        """The vectors of a batch; if the server rejects it, of its two halves."""
         try:
             return await self._request(session, texts)
         except _Refused:
@@ -191,11 +191,12 @@ class ApiEncoder:
             await self._batch(session, texts[:half]),
             await self._batch(session, texts[half:]),
         ]
+        # Only after both halves succeeded: a rejection for another reason must not shrink batches.
         self._at_once = min(self._at_once, half)
         return np.concatenate(vectors)
 
     async def _request(self, session: "ClientSession", texts: Sequence[str]) -> Vectors:
-        """One request, asked again where that may help."""
+        """One request, retried after transient errors."""
         from aiohttp import (
             ClientConnectionError,
             ClientConnectorError,
@@ -237,11 +238,11 @@ class ApiEncoder:
                 raise self._refusal(response.status, trouble, texts)
             wait = max(wait, retry_after(response.headers))
             if wait > LONGEST_WAIT:
-                raise self._failure(f"{trouble}, and wants to be left alone for {wait:,.0f} s")
+                raise self._failure(f"{trouble}, and asks to wait {wait:,.0f} s before a retry")
         raise self._failure(f"{trouble}, {ATTEMPTS} times in a row")
 
     def _vectors(self, body: bytes, count: int) -> Vectors:
-        """The reply's vectors, in the order of the texts."""
+        """The vectors in the reply, in the order of the texts."""
         try:
             data = json.loads(body)["data"]
             rows = sorted(data, key=lambda row: row["index"])
@@ -255,7 +256,7 @@ class ApiEncoder:
             ) from error
         if order != list(range(count)):
             raise self._failure(
-                f"sent {len(order):,} vectors for {count:,} texts, or numbered them wrongly"
+                f"sent {len(order):,} vectors for {count:,} texts, or wrong index numbers"
             )
         if len(widths) != 1 or len(shape := widths.pop()) != 1 or not shape[0]:
             raise self._failure("sent vectors of unequal lengths")
@@ -278,9 +279,9 @@ class ApiEncoder:
             what = f"a text of {len(text):,} characters, {text[:SHOWN_TEXT]!r}"
             return _Refused(f"{self._failure(trouble)} (asked for {what})")
         if 300 <= status < 400:
-            trouble += ": it points elsewhere, and is not followed"
+            trouble += ": a redirect, which is not followed"
         if status in (404, 405):
-            trouble += f". Is {self._server.url} the address, and {self._server.model} the model?"
+            trouble += f". Check the address {self._server.url} and the model {self._server.model}"
         return self._failure(trouble)
 
     def _down_for_now(self, trouble: str) -> ModelFailure:
@@ -292,12 +293,12 @@ class ApiEncoder:
         return ModelFailure(f"The encoder's server {self._server.host} {trouble}")
 
     def _said(self, body: bytes) -> str:
-        """What the server says of its error."""
+        """The server's error message, with a colon before it; empty if it sent none."""
         shown = self._shown(words_of(body))
         return f": {shown}" if shown else ""
 
     def _shown(self, words: str) -> str:
-        """One short line of what a server sent, without the key."""
+        """What the server sent as one short line, with the key removed."""
         return one_line(scrubbed(words, self._server.key))
 
 
@@ -315,7 +316,7 @@ def _batches(texts: Sequence[str], at_once: int) -> Iterator[list[str]]:
 
 
 def _run(asked: Coroutine[Any, Any, T]) -> T:
-    """The result; where an event loop runs already, as in a notebook, from a thread beside it."""
+    """The result; run in another thread if this one has a running event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -9,7 +9,7 @@ BATCH_TOKENS = 1024
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Each text once, in the order of its first place, and for every place which one it holds.
+    """Each distinct text once, in order of first occurrence, and each input's index among them.
 
     distinct(["a", "b", "a"]) = ["a", "b"], [0, 1, 0]
     """
@@ -19,14 +19,14 @@ def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
 
 
 def batches(lengths: NDArray[np.int32], tokens: int = BATCH_TOKENS) -> Iterator[NDArray[np.intp]]:
-    """Which texts to read together: the longest first, the lengths of a batch close to each other.
+    """Indices of the texts in each batch: longest texts first, similar lengths together.
 
-    A batch holds at most ``tokens`` tokens, counted as if each text were as long as the batch's
-    longest. A text that is longer has a batch of its own.
+    A batch holds at most ``tokens`` tokens, counted as if every text were as long as the longest
+    in the batch. A text longer than that is a batch by itself.
 
     Args:
         lengths: Shape (n,), the tokens of each text, at least 1.
-        tokens: About 1,024 was quickest on two cores: enough for a matrix product to pay, few
+        tokens: About 1,024 was fastest on two cores: enough for an efficient matrix product, few
             enough to stay in the processor's cache.
     """
     order = np.argsort(-lengths, kind="stable")

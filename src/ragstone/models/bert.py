@@ -15,21 +15,21 @@ from .reading import FolderEncoder, Ids, Take, check_layer, token_counts
 from .side_by_side import one_blas_thread, side_by_side
 
 FEWEST_BATCHES = 4
-"""With fewer, a thread would wait for the other; both then work on the same batch."""
+"""With fewer batches than this, one thread would idle; BLAS then uses all threads on each batch."""
 
 
 def load(folder: Path, name: str) -> FolderEncoder:
-    """The encoder in a folder.
+    """Load the encoder in a folder.
 
-    Reads BERT, RoBERTa, XLM-RoBERTa and DistilBERT with weights in ``model.safetensors``, as
-    float16 or float32, and computes in float32. Agrees with torch to 1e-5.
+    Reads BERT, RoBERTa, XLM-RoBERTa and DistilBERT with float16 or float32 weights in
+    ``model.safetensors``, and computes in float32. Agrees with torch to 1e-5.
 
     Args:
         folder: As sentence-transformers or transformers writes it; see ``ModelFolder``.
         name: What the user calls it.
 
     Raises:
-        ModelError: Every fault of the folder.
+        ModelError: The folder cannot be used; lists every fault.
         MissingDependency: ``tokenizers`` or ``safetensors`` is not installed.
     """
     model = ModelFolder.read(folder, faults_of)
@@ -57,6 +57,7 @@ class _NumpyStates:
         own = threading.local()
 
         def run(batch: NDArray[np.intp]) -> None:
+            # Batches run in several threads, so each thread gets buffers of its own.
             if not hasattr(own, "space"):
                 own.space = Workspace(self._sizes, room)
             some = [texts[number] for number in batch]

@@ -1,8 +1,8 @@
-"""BERT in NumPy: the token numbers of a batch in, the hidden states of a layer out.
+"""BERT's forward pass in NumPy: token ids of a batch in, hidden states of a layer out.
 
-No text is padded. All tokens of a batch stand in one matrix, one under the other, and the products
-that take most of the time are taken over all of them; only attention looks at each text alone, at
-texts of equal length together. So a text's vectors do not depend on what it is read with.
+Nothing is padded. The tokens of a batch are the rows of one matrix, and the large matrix products
+run over all rows at once; only attention treats texts separately, those of equal length together.
+So a text's vectors do not depend on the other texts in its batch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,20 +17,20 @@ from .gelu import twice_gelu
 
 NORM_ROWS = 256
 ON_ONE_THREAD = 1 << 18
-"""Multiplications up to which OpenBLAS does a product on one thread.
+"""OpenBLAS computes a product of at most this many multiplications on one thread.
 
-Attention is many small products. If each waits for a second thread, all are slow as soon as another
-program wants the processor.
+Attention consists of many small products. If each had to wait for a second thread, all would be
+slow whenever another program uses the processor.
 """
 
 FEWEST_QUERIES = 16
 
 
 class Workspace:
-    """The arrays between the steps, made once for the batches of a call."""
+    """Buffers for intermediate results, allocated once and reused by all batches of a call."""
 
     def __init__(self, sizes: Sizes, tokens: int) -> None:
-        """For batches of at most this many tokens."""
+        """Allocate for batches of at most this many tokens."""
         self.states = np.empty((tokens, sizes.hidden), np.float32)
         self.attended = np.empty((tokens, 3 * sizes.hidden), np.float32)
         self.context = np.empty((tokens, sizes.hidden), np.float32)
@@ -52,14 +52,14 @@ def hidden_states(
     layers: int,
     space: Workspace,
 ) -> Vectors:
-    """What stands after so many layers for every token, shape (tokens of all texts, hidden).
+    """Hidden states of every token after this many layers, shape (tokens of all texts, hidden).
 
     Args:
         weights: The model's.
         sizes: The model's.
-        texts: The token numbers of each text, 1 or more, texts of equal length side by side.
-        layers: From 0, the word embeddings, to the number of layers.
-        space: Room for all tokens; the result lies in it, until the next call.
+        texts: The token ids of each text, at least one; texts of equal length are adjacent.
+        layers: 0 for the word embeddings, up to the model's number of layers.
+        space: Buffers for all tokens. The result is a view of one, valid until the next call.
     """
     ids = np.concatenate(texts)
     count = len(ids)
@@ -97,7 +97,7 @@ def _attend(
     groups: Sequence[tuple[int, int, int]],
     space: Workspace,
 ) -> None:
-    """Each token gathers from all tokens of its text what it asks for; in place."""
+    """The self-attention sublayer, with its residual connection; in place."""
     count, width = len(x), sizes.hidden // sizes.heads
     attended, context, update = (
         part[:count] for part in (space.attended, space.context, space.update)
@@ -124,15 +124,17 @@ def _gather(
         some = slice(first, min(first + step, length))
         scores = space.scores_of((texts, heads, some.stop - first, length))
         np.matmul(query[:, :, some], key.swapaxes(2, 3), out=scores)
+        # Softmax does not change when a constant is subtracted; without it, exp may overflow.
         scores -= scores.max(axis=3, keepdims=True)
         np.exp(scores, out=scores)
         total = scores.sum(axis=3, keepdims=True)
         np.matmul(scores, value, out=gathered[:, :, some])
+        # Dividing after the product touches `width` numbers per row instead of `length`.
         gathered[:, :, some] /= total
 
 
 def _transform(layer: Layer, sizes: Sizes, x: Vectors, space: Workspace) -> None:
-    """Each token alone through the two wide products; in place."""
+    """The feed-forward sublayer, with its residual connection; in place."""
     inner, update = space.inner[: len(x)], space.update[: len(x)]
     np.matmul(x, layer.inner.weight.T, out=inner)
     coefficients = ACTIVATIONS[sizes.activation]
@@ -154,7 +156,7 @@ def _add(x: Vectors, update: Vectors, bias: Vectors, norm: Norm, epsilon: float)
 
 
 def _normalise(x: Vectors, norm: Norm, epsilon: float) -> None:
-    """Each row to mean 0 and variance 1, then scaled and shifted; in place."""
+    """Layer normalisation of each row; in place."""
     x -= x.mean(axis=1, keepdims=True)
     variance = np.einsum("td,td->t", x, x) / np.float32(x.shape[1])
     x /= np.sqrt(variance + np.float32(epsilon))[:, None]

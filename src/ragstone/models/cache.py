@@ -1,4 +1,4 @@
-"""Cached encoder: what was embedded once is kept on disk, across runs and processes."""
+"""Cached encoder: embeddings are kept on disk and shared by all runs and processes."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -19,21 +19,21 @@ REMEMBERED = 256 * 1024 * 1024
 
 
 class CachedEncoder:
-    """An encoder that computes no vector twice.
+    """An encoder with a cache: no vector is computed twice.
 
-    A vector is kept under its text and the encoder's fingerprint, so another model, token limit or
-    precision never gets vectors of this one. Texts are embedded in parts, and each part is kept at
-    once: where a server fails, the parts before are not lost.
+    The cache key is made of the text and the encoder's fingerprint, so another model, token limit
+    or precision never gets this one's vectors. Texts are embedded in parts, and each part is
+    written as soon as it is computed: if a server fails, the earlier parts are not lost.
 
-    Token vectors are too large for the disk. The last 256 MB of them are remembered in memory.
+    Token vectors are too large for the disk; the most recent 256 MB are cached in memory.
 
-    A file that fails never stops a run; see ``KeptVectors``.
+    A faulty cache file never stops a run; see ``KeptVectors``.
 
     Args:
-        encoder: Computes what is not there.
-        file: The SQLite file, made where there is none.
-        note: Takes a line about a file that fails.
-        remembered: Bytes of token vectors to remember.
+        encoder: Computes what is not cached.
+        file: The SQLite file; created if it does not exist.
+        note: Called with a one-line message when the file is faulty.
+        remembered: Bytes of token vectors to cache in memory.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class CachedEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """The encoder's: what is kept is what it gave."""
+        """The encoder's, because cached vectors are the same as computed ones."""
         return self._encoder.fingerprint
 
     @property
@@ -84,8 +84,8 @@ class CachedEncoder:
         """Shape (n, d), in the order of the texts.
 
         Raises:
-            ModelFailure: The encoder's, or its vectors are not finite or not as long as those
-                that it gave before.
+            ModelFailure: The encoder failed, or its vectors are not finite or have another length
+                than before.
         """
         if not texts:
             return self._encoder.embed(texts)
@@ -97,7 +97,7 @@ class CachedEncoder:
             part = missing[start : start + AT_ONCE]
             rows |= self._computed({key: distinct[key] for key in part})
         if len({len(row) for row in rows.values()}) > 1:
-            # A server may run another model under the same name; what was kept is of the old one.
+            # A server may now run another model under the same name; the cached vectors are stale.
             rows = self._computed(distinct)
         vectors = np.stack([rows[key] for key in keys])
         self._check_width(vectors)
@@ -107,10 +107,10 @@ class CachedEncoder:
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
-        """The vectors of every token, of equal texts the same arrays, which are read-only.
+        """The vectors of every token; equal texts share the same read-only arrays.
 
         Raises:
-            ModelFailure: The encoder's, or the vectors are not finite.
+            ModelFailure: The encoder failed, or the vectors are not finite.
         """
         keys = [self._key(text) for text in texts]
         distinct = dict(zip(keys, texts, strict=True))
@@ -137,14 +137,14 @@ class CachedEncoder:
         return self._encoder.lengths(texts)
 
     def recall(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """What ``remember`` kept under these keys, as far as it is there."""
+        """The values that ``remember`` stored under these keys; missing keys are left out."""
         return self._kept.get(keys)
 
     def remember(self, facts: Mapping[bytes, Vectors]) -> None:
-        """Keep numbers that were computed from token vectors, which are not kept themselves.
+        """Store numbers computed from token vectors, which themselves are not stored.
 
         Args:
-            facts: By keys of the caller's, which must tell encoders and versions apart.
+            facts: By the caller's keys, which must differ between encoders and versions.
         """
         self._kept.put(facts)
 
@@ -153,7 +153,7 @@ class CachedEncoder:
         return blake2b(written, digest_size=16, salt=self._salt).digest()
 
     def _computed(self, asked: Mapping[bytes, str]) -> dict[bytes, Vectors]:
-        """The vectors of these texts, computed and kept."""
+        """The vectors of these texts, computed and stored."""
         vectors = np.ascontiguousarray(self._encoder.embed(list(asked.values())), np.float32)
         self._check_finite(vectors)
         self._check_width(vectors)
@@ -163,15 +163,12 @@ class CachedEncoder:
 
     def _check_finite(self, vectors: Vectors) -> None:
         if not np.isfinite(vectors).all():
-            raise ModelFailure(
-                f"{self.name} gave numbers that are not finite: NaN or infinity, which no vector "
-                "may hold"
-            )
+            raise ModelFailure(f"{self.name} returned a vector with NaN or infinity")
 
     def _check_width(self, vectors: Vectors) -> None:
         width = vectors.shape[1]
         if self._width not in (0, width):
             raise ModelFailure(
-                f"{self.name} gave vectors of {width:,} dimensions; before, they had "
-                f"{self._width:,}. If its model is another one now: ragstone models clear"
+                f"{self.name} returned vectors of {width:,} dimensions; earlier ones had "
+                f"{self._width:,}. If its model has changed, run: ragstone models clear"
             )

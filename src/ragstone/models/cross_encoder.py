@@ -1,4 +1,4 @@
-"""Cross-encoder: two texts in, read together, the probability of each label out."""
+"""Cross-encoder: reads two texts together and returns the probability of each label."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -18,9 +18,9 @@ from .store import Note, checked
 class CrossEncoder(Protocol):
     """A model that judges a pair of texts as a whole.
 
-    What the first text is and what the second depends on the model: premise and hypothesis for
-    inference, source and summary for hallucination, in any order for similarity. A text is read as
-    it stands; lone surrogates are read as U+FFFD.
+    The roles of the two texts depend on the model: premise and hypothesis for inference, source
+    and summary for hallucination, either order for similarity. Texts are passed unchanged, except
+    that lone surrogates are replaced by U+FFFD.
     """
 
     @property
@@ -29,61 +29,61 @@ class CrossEncoder(Protocol):
 
     @property
     def about(self) -> str:
-        """One line for reports: the model, its labels, its limit, its back end."""
+        """One line for reports: model, labels, token limit, back end."""
 
     @property
     def fingerprint(self) -> str:
-        """32 hex digits over weights, tokenizer, limit, back end and precision.
+        """A hash in 32 hex digits of weights, tokenizer, token limit, back end and precision.
 
-        Two cross-encoders with the same one give the same probabilities.
+        Two cross-encoders with the same fingerprint return the same probabilities.
         """
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What its outputs mean, in the model's own words."""
+        """The names of its outputs, as the model gives them."""
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens of a pair are read, special ones included."""
+        """The most tokens of a pair that are read, special tokens included."""
 
     def score(self, pairs: Sequence[Pair]) -> Vectors:
         """Shape (n, labels), in the order of the pairs, from 0 to 1.
 
-        With several labels their softmax, which sums to 1; with one its sigmoid. Of a pair that is
-        too long the ends are not read, that of the longer text first.
+        Several labels: their softmax, which sums to 1; a single label: its sigmoid. A pair that is
+        too long is truncated at the ends, the longer text first.
 
         Raises:
-            ModelFailure: The model gave up, or gave no numbers.
+            ModelFailure: The model failed, or returned NaN or infinity.
         """
 
     def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int32]:
-        """Shape (n,), the tokens of each pair before it is cut, special ones included."""
+        """Shape (n,), the tokens of each pair before truncation, special tokens included."""
 
 
 def open_cross_encoder(
     name: str, *, offline: bool = False, note: Note | None = None
 ) -> CrossEncoder:
-    """The cross-encoder of this name.
+    """Open the cross-encoder with this name.
 
-        [numpy:|onnx:|torch:]WHERE      WHERE is a folder, or org/name[@revision] of the hub
+        [numpy:|onnx:|torch:]WHERE      WHERE is a folder, or org/name[@revision] on the hub
 
-    Without a back end it is ``numpy``, which knows BERT, RoBERTa, XLM-RoBERTa and DistilBERT;
-    ``onnx`` reads any ``model.onnx``; ``torch`` whatever transformers loads.
+    The default back end, ``numpy``, reads BERT, RoBERTa, XLM-RoBERTa and DistilBERT; ``onnx``
+    reads any ``model.onnx``; ``torch`` reads whatever transformers can load.
 
     Args:
         name: In the form above.
-        offline: Fetch nothing.
-        note: Takes a line for what is fetched; None: standard error.
+        offline: Download nothing.
+        note: Called with a one-line message before a download; None: standard error.
 
     Raises:
         UnknownName: The name has another form.
-        ModelError: The model is not there and cannot be fetched, or is no cross-encoder that can
-            be used.
+        ModelError: The model is not here and cannot be downloaded, or is not a usable
+            cross-encoder.
         MissingDependency: The back end is not installed.
     """
     place = place_of(name)
     if place.folder is None and not place.repository:
-        raise ModelError(f"{name} embeds texts and judges no pairs. Name a cross-encoder")
+        raise ModelError(f"{name} is an encoder for single texts. Name a cross-encoder")
     if place.back_end == "torch":
         return Scorer(name, _by_torch(place, offline=offline))
     needed(place, "cross-encoder")
@@ -98,7 +98,7 @@ def open_cross_encoder(
 
 
 class PairModel(Protocol):
-    """What a back end makes of a model: tokens out of pairs, and numbers out of tokens."""
+    """What a back end provides for a model: tokens from pairs, and logits from tokens."""
 
     @property
     def about(self) -> str:
@@ -106,15 +106,15 @@ class PairModel(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """As a cross-encoder's."""
+        """See ``CrossEncoder``."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """As a cross-encoder's."""
+        """See ``CrossEncoder``."""
 
     @property
     def max_tokens(self) -> int:
-        """As a cross-encoder's."""
+        """See ``CrossEncoder``."""
 
     def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
         """The tokens of each pair."""
@@ -124,7 +124,7 @@ class PairModel(Protocol):
 
 
 class Scorer:
-    """The cross-encoder of a model: each distinct pair once, and probabilities."""
+    """A cross-encoder on top of a back end: scores each distinct pair once, as probabilities."""
 
     def __init__(self, name: str, model: PairModel) -> None:
         self._name = name
@@ -160,7 +160,7 @@ class Scorer:
         once, places = _distinct(pairs)
         logits = self._model.logits(self._model.read(once))
         if not np.isfinite(logits).all():
-            raise ModelFailure(f"{self.name} gave numbers that are not finite")
+            raise ModelFailure(f"{self.name} returned NaN or infinity")
         return _probabilities(logits)[places]
 
     def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int32]:
@@ -169,7 +169,7 @@ class Scorer:
 
 
 def _by_torch(place: Place, *, offline: bool) -> PairModel:
-    """From the folder, from the store if it is there, else through transformers from the hub."""
+    """Load from the user's folder or the store; otherwise transformers gets it from the hub."""
     from . import cross_encoder_torch
 
     folder = place.folder
@@ -187,6 +187,7 @@ def _distinct(pairs: Sequence[Pair]) -> tuple[list[Pair], NDArray[np.intp]]:
 
 def _probabilities(logits: Vectors) -> Vectors:
     """The softmax of several labels, the sigmoid of one."""
+    # float64, and forms of both functions that do not overflow for large logits of either sign.
     numbers = logits.astype(np.float64)
     if logits.shape[1] == 1:
         chances = np.exp(-np.logaddexp(0, -numbers))

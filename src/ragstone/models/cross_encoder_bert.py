@@ -1,6 +1,6 @@
-"""Cross-encoders of the BERT family in NumPy: the hidden states, and a head on top.
+"""Cross-encoders of the BERT family in NumPy: the transformer and a classification head.
 
-The head reads the state of the first token alone: two linear layers, tanh or ReLU between them.
+The head reads only the first token's state: two linear layers with tanh or ReLU between them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,14 +37,14 @@ HEADS = {
     "xlm-roberta": ("classifier.dense", "classifier.out_proj"),
     "distilbert": ("pre_classifier", "classifier"),
 }
-"""The two layers of the head, as the weights call them."""
+"""Tensor names of the head's two layers."""
 
 TYPES = "embeddings.token_type_embeddings.weight"
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """From the state of the first token to a number for each label."""
+    """The classification head: a logit for each label from the first token's state."""
 
     inner: Linear
     outer: Linear
@@ -86,6 +86,8 @@ class BertPairs:
             texts = [pair.ids for pair in some]
             weights = self.weights
             if self.second_type is not None:
+                # The forward pass adds token type 0 to every token. Here each token gets a row of
+                # its own in a temporary word table, which already holds its own type.
                 weights = replace(weights, words=_words(weights, some, self.second_type))
                 texts = [np.arange(*rows, dtype=np.int32) for rows in pairwise(ends)]
             states = hidden_states(weights, self.sizes, texts, self.sizes.layers, space)
@@ -94,20 +96,20 @@ class BertPairs:
 
 
 def load(path: Path) -> BertPairs:
-    """The cross-encoder in a folder.
+    """Load the cross-encoder in a folder.
 
     Args:
         path: As sentence-transformers or transformers writes it.
 
     Raises:
-        ModelError: Every fault of the folder.
+        ModelError: The folder cannot be used; lists every fault.
         MissingDependency: ``tokenizers`` or ``safetensors`` is not installed.
     """
     folder = CrossEncoderFolder.read(path, _faults)
     sizes = sizes_of(folder.config)
     if folder.tokenizer.tells_texts_apart and sizes.padding is not None:
         kind = sizes.architecture.model_type
-        got = "one that gives the second text a type of its own"
+        got = "one that gives the second text its own token type"
         fault = Fault(TOKENIZER, None, "post_processor", f"a tokenizer of a {kind} model", got)
         raise refused(path, [fault])
     weights = read_weights(path, path, sizes)
@@ -126,14 +128,14 @@ def load(path: Path) -> BertPairs:
 
 
 def _words(weights: Weights, pairs: Sequence[TokenizedPair], second_type: Vectors) -> Vectors:
-    """A table of the words as they stand in a batch, with what the second text's type adds."""
+    """One word embedding per token of the batch, plus the type vector in second texts."""
     words: Vectors = weights.words[np.concatenate([pair.ids for pair in pairs])].astype(np.float32)
     words[np.concatenate([pair.types for pair in pairs]) == 1] += second_type
     return words
 
 
 def _faults(path: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
-    """Those of the transformer, and of the head where that one has none."""
+    """Faults of the transformer; if it has none, those of the head."""
     faults = list(faults_of(path, config))
     yield from faults
     if not faults and all(is_count(config.get(field)) for field in TABLE_SIZES):
@@ -161,7 +163,7 @@ def _faults_of_head(path: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _read_head(folder: CrossEncoderFolder, sizes: Sizes) -> tuple[Head, Vectors | None]:
-    """The head, and what the type of the second text adds to its tokens, where it has one."""
+    """The head, and the vector to add to tokens of the second text, if the model has types."""
     faults: list[Fault] = []
     with _opened(folder.path) as file:
 

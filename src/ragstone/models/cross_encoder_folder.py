@@ -1,4 +1,4 @@
-"""Cross-encoder folder: what the small files beside the weights say, all their faults at once."""
+"""Cross-encoder folder: reads the small files beside the weights and reports all their faults."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -18,9 +18,9 @@ CONFIG, TOKENIZER, MODULES = "config.json", "tokenizer.json", "modules.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 SHORTEST_PAIR = SHORTEST + 2
 KINDS = (None, "regression", "single_label_classification")
-"""Of problem: whether one label holds, or one number is wanted."""
+"""Supported values of ``problem_type``: one label of several, or one number."""
 
-Also = Callable[[Path, Mapping[str, Any]], Iterable[Fault]]
+FurtherFaults = Callable[[Path, Mapping[str, Any]], Iterable[Fault]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class CrossEncoderFolder:
 
     Attributes:
         path: The folder.
-        config: What ``config.json`` says.
-        tokenizer: That of ``tokenizer.json``.
-        labels: The names of the outputs; empty where ``config.json`` gives none.
-        max_tokens: The tokens that are read of a pair, special ones included.
+        config: The content of ``config.json``.
+        tokenizer: From ``tokenizer.json``.
+        labels: The names of the outputs; empty if ``config.json`` gives none.
+        max_tokens: The most tokens of a pair that are read, special tokens included.
     """
 
     path: Path
@@ -42,23 +42,23 @@ class CrossEncoderFolder:
     max_tokens: int
 
     @classmethod
-    def read(cls, path: Path, also: Also = lambda _path, _config: ()) -> Self:
-        """Read all but the weights.
+    def read(cls, path: Path, further: FurtherFaults = lambda _path, _config: ()) -> Self:
+        """Read everything except the weights.
 
-        ``max_tokens`` is the tokenizer's ``model_max_length``, else the number of positions, and
-        never more than that.
+        ``max_tokens`` is the tokenizer's ``model_max_length`` or, if that is not set, the number
+        of positions, and never more than the number of positions.
 
         Args:
             path: The folder.
-            also: What a back end asks beyond that: gets the folder and ``config.json``, gives the
-                faults that it finds.
+            further: A back end's own checks: takes the folder and the content of ``config.json``,
+                returns the faults it finds.
 
         Raises:
-            ModelError: No such folder, or every fault of its files.
+            ModelError: The folder does not exist or cannot be used; lists every fault.
             MissingDependency: ``tokenizers`` is not installed.
         """
         if not path.is_dir():
-            raise ModelError(f"{path}: expected the folder of a cross-encoder, got none")
+            raise ModelError(f"{path}: expected the folder of a cross-encoder, got no folder")
         faults: list[Fault] = []
         config = _object(path, CONFIG, faults)
         given = path / TOKENIZER_CONFIG
@@ -68,16 +68,16 @@ class CrossEncoderFolder:
         labels = _labels(config, faults)
         max_tokens = _max_tokens(config, settings, faults)
         if config:
-            faults += also(path, config)
+            faults += further(path, config)
         if faults or tokenizer is None:
             raise refused(path, faults)
         return cls(path, config, tokenizer, labels, max_tokens)
 
     def named(self, outputs: int) -> tuple[str, ...]:
-        """The labels of so many outputs; LABEL_0, LABEL_1, … where none are given.
+        """The names of the outputs; LABEL_0, LABEL_1, … if ``config.json`` gives none.
 
         Raises:
-            ModelError: There are more names than outputs, or fewer.
+            ModelError: The number of names is not the number of outputs.
         """
         if self.labels and len(self.labels) != outputs:
             noun = "label" if len(self.labels) == 1 else "labels"
@@ -87,10 +87,10 @@ class CrossEncoderFolder:
         return self.labels or tuple(f"LABEL_{number}" for number in range(outputs))
 
     def fingerprint(self, weights: Iterable[Path], *computed: str) -> str:
-        """32 hex digits over all that a probability depends on.
+        """A hash in 32 hex digits of everything that the probabilities depend on.
 
         Args:
-            weights: The files that a back end reads besides.
+            weights: The further files that the back end reads.
             computed: The back end and its precision.
         """
         digest = blake2b(repr((*computed, self.max_tokens)).encode(), digest_size=16)
@@ -101,15 +101,15 @@ class CrossEncoderFolder:
 
 
 def refused(path: Path, faults: Iterable[Fault]) -> ModelError:
-    """The error that lists all of a folder's faults and says what opens more models."""
+    """The error that lists a folder's faults and suggests the torch back end."""
     found = [f"  {fault}" for fault in faults]
     noun = "fault" if len(found) == 1 else "faults"
     return ModelError(
         "\n".join(
             [
-                f"{path} is no cross-encoder that can be used here: {len(found)} {noun}.",
+                f"{path} cannot be used as a cross-encoder here: {len(found)} {noun}.",
                 *found,
-                "If transformers can load it: pip install 'ragstone[torch]', and name it "
+                "If transformers can load it: pip install 'ragstone[torch]', and use the name "
                 f"torch:{path}",
             ]
         )
@@ -117,25 +117,25 @@ def refused(path: Path, faults: Iterable[Fault]) -> ModelError:
 
 
 def _object(path: Path, file: str, faults: list[Fault]) -> Mapping[str, Any]:
-    """The object that a file holds; empty, and a fault, where it holds none."""
+    """The JSON object in a file; otherwise an empty one, and a fault is recorded."""
     try:
         value = json.loads(small_file(path / file))
     except OSError as error:
         faults.append(Fault(file, None, "", "a JSON file", (error.strerror or "an error").lower()))
         return {}
     except (ValueError, RecursionError) as error:
-        faults.append(Fault(file, None, "", "JSON", f"text that is none ({error})"))
+        faults.append(Fault(file, None, "", "JSON", f"invalid JSON ({error})"))
         return {}
     if not isinstance(value, dict):
         faults.append(Fault(file, None, "", "an object", type(value).__name__))
         return {}
     if not value and file == CONFIG:
-        faults.append(Fault(file, None, "", "what the model is", "an empty object"))
+        faults.append(Fault(file, None, "", "the model's configuration", "an empty object"))
     return value
 
 
 def _one_module(path: Path, faults: list[Fault]) -> None:
-    """sentence-transformers may put more behind the transformer; that is not understood."""
+    """Check that sentence-transformers lists no modules after the transformer."""
     if not (path / MODULES).is_file():
         return
     try:
@@ -158,8 +158,8 @@ def _tokenizer(path: Path, config: Mapping[str, Any], faults: list[Fault]) -> Pa
     if config and not is_count(rows):
         faults.append(Fault(CONFIG, None, "vocab_size", "a whole number above 0", repr(rows)))
     elif is_count(rows) and tokenizer.size > rows:
-        expected = f"tokens numbered below {rows:,}, the model's vocab_size"
-        got = f"{tokenizer.size - 1:,}: a tokenizer of another model"
+        expected = f"token ids below {rows:,}, the model's vocab_size"
+        got = f"the id {tokenizer.size - 1:,}: a tokenizer of another model"
         faults.append(Fault(TOKENIZER, None, "", expected, got))
     return tokenizer
 
@@ -193,6 +193,6 @@ def _max_tokens(config: Mapping[str, Any], settings: Mapping[str, Any], faults: 
     given = settings.get("model_max_length")
     limit = min(given, positions) if is_count(given) and given <= NO_LENGTH else positions
     if limit < SHORTEST_PAIR:
-        expected = f"{SHORTEST_PAIR} tokens or more to read"
+        expected = f"at least {SHORTEST_PAIR} tokens"
         faults.append(Fault(TOKENIZER_CONFIG, None, "model_max_length", expected, str(limit)))
     return limit

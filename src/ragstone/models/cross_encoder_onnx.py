@@ -1,4 +1,4 @@
-"""Cross-encoders in ONNX files: any architecture, computed by onnxruntime."""
+"""Cross-encoders in ONNX files: any architecture, run by onnxruntime."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,14 +47,14 @@ class OnnxPairs:
 
 
 def load(path: Path) -> OnnxPairs:
-    """The cross-encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
+    """Load the cross-encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
 
     Args:
         path: As sentence-transformers or transformers writes it.
 
     Raises:
-        ModelError: There is no such file, every fault of the folder, or what is not understood of
-            its graph.
+        ModelError: There is no such file, the folder cannot be used (lists every fault), or the
+            graph is not supported.
         MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
     """
     folder = CrossEncoderFolder.read(path)

@@ -1,4 +1,4 @@
-"""Cross-encoders through torch: whatever transformers loads for the classification of sequences."""
+"""Cross-encoders in torch: any sequence classification model that transformers can load."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -45,13 +45,13 @@ class TorchPairs:
         """The tokens of each pair.
 
         Raises:
-            ModelFailure: The tokenizer gave up.
+            ModelFailure: The tokenizer failed.
         """
         with self._working():
             return [self._one(readable(first), readable(second)) for first, second in pairs]
 
     def _one(self, first: str, second: str) -> TokenizedPair:
-        """Given as a batch, for by itself an empty second text would count as none."""
+        """Tokenized as a batch of one: passed by itself, an empty second text would be ignored."""
         settings: dict[str, Any] = {"return_token_type_ids": True, "verbose": False}
         read = self.tokenizer([first], [second], **settings)
         length = len(read["input_ids"][0])
@@ -65,7 +65,7 @@ class TorchPairs:
         """Shape (pairs, labels).
 
         Raises:
-            ModelFailure: The model gave up.
+            ModelFailure: The model failed.
         """
         torch = import_module("torch")
         padding = self.model.config.pad_token_id or 0
@@ -82,28 +82,29 @@ class TorchPairs:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """One thread at a time, for a tokenizer's settings change; what goes wrong is ours."""
+        """Hold the lock, and turn the library's errors into ``ModelFailure``."""
+        # Tokenizing with truncation changes the tokenizer's settings, which threads share.
         with self.one_at_a_time:
             try:
                 yield
             except (LookupError, RuntimeError, TypeError, ValueError) as error:
-                raise ModelFailure(f"{self.name} gave up: {first_line(error)}") from error
+                raise ModelFailure(f"{self.name} failed: {first_line(error)}") from error
 
 
 def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
-    """The cross-encoder that transformers makes of a folder or of a model of the hub.
+    """Load a folder or a model on the hub as a cross-encoder through transformers.
 
-    Code that comes with a model is not run. A folder is read without asking any server.
+    Code that comes with a model is not run. For a folder, no server is contacted.
 
     Args:
         where: A folder, or ``org/name``.
         name: What the user calls it.
-        revision: Of the hub; empty for its main branch.
-        offline: Take a model of the hub only from its cache on this machine.
+        revision: On the hub; empty for its main branch.
+        offline: Load a model on the hub only from its cache on this machine.
 
     Raises:
-        ModelError: There is no such model, it cannot be loaded, has no head, holds NaN, or
-            several of its labels may hold at once.
+        ModelError: There is no such model, it cannot be loaded, has no classification head, has
+            NaN or infinity in its weights, or is a multi-label model.
         MissingDependency: ``transformers`` or ``torch`` is not installed.
     """
     try:
@@ -123,7 +124,7 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
                 dtype=torch.float32,
                 **local,
             )
-    except Exception as error:  # whatever the code of a model raises comes through
+    except Exception as error:  # a model's loading code may raise anything
         raise ModelError(f"{name}: transformers cannot load it: {first_line(error)}") from error
     if (kind := model.config.problem_type) not in KINDS:
         expected = " or ".join(map(str, KINDS[1:]))
@@ -139,7 +140,7 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
     known = [limit for limit in limits if is_count(limit) and limit <= NO_LENGTH]
     if not known:
         raise ModelError(
-            f"{name}: neither its tokenizer nor its configuration says how much it reads"
+            f"{name}: neither its tokenizer nor its configuration states a token limit"
         )
     return TorchPairs(
         name=name,
@@ -160,7 +161,7 @@ def _check_weights(name: str, model: Any) -> None:
 
 
 def _fingerprint(tokenizer: Any, model: Any, max_tokens: int) -> str:
-    """Over all that the probabilities depend on."""
+    """Hash of everything that the probabilities depend on."""
     fast = getattr(tokenizer, "backend_tokenizer", None)
     reading = json.loads(fast.to_str()) if fast is not None else tokenizer.get_vocab()
     return fingerprint(model, model.config.to_dict(), reading, max_tokens)

@@ -1,4 +1,4 @@
-"""Encoder: texts in, vectors out; the one seam behind which every embedding model stands."""
+"""Encoder: texts in, vectors out; the interface that every embedding model implements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """One text as its model reads it, special tokens included.
+    """The tokens of one text, special tokens included.
 
     Args:
-        ids: Shape (t,), the tokenizer's numbers.
-        spans: Shape (t, 2), where each token stands in the text; (0, 0) for a special one.
-        vectors: Shape (t, d), hidden states as the layer gives them, not normalised.
-        embedding: Shape (d,), what ``embed`` gives for this text; None where another layer or
-            another limit than the model's own was asked for.
+        ids: Shape (t,), token ids.
+        spans: Shape (t, 2), start and end of each token in the text; (0, 0) for a special token.
+        vectors: Shape (t, d), hidden states of the layer, not normalised.
+        embedding: Shape (d,), what ``embed`` returns for this text; None if a layer or limit
+            other than the model's own was requested.
         cut: Whether the text was longer than the limit.
     """
 
@@ -33,8 +33,8 @@ class TokenVectors:
 class Encoder(Protocol):
     """An embedding model.
 
-    A text is read as it stands. Lone surrogates are read as U+FFFD. An empty text has a vector
-    too, for a model has one: that it means nothing is for the caller to say.
+    Texts are passed to the model unchanged, except that lone surrogates are replaced by U+FFFD.
+    An empty text has a vector too; the caller decides whether to use it.
     """
 
     @property
@@ -43,14 +43,14 @@ class Encoder(Protocol):
 
     @property
     def about(self) -> str:
-        """One line for reports: the model, its dimensions, its limit, its back end."""
+        """One line for reports: model, dimensions, token limit, back end."""
 
     @property
     def fingerprint(self) -> str:
-        """32 hex digits over weights, tokenizer, pooling, limit, back end and precision.
+        """A hash in 32 hex digits of weights, tokenizer, pooling, limit, back end and precision.
 
-        Two encoders with the same one give the same vectors; it is part of cache keys and
-        signatures.
+        Two encoders with the same fingerprint return the same vectors; it is part of cache keys
+        and of signatures.
         """
 
     @property
@@ -59,24 +59,24 @@ class Encoder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens of a text ``embed`` reads, special ones included.
+        """The most tokens of a text that ``embed`` reads, special tokens included.
 
-        0 where no limit is known; then nobody can say whether a text was cut.
+        0 if the limit is not known; then it is not known either whether a text was truncated.
         """
 
     @property
     def longest(self) -> int:
-        """How many tokens the model can read at all; 0 where it gives no token vectors."""
+        """The most tokens that the model can read; 0 if it gives no token vectors."""
 
     @property
     def layers(self) -> int:
-        """Hidden layers to choose from; 0 where it gives no token vectors."""
+        """The number of hidden layers; 0 if it gives no token vectors."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Shape (n, d), in the order of the texts.
 
         Raises:
-            ModelFailure: A server that is down, or a reply that is none.
+            ModelFailure: The model failed: a server is down, say, or sent an invalid reply.
         """
 
     def tokens(
@@ -86,8 +86,9 @@ class Encoder(Protocol):
 
         Args:
             texts: Any number.
-            layer: Hidden states of this layer, 1 the first, 0 the word embeddings; None: the last.
-            limit: Tokens to read at the most, special ones included, up to ``longest``; None:
+            layer: Return the hidden states of this layer: 1 is the first, 0 the word embeddings;
+                None: the last.
+            limit: Most tokens to read, special tokens included, up to ``longest``; None:
                 ``max_tokens``.
 
         Raises:
@@ -95,7 +96,7 @@ class Encoder(Protocol):
         """
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Shape (n,), the tokens of each text before it is cut, special ones included.
+        """Shape (n,), the tokens of each text before truncation, special tokens included.
 
-        0 where the model does not say.
+        0 if the model does not report it.
         """

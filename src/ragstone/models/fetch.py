@@ -1,7 +1,7 @@
-"""Fetching: a model of the hub, by its name, through huggingface_hub and into its cache.
+"""Fetching: download a model from the hub through huggingface_hub, into that library's cache.
 
-On top of that library stand: the licence is said before anything is fetched, nothing but
-configuration, tokenizer and one file of weights is taken, and each file must be what the hub says.
+Added here: the licence is shown before the download, only configuration, tokenizer and one file
+of weights are downloaded, and each file is checked against the size and hash that the hub states.
 """
 
 import os
@@ -47,20 +47,20 @@ def fetch(
     patience: float = PATIENCE,
     note: Note,
 ) -> Stored:
-    """The model ``org/name`` of the hub, fetched unless it is here.
+    """Download the model ``org/name`` from the hub unless it is already stored.
 
-    Takes the configuration, the tokenizer, and one file of weights. The hub is the one HF_ENDPOINT
-    names; a token that huggingface_hub finds (HF_TOKEN) is sent to it, for gated models.
+    Downloads the configuration, the tokenizer and one file of weights. HF_ENDPOINT may name
+    another hub; a token that huggingface_hub finds (HF_TOKEN) is sent to it, for gated models.
 
     Args:
-        revision: A branch, a tag or a commit; empty: the hub's main branch.
+        revision: A branch, a tag or a commit; empty: the main branch.
         weights: ``safetensors``, or ``onnx`` for ``onnx/model.onnx``.
-        again: Ask the hub although the model is here. Only another commit, or a damaged model,
-            is fetched; another commit is stored beside the one that is here.
-        patience: Seconds to wait for the hub's first answer.
+        again: Query the hub even if the model is stored. It is downloaded only if the hub has
+            another commit, which is stored beside the old one, or if the stored model is damaged.
+        patience: Timeout in seconds for the hub's first reply.
 
     Raises:
-        ModelError: The hub does not answer, has no such model, or has it in another form.
+        ModelError: The hub does not reply, has no such model, or not in this weights format.
         MissingDependency: huggingface_hub is not installed.
     """
     there = store.find(repository, weights=weights, revision=revision)
@@ -77,21 +77,21 @@ def fetch(
 
 
 def endpoint() -> str:
-    """The hub's address: HF_ENDPOINT, or huggingface.co."""
+    """The hub's URL: HF_ENDPOINT, or huggingface.co."""
     return (os.environ.get("HF_ENDPOINT") or HUB).rstrip("/")
 
 
 def hub_is_off() -> bool:
-    """Whether HF_HUB_OFFLINE, or its older name, forbids to ask the hub."""
-    told = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
-    return told.upper() in ("1", "ON", "YES", "TRUE")
+    """Whether HF_HUB_OFFLINE, or the older TRANSFORMERS_OFFLINE, forbids access to the hub."""
+    setting = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
+    return setting.upper() in ("1", "ON", "YES", "TRUE")
 
 
 def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) -> "ModelInfo":
-    """What the hub says of a repository, in one request.
+    """The hub's metadata of a repository, in one request.
 
     Raises:
-        ModelError: No answer in time, no such repository or revision, or a reply that is none.
+        ModelError: Timeout, no such repository or revision, or an invalid reply.
     """
     with _hub(f"{repository} could not be looked up at {endpoint()}"):
         from huggingface_hub import HfApi
@@ -100,21 +100,21 @@ def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) 
             repository, revision=revision or None, files_metadata=True, timeout=patience
         )
     if not COMMIT.fullmatch(found.sha or ""):
-        raise ModelError(f"{endpoint()} names no commit of {repository}")
+        raise ModelError(f"{endpoint()} states no commit of {repository}")
     return found
 
 
 def download(repository: str, commit: str, file: "RepoSibling", folder: Path | None = None) -> Path:
-    """A file of the size and the SHA-256 that the hub states.
+    """Download a file and check it against the size and the SHA-256 that the hub states.
 
     Args:
         repository: Where it is.
         commit: Of the repository.
-        file: What the hub says of it.
-        folder: Where to put it; None: into huggingface_hub's cache, if it is not there.
+        file: The hub's metadata of the file.
+        folder: Where to put it; None: into huggingface_hub's cache, unless it is already there.
 
     Raises:
-        ModelError: The download broke off, or brought something else.
+        ModelError: The download broke off, or the file has another size or hash.
     """
     where = repository, file.rfilename
     with _hub(f"{file.rfilename} could not be fetched from {endpoint()}"):
@@ -127,45 +127,44 @@ def download(repository: str, commit: str, file: "RepoSibling", folder: Path | N
     if fault := _fault(file, Path(got)):
         _remove(Path(got))
         raise ModelError(
-            f"{file.rfilename} from {endpoint()} is not what the hub says it is: {fault}"
+            f"{file.rfilename} from {endpoint()} is not the file that the hub describes: {fault}"
         )
     return Path(got)
 
 
 def instead(name: str) -> str:
-    """What to do where a model cannot be fetched."""
+    """Advice for the case that a model cannot be downloaded."""
     builtin = "builtin:" in name
     copy = (
-        f"copy its folder from the cache there into {store.models_folder()}; or name"
+        f"copy its folder from the cache there into {store.models_folder()}"
         if builtin
-        else "copy the folder that `ragstone models` shows there, with what its links lead to, and "
-        "name it; or"
+        else "copy the folder that `ragstone models` shows there, with its symbolic links resolved"
     )
     return (
-        f"To fetch it: ragstone models pull {name}. Without a network: do that on another machine, "
-        f"and {copy} the folder of any model: {argument('embedder', 'FOLDER')}"
+        f"To download it: ragstone models pull {name}. Without a network: do that on another "
+        f"machine and {copy}. Or use a model in any folder: {argument('embedder', 'FOLDER')}"
     )
 
 
 def megabytes(size: int) -> str:
-    """A size in words: 91 MB, 0.5 MB."""
+    """A size in megabytes: 91 MB, 0.5 MB."""
     return f"{size / 1e6:,.0f} MB" if size >= 1e7 else f"{size / 1e6:,.1f} MB"
 
 
 def to_stderr(line: str) -> None:
-    """Where notes go that nobody else takes."""
+    """The default receiver of notes: writes to standard error."""
     sys.stderr.write(f"{line}\n")
 
 
 def _fetched(
     repository: str, found: "ModelInfo", revision: str, weights: str, note: Note
 ) -> Stored:
-    """The model, fetched and pinned under the name that it was asked for by."""
+    """Download the model and record it in the store."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     files, commit = found.siblings or [], str(found.sha)
     _check_form(repository, [file.rfilename for file in files], weights)
-    licence = next((told[1] for tag in found.tags or () if (told := LICENCE.fullmatch(tag))), "")
+    licence = next((match[1] for tag in found.tags or () if (match := LICENCE.fullmatch(tag))), "")
     wanted = [file for file in files if _needed(file.rfilename, weights)]
     sizes = [file.size for file in wanted if file.size is not None]
     size = megabytes(sum(sizes)) if len(sizes) == len(wanted) else "size not stated"
@@ -180,17 +179,17 @@ def _fetched(
 
 
 def _fault(file: "RepoSibling", path: Path) -> str:
-    """How a file differs from what the hub states; empty where it does not."""
+    """How a file differs from the hub's metadata; empty if it matches."""
     got = store.describe(path)
     sha256 = file.lfs.sha256 if file.lfs else None
     if file.size in (None, got.size) and sha256 in (None, got.sha256):
         return ""
-    expected = f"expected {file.size} bytes of SHA-256 {sha256 or 'unknown'}"
-    return f"{expected}, got {got.size} of {got.sha256}"
+    expected = f"expected {file.size} bytes with SHA-256 {sha256 or 'unknown'}"
+    return f"{expected}, got {got.size} with {got.sha256}"
 
 
 def _remove(path: Path) -> None:
-    """Take a file out of huggingface_hub's cache, where it is a link to what was fetched."""
+    """Delete a file from huggingface_hub's cache: the symbolic link and the file it points to."""
     for one in (path.resolve(), path):
         one.unlink(missing_ok=True)
 
@@ -200,21 +199,21 @@ def _needed(path: str, weights: str) -> bool:
 
 
 def _check_form(repository: str, paths: Sequence[str], weights: str) -> None:
-    """Refuse a repository that has no such weights, and say what reads those it has."""
+    """Raise if a repository has no weights in this format; the error names a suitable back end."""
     there = [kind for kind, name in WEIGHTS.items() if any(map(name.fullmatch, paths))]
     if weights in there:
         return
     in_parts = any(path.endswith(".safetensors.index.json") for path in paths)
     others = ", ".join(f"{reader}:{repository}" for reader in (*map(READER.get, there), "torch"))
     raise ModelError(
-        f"{repository} has no weights as {weights}{' in one file' if in_parts else ''}. "
-        f"Another back end may read it: {others}"
+        f"{repository} has no {weights} weights{' in a single file' if in_parts else ''}. "
+        f"Try another back end: {others}"
     )
 
 
 @contextmanager
 def _hub(trouble: str) -> Iterator[None]:
-    """What huggingface_hub raises, as one line of ours; its telemetry and its bars are off."""
+    """Turn huggingface_hub's errors into ``ModelError``; telemetry and progress bars are off."""
     try:
         from huggingface_hub import constants
         from huggingface_hub.errors import HfHubHTTPError
@@ -225,7 +224,7 @@ def _hub(trouble: str) -> Iterator[None]:
         )
     except ModuleNotFoundError as error:
         raise MissingDependency("Fetching a model from the hub", "local") from error
-    # Its errors stand on those of whichever HTTP library its version uses.
+    # The base classes of its errors come from the HTTP library, which differs between versions.
     expected: tuple[type[BaseException], ...] = (
         *HfHubHTTPError.__bases__,
         *(OSError, ValueError, TypeError, KeyError),
@@ -247,7 +246,7 @@ def _hub(trouble: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What the hub means, or else the first line of the error at the bottom of it."""
+    """The hub's known errors in plain words; otherwise the first line of the root cause."""
     from huggingface_hub.errors import (
         GatedRepoError,
         RepositoryNotFoundError,
@@ -255,9 +254,9 @@ def _reason(error: BaseException) -> str:
     )
 
     if isinstance(error, GatedRepoError):
-        return "it is gated. Accept its terms there, and set HF_TOKEN to a token of yours"
+        return "it is gated. Accept its terms there, and set HF_TOKEN to your token"
     if isinstance(error, RepositoryNotFoundError):
-        return "there is no such model, or it is private and wants HF_TOKEN"
+        return "there is no such model, or it is private and needs HF_TOKEN"
     if isinstance(error, RevisionNotFoundError):
         return "it has no such revision"
     cause = error

@@ -1,4 +1,4 @@
-"""Model folder: what the small files beside the weights say, all their faults in one error."""
+"""Model folder: reads the small files beside the weights and reports all faults in one error."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from .small_file import small_file
 from .tokenizer import TextTokenizer, UnusableTokenizer
 
 Pooling = Literal["mean", "cls", "max"]
-Also = Callable[[Path, Mapping[str, Any]], Iterable[Fault]]
+FurtherFaults = Callable[[Path, Mapping[str, Any]], Iterable[Fault]]
 
 POOLINGS: tuple[Pooling, ...] = ("mean", "cls", "max")
 OLD_POOLINGS = {
@@ -50,14 +50,14 @@ class ModelFolder:
 
     Attributes:
         path: The folder.
-        inside: Where in it the transformer's own files lie; mostly the folder itself.
-        config: What ``config.json`` says.
-        tokenizer: That of ``tokenizer.json``.
-        pooling: How the vectors of a text's tokens become one.
-        normalize: Whether that one is brought to length 1.
-        lower_case: Whether case is folded, whatever ``tokenizer.json`` says.
-        max_tokens: The tokens that are read of a text, special ones included.
-        longest: The tokens that the model has positions for.
+        inside: The folder of the transformer's own files; usually ``path`` itself.
+        config: The content of ``config.json``.
+        tokenizer: From ``tokenizer.json``.
+        pooling: How the token vectors of a text are combined into one.
+        normalize: Whether the pooled vector is scaled to length 1.
+        lower_case: Whether text is lower-cased, whatever ``tokenizer.json`` says.
+        max_tokens: The most tokens of a text that are read, special tokens included.
+        longest: The number of positions of the model.
     """
 
     path: Path
@@ -71,23 +71,23 @@ class ModelFolder:
     longest: int
 
     @classmethod
-    def read(cls, path: Path, also: Also = lambda _inside, _config: ()) -> Self:
-        """Read all but the weights.
+    def read(cls, path: Path, further: FurtherFaults = lambda _inside, _config: ()) -> Self:
+        """Read everything except the weights.
 
-        A folder without ``modules.json`` is a bare transformer: the mean of its token vectors is
-        taken, and not normalised, as sentence-transformers does. A prompt that the model sets
-        before every text is refused; prompts that it only offers are left alone.
+        A folder without ``modules.json`` is a bare transformer: its pooling is the mean, without
+        normalisation, as in sentence-transformers. A model with a default prompt, which would be
+        put before every text, is refused; optional prompts are ignored.
 
-        ``max_tokens`` is ``max_seq_length``, else the tokenizer's ``model_max_length``, else the
-        number of positions, and never more than that.
+        ``max_tokens`` is the first of these that is set: ``max_seq_length``, the tokenizer's
+        ``model_max_length``, the number of positions; and never more than the last.
 
         Args:
             path: The folder.
-            also: What a back end asks beyond that: gets ``inside`` and ``config.json``, gives the
-                faults that it finds, their files named from there.
+            further: A back end's own checks: takes ``inside`` and the content of ``config.json``,
+                returns the faults it finds, with file names relative to ``inside``.
 
         Raises:
-            ModelError: No such folder, or every fault of its files.
+            ModelError: The folder does not exist or cannot be used; lists every fault.
             MissingDependency: ``tokenizers`` is not installed.
         """
         if not path.is_dir():
@@ -102,7 +102,7 @@ class ModelFolder:
         lower_case = bool(settings.get("do_lower_case"))
         tokenizer = _tokenizer(files, inside, config, lower_case=lower_case)
         if config:
-            for fault in also(path / inside, config):
+            for fault in further(path / inside, config):
                 files.faults.append(replace(fault, file=f"{inside}{fault.file}"))
         if files.faults or tokenizer is None or pooling is None:
             raise refused(path, files.faults)
@@ -119,10 +119,10 @@ class ModelFolder:
         )
 
     def fingerprint(self, weights: Iterable[Path], *computed: str) -> str:
-        """32 hex digits over all that a vector depends on.
+        """A hash in 32 hex digits of everything that the vectors depend on.
 
         Args:
-            weights: The files that a back end reads besides.
+            weights: The further files that the back end reads.
             computed: The back end and its precision.
         """
         facts = (*computed, self.pooling, self.normalize, self.lower_case, self.max_tokens)
@@ -134,27 +134,27 @@ class ModelFolder:
 
 
 def refused(path: Path, faults: Sequence[Fault]) -> ModelError:
-    """The error that lists all of a folder's faults and says what opens more models."""
+    """The error that lists a folder's faults and suggests the torch back end."""
     noun = "fault" if len(faults) == 1 else "faults"
     return ModelError(
         "\n".join(
             [
-                f"{path} is no model that can be used here: {len(faults)} {noun}.",
+                f"{path} cannot be used as a model here: {len(faults)} {noun}.",
                 *(f"  {fault}" for fault in faults),
-                f"If sentence-transformers can load it: pip install 'ragstone[torch]', and name it "
-                f"torch:{path}",
+                "If sentence-transformers can load it: pip install 'ragstone[torch]', and use the "
+                f"name torch:{path}",
             ]
         )
     )
 
 
 def is_count(value: object) -> TypeGuard[int]:
-    """Whether this is a whole number above 0, as sizes in a ``config.json`` are."""
+    """Whether this is a whole number above 0, as sizes in ``config.json`` must be."""
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 class _Files:
-    """The folder's JSON files as they are asked for, and the faults found so far."""
+    """Reads the folder's JSON files and collects the faults found so far."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -167,20 +167,20 @@ class _Files:
         return (self.root / file).is_file()
 
     def json(self, file: str) -> Any:
-        """What the file holds; None, and a fault, where it cannot be read."""
+        """The file's content; None, and a fault is recorded, if it cannot be read."""
         try:
             value = json.loads(small_file(self.root / file))
             if value is None:
-                self.fault(file, "", "something", "null")
+                self.fault(file, "", "a value", "null")
             return value
         except OSError as error:
             self.fault(file, "", "a JSON file", (error.strerror or "an error").lower())
         except (ValueError, RecursionError) as error:
-            self.fault(file, "", "JSON", f"text that is none ({error})")
+            self.fault(file, "", "JSON", f"invalid JSON ({error})")
         return None
 
     def object(self, file: str) -> Mapping[str, Any]:
-        """The object that the file holds; empty, and a fault, where it holds none."""
+        """The JSON object in the file; otherwise an empty one, and a fault is recorded."""
         value = self.json(file)
         if isinstance(value, dict):
             return value
@@ -189,11 +189,11 @@ class _Files:
         return {}
 
     def filled(self, file: str) -> Mapping[str, Any]:
-        """As ``object``, where an empty one is a fault too."""
+        """As ``object``, but an empty object is a fault too."""
         before = len(self.faults)
         value = self.object(file)
         if not value and len(self.faults) == before:
-            self.fault(file, "", "an object that says something", "an empty one")
+            self.fault(file, "", "an object with entries", "an empty object")
         return value
 
     def object_if_there(self, file: str) -> Mapping[str, Any]:
@@ -205,7 +205,7 @@ def _what_is(path: Path) -> str:
 
 
 def _modules(files: _Files) -> tuple[str, Pooling | None, bool]:
-    """The transformer's place, the pooling, whether to normalise."""
+    """The transformer's folder, the pooling, and whether to normalise."""
     if not files.there("modules.json"):
         return "", "mean", False
     modules = files.json("modules.json")
@@ -219,7 +219,7 @@ def _modules(files: _Files) -> tuple[str, Pooling | None, bool]:
         files.fault(
             "modules.json",
             "type",
-            "Transformer, Pooling and perhaps Normalize",
+            "Transformer, Pooling and optionally Normalize",
             ", ".join(names) or "nothing",
         )
     places = {name: module["path"] for name, module in zip(names, modules, strict=True)}
@@ -234,7 +234,7 @@ def _modules(files: _Files) -> tuple[str, Pooling | None, bool]:
 
 
 def _is_module(module: object) -> bool:
-    """Whether it has a type, and a path that stays in the folder."""
+    """Whether it has a type, and a path inside the folder."""
     if not isinstance(module, dict):
         return False
     kind, path = module.get("type"), module.get("path")
@@ -245,7 +245,7 @@ def _is_module(module: object) -> bool:
 
 
 def _module_name(kind: str) -> str:
-    """``Pooling`` for ``sentence_transformers.models.Pooling``; whole where it is not theirs."""
+    """``Pooling`` for ``sentence_transformers.models.Pooling``; other packages: the full name."""
     package, _, name = kind.partition(".")
     return name.rpartition(".")[2] if package == PACKAGE else kind
 
@@ -268,7 +268,10 @@ def _pooling(files: _Files, place: str) -> Pooling | None:
 
 
 def _transformer_settings(files: _Files, inside: str) -> Mapping[str, Any]:
-    """What sentence-transformers keeps about the transformer, if it wrote the folder."""
+    """The settings that sentence-transformers stores for the transformer; empty if there are none.
+
+    Settings that would change the vectors in an unsupported way are recorded as faults.
+    """
     at = next((inside + name for name in TRANSFORMER_SETTINGS if files.there(inside + name)), None)
     if at is None:
         return {}
@@ -297,7 +300,7 @@ def _no_prompt(files: _Files) -> None:
     prompts = settings.get("prompts")
     known = isinstance(prompts, dict) and prompts.get(str(default)) == ""
     if default is not None and not known:
-        files.fault(at, "default_prompt_name", "no prompt before every text", repr(default))
+        files.fault(at, "default_prompt_name", "no default prompt", repr(default))
 
 
 def _longest(files: _Files, inside: str, config: Mapping[str, Any]) -> int:
@@ -315,7 +318,7 @@ def _longest(files: _Files, inside: str, config: Mapping[str, Any]) -> int:
             return 0
         positions -= padding + 1
     if positions < SHORTEST:
-        files.fault(at, "max_position_embeddings", f"{SHORTEST} positions or more", positions)
+        files.fault(at, "max_position_embeddings", f"at least {SHORTEST} positions", positions)
     return positions
 
 
@@ -323,7 +326,7 @@ def _max_tokens(files: _Files, inside: str, settings: Mapping[str, Any], longest
     given = settings.get("max_seq_length")
     if given is not None and not (is_count(given) and given >= SHORTEST):
         at = f"{inside}{TRANSFORMER_SETTINGS[0]}"
-        files.fault(at, "max_seq_length", f"a whole number, {SHORTEST} or more", repr(given))
+        files.fault(at, "max_seq_length", f"a whole number of at least {SHORTEST}", repr(given))
         return 0
     if given is None:
         at = f"{inside}tokenizer_config.json"
@@ -338,7 +341,7 @@ def _tokenizer(
 ) -> TextTokenizer | None:
     at = f"{inside}tokenizer.json"
     if not files.there(at):
-        files.fault(at, "", "a tokenizer as the tokenizers package writes it", "no such file")
+        files.fault(at, "", "a tokenizer of the tokenizers package", "no such file")
         return None
     content = files.filled(at)
     if not content:
@@ -356,14 +359,14 @@ def _tokenizer(
         files.fault(
             at,
             "",
-            f"tokens numbered below {rows:,}, the model's vocab_size",
-            f"{tokenizer.size - 1:,}: a tokenizer of another model",
+            f"token ids below {rows:,}, the model's vocab_size",
+            f"the id {tokenizer.size - 1:,}: a tokenizer of another model",
         )
     return tokenizer
 
 
 def _same_settings(files: _Files, inside: str, content: Mapping[str, Any]) -> None:
-    """transformers lets tokenizer_config.json overrule tokenizer.json; where both agree we can."""
+    """Check that tokenizer_config.json, which overrides tokenizer.json in transformers, agrees."""
     at = f"{inside}tokenizer_config.json"
     settings = files.object_if_there(at)
     if settings.get("truncation_side", "right") != "right":
@@ -379,5 +382,5 @@ def _same_settings(files: _Files, inside: str, content: Mapping[str, Any]) -> No
         if not isinstance(step, dict) or step.get("type") != kind or name not in settings:
             continue
         if step.get(key) != settings[name]:
-            expected = f"{step.get(key)!r}, as tokenizer.json has it"
+            expected = f"{step.get(key)!r}, as in tokenizer.json"
             files.fault(at, name, expected, repr(settings[name]))

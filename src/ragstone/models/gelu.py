@@ -1,4 +1,4 @@
-"""GELU, the activation of the BERT family, in passes that stay in the processor's cache."""
+"""GELU, the activation of the BERT family, computed in chunks that fit the processor's cache."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,13 @@ BY_TANH = (0.7978845608, 0.7978845608 * 0.044715)
 def twice_gelu(
     values: NDArray[np.float32], bias: NDArray[np.float32], coefficients: tuple[float, ...]
 ) -> None:
-    """Add the bias and take the activation, in place; the result is twice as large.
+    """Add the bias and compute twice the activation, in place.
 
         2 gelu(x) = x (1 + tanh(x P(x²)))
 
-    With ``BY_TANH`` this is the approximation known as ``gelu_new``, with ``EXACT`` it is x Φ(x) of
-    the normal distribution to 1e-7: P was fitted to atanh(2 Φ(x) - 1) / x so that the largest error
-    of gelu is smallest. The factor 2 is left to the caller, who can put it into a weight.
+    With ``BY_TANH`` this is the approximation known as ``gelu_new``; with ``EXACT`` it is x Φ(x),
+    Φ the normal distribution function, to 1e-7: P is the fit to atanh(2 Φ(x) - 1) / x with the
+    smallest maximal error of gelu. The caller divides by 2, by halving the next layer's weights.
 
     Args:
         values: Shape (n, d), contiguous.
@@ -31,6 +31,7 @@ def twice_gelu(
     square = np.empty((rows, values.shape[1]), np.float32)
     curve = np.empty_like(square)
     first, *between, last = (np.float32(coefficient) for coefficient in coefficients)
+    # Large |x| overflow to infinity in the polynomial; tanh then gives the correct limit of ±1.
     with np.errstate(over="ignore"):
         for start in range(0, len(values), rows):
             x = values[start : start + rows]

@@ -1,4 +1,4 @@
-"""Kept vectors: the SQLite file of embeddings, shared by all encoders, runs and processes."""
+"""Kept vectors: the embedding cache, an SQLite file shared by all encoders, runs and processes."""
 
 import os
 import sqlite3
@@ -30,16 +30,16 @@ LAYOUT = SqliteLayout(
     page=16_384,
 )
 CHECKSUM = 8
-"""Bytes of it, behind each vector."""
+"""Length in bytes of the checksum stored after each vector."""
 ASKED_AT_ONCE = 900
-"""Keys in one query; SQLite may be built to take no more than 999."""
+"""Keys per query; some builds of SQLite allow only 999 parameters."""
 
 Action = Callable[[sqlite3.Connection], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the file holds."""
+    """The number of vectors in the cache file, and its size in bytes."""
 
     file: Path
     vectors: int
@@ -47,15 +47,15 @@ class Kept:
 
 
 def embeddings_file() -> Path:
-    """Where the vectors of all encoders are."""
+    """The cache file of all encoders."""
     return store.cache_folder() / FILE
 
 
 def kept() -> Kept:
-    """How much the file holds.
+    """The size of the embedding cache.
 
     Raises:
-        ModelError: It is damaged, or not ours.
+        ModelError: The file is damaged, or not an embedding cache.
     """
     file = embeddings_file()
     if not file.is_file():
@@ -70,10 +70,10 @@ def kept() -> Kept:
 
 
 def clear() -> Kept:
-    """Empty the file, also while others use it; what it held is returned.
+    """Empty the embedding cache, even while other processes use it; returns its previous size.
 
     Raises:
-        ModelError: It cannot be read or written.
+        ModelError: The file cannot be read or written.
     """
     before = kept()
     if not before.vectors:
@@ -89,10 +89,11 @@ def clear() -> Kept:
 
 
 class KeptVectors:
-    """Vectors by key. A fault of the file never stops a run.
+    """Vectors by key, in a file whose faults never stop a run.
 
-    A file that is damaged or not ours is renamed and a new one begun. One that cannot be written is
-    still read, one that cannot be read is no longer used. Each of these is noted in one line.
+    A file that is damaged or not an embedding cache is renamed, and a new one is started. A file
+    that cannot be written is only read; one that cannot be read is no longer used. Each of these
+    events gives a one-line note.
     """
 
     def __init__(self, file: Path, note: Note) -> None:
@@ -105,7 +106,7 @@ class KeptVectors:
         self._noted = False
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Vectors]:
-        """The vectors that are there; one that was changed since it was kept is left out."""
+        """The vectors found; those whose checksum is wrong are left out."""
         wanted = list(keys)
         found: dict[bytes, Vectors] = {}
 
@@ -127,7 +128,7 @@ class KeptVectors:
         return found
 
     def put(self, vectors: Mapping[bytes, Vectors]) -> None:
-        """Keep these, in one transaction."""
+        """Store these in one transaction."""
 
         def write(connection: sqlite3.Connection) -> None:
             with connection:
@@ -143,7 +144,7 @@ class KeptVectors:
                 self._note(f"Embeddings are not kept in {self._file}: {error}.")
 
     def _fault_of(self, action: Action) -> Exception | None:
-        """Why it could not be done; it is tried once more where a damaged file was set aside."""
+        """Run the action and return its error, if any; retries once after replacing a bad file."""
         try:
             try:
                 action(self._connected())
@@ -156,7 +157,7 @@ class KeptVectors:
         return None
 
     def _connected(self) -> sqlite3.Connection:
-        """The connection of this process; one does not outlive a fork."""
+        """The connection of this process; SQLite connections must not be used across a fork."""
         if self._connection is None or self._process != os.getpid():
             private_folder(self._file.parent)
             try:
@@ -168,14 +169,15 @@ class KeptVectors:
         return self._connection
 
     def _set_aside(self, error: Exception) -> bool:
-        """Rename the file, unless another process has; False where that cannot be done."""
+        """Rename the file unless another process already did; False if it cannot be renamed."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
         aside = self._file.with_name(f"{self._file.name}.damaged")
         lock = self._file.with_name(f".{self._file.name}.lock")
         try:
-            with locked(lock, note=self._note, doing="looking after the cache"):
+            with locked(lock, note=self._note, doing="replacing a damaged cache file"):
+                # Another process replaced the file since this one opened it: use the new one.
                 if _identity(self._file) != self._opened:
                     return True
                 self._file.replace(aside)
@@ -190,18 +192,18 @@ class KeptVectors:
         if not self._noted:
             self._noted = True
             self._note(
-                f"The cache {self._file} holds a vector that is not the one that was kept: it is "
-                "computed again, and so are others like it."
+                f"The cache {self._file} holds a vector with a wrong checksum. Such vectors are "
+                "computed again."
             )
 
 
 def _sealed(key: bytes, vector: bytes) -> bytes:
-    """A vector with its checksum behind it."""
+    """A vector followed by its checksum."""
     return vector + blake2b(key + vector, digest_size=CHECKSUM).digest()
 
 
 def _unsealed(key: bytes, sealed: object) -> bytes:
-    """The vector that ``_sealed`` made this of; empty where it did not."""
+    """The vector without its checksum; empty if the checksum is wrong."""
     if not isinstance(sealed, bytes):
         return b""
     vector = sealed[:-CHECKSUM]
@@ -209,7 +211,7 @@ def _unsealed(key: bytes, sealed: object) -> bytes:
 
 
 def _identity(file: Path) -> tuple[int, int]:
-    """Which file it is, whatever it is called; zeros where there is none."""
+    """Device and inode of a file, which stay the same when it is renamed; 0, 0 if it is gone."""
     try:
         facts = file.stat()
     except OSError:
@@ -218,5 +220,6 @@ def _identity(file: Path) -> tuple[int, int]:
 
 
 def _close(connection: sqlite3.Connection, process: int) -> None:
+    # SQLite forbids a forked child to close a connection that its parent opened.
     if process == os.getpid():
         connection.close()

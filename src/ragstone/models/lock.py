@@ -1,4 +1,4 @@
-"""Lock: work that one process does while the others wait for it."""
+"""Lock: a file lock between processes."""
 
 import sys
 import time
@@ -9,10 +9,10 @@ from pathlib import Path
 
 @contextmanager
 def locked(file: Path, *, note: Callable[[str], None], doing: str) -> Iterator[None]:
-    """Hold ``file`` against other processes; it ends with the process, however that ends.
+    """Hold an exclusive lock on ``file``; the system releases it when the process ends.
 
-    Where a file system has no locks, the work is done all the same: what is done under a lock is
-    safe without one, only done twice.
+    On a file system without locks the work is done anyway: everything done under this lock is
+    safe without it, only possibly done twice.
     """
     with file.open("a+b") as handle:
         waiting = False

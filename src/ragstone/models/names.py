@@ -1,11 +1,11 @@
-"""Encoder names: what a user calls an encoder, and the encoder it opens.
+"""Encoder names: how a user names an encoder, and how it is opened.
 
     [numpy:|onnx:|torch:]WHERE      WHERE is builtin:minilm, a folder, or org/name[@revision]
-    openai:MODEL                    the server of OPENAI_BASE_URL, or api.openai.com
-    http(s)://HOST[/v1]#MODEL       any server that speaks the OpenAI embeddings format
+    openai:MODEL                    the server in OPENAI_BASE_URL, or api.openai.com
+    http(s)://HOST[/v1]#MODEL       any server with an OpenAI-compatible embeddings API
 
-Looked up in that order, and numpy where no back end is named. A name that cannot be opened is an
-error, and never another model.
+WHERE is looked up in that order; the default back end is numpy. A name that cannot be opened is
+an error; no other model is used in its place.
 """
 
 import re
@@ -41,16 +41,16 @@ _opened: dict[tuple[object, Path], tuple[object, CachedEncoder]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a name means: who reads the model, and where it is.
+    """A parsed name: the back end, and where the model is.
 
-    Exactly one of folder and repository is set, or neither for the builtin model.
+    Either the folder or the repository is set; for the builtin model, neither.
 
     Args:
         name: As the user wrote it.
-        back_end: Who reads it.
-        folder: A folder of the user's.
-        repository: ``org/name`` of the hub.
-        revision: Of the repository; empty where none is asked for.
+        back_end: What reads the model.
+        folder: The user's folder.
+        repository: ``org/name`` on the hub.
+        revision: Of the repository; empty if none is given.
     """
 
     name: str
@@ -61,16 +61,16 @@ class Place:
 
 
 def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) -> Encoder:
-    """The encoder of this name; its embeddings are kept on disk, and it is loaded once a process.
+    """Open an encoder by name. Embeddings are cached on disk; a model is loaded once per process.
 
     Args:
         name: In one of the forms above.
-        offline: Fetch nothing, and ask no server but one on this machine.
-        note: Takes a line for what is fetched and what the cache has to say; None: standard error.
+        offline: Download nothing, and use no server except on this machine.
+        note: Called with one-line messages about downloads and the cache; None: standard error.
 
     Raises:
         UnknownName: The name has none of the forms.
-        ModelError: The model is not there and cannot be fetched, or is not one that can be used.
+        ModelError: The model is not here and cannot be downloaded, or is not usable.
         MissingDependency: The back end is not installed.
     """
     say = note or to_stderr
@@ -92,10 +92,10 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
 
 
 def available(name: str) -> bool:
-    """Whether ``open_encoder`` has all it needs here: packages, files, a key; nothing to fetch.
+    """Whether everything ``open_encoder`` needs is here: packages, files and key.
 
-    Loads no weights and asks no server, so a server may still be down and a folder unusable.
-    False too for what is no name at all.
+    Downloads nothing, loads no weights and contacts no server, so a server may still be down and a
+    folder unusable. False for an invalid name too.
     """
     try:
         if api.is_api(name):
@@ -112,17 +112,17 @@ def available(name: str) -> bool:
 
 
 def pull(name: str = BUILTIN, *, note: Note | None = None) -> Stored:
-    """Fetch a model into the store, if it is not there, is damaged, or the hub has a newer one.
+    """Download a model into the store if it is not there, is damaged, or the hub has a newer one.
 
     Raises:
         UnknownName: The name has none of the forms.
-        ModelError: There is nothing to fetch by that name, or it cannot be fetched.
-        MissingDependency: A package that fetching needs is not installed.
+        ModelError: The name is not of a model to download, or the download failed.
+        MissingDependency: A package that the download needs is not installed.
     """
     say = note or to_stderr
     place = None if api.is_api(name) else place_of(name)
     if place is None or place.folder is not None:
-        raise ModelError(f"{name} is no model of the hub: there is nothing to fetch")
+        raise ModelError(f"{name} is not a model on the hub: there is nothing to download")
     if not place.repository:
         return fetch_builtin(again=True, note=say)
     weights = _weights(place)
@@ -130,18 +130,18 @@ def pull(name: str = BUILTIN, *, note: Note | None = None) -> Stored:
 
 
 def place_of(name: str) -> Place:
-    """What a name means, a server's model excepted; nothing is fetched.
+    """Parse the name of a model that is not behind a server; nothing is downloaded.
 
     Raises:
         UnknownName: The name has none of the forms.
-        ModelError: It looks like a folder, and there is none, or none that can be looked for; or it
-            is the builtin model as an ONNX file, which it does not have.
+        ModelError: It names a folder that does not exist or cannot be looked up, or the builtin
+            model as an ONNX file, which does not exist.
     """
     back_end, where = _split(name)
     if where == BUILTIN and back_end == "onnx":
         raise ModelError(
-            f"{BUILTIN} has no ONNX file. Name it without onnx:, or take the file of the same "
-            f"model from the hub: onnx:{REPOSITORY}"
+            f"{BUILTIN} has no ONNX file. Omit onnx:, or use the same model from the hub: "
+            f"onnx:{REPOSITORY}"
         )
     if where == BUILTIN:
         return Place(name, back_end)
@@ -150,24 +150,24 @@ def place_of(name: str) -> Place:
         there, is_folder = path.exists(), path.is_dir()
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ModelError(f"No folder {where[:SHOWN]!r} can be looked for: {reason}") from error
+        raise ModelError(f"Cannot look up the folder {where[:SHOWN]!r}: {reason}") from error
     if where and is_folder:
         return Place(name, back_end, folder=path)
     if where and there:
-        raise ModelError(f"{where} is a file. Name the folder that it is in, with its tokenizer")
+        raise ModelError(f"{where} is a file. Name its folder, which must hold the tokenizer too")
     if match := HUB_NAME.fullmatch(where):
         return Place(name, back_end, repository=match[1], revision=match[2] or "")
     if "/" in where or "\\" in where or where.startswith(("~", ".")):
-        raise ModelError(f"There is no folder {where}, and it is no name of the hub (org/name)")
-    raise UnknownName("encoder", name, (BUILTIN,), hint=f"There are: {', '.join(FORMS)}.")
+        raise ModelError(f"There is no folder {where}, and this is not a hub name (org/name)")
+    raise UnknownName("encoder", name, (BUILTIN,), hint=f"Valid forms: {', '.join(FORMS)}.")
 
 
 def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
-    """The folder of the model, fetched where it is not there.
+    """The folder of the model, which is downloaded if necessary.
 
     Raises:
-        ModelError: It is not there and cannot be fetched, or what is there is damaged.
-        MissingDependency: A package that fetching needs is not installed.
+        ModelError: The model is not here and cannot be downloaded, or is damaged.
+        MissingDependency: A package that the download needs is not installed.
     """
     if place.folder is not None:
         return place.folder
@@ -175,7 +175,7 @@ def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
     if there is None and (offline or hub_is_off()):
         rule = argument("offline", True) if offline else "HF_HUB_OFFLINE"
         raise ModelError(
-            f"{place.name} was never pulled to this machine, and {rule} fetches nothing.\n"
+            f"{place.name} is not on this machine, and {rule} forbids downloads.\n"
             f"{instead(place.name)}"
         )
     if there is None and place.repository:
@@ -187,21 +187,21 @@ def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
 
 
 def in_store(place: Place) -> Stored | None:
-    """The stored model of the builtin name or of one of the hub; None where it is not there."""
+    """The stored model, builtin or from the hub; None if it is not stored."""
     if place.repository:
         return store.find(place.repository, weights=_weights(place), revision=place.revision)
     return store.find(BUILTIN)
 
 
 def needed(place: Place, role: str = "encoder") -> None:
-    """Look whether the packages of the back end are there; nothing is imported.
+    """Check that the packages of the back end are installed, without importing them.
 
     Args:
         place: Of the model.
         role: What the model is, for the message.
 
     Raises:
-        MissingDependency: One is not installed.
+        MissingDependency: A package is not installed.
     """
     extra, packages = NEEDS[place.back_end]
     if any(find_spec(package) is None for package in packages):
@@ -216,12 +216,12 @@ def _split(name: str) -> tuple[BackEnd, str]:
 
 
 def _weights(place: Place) -> str:
-    """What the back end reads."""
+    """The weights format that the back end reads."""
     return "onnx" if place.back_end == "onnx" else "safetensors"
 
 
 def _of_torch_alone(place: Place) -> bool:
-    """A model of the hub that sentence-transformers fetches itself, for it reads more files."""
+    """Whether sentence-transformers downloads this model itself, because it reads more files."""
     whole = place.back_end == "torch" and bool(place.repository) and not place.revision
     return whole and in_store(place) is None
 
@@ -236,24 +236,26 @@ def _readable(place: Place, folder: Path) -> None:
     graph = any((folder / path).is_file() for path in PLACES)
     weights = any(file.suffix == ".safetensors" for file in _files(folder))
     if place.back_end == "numpy" and graph and not weights:
-        raise ModelError(f"{folder} holds an ONNX graph and no safetensors: name it onnx:{folder}")
+        raise ModelError(
+            f"{folder} holds an ONNX graph and no safetensors: use the name onnx:{folder}"
+        )
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Changes when a file of the model does, so that a model saved anew is loaded anew."""
+    """Sizes and times of the model's files, so that a model that was saved again is reloaded."""
     files = [(file, file.stat()) for file in _files(folder)]
     return tuple((str(file), facts.st_size, facts.st_mtime_ns) for file, facts in files)
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files of a model lie in its folder and in the folders of that, no deeper."""
+    """The files in the folder and one level below; models have no deeper ones."""
     return sorted(
         file for pattern in ("*", "*/*") for file in folder.glob(pattern) if file.is_file()
     )
 
 
 def _once(place: Place, where: str, stamp: object, offline: bool, note: Note) -> CachedEncoder:
-    """The encoder loaded before, or a new one where its files are not the same as then."""
+    """The encoder loaded earlier, or a new one if its files have changed since."""
     key = (place, embeddings_file())
     loaded = _opened.get(key)
     if loaded is None or loaded[0] != stamp:
@@ -267,7 +269,7 @@ def _load(place: Place, where: str, offline: bool, note: Note) -> Encoder:
         from . import torch
 
         if _of_torch_alone(place) and not offline and not _in_hub_cache(where):
-            note(f"Fetching {where} through sentence-transformers, into its own cache")
+            note(f"Downloading {where} through sentence-transformers, into its own cache")
         return torch.load(where, place.name, offline=offline)
     if place.back_end == "onnx":
         from . import onnx

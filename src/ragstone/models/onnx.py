@@ -1,4 +1,4 @@
-"""The ONNX back end: encoders in ONNX files, of any architecture, computed by onnxruntime."""
+"""The ONNX back end: encoders in ONNX files, of any architecture, run by onnxruntime."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,17 +22,18 @@ LAYERS = ("num_hidden_layers", "n_layers")
 
 
 def load(folder: Path, name: str) -> FolderEncoder:
-    """The encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
+    """Load the encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
 
-    It has its last layer only, for such a file gives no others. Agrees with torch to 1e-5.
+    Only the last layer is available, because ONNX files output no other. Agrees with torch to
+    1e-5.
 
     Args:
         folder: As sentence-transformers or transformers writes it; see ``ModelFolder``.
         name: What the user calls it.
 
     Raises:
-        ModelError: There is no such file, every fault of the folder, or what is not understood of
-            its graph.
+        ModelError: There is no such file, the folder cannot be used (lists every fault), or the
+            graph is not supported.
         MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
     """
     model = ModelFolder.read(folder, _faults)
@@ -52,12 +53,12 @@ class _OnnxStates:
     def check(self, layer: int, name: str) -> None:
         if layer != self.layers:
             raise ModelError(
-                f"{name} is an ONNX file, which gives its last layer, {self.layers}, and not "
-                f"{layer}. From its safetensors every layer can be had: numpy:FOLDER"
+                f"{name} is an ONNX file, which gives only its last layer, {self.layers}, not "
+                f"{layer}. Its safetensors give every layer: numpy:FOLDER"
             )
 
     def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:  # noqa: ARG002
-        """Several batches side by side; of each text what stands before the padding."""
+        """Several batches concurrently; padding is removed from the result."""
 
         def compute(batch: NDArray[np.intp]) -> None:
             some = [texts[number] for number in batch]

@@ -1,4 +1,4 @@
-"""ONNX file: what a transformer's ``model.onnx`` takes and gives."""
+"""ONNX file: checks the inputs and outputs of a transformer's ``model.onnx`` and runs it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,14 +21,14 @@ Ids = NDArray[np.int32]
 
 
 def find(folder: Path, task: str = "feature-extraction") -> Path:
-    """The ONNX file of a model.
+    """Find the ONNX file of a model.
 
     Args:
-        folder: Where it lies, or the folder ``onnx`` of it.
-        task: What the model is for, as optimum calls it.
+        folder: Holds the file, or a folder ``onnx`` with the file.
+        task: The model's task, as optimum calls it.
 
     Raises:
-        ModelError: There is none.
+        ModelError: There is no such file.
     """
     paths = (folder / place for place in PLACES)
     found = next((path for path in paths if path.is_file()), None)
@@ -37,21 +37,21 @@ def find(folder: Path, task: str = "feature-extraction") -> Path:
         raise ModelError(
             f"{folder} holds neither {' nor '.join(PLACES)}. To make one: pip install "
             f"optimum-onnx, then optimum-cli export onnx --model {model} --task {task} {made}\n"
-            "Without onnx: before its name, the model is computed by NumPy"
+            "Without onnx: in front of its name, the NumPy back end runs the model"
         )
     return found
 
 
 def files(graph: Path) -> list[Path]:
-    """The file and, where its weights lie beside it, those too."""
+    """The file and, if the weights are stored beside it, their files."""
     return sorted(graph.parent.glob(f"{graph.name}*"))
 
 
 class OnnxFile:
     """A transformer in an ONNX file, as optimum and sentence-transformers write it.
 
-    It takes ``input_ids`` and ``attention_mask``, and ``token_type_ids`` perhaps, for any number of
-    texts of any length.
+    Its inputs are ``input_ids``, ``attention_mask`` and optionally ``token_type_ids``, for any
+    number of texts of any length.
 
     Attributes:
         output: The name of the output that is read.
@@ -59,15 +59,15 @@ class OnnxFile:
     """
 
     def __init__(self, path: Path, wanted: Mapping[str, int], padding: int = 0) -> None:
-        """Opens it and tries it on two texts.
+        """Open the file and run it on two short texts as a check.
 
         Args:
             path: The file.
-            wanted: Outputs that can be used, the best first, and the axes each must have.
-            padding: The padding token's number.
+            wanted: Usable outputs in order of preference, each with its number of axes.
+            padding: The padding token's id.
 
         Raises:
-            ModelError: It takes or gives something else, or not numbers.
+            ModelError: Its inputs or outputs are different, or it returns NaN or infinity.
             MissingDependency: ``onnxruntime`` is not installed.
         """
         self._session = Session(path)
@@ -76,17 +76,17 @@ class OnnxFile:
         known = [name for name in wanted if name in self._session.outputs]
         if not known:
             given = ", ".join(self._session.outputs)
-            raise ModelError(f"{path}: expected an output {' or '.join(wanted)}, got {given}")
+            raise ModelError(f"{path}: expected an output named {' or '.join(wanted)}, got {given}")
         self.output = known[0]
         try:
             tried = self.run([np.zeros(3, np.int32), np.zeros(2, np.int32)])
         except ModelFailure as error:
-            raise ModelError(f"{path} cannot be computed: {error}") from error
+            raise ModelError(f"{path} cannot be run: {error}") from error
         expected = (2, 3)[: wanted[self.output] - 1]
         if tried.ndim != wanted[self.output] or tried.shape[:-1] != expected:
             axes = " × ".join(map(str, (*expected, "d")))
             got = " × ".join(map(str, tried.shape))
-            raise ModelError(f"{path}: expected {self.output} of {axes} numbers, got {got}")
+            raise ModelError(f"{path}: expected {self.output} with shape {axes}, got {got}")
         if not np.isfinite(tried).all():
             raise ModelError(f"{path}: expected finite numbers, got NaN or infinity")
         self.dimensions = tried.shape[-1]
@@ -95,11 +95,11 @@ class OnnxFile:
         """The output for a batch.
 
         Args:
-            texts: The token numbers of each text.
-            types: 0 or 1 for each token; None: all 0.
+            texts: The token ids of each text.
+            types: Token types, 0 or 1; None: all 0.
 
         Raises:
-            ModelFailure: onnxruntime gave up.
+            ModelFailure: onnxruntime failed.
         """
         ids = padded(texts, self._padding)
         kinds = np.zeros_like(ids) if types is None else padded(types)
@@ -114,12 +114,12 @@ class OnnxFile:
 def _check_inputs(path: Path, inputs: Mapping[str, tuple[str, Sequence[object]]]) -> None:
     if not {IDS, MASK} <= inputs.keys() <= {IDS, MASK, TYPES}:
         raise ModelError(
-            f"{path}: expected the inputs {IDS}, {MASK} and perhaps {TYPES}, "
+            f"{path}: expected the inputs {IDS}, {MASK} and optionally {TYPES}, "
             f"got {', '.join(inputs)}"
         )
     for name, (kind, shape) in inputs.items():
         if kind not in NUMBERS:
-            raise ModelError(f"{path}: expected {name} in whole numbers, got {kind}")
+            raise ModelError(f"{path}: expected an integer type for {name}, got {kind}")
         if len(shape) != 2 or any(isinstance(size, int) for size in shape):
             raise ModelError(
                 f"{path}: expected {name} for any number of texts of any length (dynamic axes), "

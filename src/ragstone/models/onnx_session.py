@@ -1,7 +1,7 @@
-"""onnxruntime sessions: a batch on one thread each, several batches side by side.
+"""onnxruntime sessions: each batch runs on one thread, several batches concurrently.
 
-That is quicker than several threads for one batch: nothing waits between the steps, and little is
-lost where other programs want the processor too.
+This is faster than several threads per batch: no thread waits for another between the steps, and
+little is lost when other programs use the processor.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,20 +17,20 @@ from ragstone.errors import MissingDependency, ModelError, ModelFailure
 from .encoder import Vectors
 
 BATCH_TOKENS = 512
-"""Fastest on two cores; anything from 256 to 1,024 is within a tenth of it."""
+"""Fastest on two cores; anything from 256 to 1,024 is within 10 % of it."""
 
 MUCH_SHORTER = 0.6
 FATAL_ONLY = 4
 
 
 class Session:
-    """An ONNX file ready to be run, from any thread, with all of onnxruntime's optimisations."""
+    """A loaded ONNX file that can be run from any thread, with onnxruntime's optimisations on."""
 
     def __init__(self, path: Path) -> None:
-        """Opens it.
+        """Load the file.
 
         Raises:
-            ModelError: onnxruntime does not understand the file.
+            ModelError: onnxruntime cannot read the file.
             MissingDependency: ``onnxruntime`` is not installed.
         """
         onnxruntime = _onnxruntime()
@@ -52,19 +52,19 @@ class Session:
         """One output, as float32.
 
         Raises:
-            ModelFailure: onnxruntime gave up.
+            ModelFailure: onnxruntime failed.
         """
         try:
             (values,) = self._session.run([output], dict(inputs))
         except _raised() as error:
-            raise ModelFailure(f"onnxruntime gave up on {self._name}: {_said(error)}") from error
+            raise ModelFailure(f"onnxruntime failed on {self._name}: {_said(error)}") from error
         return np.asarray(values, np.float32)
 
 
 def even_batches(lengths: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
-    """Batches for this back end, which pads: few tokens, in texts of much the same length.
+    """Batches for this back end: small and of similar lengths, because it pads.
 
-    The longest first; a text of more than ``BATCH_TOKENS`` has a batch of its own.
+    Longest texts first; a text of more than ``BATCH_TOKENS`` tokens is a batch by itself.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
@@ -84,13 +84,13 @@ def _onnxruntime() -> Any:
 
 
 def _raised() -> tuple[type[Exception], ...]:
-    """What onnxruntime raises: many kinds, without a root of their own."""
+    """The exception classes of onnxruntime, which have no base class of their own."""
     state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     found = (getattr(state, name) for name in dir(state))
     return tuple(one for one in found if isinstance(one, type) and issubclass(one, Exception))
 
 
 def _said(error: Exception) -> str:
-    """The first line; those below tell of places in onnxruntime's code."""
+    """The first line; the others name places in onnxruntime's source code."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

@@ -1,4 +1,4 @@
-"""Padding: rows of several lengths as one matrix."""
+"""Padding: rows of different lengths as one matrix."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ def inside(rows: Sequence[NDArray[np.int32]]) -> NDArray[np.bool_]:
 
 
 def padded(rows: Sequence[NDArray[np.int32]], padding: int = 0) -> NDArray[np.int32]:
-    """The rows one under another, ``padding`` behind their ends."""
+    """The rows as a matrix, shorter ones filled up with ``padding`` at the end."""
     there = inside(rows)
     matrix = np.full(there.shape, padding, np.int32)
     matrix[there] = np.concatenate(rows)

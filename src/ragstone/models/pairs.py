@@ -1,4 +1,4 @@
-"""Pairs: two texts as a cross-encoder reads them, cut where it stops reading."""
+"""Pairs: tokenizes two texts for a cross-encoder and truncates them to its limit."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -19,12 +19,12 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class TokenizedPair:
-    """The tokens of two texts in a row, special ones included.
+    """The tokens of two texts, one after the other, special tokens included.
 
     Args:
-        ids: Shape (t,), the tokenizer's numbers.
-        types: Shape (t,), which of the two texts a token belongs to, as the tokenizer numbers them.
-        length: The tokens before the pair was cut; more than t where it was.
+        ids: Shape (t,), token ids.
+        types: Shape (t,), token types, which tell the first text from the second.
+        length: The number of tokens before truncation; more than t if the pair was truncated.
     """
 
     ids: NDArray[np.int32]
@@ -33,33 +33,33 @@ class TokenizedPair:
 
 
 class PairTokenizer(TextTokenizer):
-    """The tokenizer of a cross-encoder: special tokens before, between and behind two texts."""
+    """The tokenizer of a cross-encoder: special tokens before, between and after two texts."""
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer") -> None:
-        """Takes the tokenizer over.
+        """Take ownership of the tokenizer, whose settings may change.
 
         Raises:
-            UnusableTokenizer: It sets special tokens elsewhere.
+            UnusableTokenizer: It places special tokens elsewhere.
         """
         super().__init__(tokenizer)
         seen = tokenizer.encode("a", "a")
         tokens = zip(seen.sequence_ids, seen.ids, seen.type_ids, strict=True)
         runs = [[*run] for _, run in groupby(tokens, key=lambda token: token[0])]
         if [run[0][0] for run in runs] != [None, 0, None, 1, None]:
-            expected = "special tokens before, between and behind two texts"
+            expected = "special tokens before, between and after two texts"
             raise UnusableTokenizer(expected, " ".join(seen.tokens))
         self._around = [np.array([number for _, number, _ in run], np.int32) for run in runs[::2]]
         self._types = [kind for (_, _, kind), *_ in runs]
 
     @property
     def tells_texts_apart(self) -> bool:
-        """Whether it gives the second text a type of its own."""
+        """Whether it gives the second text its own token type."""
         return any(self._types)
 
     def pairs(self, pairs: Sequence[Pair], limit: int) -> list[TokenizedPair]:
-        """The tokens of each pair, at most ``limit`` of them, special ones included.
+        """The tokens of each pair, at most ``limit`` of them, special tokens included.
 
-        A pair that is longer loses the ends of its texts, of the longer one first, as in
+        A longer pair is truncated at the ends of its texts, the longer text first, as in
         transformers and sentence-transformers.
         """
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
@@ -79,12 +79,12 @@ class PairTokenizer(TextTokenizer):
 
 
 def lengths_of(pairs: Iterable[TokenizedPair]) -> NDArray[np.int32]:
-    """The tokens of each pair that are read."""
+    """The number of tokens of each pair, after truncation."""
     return np.array([len(pair.ids) for pair in pairs], np.int32)
 
 
 def _cut(first: int, second: int, room: int) -> tuple[int, int]:
-    """How many tokens of each text are read where there is room for so many."""
+    """How many tokens of each text are kept, given their lengths and the room for both."""
     if first + second <= room:
         return first, second
     shorter = min(first, second, room // 2)

@@ -1,4 +1,4 @@
-"""Reading: what an encoder from a model's folder does with texts, whoever computes its states."""
+"""Reading: tokenizing, pooling and normalising for encoders from a folder, on any back end."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -18,19 +18,20 @@ TOO_SHORT = 1e-12
 Ids = NDArray[np.int32]
 
 Take = Callable[[NDArray[np.intp], Sequence[Vectors]], None]
-"""Is given the numbers of a batch's texts and for each the states of its tokens.
+"""Callback for one batch: the indices of its texts, and the token states of each text.
 
-These are valid until it returns. It may be called from several threads.
+The states are valid until it returns. It may be called from several threads.
 """
 
 
 class States(Protocol):
-    """What computes the hidden states of tokens.
+    """A back end that computes the hidden states of tokens.
 
     Attributes:
-        back_end: In words, such as ``NumPy``.
+        back_end: Its name for reports, such as ``NumPy``.
         dimensions: The length of a vector.
-        layers: Hidden layers; 0 where it gives one vector a text, as if that were its one token.
+        layers: The number of hidden layers; 0 if it returns one vector per text, passed on as if
+            the text had that one token.
     """
 
     back_end: str
@@ -38,14 +39,14 @@ class States(Protocol):
     layers: int
 
     def check(self, layer: int, name: str) -> None:
-        """Refuse a layer that cannot be had."""
+        """Raise ``ModelError`` if this layer is not available."""
 
     def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:
-        """Hand over the states of all texts, batch by batch."""
+        """Compute the states of all texts and pass them to ``take``, batch by batch."""
 
 
 class FolderEncoder:
-    """An embedding model from a folder; see ``Encoder`` for what its parts give.
+    """An embedding model from a folder; ``Encoder`` documents its methods.
 
     May be used from several threads.
     """
@@ -53,7 +54,7 @@ class FolderEncoder:
     def __init__(
         self, name: str, model: ModelFolder, states: States, weights: Iterable[Path]
     ) -> None:
-        """The weights are the files that the states are computed from."""
+        """``weights`` are the files that ``states`` computes from; they enter the fingerprint."""
         self._name = name
         self._model = model
         self._states = states
@@ -105,7 +106,7 @@ class FolderEncoder:
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
         if not self.layers:
-            raise ModelError(f"{self.name} gives one vector a text and none of its tokens.")
+            raise ModelError(f"{self.name} gives one vector per text and no token vectors.")
         layer = self.layers if layer is None else layer
         self._states.check(layer, self.name)
         limit = self.max_tokens if limit is None else min(limit, self.longest)
@@ -123,7 +124,7 @@ class FolderEncoder:
                 found[number] = TokenVectors(
                     ids=text.ids,
                     spans=text.spans,
-                    vectors=states[row].copy(),
+                    vectors=states[row].copy(),  # the back end reuses its buffers
                     embedding=None if embeddings is None else embeddings[row],
                     cut=text.cut,
                 )
@@ -144,22 +145,22 @@ class FolderEncoder:
 
 
 def token_counts(texts: Sequence[Ids]) -> NDArray[np.int32]:
-    """Shape (n,)."""
+    """The number of tokens of each text, shape (n,)."""
     return np.array([len(text) for text in texts], np.int32)
 
 
 def check_layer(layer: int, layers: int, name: str) -> None:
-    """Refuse a layer that a model of so many has not.
+    """Check a layer's number.
 
     Raises:
-        ModelError: It has no such layer.
+        ModelError: The model has no such layer.
     """
     if not 0 <= layer <= layers:
         raise ModelError(f"{name} has layers 0 to {layers}, not {layer}.")
 
 
 def _pooled(states: Vectors, pooling: Pooling) -> Vectors:
-    """One vector from those of a text's tokens."""
+    """One vector for a text, from the states of its tokens."""
     pooled: Vectors
     if pooling == "cls":
         pooled = states[0]

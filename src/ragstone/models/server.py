@@ -1,4 +1,4 @@
-"""Server: where a model is asked over HTTP, which key goes there, and what it says of itself."""
+"""Server: the address and API key of a model server, and how to read its error replies."""
 
 import json
 import math
@@ -25,12 +25,12 @@ SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where to ask, and for which model.
+    """A server and the model on it.
 
     Args:
         url: Without a slash at the end: ``https://HOST/v1``.
         model: As the server calls it.
-        key: Sent with every request; None where the server gets none. Never shown.
+        key: Sent with every request, never shown; None if this server gets no key.
     """
 
     url: str
@@ -44,7 +44,7 @@ class Server:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is on this machine, so that no text leaves it."""
+        """Whether the server runs on this machine, so that no text leaves it."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -53,7 +53,7 @@ class Server:
 
     @property
     def proxy(self) -> str | None:
-        """This system's proxy on the way there; aiohttp's own look would read ~/.netrc too."""
+        """The system's proxy for this server; aiohttp's own lookup would also read ~/.netrc."""
         parts = urlsplit(self.url)
         if self.is_local or proxy_bypass(parts.netloc):
             return None
@@ -72,10 +72,10 @@ def openai_server(name: str, what: str = "model") -> Server:
 
     Args:
         name: In one of these forms.
-        what: Is meant, for messages.
+        what: The kind of model, for messages.
 
     Raises:
-        ModelError: The name is not of these forms, or api.openai.com is meant and no key is set.
+        ModelError: The name has neither form, or the server is api.openai.com and no key is set.
     """
     meant = os.environ.get("OPENAI_BASE_URL") or OPENAI
     if name.startswith("openai:"):
@@ -84,7 +84,7 @@ def openai_server(name: str, what: str = "model") -> Server:
         url, _, model = name.partition("#")
     parts = address(url, name, what)
     if not model.strip():
-        raise ModelError(f"{name!r} names no model. Write openai:MODEL or http://HOST/v1#MODEL")
+        raise ModelError(f"{name!r} names no model. Use openai:MODEL or http://HOST/v1#MODEL")
     url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
     key = key_from("OPENAI_API_KEY") if origin(url) == origin(meant) else None
     if key is None and origin(url) == origin(OPENAI):
@@ -93,14 +93,14 @@ def openai_server(name: str, what: str = "model") -> Server:
 
 
 def key_from(variable: str) -> str | None:
-    """The key that an environment variable holds; None where it holds none.
+    """The key in an environment variable; None if it is not set or empty.
 
     Raises:
-        ModelError: It holds characters that no key has.
+        ModelError: It holds non-ASCII or control characters.
     """
     key = os.environ.get(variable, "").strip() or None
     if key and not (key.isascii() and key.isprintable()):
-        raise ModelError(f"{variable} holds characters that no key has")
+        raise ModelError(f"{variable} holds non-ASCII or control characters, so it is not a key")
     return key
 
 
@@ -108,7 +108,7 @@ def address(url: str, name: str, what: str) -> SplitResult:
     """The parts of a server's address.
 
     Raises:
-        ModelError: It is no address, or holds a password or a query.
+        ModelError: It is not a valid address, or holds a password or a query.
     """
     try:
         parts = urlsplit(url.strip())
@@ -119,19 +119,19 @@ def address(url: str, name: str, what: str) -> SplitResult:
     whole = usable and not (parts.query or parts.fragment)
     if "@" in (parts.netloc if whole else url + name):
         raise ModelError(
-            f"{_an(what)}'s address must not hold a password: it would be kept in runs"
+            f"{_an(what)}'s address must not hold a password: it would be stored in runs"
         )
     if not usable:
-        raise ModelError(f"{name!r} holds no usable address. Write http://HOST/v1#MODEL")
+        raise ModelError(f"{name!r} holds no usable address. Use http://HOST/v1#MODEL")
     if not whole:
         raise ModelError(
-            f"{name!r}: {_an(what).lower()}'s address has no ?… and one #MODEL at most"
+            f"{name!r}: {_an(what).lower()}'s address may have no query (?…) and only one #MODEL"
         )
     return parts
 
 
 def origin(url: str) -> tuple[str, str | None, int | None]:
-    """Scheme, host and port: a key is sent to one of these only."""
+    """Scheme, host and port; a key is sent to one origin only."""
     try:
         parts = urlsplit(url)
         port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
@@ -141,7 +141,7 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that a server asks to be left alone; 0 where it does not.
+    """How many seconds the server asks to wait before a retry; 0 if it does not say.
 
     Reads ``retry-after-ms``, and ``Retry-After`` as seconds or as a date.
     """
@@ -159,7 +159,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
 
 
 def words_of(body: bytes) -> str:
-    """What a server says of its error, as it came; empty where that is not to be found."""
+    """The error message in a server's reply, unchanged; empty if none is found."""
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError):
@@ -170,9 +170,10 @@ def words_of(body: bytes) -> str:
 
 
 def scrubbed(text: str, *keys: str | None) -> str:
-    """The text without the keys, without what begins like one, and without masked ones."""
+    """The text with whole keys, words that start like a key, and masked keys replaced by ``…``."""
     for key in filter(None, keys):
         text = text.replace(key, "…")
+        # Servers may quote a truncated key; its first characters identify it.
         if len(key) >= LONG_KEY:
             before, *behind = text.split(key[:KEY_START])
             text = "…".join((before, *(KEY_REST.sub("", part, count=1) for part in behind)))
@@ -180,7 +181,7 @@ def scrubbed(text: str, *keys: str | None) -> str:
 
 
 def one_line(text: str, length: int = SHOWN) -> str:
-    """The text as one short line, with what cannot be encoded replaced."""
+    """The text as one short line; characters that cannot be encoded are replaced."""
     line = " ".join(text.encode(errors="replace").decode().split())
     return line if len(line) <= length else f"{line[:length]}…"
 

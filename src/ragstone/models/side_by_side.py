@@ -1,6 +1,6 @@
-"""Side by side: batches on several threads, a processor each, instead of all on one batch.
+"""Side by side: one batch per thread, instead of all threads on the same batch.
 
-So the steps that a single thread takes, between the matrix products, go on at the same time too.
+This way the single-threaded steps between the matrix products run in parallel too.
 """
 
 import os
@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 def side_by_side(work: Callable[[T], R], batches: Iterable[T]) -> Iterator[R]:
-    """The result of each batch, in their order, as many at a time as there are threads."""
+    """The result of each batch, in order; up to ``threads()`` batches run concurrently."""
     waiting = list(batches)
     workers = min(threads(), len(waiting))
     if workers < 2:
@@ -29,7 +29,7 @@ def side_by_side(work: Callable[[T], R], batches: Iterable[T]) -> Iterator[R]:
 
 
 def threads() -> int:
-    """OMP_NUM_THREADS, or one for each processor that this process may use."""
+    """OMP_NUM_THREADS, or the number of processors that this process may use."""
     asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     if asked.isdecimal() and int(asked):
         return int(asked)
@@ -40,11 +40,12 @@ def threads() -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Inside, a matrix product of NumPy takes one thread; for the whole process, until all left.
+    """Limit NumPy's matrix products to one thread, process-wide, until the last user leaves.
 
     Raises:
         MissingDependency: ``threadpoolctl`` is not installed.
     """
+    # The limit is process-wide, so only the first to enter sets it and the last to leave undoes it.
     with _HELD.lock:
         if not _HELD.depth:
             _HELD.limit = _pools().limit(limits=1, user_api="blas")
@@ -59,7 +60,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 class _Held:
-    """How many are inside, and what the first of them changed."""
+    """How many callers hold the limit, and the limit to undo."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

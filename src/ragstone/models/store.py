@@ -1,12 +1,12 @@
-"""Stored models: what was fetched, pinned to a commit and to the hash of every file.
+"""Stored models: downloaded models, pinned to a commit and to the hash of every file.
 
     CACHE/models/minilm/                    builtin:minilm, its files and its manifest
-    CACHE/models/ORG--NAME@COMMIT/          the manifest of a model of the hub at one commit
-    CACHE/models/ORG--NAME@COMMIT+onnx/     the same, of its ONNX file in place of its weights
+    CACHE/models/ORG--NAME@COMMIT/          the manifest of a hub model at one commit
+    CACHE/models/ORG--NAME@COMMIT+onnx/     the same with the ONNX file as weights
 
-CACHE is RAGSTONE_CACHE, or else where this system keeps caches. The files of a hub model lie in
-huggingface_hub's own cache, where other programs find them too; the manifest says where. It is
-written last, so what a broken download leaves is never taken for a model.
+CACHE is RAGSTONE_CACHE, or the system's cache folder. The files of a hub model are in
+huggingface_hub's own cache, where other programs find them too; the manifest says where. The
+manifest is written last, so an interrupted download is never taken for a model.
 """
 
 import json
@@ -37,9 +37,9 @@ class Origin:
     Args:
         name: As a user writes it: ``builtin:minilm``, ``org/name``.
         source: The server or package it came from.
-        licence: As its makers say; empty where they do not.
-        revision: What was asked for: a branch, a tag or a commit; empty for the builtin model.
-        commit: The commit it is; empty for the builtin model.
+        licence: As its authors state it; empty if they do not.
+        revision: As requested: a branch, a tag or a commit; empty for the builtin model.
+        commit: The commit that was downloaded; empty for the builtin model.
         weights: ``safetensors`` or ``onnx``.
     """
 
@@ -52,7 +52,7 @@ class Origin:
 
     @property
     def pulled_as(self) -> str:
-        """By what name these weights are fetched: ``onnx:org/name`` where they are a graph."""
+        """The name that downloads these weights: ``onnx:org/name`` for an ONNX file."""
         return f"onnx:{self.name}" if self.weights == "onnx" else self.name
 
 
@@ -69,8 +69,8 @@ class Stored:
     """A model in the store.
 
     Attributes:
-        fetched: When, in UTC, ISO 8601.
-        files: By path inside the folder.
+        fetched: Time of the download, in UTC, ISO 8601.
+        files: By path relative to the folder.
     """
 
     folder: Path
@@ -85,7 +85,7 @@ class Stored:
 
 
 def cache_folder() -> Path:
-    """Where Ragstone keeps what it can fetch or compute again: RAGSTONE_CACHE, or the system's."""
+    """Ragstone's cache folder: RAGSTONE_CACHE, or ``ragstone`` in the system's cache folder."""
     if own := os.environ.get("RAGSTONE_CACHE"):
         return Path(own).expanduser()
     if xdg := os.environ.get("XDG_CACHE_HOME"):
@@ -98,14 +98,14 @@ def cache_folder() -> Path:
 
 
 def models_folder() -> Path:
-    """Where the models are."""
+    """The folder of the stored models."""
     return cache_folder() / "models"
 
 
 def stored() -> list[Stored]:
-    """Every model in the store, by name; of one name, the last fetched first.
+    """Every model in the store, sorted by name; models of one name, the latest download first.
 
-    Folders without a manifest that can be read are no models of ours and are passed over.
+    Folders without a readable manifest are ignored.
     """
     there = models_folder()
     folders = [one for one in there.iterdir() if one.is_dir()] if there.is_dir() else []
@@ -116,10 +116,11 @@ def stored() -> list[Stored]:
 
 
 def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stored | None:
-    """The model of this name; without a revision, the one fetched last.
+    """The model of this name; without a revision, the latest download.
 
     Args:
-        revision: A commit, at least 7 digits of one, or what was asked for when it was fetched.
+        revision: A commit, at least its first 7 digits, or the revision that was requested when
+            the model was downloaded.
     """
     for one in stored():
         origin = one.origin
@@ -130,7 +131,7 @@ def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stor
 
 
 def checked(model: Stored) -> Stored:
-    """The model, its files there and of the right size; hashes are for ``damage``.
+    """Check that the model's files exist with the right size; returns it. ``damage`` checks hashes.
 
     Raises:
         ModelError: A file is missing or has another size.
@@ -143,13 +144,13 @@ def checked(model: Stored) -> Stored:
             raise ModelError(
                 f"The stored model {model.origin.name} is damaged: {file}: "
                 f"expected {expected.size:,} bytes, got {got}.\n"
-                f"Fetch it again: ragstone models pull {model.origin.pulled_as}"
+                f"Download it again: ragstone models pull {model.origin.pulled_as}"
             )
     return model
 
 
 def damage(model: Stored) -> list[str]:
-    """What is wrong with the model's files, each read and hashed; empty where nothing is."""
+    """The faults of the model's files, each of which is read and hashed; empty: none."""
     faults = []
     for path, expected in model.files.items():
         file = model.folder / path
@@ -157,20 +158,20 @@ def damage(model: Stored) -> list[str]:
             faults.append(f"{path}: expected {expected.size:,} bytes, got no such file")
         elif (found := describe(file)) != expected:
             faults.append(
-                f"{path}: expected {expected.size:,} bytes of SHA-256 {expected.sha256[:12]}…, "
-                f"got {found.size:,} of {found.sha256[:12]}…"
+                f"{path}: expected {expected.size:,} bytes with SHA-256 {expected.sha256[:12]}…, "
+                f"got {found.size:,} with {found.sha256[:12]}…"
             )
     return faults
 
 
 def keep(place: str, origin: Origin, files: Iterable[str], folder: Path | None = None) -> Stored:
-    """Write down that a model is here, with the size and the hash of each of its files.
+    """Add a model to the store by writing its manifest, with size and hash of each file.
 
     Args:
-        place: What its manifest is stored under.
-        origin: Where it came from.
+        place: Name of the manifest's folder.
+        origin: Where the model came from.
         files: The paths of its files in ``folder``.
-        folder: Where they are; None: beside the manifest.
+        folder: Where the files are; None: beside the manifest.
     """
     home = models_folder() / place
     private_folder(home)
@@ -182,6 +183,7 @@ def keep(place: str, origin: Origin, files: Iterable[str], folder: Path | None =
         "folder": None if folder is None else str(folder),
         "files": kept,
     }
+    # Renaming is atomic: a reader never sees half a manifest.
     unfinished = home / f".{MANIFEST}.{os.getpid()}"
     unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     unfinished.replace(home / MANIFEST)
@@ -199,7 +201,7 @@ def describe(file: Path) -> StoredFile:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Say in words why the store cannot be written to.
+    """Turn an ``OSError`` while writing to the store into a ``ModelError``.
 
     Raises:
         ModelError: For any ``OSError``.
@@ -209,7 +211,7 @@ def writing() -> Iterator[None]:
     except OSError as error:
         raise ModelError(
             f"The model cannot be stored in {models_folder()}: {error.strerror or error}.\n"
-            "Make room there, or name another folder: RAGSTONE_CACHE=FOLDER"
+            "Free some space there, or choose another folder: RAGSTONE_CACHE=FOLDER"
         ) from error
 
 
@@ -218,7 +220,7 @@ def _is_commit(revision: str, commit: str) -> bool:
 
 
 def _read(home: Path) -> Stored | None:
-    """The model of this manifest; None where that is not ours, or its files are gone."""
+    """The model in this folder; None if its manifest is not valid, or its files are gone."""
     try:
         kept = json.loads(small_file(home / MANIFEST))
         if kept["version"] != VERSION:

@@ -1,4 +1,4 @@
-"""Token memory: the vectors of tokens that were last used, for as long as the program runs."""
+"""Token memory: an in-memory LRU cache of token vectors."""
 
 import threading
 from collections import OrderedDict
@@ -10,9 +10,9 @@ from .encoder import TokenVectors
 
 
 class TokenMemory:
-    """Token vectors by key, up to a number of bytes; the least recently used are dropped.
+    """Token vectors by key, up to a number of bytes; the least recently used are evicted.
 
-    Several callers get the same arrays, so nobody may write to them.
+    Callers share the arrays, so these are made read-only.
     """
 
     def __init__(self, limit: int) -> None:

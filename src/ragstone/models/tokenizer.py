@@ -1,4 +1,4 @@
-"""Tokenizer: texts in, token numbers out, cut where the model stops reading."""
+"""Tokenizer: texts in, token ids out, truncated to the model's limit."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PANIC = "PanicException"
-"""A fault in Rust. Its class is the extension's own, and no ``Exception``."""
+"""A panic in Rust code. Its class belongs to the extension and is not an ``Exception``."""
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 BLOCK_TEXTS = 256
@@ -29,11 +29,11 @@ BLOCK_CHARACTERS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """The tokens of one text, special ones included.
+    """The tokens of one text, special tokens included.
 
     Args:
-        ids: Shape (t,), the tokenizer's numbers.
-        spans: Shape (t, 2), where each token stands in the text; (0, 0) for a special one.
+        ids: Shape (t,), token ids.
+        spans: Shape (t, 2), start and end of each token in the text; (0, 0) for a special token.
         cut: Whether the text was longer than the limit.
     """
 
@@ -43,7 +43,7 @@ class TokenizedText:
 
 
 class UnusableTokenizer(ModelError):
-    """A tokenizer that is none, or not of a kind that can be used here."""
+    """The tokenizer is invalid or not supported."""
 
     def __init__(self, expected: str, got: str) -> None:
         self.expected = expected
@@ -52,36 +52,36 @@ class UnusableTokenizer(ModelError):
 
 
 class TextTokenizer:
-    """The tokenizer of a model that sets one special token before a text and one behind it.
+    """A tokenizer that puts one special token before a text and one after it.
 
-    A text is read as it stands, but a lone surrogate is read as U+FFFD.
+    Texts are passed on unchanged, except that lone surrogates are replaced by U+FFFD.
     """
 
     def __init__(self, tokenizer: "tokenizers.Tokenizer") -> None:
-        """Takes the tokenizer over: what it would cut or pad by itself is switched off.
+        """Take ownership of the tokenizer; its own truncation and padding are switched off.
 
         Raises:
-            UnusableTokenizer: It does not set one special token before a text and one behind it.
+            UnusableTokenizer: It does not put one special token before a text and one after it.
         """
         tokenizer.no_truncation()
         tokenizer.no_padding()
         empty = len(tokenizer.encode(""))
         if empty != 2:
-            expected = "one special token before a text and one behind it"
+            expected = "one special token before a text and one after it"
             raise UnusableTokenizer(expected, f"{empty} tokens for an empty text")
         self._tokenizer = tokenizer
 
     @classmethod
     def open(cls, path: Path, *, lower_case: bool = False) -> Self:
-        """The tokenizer of a ``tokenizer.json``.
+        """Read a ``tokenizer.json``.
 
         Args:
             path: The file.
-            lower_case: Fold case first, whatever the file says.
+            lower_case: Lower-case texts first, whatever the file says.
 
         Raises:
             MissingDependency: ``tokenizers`` is not installed.
-            UnusableTokenizer: No file, or not a tokenizer as above.
+            UnusableTokenizer: There is no such file, or it holds no supported tokenizer.
         """
         try:
             import tokenizers
@@ -92,7 +92,7 @@ class TextTokenizer:
             content = small_file(path)
         except OSError as error:
             raise UnusableTokenizer("a file", error.strerror or "an error") from error
-        with _told("one that does not load"):
+        with _tokenizer_errors("one that cannot be loaded"):
             tokenizer = tokenizers.Tokenizer.from_buffer(content)
             if lower_case:
                 known = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
@@ -101,12 +101,12 @@ class TextTokenizer:
 
     @property
     def size(self) -> int:
-        """One more than the largest number of a token."""
+        """The largest token id plus 1."""
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
     def ids(self, texts: Sequence[str], limit: int) -> list[NDArray[np.int32]]:
-        """The numbers of each text's tokens, at most ``limit`` of them, special ones included."""
-        with _told("one that fails"):
+        """The token ids of each text, at most ``limit`` of them, special tokens included."""
+        with _tokenizer_errors("one that fails"):
             return [
                 np.array(_cut(encoding.ids, limit), np.int32)
                 for block in _blocks(texts)
@@ -114,8 +114,8 @@ class TextTokenizer:
             ]
 
     def tokens(self, texts: Sequence[str], limit: int) -> list[TokenizedText]:
-        """The tokens of each text with their places, at most ``limit`` of them."""
-        with _told("one that fails"):
+        """The tokens of each text with their spans, at most ``limit`` of them."""
+        with _tokenizer_errors("one that fails"):
             return [
                 TokenizedText(
                     np.array(_cut(encoding.ids, limit), np.int32),
@@ -127,8 +127,8 @@ class TextTokenizer:
             ]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Shape (n,), the tokens of each text before it is cut, special ones included."""
-        with _told("one that fails"):
+        """Shape (n,), the tokens of each text before truncation, special tokens included."""
+        with _tokenizer_errors("one that fails"):
             lengths = [
                 len(encoding)
                 for block in _blocks(texts)
@@ -138,8 +138,8 @@ class TextTokenizer:
 
 
 @contextmanager
-def _told(got: str) -> Iterator[None]:
-    """What tokenizers raises, which is nothing narrower than Exception, and its panics."""
+def _tokenizer_errors(got: str) -> Iterator[None]:
+    """Turn any error of the tokenizers library, and panics in it, into ``UnusableTokenizer``."""
     try:
         yield
     except UnusableTokenizer:
@@ -151,12 +151,12 @@ def _told(got: str) -> Iterator[None]:
 
 
 def readable(text: str) -> str:
-    """The text with U+FFFD for every lone surrogate, as long as before."""
+    """The text with U+FFFD for every lone surrogate; its length does not change."""
     return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Few enough at a time that the tokenizer's own tables of them stay small."""
+    """The texts in blocks, which bounds the memory of the tokenizer's intermediate results."""
     block: list[str] = []
     characters = 0
     for text in texts:
@@ -170,5 +170,5 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _cut(tokens: list[T], limit: int) -> list[T]:
-    """The first tokens and the special one that stands behind them all."""
+    """The first ``limit - 1`` tokens and the special token at the end."""
     return tokens if len(tokens) <= limit else [*tokens[: limit - 1], tokens[-1]]

@@ -22,15 +22,15 @@ from .torch_loading import fingerprint, first_line, positions_of, quiet
 
 
 def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
-    """The encoder that sentence-transformers makes of a folder or of a model of the hub.
+    """Load a folder or a model on the hub as an encoder through sentence-transformers.
 
-    On the CPU, in float32, whatever the precision of the files. Code that comes with a model is
-    not run. A folder is read without asking any server.
+    Runs on the CPU in float32, whatever the precision of the files. Code that comes with a model
+    is not run. For a folder, no server is contacted.
 
     Args:
         where: A folder, or ``org/name``.
         name: What the user calls it.
-        offline: Take a model of the hub only from its cache on this machine.
+        offline: Load a model on the hub only from its cache on this machine.
 
     Raises:
         ModelError: There is no such model, or it cannot be loaded.
@@ -49,7 +49,7 @@ def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
             encoder = TorchEncoder(name, model.float().eval())
     except ModelError:
         raise
-    except Exception as error:  # whatever the code of a model raises comes through
+    except Exception as error:  # a model's loading code may raise anything
         raise ModelError(
             f"{name}: sentence-transformers cannot load it: {first_line(error)}"
         ) from error
@@ -57,15 +57,15 @@ def load(where: str, name: str, *, offline: bool) -> "TorchEncoder":
 
 
 class TorchEncoder:
-    """A model of sentence-transformers; see ``Encoder`` for what its parts give.
+    """A model of sentence-transformers; ``Encoder`` documents its methods.
 
-    A prompt that the model sets before every text is set by ``embed`` and stands in no token
-    vectors. A model that is no transformer with a tokenizer that knows places has no token
-    vectors. May be used from several threads.
+    If the model has a default prompt, ``embed`` puts it before every text, ``tokens`` does not.
+    Token vectors are available only from a transformer with a fast tokenizer, which reports
+    spans. May be used from several threads.
     """
 
     def __init__(self, name: str, model: Any) -> None:
-        """Takes the model over: a ``SentenceTransformer`` on the CPU, in float32.
+        """Take ownership of a ``SentenceTransformer`` on the CPU, in float32.
 
         Raises:
             ModelError: Its vectors are not finite.
@@ -106,7 +106,7 @@ class TorchEncoder:
 
     @property
     def max_tokens(self) -> int:
-        """0 where the model reads a text however long."""
+        """0 if the model has no token limit."""
         return self._max_tokens
 
     @property
@@ -131,7 +131,7 @@ class TorchEncoder:
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
         if not self.layers:
-            raise ModelError(f"{self.name} gives one vector a text and none of its tokens.")
+            raise ModelError(f"{self.name} gives one vector per text and no token vectors.")
         layer = self.layers if layer is None else layer
         if not 0 <= layer <= self.layers:
             raise ModelError(f"{self.name} has layers 0 to {self.layers}, not {layer}.")
@@ -173,7 +173,7 @@ class TorchEncoder:
         return np.array(lengths, np.int32)[places]
 
     def _read(self, texts: list[str], layer: int, limit: int) -> list[TokenVectors]:
-        """The tokens of one batch, as if none had been cut."""
+        """The token vectors of one batch; ``cut`` is left False."""
         torch = import_module("torch")
         inputs = self._model.tokenizer(
             texts,
@@ -208,16 +208,17 @@ class TorchEncoder:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """One thread at a time, for a tokenizer's settings change; what goes wrong is ours."""
+        """Hold the lock, and turn the library's errors into ``ModelFailure``."""
+        # Tokenizing with truncation changes the tokenizer's settings, which threads share.
         with self._one_at_a_time:
             try:
                 yield
             except (LookupError, RuntimeError, TypeError, ValueError) as error:
-                raise ModelFailure(f"{self.name} gave up: {first_line(error)}") from error
+                raise ModelFailure(f"{self.name} failed: {first_line(error)}") from error
 
 
 def _transformer(model: Any) -> Any:
-    """The transformer under the model, if there is one whose tokens have places in the text."""
+    """The model's transformer, if it has a tokenizer that reports spans; otherwise None."""
     transformer = getattr(model[0], "auto_model", None)
     fast = getattr(getattr(model[0], "tokenizer", None), "is_fast", False)
     config = getattr(transformer, "config", None)
@@ -233,7 +234,7 @@ def _is_limit(size: object) -> TypeGuard[int]:
 
 
 def _fingerprint(model: Any, max_tokens: int) -> str:
-    """Over all that the vectors depend on."""
+    """Hash of everything that the vectors depend on."""
     tokenizer = getattr(getattr(model[0], "tokenizer", None), "backend_tokenizer", None)
     reading = json.loads(tokenizer.to_str()) if tokenizer is not None else {}
     config = getattr(getattr(model[0], "auto_model", None), "config", None)

@@ -1,4 +1,4 @@
-"""Torch loading: what encoders and cross-encoders need where other libraries load the model."""
+"""Torch loading: shared by encoders and cross-encoders that other libraries load."""
 
 import json
 import warnings
@@ -18,7 +18,7 @@ FROM_ELSEWHERE = {"_name_or_path", "transformers_version", "dtype", "torch_dtype
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No bars, no warnings and no telemetry of the libraries while a model is loaded."""
+    """Switch off the libraries' progress bars, warnings and telemetry while a model is loaded."""
     constants: Any = import_module("huggingface_hub.constants")
     words: Any = import_module("transformers.utils.logging")
     logger = getLogger("sentence_transformers")
@@ -41,13 +41,13 @@ def quiet() -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """What a library says; the lines below the first advise its own users."""
+    """The first line of a library's error; the others are advice to that library's users."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{lines[0]} ({type(error).__name__})" if lines else type(error).__name__
 
 
 def positions_of(config: Any) -> int:
-    """The tokens that the model has positions for; 0 where it does not say."""
+    """The number of tokens that the model has positions for; 0 if it does not say."""
     positions = getattr(config, "max_position_embeddings", None)
     if not is_count(positions):
         return 0
@@ -57,13 +57,13 @@ def positions_of(config: Any) -> int:
 def fingerprint(
     model: Any, config: Mapping[str, Any], reading: Mapping[str, Any], *further: object
 ) -> str:
-    """32 hex digits over all that the numbers of a model depend on.
+    """A hash in 32 hex digits of everything that the model's output depends on.
 
     Args:
-        model: A module of torch, on the CPU.
+        model: A torch module on the CPU.
         config: Its configuration.
         reading: Its tokenizer.
-        further: What else there is, in any form that can be printed.
+        further: Anything else it depends on, printable.
     """
     facts = (
         *("torch", "float32", *further),

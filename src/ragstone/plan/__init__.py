@@ -1,4 +1,4 @@
-"""The plan: which questions the metrics and the examples need, and in which order they are put."""
+"""The plan: which questions the metrics and examples need, and in what order they are asked."""
 
 from .foreseen import foreseen
 from .stages import Stage, stages

@@ -1,6 +1,6 @@
-"""Foreseen: the asks that are sure to come to a judge, whose questions can be put ahead.
+"""Foreseen: the asks that will certainly reach a judge, so that it can start on them early.
 
-What could not be foreseen the judge asks when its block is filled.
+All other questions are asked later, when the judge fills its block of examples.
 """
 
 from collections.abc import Collection, Sequence
@@ -9,14 +9,14 @@ from ragstone.judgements import ASKS
 from ragstone.judges.judge import Judge
 
 AT_HAND = frozenset({"human", "ids"})
-"""Judges whose words are in the data, so that what they leave open is known beforehand."""
+"""Judges whose judgements are in the data, so that what they leave open is known in advance."""
 
 
 def foreseen(judge: Judge, judges: Sequence[Judge], asks: Collection[str]) -> list[str]:
-    """The asks that will come to this judge, as far as can be said before anybody judges.
+    """The asks of which it is certain, before any judging, that they will reach this judge.
 
-    Those that no judge but people stands before, and that are about nothing, or about what this
-    judge makes.
+    An ask qualifies if the only judges before this one take their judgements from the data, and if
+    everything it comes after is either not needed or asked of this judge as well.
     """
     before = judges[: [one.name for one in judges].index(judge.name)]
     mine: list[str] = []

@@ -1,4 +1,4 @@
-"""Stages: the rounds of a plan, each behind those that it is about."""
+"""Stages: the rounds of a plan, each after the rounds whose results it needs."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from ragstone.judges.llm.rounds import Plan
 from ragstone.judges.llm.task import Task
 
 SHARES_CONTEXTS = {Support.name: (Relevance.name,)}
-"""Waits for a question with the same contexts, so that a server's prefix cache serves it."""
+"""A task waits for these, which ask about the same contexts, to profit from prefix caching."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class Stage:
     """Tasks that are asked together.
 
     Args:
-        tasks: What is asked.
-        after: The places of the stages whose replies it waits for.
+        tasks: The tasks.
+        after: Indices of the stages whose replies it waits for.
     """
 
     tasks: tuple[Task, ...]
@@ -25,7 +25,7 @@ class Stage:
 
 
 def stages(asks: Collection[str], plan: Plan, tasks: Mapping[str, Task]) -> list[Stage]:
-    """What these asks need, in an order in which each stage stands behind those it waits for."""
+    """The stages that these asks need, each after the stages it waits for."""
     names = [name for name, task in tasks.items() if set(task.asks) & set(asks)]
     left = plan.rounds(names)
     done: dict[str, int] = {}

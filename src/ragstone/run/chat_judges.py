@@ -98,7 +98,7 @@ class ChatJudges:
     def server_notes(self) -> list[str]:
         """What servers did not take, so that it was left out."""
         return [
-            f"{model.name}: its server does not take all it was sent. Left out, or put otherwise: "
+            f"{model.name}: its server does not support all fields. Left out or replaced: "
             f"{'; '.join(model.notes)}."
             for model in self.models
             if model.notes

@@ -179,7 +179,7 @@ def test_a_schema_that_is_refused_is_printed_for_good(
     assert "Reply with one JSON object" not in first
     assert "Reply with one JSON object" in second
     assert second == third
-    assert model.notes == ("the schema's own field: the schema is printed in the prompt",)
+    assert model.notes == ("the response schema field: the schema is in the prompt instead",)
 
 
 def test_what_is_sent_by_default_and_refused_is_left_out_for_good(
@@ -199,8 +199,8 @@ def test_what_is_sent_by_default_and_refused_is_left_out_for_good(
     assert last["max_completion_tokens"] == 50
     assert [message["role"] for message in last["messages"]] == ["user"]
     assert model.notes == (
-        "max_tokens: asked for otherwise",
-        "the system message: it stands before the question",
+        "max_tokens: another field is sent instead",
+        "the system message: it is put before the question instead",
         "temperature",
     )
 
@@ -227,7 +227,7 @@ def test_what_the_user_set_and_the_server_refuses_is_a_failure(
     failure = failed(model, question)
     assert failure.trouble == "parameter"
     assert failure.final
-    assert f"does not take {shown}, which {model.name} sets" in str(failure)
+    assert f"does not support {shown}, which {model.name} sets" in str(failure)
     assert len(scripted.asked) == 1
     assert model.notes == ()
 
@@ -276,7 +276,7 @@ def test_a_redirect_is_not_followed(
     scripted.replies = [(307, {"Location": "/elsewhere"}, "")]
     failure = failed(opened(), question)
     assert failure.trouble == "not_found"
-    assert "points elsewhere, and is not followed" in str(failure)
+    assert "a redirect, which is not followed" in str(failure)
     assert [asked["path"] for asked in scripted.asked] == ["/v1/chat/completions"]
 
 

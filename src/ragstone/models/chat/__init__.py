@@ -1,6 +1,6 @@
-"""Chat: models that answer in words, each behind one seam, whatever its wire format.
+"""Chat: chat models of all providers behind one interface.
 
-``open_chat`` opens one by its name; ``CallableChat`` makes one of an async function.
+``open_chat`` opens a model by name; ``CallableChat`` wraps an async function as a model.
 """
 
 from .callable import CallableChat

@@ -1,4 +1,4 @@
-"""Anthropic: the Messages format."""
+"""Anthropic: the format of the Messages API."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ from .wire import (
 
 VERSION = "2023-06-01"
 MAX_TOKENS, FEWER_TOKENS = 8192, 4096
-"""The format wants a length. Some old models do not write as much as that, and get the other."""
+"""The format requires a maximum. Some old models reject the first value and get the second."""
 
 FINISHES: dict[str, Finish] = {
     "max_tokens": "length",
@@ -34,13 +34,13 @@ FINISHES: dict[str, Finish] = {
 
 
 def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]) -> Body:
-    """The request; what is cached ends behind the first part of several, else behind the system's.
+    """The request. Its cached prefix ends after the first part, or after the system message.
 
     Args:
         request: The question.
         model: As the server calls it.
-        settings: How it is to answer.
-        lacks: What the server is known not to take.
+        settings: The user's settings.
+        lacks: Features that the server is known not to support.
     """
     where = layout(settings, lacks)
     first, rest = "", request.text
@@ -69,10 +69,10 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """The reply.
+    """Read a reply.
 
     Raises:
-        ChatFailure: It is an error, or not of this format.
+        ChatFailure: It is an error, or not in this format.
     """
     if not 200 <= status < 300:
         raise refused(status, headers, body)
@@ -96,7 +96,7 @@ def _block(text: str) -> Body:
 
 
 def _text(content: list[object]) -> str:
-    """The text blocks together, or the input of a tool."""
+    """The text blocks joined; without any, the input of the first tool call."""
     blocks = [block for block in content if isinstance(block, dict)]
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     text = "".join(one for one in texts if isinstance(one, str))
@@ -105,7 +105,7 @@ def _text(content: list[object]) -> str:
 
 
 def _usage(usage: object) -> Usage:
-    """The format counts what is written to the cache and read from it apart."""
+    """The token counts; input_tokens excludes tokens read from and written to the cache."""
     if not isinstance(usage, dict):
         return Usage()
     fresh, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")

@@ -1,4 +1,4 @@
-"""Asking: a chat model whose server may not take all that it is sent, and is then sent less."""
+"""Asking: a chat model that leaves out request fields which its server turns out not to support."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,24 +10,24 @@ from .settings import Settings
 from .wire import Body
 
 LEFT_OUT = {
-    "schema": "the schema's own field: the schema is printed in the prompt",
-    "max_tokens": "max_tokens: asked for otherwise",
-    "max_completion_tokens": "max_completion_tokens: asked for otherwise",
-    "system": "the system message: it stands before the question",
+    "schema": "the response schema field: the schema is in the prompt instead",
+    "max_tokens": "max_tokens: another field is sent instead",
+    "max_completion_tokens": "max_completion_tokens: another field is sent instead",
+    "system": "the system message: it is put before the question instead",
 }
-"""What a note says; of others it is the name alone."""
+"""The note on a feature; for others, just the feature's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a model tells of itself.
+    """The description of a model.
 
     Args:
-        name: As the user wrote it, with its settings in their fixed order.
-        about: Model and server in a line.
+        name: As the user wrote it, with its settings in a fixed order.
+        about: Model and server in one line.
         identity: Format, server and model, without the settings.
-        settings: How it is to answer.
-        window: Tokens that question and reply may have together.
+        settings: The user's settings.
+        window: Context window: maximum tokens of question and reply together.
     """
 
     name: str
@@ -38,16 +38,18 @@ class Card:
 
 
 class AskingChat:
-    """A chat model: makes a request, sends it, and leaves out what the server turns out to lack.
+    """A chat model that retries without the features that its server rejects.
 
-    What the user set is never left out: the server that refuses it is a failure, which says so.
-    The rest is left out for good, asked again at once, and told in ``notes``.
+    A rejected feature that the user did not set is left out of this and all later requests, and
+    listed in ``notes``. A setting of the user's is never left out: if the server rejects it, the
+    request fails with an error that says so.
 
     Args:
-        card: What it tells of itself.
-        body: The request, from a question and what the server lacks.
-        send: Gives the reply to a request, or fails with ``Unsupported``.
-        finish: Gives back connections.
+        card: The model's description.
+        body: Builds a request from a question and the features that the server does not support.
+        send: Sends a request and returns the reply; raises ``Unsupported`` if the server rejects a
+            feature.
+        finish: Closes connections.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class AskingChat:
 
     @property
     def name(self) -> str:
-        """As the user wrote it, with its settings in their fixed order."""
+        """As the user wrote it, with its settings in a fixed order."""
         return self._card.name
 
     @property
@@ -82,21 +84,21 @@ class AskingChat:
 
     @property
     def window(self) -> int:
-        """Tokens that question and reply may have together."""
+        """Context window: maximum tokens of question and reply together."""
         return self._card.window
 
     @property
     def items(self) -> int:
-        """Items of one task that a question may be about."""
+        """The most items of one task in one question."""
         return self._card.settings.items or ITEMS
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the server did not take, so that it was left out or put otherwise."""
+        """Features that the server rejected, so that they were left out or sent another way."""
         return tuple(LEFT_OUT.get(feature, feature) for feature in sorted(self._lacks))
 
     async def reply(self, request: ChatRequest) -> ChatReply:
-        """Ask once; again at once where the server does not take something that can be left out.
+        """Send the question; send it again immediately without a feature that the server rejects.
 
         Raises:
             ChatFailure: There is no reply.
@@ -113,7 +115,7 @@ class AskingChat:
                 lacks = less
 
     async def close(self) -> None:
-        """Give back connections; nothing is asked after that."""
+        """Close connections; nothing may be asked after that."""
         if self._finish:
             await self._finish()
 
@@ -123,9 +125,10 @@ class AskingChat:
     def _less(
         self, request: ChatRequest, body: Body, lacks: frozenset[str], refusal: Unsupported
     ) -> frozenset[str] | None:
-        """What the server lacks, with one thing more that changes the request."""
+        """The unsupported features plus a new one that changes the request; None: there is none."""
         for feature in refusal.features:
             more = lacks | {feature}
+            # A change of the request each time: so the loop in `reply` ends.
             if self._body(request, more) != body:
                 self._lacks |= {feature}
                 return more | self._lacks
@@ -139,7 +142,7 @@ class AskingChat:
         shown = " and ".join(f"{name}={given[name]}" for name in dict.fromkeys(blamed))
         return ChatFailure(
             "parameter",
-            f"{refusal}. It does not take {shown}, which {self.name} sets: leave that out",
+            f"{refusal}. The server does not support {shown}, which {self.name} sets: remove it",
             http=refusal.http,
             body=refusal.body,
         )

@@ -1,4 +1,4 @@
-"""Bedrock: AWS's models by the Converse operation of botocore."""
+"""Bedrock: models on AWS, through the Converse operation of botocore."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ TROUBLES: dict[str, tuple[int, Trouble]] = {
     "InvalidSignatureException": (403, "not_allowed"),
     "ResourceNotFoundException": (404, "not_found"),
 }
-"""AWS's errors; a ValidationException is told apart by its words."""
+"""Error codes of AWS. A ValidationException has many causes, so its message is read instead."""
 
 FINISHES: dict[str, Finish] = {
     "max_tokens": "length",
@@ -62,11 +62,11 @@ BROKEN = {"malformed_model_output", "malformed_tool_use"}
 
 
 def bedrock_chat(model: str, settings: str) -> ChatModel:
-    """A model of AWS; region and credentials are found as AWS's own tools find them.
+    """A model on AWS; region and credentials come from where AWS's own tools find them.
 
     Raises:
         MissingDependency: botocore is not installed.
-        ModelError: There is no region, no credentials, or a setting is wrong.
+        ModelError: The region or credentials are missing, or a setting is wrong.
     """
     read = parse_settings(settings, TAKES, f"bedrock:{model}")
     client = _client(model)
@@ -79,7 +79,7 @@ def bedrock_chat(model: str, settings: str) -> ChatModel:
     )
 
     async def send(made: Body) -> ChatReply:
-        return read_reply(await _beside(lambda: _converse(client, made)))
+        return read_reply(await _in_thread(lambda: _converse(client, made)))
 
     async def finish() -> None:
         client.close()
@@ -91,8 +91,8 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
     """The arguments of Converse."""
     where = layout(settings, lacks)
     text = request.text + ("" if where == "strict" else printed(request))
-    told = bool(request.system.strip())
-    if told and "system" in lacks:
+    has_system = bool(request.system.strip())
+    if has_system and "system" in lacks:
         text = f"{request.system}\n\n{text}"
     unlimited = "max_tokens" in lacks and settings.max_tokens is None
     inference = given(
@@ -109,23 +109,23 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
     return given(
         modelId=model,
         messages=[{"role": "user", "content": [{"text": text}]}],
-        system=[{"text": request.system}] if told and "system" not in lacks else None,
+        system=[{"text": request.system}] if has_system and "system" not in lacks else None,
         inferenceConfig=inference or None,
         outputConfig=output or None,
     )
 
 
 def read_reply(reply: Body) -> ChatReply:
-    """The reply in what Converse returns.
+    """Read what Converse returns.
 
     Raises:
-        ChatFailure: It is not of this format.
+        ChatFailure: It is not in this format.
     """
     shown = json.dumps(reply, default=str).encode()
     content = inside(inside(reply, "output"), "message").get("content")
     reason = word(reply.get("stopReason"))
     if reason in BROKEN:
-        raise no_reply(f"Bedrock broke its reply off: {reason}", shown)
+        raise no_reply(f"Bedrock ended its reply early: {reason}", shown)
     if not isinstance(content, list):
         raise no_reply("Bedrock sent no message", shown)
     finish = FINISHES.get(reason, "stop")
@@ -171,7 +171,7 @@ def _client(model: str) -> Any:
     try:
         if session.get_credentials() is None:
             raise ModelError(
-                f"bedrock:{model} needs credentials of AWS: set AWS_ACCESS_KEY_ID and "
+                f"bedrock:{model} needs AWS credentials: set AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
             )
         return session.create_client("bedrock-runtime", config=config)
@@ -195,7 +195,7 @@ def _converse(client: Any, made: Body) -> Body:
     except ClientError as error:
         raise _failure(error.response) from error
     except ParamValidationError as error:
-        words = f"botocore does not know all of the request: {error}"
+        words = f"botocore does not support part of the request: {error}"
         features = ("schema",) if "outputConfig" in str(error) else ()
         raise Unsupported(features, words, http=400, body="") from error
     except (ReadTimeoutError, ConnectTimeoutError) as error:
@@ -207,7 +207,7 @@ def _converse(client: Any, made: Body) -> Body:
 
 
 def _failure(response: Body) -> ChatFailure:
-    """The failure that an error of AWS stands for."""
+    """An error of AWS as a ``ChatFailure``."""
     error, metadata = inside(response, "Error"), inside(response, "ResponseMetadata")
     headers = metadata.get("HTTPHeaders")
     code = word(error.get("Code"))
@@ -228,15 +228,15 @@ def _failure(response: Body) -> ChatFailure:
     )
 
 
-async def _beside(call: Callable[[], T]) -> T:
-    """The result of what blocks, from a thread that the end of the program does not wait for."""
+async def _in_thread(call: Callable[[], T]) -> T:
+    """Run a blocking call in a daemon thread, which does not delay the program's exit."""
     future: Future[T] = Future()
 
     def work() -> None:
         if future.set_running_or_notify_cancel():
             try:
                 future.set_result(call())
-            except BaseException as error:  # whoever waits is given it
+            except BaseException as error:  # raised again in the caller that awaits the future
                 future.set_exception(error)
 
     Thread(target=work, daemon=True, name="bedrock").start()

@@ -16,24 +16,24 @@ Answer = ChatReply | str | Mapping[str, Any]
 
 
 class CallableChat:
-    """A chat model that is a function of the user's.
+    """A user's async function as a chat model.
 
-    The function is given the ``ChatRequest`` and gives the reply: a ``ChatReply``, its text, or the
-    object that fits ``request.schema``. To say that it has none it raises ``ChatFailure``; a
-    ``TimeoutError`` counts as ``timeout`` and any other ``OSError`` as ``connection``. Every other
-    error is taken for a fault of the function, and ends the run.
+    The function takes a ``ChatRequest`` and returns the reply: a ``ChatReply``, its text, or an
+    object that fits ``request.schema``. If it has no reply it raises ``ChatFailure``; a
+    ``TimeoutError`` counts as ``timeout`` and any other ``OSError`` as ``connection``. Any other
+    exception is a bug in the function and ends the run.
 
     Args:
         function: Asynchronous.
-        name: As it stands in every row.
-        identity: What its replies are known by in place of its source; to be changed whenever it
-            gives other replies. Needed where the source does not show all that the function does:
-            for one that uses variables of a function around it, a method, an object, a ``partial``.
-        window: Tokens that question and reply may have together.
-        items: Of one task that a question may be about, from 1 to 20.
+        name: Written to every row that it judges.
+        identity: Identifies its replies in place of a hash of its source; change it whenever the
+            replies would change. Required if the source does not show everything the function
+            does: for a closure, a method, a callable object or a ``partial``.
+        window: Context window: maximum tokens of question and reply together.
+        items: The most items of one task in one question, from 1 to 20.
 
     Raises:
-        InputError: It needs an identity and has none.
+        InputError: An identity is required and missing.
     """
 
     kept = True
@@ -64,12 +64,12 @@ class CallableChat:
         """Call the function once.
 
         Raises:
-            ChatFailure: It gave no reply.
-            ModelError: It is not asynchronous.
+            ChatFailure: There is no reply.
+            ModelError: The function is not asynchronous.
         """
         given = self._function(request)
         if not inspect.isawaitable(given):
-            raise ModelError(f"The model {self.name} has to be an async function")
+            raise ModelError(f"The model {self.name} must be an async function")
         try:
             answer = await given
         except TimeoutError as error:
@@ -79,7 +79,7 @@ class CallableChat:
         return self._read(answer)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there are no connections to close."""
 
     def _read(self, answer: object) -> ChatReply:
         if isinstance(answer, ChatReply):
@@ -89,11 +89,11 @@ class CallableChat:
         if isinstance(answer, Mapping):
             return ChatReply(json.dumps(dict(answer), ensure_ascii=False))
         kind = type(answer).__name__
-        words = f"{self.name} gave a {kind}, and not a ChatReply, a text or an object"
+        words = f"{self.name} returned a {kind}, not a ChatReply, a string or a mapping"
         raise ChatFailure("bad_reply", words)
 
 
 def _where(function: object) -> str:
-    """Where a function is from."""
+    """Module and qualified name of a function, or of a callable object's class."""
     known = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(known, '__module__', '')}.{getattr(known, '__qualname__', '')}"

@@ -1,4 +1,4 @@
-"""Connections: the one pool of HTTP connections that all models of a run share."""
+"""Connections: the pool of HTTP connections that all models of a run share."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
 
 KEPT = 60.0
-"""Seconds that an idle connection is kept."""
+"""Seconds after which an idle connection is closed."""
 
 CONNECT = 30.0
-"""Seconds until a server that does not even take a connection is given up."""
+"""Connect timeout in seconds."""
 
 
 class Connections:
-    """A pool of HTTP connections, made when the first request goes out, in the loop it goes out in.
+    """A pool of HTTP connections, created by the first request, in that request's event loop.
 
-    Follows no redirect, keeps no cookie, reads no ~/.netrc, and limits neither how many requests
-    are open at once nor how long one takes: who asks does, by cancelling.
+    It follows no redirects, keeps no cookies and reads no ~/.netrc. It limits neither concurrency
+    nor the duration of a request: callers do that, by waiting or cancelling.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Connections:
         """Status, headers and body of the reply to a request.
 
         Raises:
-            ChatFailure: The server was not reached, or broke off.
+            ChatFailure: The server was not reached, or closed the connection early.
         """
         from aiohttp import ClientConnectorError, ClientError
 
@@ -47,14 +47,14 @@ class Connections:
                 "unreachable", f"cannot be reached: {reason}. Is it running?"
             ) from error
         except TimeoutError as error:
-            words = f"took no connection within {CONNECT:g} s"
+            words = f"accepted no connection within {CONNECT:g} s"
             raise ChatFailure("timeout", words) from error
         except (ClientError, OSError) as error:
             words = f"broke off: {error or type(error).__name__}"
             raise ChatFailure("connection", words) from error
 
     async def close(self) -> None:
-        """Close them all; the next request would open new ones."""
+        """Close all connections; a further request would open new ones."""
         session, self._session = self._session, None
         if session:
             await session.close()

@@ -1,4 +1,4 @@
-"""Chat failure: why a model gave no reply, each trouble told apart."""
+"""Chat failure: why a model gave no reply, by type of trouble."""
 
 from typing import Literal
 
@@ -19,29 +19,29 @@ Trouble = Literal[
     "not_found",
     "no_credit",
 ]
-"""``rate_limit``: 429. ``server_error``: 5xx and overload. ``timeout``: no reply in time.
-``unreachable``: no connection. ``connection``: broken off. ``bad_reply``: no reply of its format.
-``too_long``: more than the window holds. ``filtered``: a content filter refused the question.
-``rejected``: the question is not as the server wants it. ``parameter``: a sampling parameter is
-not. ``not_allowed``: the key. ``not_found``: the model or the address. ``no_credit``: the account
-is used up."""
+"""``rate_limit``: status 429. ``server_error``: 5xx and overload. ``timeout``: no reply in time.
+``unreachable``: no connection. ``connection``: the connection broke. ``bad_reply``: the reply is
+not in the expected format. ``too_long``: more than the context window holds. ``filtered``: a
+content filter blocked the question. ``rejected``: the request is invalid. ``parameter``: a setting
+of the user's is not supported. ``not_allowed``: the key is wrong or missing. ``not_found``: no such
+model or address. ``no_credit``: the account has no credit left."""
 
 PASSING = frozenset(
     {"rate_limit", "server_error", "timeout", "unreachable", "connection", "bad_reply"}
 )
-"""Asking again may help."""
+"""Transient: a retry may help."""
 
 FINAL = frozenset({"parameter", "not_allowed", "not_found", "no_credit"})
-"""Every other question will fail likewise, so the run stops at once."""
+"""Permanent: every other question would fail too, so the run stops immediately."""
 
 
 class ChatFailure(ModelFailure):
     """A model gave no reply.
 
     Attributes:
-        trouble: Which.
-        after: Seconds that the server wants to be left alone; 0 where it does not say.
-        http: The reply's status; None where none came.
+        trouble: The type of failure.
+        after: Seconds that the server asks to wait before a retry; 0 if it does not say.
+        http: The reply's HTTP status; None if there was no reply.
         body: What the server sent, shortened, without any key.
     """
 
@@ -62,10 +62,10 @@ class ChatFailure(ModelFailure):
 
     @property
     def passing(self) -> bool:
-        """Whether asking again may help."""
+        """Whether a retry may help."""
         return self.trouble in PASSING
 
     @property
     def final(self) -> bool:
-        """Whether no other question will fare better."""
+        """Whether every other question would fail too."""
         return self.trouble in FINAL

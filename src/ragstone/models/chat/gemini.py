@@ -1,4 +1,4 @@
-"""Gemini: the generateContent format."""
+"""Gemini: the format of the generateContent API."""
 
 from collections.abc import Mapping
 from urllib.parse import quote
@@ -31,7 +31,7 @@ BUDGETS: dict[Effort, int] = {
     "medium": 8192,
     "high": 24576,
 }
-"""Tokens of thought of the models before Gemini 3, which know no levels."""
+"""Thinking budgets in tokens, for models before Gemini 3, which have no thinking levels."""
 
 FINISHES: dict[str, Finish] = {
     "MAX_TOKENS": "length",
@@ -59,16 +59,16 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
     Args:
         request: The question.
         model: As the server calls it.
-        settings: How it is to answer.
-        lacks: What the server is known not to take.
+        settings: The user's settings.
+        lacks: Features that the server is known not to support.
     """
     where = layout(settings, lacks)
     text = request.text + ("" if where == "strict" else printed(request))
-    told = bool(request.system.strip())
-    if told and "system" in lacks:
+    has_system = bool(request.system.strip())
+    if has_system and "system" in lacks:
         text = f"{request.system}\n\n{text}"
     made: Body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
-    if told and "system" not in lacks:
+    if has_system and "system" not in lacks:
         made["systemInstruction"] = {"parts": [{"text": request.system}]}
     unlimited = "max_tokens" in lacks and settings.max_tokens is None
     made["generationConfig"] = given(
@@ -84,10 +84,10 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """The reply.
+    """Read a reply.
 
     Raises:
-        ChatFailure: It is an error, or not of this format, or the question was blocked.
+        ChatFailure: It is an error, or not in this format, or the question was blocked.
     """
     if not 200 <= status < 300:
         raise refused(status, headers, body)
@@ -101,10 +101,10 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
     if candidate is None and blocked:
         raise no_reply(f"blocked the question: {word(blocked)}", body, "filtered")
     if not isinstance(candidate, dict):
-        raise no_reply("sent no candidate of a reply", body)
+        raise no_reply("sent no candidate", body)
     reason = word(candidate.get("finishReason"))
     if reason in BROKEN:
-        raise no_reply(f"broke its reply off: {reason}", body)
+        raise no_reply(f"ended its reply early: {reason}", body)
     finish = FINISHES.get(reason, "stop")
     return ChatReply(
         text="" if finish == "filter" else _text(inside(candidate, "content").get("parts")),
@@ -123,7 +123,7 @@ def _thinking(model: str, effort: Effort | None) -> Body | None:
 
 
 def _text(parts: object) -> str:
-    """The text parts together, without the thoughts, or the arguments of a function."""
+    """The text parts joined, without thoughts; without any, the arguments of a function call."""
     found = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     texts = [part.get("text") for part in found if not part.get("thought")]
     text = "".join(one for one in texts if isinstance(one, str))
@@ -132,7 +132,7 @@ def _text(parts: object) -> str:
 
 
 def _usage(usage: object) -> Usage:
-    """The format counts thoughts apart from the reply."""
+    """The token counts; candidatesTokenCount excludes thoughts."""
     if not isinstance(usage, dict):
         return Usage()
     thoughts = tokens(usage.get("thoughtsTokenCount"))

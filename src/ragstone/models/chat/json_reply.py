@@ -1,12 +1,12 @@
-"""JSON reply: the objects in what a model wrote, mended where small models go wrong.
+"""JSON reply: extracts the JSON objects from a model's reply and repairs common mistakes.
 
-Clean JSON is read as it is. Else what surrounds it is left out (fences, prose, a leading think
-tag), and mended are: comments, trailing commas, single or curly quotes around strings, raw line
-breaks in strings, unknown escapes, and the words of Python. NaN and infinities are read as null.
+Clean JSON is read as is. Otherwise text around it is skipped (fences, prose, a leading think tag),
+and these are repaired: comments, trailing commas, single or curly quotes around strings, raw line
+breaks in strings, unknown escapes, and Python's True, False and None. NaN and infinities become
+null.
 
-What a model wrote may hold a stranger's words, so nothing is guessed: what is not closed stays
-unclosed, a key that is given twice makes the object malformed, and nothing is taken from inside an
-object that cannot be read.
+A reply may quote untrusted text, so nothing is guessed: an unclosed object is an error, so is a
+key that occurs twice, and nothing is taken from inside an object that cannot be read.
 """
 
 import json
@@ -16,47 +16,47 @@ from math import isfinite
 from typing import Any, NoReturn
 
 MOST_OBJECTS = 50
-"""Objects that a reply may hold side by side."""
+"""Maximum number of top-level objects in a reply."""
 
 DEEPEST = 100
-"""Brackets within brackets."""
+"""Maximum nesting depth."""
 
 ITEMS = "items"
-"""The key of a list that stands by itself."""
+"""The key under which a top-level list of objects is returned."""
 
 
 class Malformed(ValueError):
-    """A reply from which no object can be read."""
+    """The reply holds no readable object."""
 
 
 class Unclosed(Malformed):
-    """A reply that ends within its object: it was cut off."""
+    """The reply ends inside an object: it was cut off."""
 
 
 def json_objects(text: str) -> list[dict[str, Any]]:
-    """All objects of a reply that stand side by side, in order; nearly always one.
+    """All top-level objects of a reply, in order; nearly always one.
 
-    Which of several is meant cannot be told here: any of them may be a stranger's. A list of
-    objects is read as an object with the one key ``items``.
+    If there are several, the caller must decide which is meant, because any of them may be quoted
+    from untrusted text. A list of objects is returned as an object with the single key ``items``.
 
     Raises:
-        Unclosed: The reply ends within an object, even if whole ones stand before it.
-        Malformed: There is none, or one that cannot be read.
+        Unclosed: The reply ends inside an object, even if complete ones come before it.
+        Malformed: There is no object, or one that cannot be read.
     """
-    text = _whole_characters(text)
+    text = _without_surrogates(text)
     try:
         return [_object(_DECODER.decode(text))]
     except json.JSONDecodeError:
         pass
     except RecursionError:
-        raise Malformed("brackets within brackets, too deep to be read") from None
-    _, rest = _apart(text)
+        raise Malformed("the JSON is nested too deeply") from None
+    _, rest = _split_thoughts(text)
     found: list[dict[str, Any]] = []
     start = _OPENING.search(rest)
     while start is not None:
         made, end = _object_at(rest, start.start())
         found.append(made)
-        _not_more_than_can_be(found)
+        _check_count(found)
         start = _OPENING.search(rest, end)
     found = [made for made in found if made] or found
     if not found:
@@ -65,22 +65,22 @@ def json_objects(text: str) -> list[dict[str, Any]]:
 
 
 def drafts(text: str) -> list[dict[str, Any]]:
-    """The whole objects that a think tag at the beginning holds.
+    """The complete objects inside a think tag at the beginning of the reply.
 
-    A model may have sketched them, or a stranger's tag may have swallowed the reply.
+    They may be drafts of the model's, or the reply itself, swallowed by a tag in quoted text.
 
     Raises:
-        Malformed: There are too many to look at.
+        Malformed: There are too many.
     """
     if not text.lstrip().startswith("<"):
         return []
-    thoughts, _ = _apart(_whole_characters(text))
+    thoughts, _ = _split_thoughts(_without_surrogates(text))
     found: list[dict[str, Any]] = []
     tried: list[int] = []
     start = _OPENING.search(thoughts)
     while start is not None:
         tried.append(start.start())
-        _not_more_than_can_be(tried)
+        _check_count(tried)
         try:
             made, end = _object_at(thoughts, start.start())
         except Malformed:
@@ -91,16 +91,16 @@ def drafts(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def _not_more_than_can_be(found: Sized) -> None:
+def _check_count(found: Sized) -> None:
     if len(found) > MOST_OBJECTS:
         raise Malformed(f"more than {MOST_OBJECTS} JSON objects")
 
 
 def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
     """The object that begins here, and where it ends."""
-    mended, end = _mended(text, start)
+    repaired, end = _repaired(text, start)
     try:
-        return _object(_DECODER.decode(mended)), end
+        return _object(_DECODER.decode(repaired)), end
     except json.JSONDecodeError as error:
         raise Malformed(f"not JSON: {error.msg}, at {_near(text, start)}") from None
 
@@ -110,31 +110,31 @@ def _object(made: Any) -> dict[str, Any]:
         return {ITEMS: made}
     if isinstance(made, dict):
         return made
-    raise Malformed(f"no JSON object but a {type(made).__name__}")
+    raise Malformed(f"expected a JSON object, got a {type(made).__name__}")
 
 
-# Thinking aloud
+# Think tags
 
 _TAGS = ("think", "thinking", "thought", "reasoning")
 _THINKING = re.compile(rf"\s*<({'|'.join(_TAGS)})>", re.IGNORECASE | re.ASCII)
 _THOUGHT = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in _TAGS}
 
 
-def _apart(text: str) -> tuple[str, str]:
-    """What a think tag at the beginning holds, and the rest.
+def _split_thoughts(text: str) -> tuple[str, str]:
+    """The content of a think tag at the beginning, and the rest.
 
-    A closing tag alone takes nothing away: it may be a stranger's, after the reply.
+    A closing tag without an opening one is ignored: it may be in quoted text after the reply.
     """
     opened = _THINKING.match(text)
     if opened is None:
         return "", text
     closing = _THOUGHT[opened[1].lower()].search(text, opened.end())
     if closing is None:
-        raise Unclosed(f"the reply ends within <{opened[1]}>")
+        raise Unclosed(f"the reply ends inside <{opened[1]}>")
     return text[opened.end() : closing.start()], text[closing.end() :]
 
 
-# Mending
+# Repairs
 
 _OPENING = re.compile(r"\{(?=\s*(?:[\"'“”„}#]|//|/\*|\Z))|\[(?=\s*\{)")
 _SKIPPED = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)+", re.DOTALL)
@@ -158,8 +158,8 @@ _BEFORE_VALUE = frozenset("{[:,")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\"", re.DOTALL)
 
 
-def _mended(text: str, start: int) -> tuple[str, int]:
-    """The document that begins here in plain JSON, and where it ends."""
+def _repaired(text: str, start: int) -> tuple[str, int]:
+    """The object that begins here, rewritten as valid JSON, and where it ends."""
     written: list[str] = []
     closing: list[str] = []
     last = ""
@@ -183,7 +183,7 @@ def _mended(text: str, start: int) -> tuple[str, int]:
             if last and last not in _BEFORE_VALUE:
                 raise Malformed(f"not JSON: a comma is missing at {_near(text, token.start())}")
             if len(closing) == DEEPEST:
-                raise Malformed(f"more than {DEEPEST} brackets within brackets")
+                raise Malformed(f"more than {DEEPEST} nested brackets")
             closing.append("}" if mark == "{" else "]")
         elif mark in "}]":
             if closing.pop() != mark:
@@ -199,8 +199,8 @@ def _mended(text: str, start: int) -> tuple[str, int]:
 def _give_up(text: str, start: int, at: int) -> NoReturn:
     rest = text[at : at + 1]
     if not rest or rest in "\"'“”„" or text[at:] == "-" or text.startswith("/*", at):
-        raise Unclosed(f"the reply ends within the object that begins at {_near(text, start)}")
-    raise Malformed(f"not JSON: {_near(text, at)} where a value, key or bracket should be")
+        raise Unclosed(f"the reply ends inside the object that begins at {_near(text, start)}")
+    raise Malformed(f"not JSON: expected a value, key or bracket at {_near(text, at)}")
 
 
 def _value(token: re.Match[str]) -> str:
@@ -211,7 +211,7 @@ def _value(token: re.Match[str]) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """An escape that JSON knows, else the characters themselves."""
+    """A valid JSON escape as is; any other as the characters themselves."""
     found = match.group()
     if found == '"':
         return '\\"'
@@ -230,7 +230,7 @@ def _near(text: str, at: int) -> str:
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise Malformed("a key is given twice in one object")
+        raise Malformed("a key occurs twice in one object")
     return made
 
 
@@ -258,8 +258,8 @@ _LONE = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def _whole_characters(text: str) -> str:
-    """Halves of characters, written out or escaped, become U+FFFD: no file could hold them."""
+def _without_surrogates(text: str) -> str:
+    """Lone surrogates, raw or escaped, become U+FFFD, because they cannot be encoded in UTF-8."""
     text = text.removeprefix("\ufeff")
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""litellm: the long tail of providers, by litellm's own client."""
+"""litellm: many further providers, through litellm's own client."""
 
 import json
 import os
@@ -22,7 +22,7 @@ TAKES = Takes(ALL)
 
 
 def litellm_chat(model: str, settings: str) -> ChatModel:
-    """A model that litellm knows, named as litellm names it: ``mistral/mistral-small-latest``.
+    """A model that litellm supports, by litellm's name for it: ``mistral/mistral-small-latest``.
 
     Raises:
         MissingDependency: litellm is not installed.
@@ -55,7 +55,7 @@ def litellm_chat(model: str, settings: str) -> ChatModel:
 
 
 def _failure(error: Any) -> ChatFailure:
-    """The failure that an error of litellm stands for; its status tells most."""
+    """An error of litellm as a ``ChatFailure``, mainly by its HTTP status."""
     words = scrubbed(str(error), *secrets())
     name = type(error).__name__
     response = getattr(error, "response", None)
@@ -76,7 +76,7 @@ def _failure(error: Any) -> ChatFailure:
 
 
 def _code(name: str) -> str:
-    """What litellm found out itself, in the words of the wire."""
+    """The error code in OpenAI's format for an exception class of litellm."""
     return {
         "ContextWindowExceededError": "context_length_exceeded",
         "ContentPolicyViolationError": "content_policy_violation",

@@ -1,28 +1,27 @@
-"""Chat model: what every back end takes and gives."""
+"""Chat model: the interface of every provider, with its request and reply."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol
 
 ITEMS = 20
-"""Items of a question, at the most: models lose track of more."""
+"""The most items in one question: with more, models lose track."""
 
 Finish = Literal["stop", "length", "filter", "refusal"]
-"""Why a reply ended: by itself, at the length limit, by a content filter, by declining."""
+"""Why a reply ended: complete, length limit, content filter, or the model declined."""
 
 
 MOST_TOKENS = 10**9
-"""Of one call. Some gateways send 2⁶⁴ - 5 or 2³² - 5 where a difference fell below 0."""
+"""The most tokens of one call. Some gateways send 2⁶⁴ - 5 or 2³² - 5 after an integer underflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call, as the server counts them; None where it does not say.
+    """Tokens of one call, as counted by the server; None if it does not say.
 
-    ``prompt`` holds the cached ones and those ``written`` to the cache, where the server charges
-    for that; ``completion`` holds those of the reasoning. What no call can have
-    becomes None, for then the server does not say: a negative number, one above ``MOST_TOKENS``,
-    one that is not whole.
+    ``prompt`` includes ``cached`` tokens and, on servers that charge for them, those ``written`` to
+    the cache; ``completion`` includes ``reasoning``. Impossible counts become None: a negative
+    number, one above ``MOST_TOKENS``, one that is not whole.
     """
 
     prompt: int | None = None
@@ -37,7 +36,7 @@ class Usage:
 
 
 def tokens(value: object) -> int | None:
-    """The number, where a call can have so many tokens; else None."""
+    """The value if it is a possible number of tokens; otherwise None."""
     return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
@@ -46,13 +45,13 @@ class ChatRequest:
     """One question to a model.
 
     Args:
-        system: What the model is told first, the same for every question of a run.
-        parts: The user's message, to be joined; what sibling questions share comes first.
-        schema: The JSON schema that the reply has to fit.
-        name: Of what is asked, such as ``support``.
-        example: A reply such as may be written, for models that are shown the schema.
-        limit: Tokens that the reply may have, reasoning included; None: as many as the model may
-            write. Not part of what is asked.
+        system: The system message, the same for every question of a run.
+        parts: The user message in parts to be joined; those shared by related questions come first.
+        schema: The JSON schema that the reply must fit.
+        name: What the question is about, such as ``support``.
+        example: An example reply, for models that get the schema in the prompt.
+        limit: Maximum tokens of the reply, reasoning included; None: the model's own maximum. Not
+            part of the question's identity.
     """
 
     system: str
@@ -64,7 +63,7 @@ class ChatRequest:
 
     @property
     def text(self) -> str:
-        """The user's message."""
+        """The user message."""
         return "".join(self.parts)
 
 
@@ -73,10 +72,10 @@ class ChatReply:
     """What a model sent back.
 
     Args:
-        text: Its words, as they came; empty where it declined or was filtered.
-        finish: Why they end.
-        usage: What it cost in tokens.
-        model: The model as the server names it, often with its date.
+        text: Its text, unchanged; empty if the model declined or a filter blocked it.
+        finish: Why the reply ended.
+        usage: The tokens used.
+        model: The model's name as the server gives it, often with a date.
     """
 
     text: str
@@ -86,42 +85,42 @@ class ChatReply:
 
 
 class ChatModel(Protocol):
-    """A model that is asked one question at a time. It never retries, and keeps nothing."""
+    """A model that answers one question per call. It never retries and caches nothing."""
 
     @property
     def name(self) -> str:
-        """As the user wrote it and as it stands in every row: ``openai:gpt-5-mini?seed=7``."""
+        """As the user wrote it, and as written to every row: ``openai:gpt-5-mini?seed=7``."""
 
     @property
     def about(self) -> str:
-        """Model, server and sampling in one line; without any key."""
+        """Model, server and sampling in one line, without any key."""
 
     @property
     def identity(self) -> str:
-        """What makes its replies its own: format, server, model, sampling. Holds no key."""
+        """Everything its replies depend on: format, server, model, sampling. Holds no key."""
 
     @property
     def window(self) -> int:
-        """Tokens that a question may have, the reply's included."""
+        """Context window: maximum tokens of question and reply together."""
 
     @property
     def items(self) -> int:
-        """Items of one task that a question to it may be about, from 1 to 20."""
+        """The most items of one task in one question, from 1 to 20."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What its server did not take, so that it was left out, such as ``temperature``."""
+        """Features that the server rejected and that were left out, such as ``temperature``."""
 
     @property
     def kept(self) -> bool:
-        """Whether its replies may answer the same question in other runs; not those of a test."""
+        """Whether other runs may reuse its replies to the same question; False for test models."""
 
     async def reply(self, request: ChatRequest) -> ChatReply:
-        """Ask once.
+        """Send one question.
 
         Raises:
-            ChatFailure: There is no reply; says which trouble, and whether asking again may help.
+            ChatFailure: There is no reply; says why, and whether a retry may help.
         """
 
     async def close(self) -> None:
-        """Give back connections; nothing is asked after that."""
+        """Close connections; nothing may be asked after that."""

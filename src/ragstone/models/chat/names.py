@@ -1,16 +1,16 @@
-"""Chat names: what a user calls a chat model, and the model it opens.
+"""Chat names: how a user names a chat model, and how it is opened.
 
-    openai:MODEL                  api.openai.com, or the server of OPENAI_BASE_URL
-    azure:DEPLOYMENT              the resource of AZURE_OPENAI_ENDPOINT
-    anthropic:MODEL               api.anthropic.com, or the server of ANTHROPIC_BASE_URL
-    gemini:MODEL                  Google's server, or that of GOOGLE_GEMINI_BASE_URL
-    http(s)://HOST[/v1]#MODEL     any server that speaks OpenAI's format
-    bedrock:MODEL_ID              AWS, with botocore
-    litellm:MODEL                 what litellm knows
-    pydantic-ai:MODEL             what Pydantic AI knows
+    openai:MODEL                  api.openai.com, or the server in OPENAI_BASE_URL
+    azure:DEPLOYMENT              the resource in AZURE_OPENAI_ENDPOINT
+    anthropic:MODEL               api.anthropic.com, or the server in ANTHROPIC_BASE_URL
+    gemini:MODEL                  Google's server, or the one in GOOGLE_GEMINI_BASE_URL
+    http(s)://HOST[/v1]#MODEL     any server with an OpenAI-compatible API
+    bedrock:MODEL_ID              AWS, through botocore
+    litellm:MODEL                 any model that litellm supports
+    pydantic-ai:MODEL             any model that Pydantic AI supports
 
-Settings may follow: ``?temperature=0&seed=7``. Keys come from the environment alone, and each goes
-to one server alone.
+Settings may follow: ``?temperature=0&seed=7``. Keys are read from the environment only, and each
+is sent to one server only.
 """
 
 import os
@@ -43,7 +43,7 @@ FORMS = (
 )
 WINDOWS = {"openai": 128_000, "azure": 128_000, "anthropic": 200_000, "gemini": 1_000_000}
 COMPATIBLE_WINDOW = 32_000
-"""Of a server whose models nobody knows."""
+"""Default for servers whose models are not known."""
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 GEMINI_URL = "https://generativelanguage.googleapis.com"
@@ -51,7 +51,7 @@ ADAPTERS = ("bedrock", "litellm", "pydantic-ai")
 
 
 def is_chat(name: str) -> bool:
-    """Whether the name is one of a chat model."""
+    """Whether the name has the form of a chat model's name."""
     return _kind(name) is not None
 
 
@@ -62,26 +62,26 @@ def open_chat(
     offline: bool = False,
     to_ask: bool = True,
 ) -> ChatModel:
-    """The chat model of this name. Nothing is sent.
+    """Open a chat model by name. Nothing is sent.
 
     Args:
         name: In one of the forms above.
-        connections: Of the run, which closes them; None: the model has its own.
-        offline: Open only what is on this machine.
-        to_ask: False opens a model that is not going to be asked, which needs no key. What an
-            extra opens may want its key all the same.
+        connections: The run's, which closes them; None: the model opens its own.
+        offline: Accept only models on this machine.
+        to_ask: False opens a model that will not be called and so needs no key; models of an extra
+            may need their key anyway.
 
     Raises:
         UnknownName: The name has none of the forms.
-        ModelError: It names no model, a setting is wrong, a key is missing, or it is not on this
-            machine and has to be.
+        ModelError: The name lacks the model, a setting is wrong, a key is missing, or ``offline``
+            forbids the server.
         MissingDependency: The adapter is not installed.
     """
     kind = _kind(name)
     if kind is None:
         meant = nearest(name)
         guess = f"Did you mean {meant}? " if meant else ""
-        raise UnknownName("model", name, FORMS, hint=f"{guess}Forms are: {', '.join(FORMS)}")
+        raise UnknownName("model", name, FORMS, hint=f"{guess}Valid forms: {', '.join(FORMS)}")
     place, settings = split_settings(name)
     if kind in ADAPTERS:
         if offline:
@@ -106,7 +106,7 @@ def open_chat(
 
 
 def nearest(name: str) -> str | None:
-    """The name with its form as it is written, where it was misspelt; None where it has none."""
+    """The name with the spelling of its prefix corrected; None if no prefix is close."""
     kind, colon, model = name.partition(":")
     close = get_close_matches(kind.strip().lower(), (*SERVERS, *ADAPTERS), n=1)
     return f"{close[0]}:{model}" if colon and model and close and close[0] != "http" else None
@@ -120,7 +120,7 @@ def _kind(name: str) -> str | None:
 
 
 def split_settings(name: str) -> tuple[str, str]:
-    """The name and the text of its settings; in an address a question mark is none of ours."""
+    """The name and the text of its settings; a question mark inside an address starts none."""
     before, mark, after = name.partition("#") if "://" in name else ("", "", name)
     model, _, settings = after.partition("?")
     return f"{before}{mark}{model}".strip(), settings.strip()
@@ -129,7 +129,7 @@ def split_settings(name: str) -> tuple[str, str]:
 def _model(place: str, kind: str) -> str:
     model = place.removeprefix(f"{kind}:").strip()
     if not model:
-        raise ModelError(f"{place!r} names no model. Write {_form(kind)}")
+        raise ModelError(f"{place!r} names no model. Use {_form(kind)}")
     return model
 
 
@@ -138,20 +138,20 @@ def _form(kind: str) -> str:
 
 
 def _openai(place: str, to_ask: bool) -> tuple[Wire, Server]:
-    """OpenAI's own server gets the newer names of fields first, others the older ones."""
+    """OpenAI's own server is sent the newer field names first, other servers the older ones."""
     server = openai_server(place) if to_ask else _without_key(place)
     return (openai.OPENAI if origin(server.url) == origin(OPENAI) else COMPATIBLE), server
 
 
 def _without_key(place: str) -> Server:
-    """The server and the model as ``openai_server`` has them, but for the key."""
+    """As ``openai_server``, but without a key."""
     url, _, model = place.partition("#")
     if place.startswith("openai:"):
         url = os.environ.get("OPENAI_BASE_URL") or OPENAI
         model = _model(place, "openai")
     parts = address(url, place, "model")
     if not model.strip():
-        raise ModelError(f"{place!r} names no model. Write {_form('http')}")
+        raise ModelError(f"{place!r} names no model. Use {_form('http')}")
     url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
     return Server(url, model.strip(), None)
 
@@ -191,7 +191,7 @@ def _base(url: str, place: str) -> str:
 
 
 def _keyed(server: Server, place: str, variables: str, to_ask: bool) -> Server:
-    """The server, if there is a key for it, it is on this machine or nobody is going to ask it."""
+    """The server; raises if it needs a key that is not set."""
     if to_ask and server.key is None and not server.is_local:
         raise ModelError(f"{place} needs a key: set {variables}")
     return server

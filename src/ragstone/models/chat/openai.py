@@ -1,4 +1,4 @@
-"""OpenAI: chat completions, which Azure, vLLM, Ollama, LM Studio and many others speak too."""
+"""OpenAI: the chat completions format, used by Azure, vLLM, Ollama, LM Studio and many others."""
 
 import os
 from collections.abc import Mapping
@@ -42,17 +42,17 @@ def body(
     Args:
         request: The question.
         model: As the server calls it.
-        settings: How it is to answer.
-        lacks: What the server is known not to take.
-        limits: The names of the field for the reply's length, the one to try first.
+        settings: The user's settings.
+        lacks: Features that the server is known not to support.
+        limits: The two names of the field that limits the reply's length, the first to try first.
     """
     where = layout(settings, lacks)
     text = request.text + ("" if where == "strict" else printed(request))
-    told = bool(request.system.strip())
-    if told and "system" in lacks:
+    has_system = bool(request.system.strip())
+    if has_system and "system" in lacks:
         text = f"{request.system}\n\n{text}"
     messages = [{"role": "user", "content": text}]
-    if told and "system" not in lacks:
+    if has_system and "system" not in lacks:
         messages.insert(0, {"role": "system", "content": request.system})
     made: Body = {"model": model, "messages": messages}
     made |= given(
@@ -72,10 +72,10 @@ def body(
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """The reply.
+    """Read a reply.
 
     Raises:
-        ChatFailure: It is an error, or not of this format.
+        ChatFailure: It is an error, or not in this format.
     """
     if not 200 <= status < 300:
         raise refused(status, headers, body)
@@ -83,10 +83,10 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
 
 
 def read_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """The reply in the object that a body is.
+    """Read a reply whose body is already parsed.
 
     Raises:
-        ChatFailure: It is an error, or not of this format.
+        ChatFailure: It is an error, or not in this format.
     """
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -96,7 +96,7 @@ def read_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatRepl
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
         raise refused(status, headers, body)
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-        raise no_reply("sent no choice of a reply", body)
+        raise no_reply("sent no choices", body)
     message = choice["message"]
     finish = FINISHES.get(word(choice.get("finish_reason")), "stop")
     if message.get("refusal") and finish == "stop":
@@ -110,7 +110,7 @@ def read_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatRepl
 
 
 def _text(message: Body) -> str:
-    """The words: a string, or the text parts of a list, or the arguments of a tool call."""
+    """The text: a string, the text parts of a list, or the arguments of a tool call."""
     content = message.get("content")
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
@@ -143,7 +143,7 @@ def _bearer(key: str | None) -> dict[str, str]:
 
 
 def _azure_url(server: Server) -> str:
-    """Of the v1 API, or of a dated one where OPENAI_API_VERSION names it."""
+    """The URL of the v1 API, or of the dated API that OPENAI_API_VERSION names."""
     version = azure_version()
     if not version:
         return f"{server.url}/openai/v1/chat/completions"
@@ -155,7 +155,7 @@ def _azure_url(server: Server) -> str:
 
 
 def azure_version() -> str:
-    """Which of Azure's dated APIs is meant; empty where it is v1."""
+    """The version of Azure's API if it is a dated one; empty for v1."""
     version = os.environ.get("OPENAI_API_VERSION", "").strip()
     return "" if version in ("v1", "latest", "preview") else version
 

@@ -1,4 +1,4 @@
-"""Over HTTP: a chat model behind a server that speaks one of the three wire formats."""
+"""Over HTTP: a chat model behind a server with one of the three request formats."""
 
 import json
 
@@ -27,10 +27,10 @@ def http_chat(
     Args:
         name: As the user wrote it, without the settings.
         wire: The server's format.
-        server: Where, which model, and the key.
-        settings: How it is to answer.
-        window: Tokens that question and reply may have together, where the settings do not say.
-        connections: Of the run, which closes them; None: its own.
+        server: Address, model and key.
+        settings: The user's settings.
+        window: Context window in tokens, if the settings give none.
+        connections: The run's, which closes them; None: the model opens its own.
     """
     pool = connections or Connections()
     card = Card(
@@ -48,7 +48,7 @@ def http_chat(
 
 
 class _Sender:
-    """Sends a request to a server, and reads what comes back; shows its key to nobody else."""
+    """Sends requests to a server and reads its replies; removes the key from all it passes on."""
 
     def __init__(self, wire: Wire, server: Server, connections: Connections) -> None:
         self._wire = wire
@@ -87,12 +87,12 @@ class _Sender:
             sent = f"The key of {variable} was sent" if self._key else "No key was sent"
             return f"{words}. {sent}"
         if failure.trouble == "not_found":
-            return f"{words}. Is {self._url} the address, and {self._server.model} the model?"
+            return f"{words}. Check the address {self._url} and the model {self._server.model}"
         return words
 
 
 def encoded(body: Body) -> bytes:
-    """A request as bytes; half characters, which have none, are replaced."""
+    """A request as UTF-8; lone surrogates, which cannot be encoded, are replaced."""
     from pydantic_core import PydanticSerializationError, to_json
 
     try:

@@ -1,4 +1,4 @@
-"""Pydantic AI: the models of Pydantic AI, by its own clients."""
+"""Pydantic AI: the models of Pydantic AI, through its own clients."""
 
 import json
 from typing import Any
@@ -20,10 +20,10 @@ FINISHES: dict[str | None, Finish] = {"length": "length", "content_filter": "fil
 
 
 def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
-    """A model that Pydantic AI knows, named as Pydantic AI names it: ``groq:llama-3.3-70b``.
+    """A model that Pydantic AI supports, by its name there: ``groq:llama-3.3-70b``.
 
     Raises:
-        MissingDependency: pydantic-ai-slim, or what it needs for this provider, is not installed.
+        MissingDependency: pydantic-ai-slim, or its extra for this provider, is not installed.
         ModelError: There is no such model, its key is missing, or a setting is wrong.
     """
     read = parse_settings(settings, TAKES, f"pydantic-ai:{model}")
@@ -38,7 +38,7 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
     except (UserError, ValueError) as error:
         words = scrubbed(str(error), *secrets())
         raise ModelError(f"pydantic-ai:{model} cannot be opened: {words}") from error
-    _ask_once(opened)
+    _disable_retries(opened)
     card = Card(
         name=f"pydantic-ai:{model}{read}",
         about=f"{opened.model_name} of {opened.system} by Pydantic AI",
@@ -54,7 +54,7 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
         if not entered:
             entered = True
             await opened.__aenter__()
-        messages, parameters = _spoken(made)
+        messages, parameters = _messages(made)
         try:
             reply = await model_request(
                 opened,
@@ -76,7 +76,7 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
 
 
 def body(request: ChatRequest, settings: Settings, lacks: frozenset[str]) -> Body:
-    """What is asked for, before it is put in Pydantic AI's words."""
+    """The request, before it is converted to Pydantic AI's classes."""
     where = layout(settings, lacks)
     return {
         "system": request.system,
@@ -93,8 +93,8 @@ def body(request: ChatRequest, settings: Settings, lacks: frozenset[str]) -> Bod
     }
 
 
-def _spoken(made: Body) -> tuple[Any, Any]:
-    """The messages, and how the output is wanted."""
+def _messages(made: Body) -> tuple[Any, Any]:
+    """The request's messages and output parameters as Pydantic AI's classes."""
     from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
@@ -128,7 +128,7 @@ def _read(reply: Any) -> ChatReply:
 
 
 def _failure(error: Any) -> ChatFailure:
-    """The failure that an error of Pydantic AI stands for."""
+    """An error of Pydantic AI as a ``ChatFailure``."""
     words = scrubbed(str(error), *secrets())
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
@@ -152,8 +152,8 @@ def _failure(error: Any) -> ChatFailure:
     return ChatFailure("connection", words)
 
 
-def _ask_once(model: Any) -> None:
-    """Providers' clients ask again by themselves, which is the run's to do."""
+def _disable_retries(model: Any) -> None:
+    """Switch off the retries of the provider's client, because the run retries."""
     client: Any = getattr(model, "client", None)
     if hasattr(client, "max_retries"):
         client.max_retries = 0

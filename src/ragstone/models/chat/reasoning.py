@@ -1,4 +1,4 @@
-"""Reasoning: how many tokens a model is taken to think for a question before it has replied."""
+"""Reasoning: the assumed number of reasoning tokens per call, before any call was made."""
 
 from typing import cast, get_args
 
@@ -7,12 +7,13 @@ from .names import split_settings
 from .settings import Effort
 
 ASSUMED: dict[Effort, int] = {**BUDGETS, "xhigh": 32_768, "max": 32_768}
-"""Tokens by effort: what Google allows Gemini 2.5 (ai.google.dev/gemini-api/docs/openai), its most
-beyond ``high``. Other servers do not say how many their models take."""
+"""Tokens by effort: the budgets that Google gives for Gemini 2.5
+(ai.google.dev/gemini-api/docs/openai), and its maximum for efforts above ``high``. Other providers
+publish none."""
 
 
 def effort_in(name: str) -> Effort | None:
-    """The effort that a judge's name sets; None where it sets none."""
+    """The effort that a judge's name sets; None if it sets none."""
     for part in split_settings(name)[1].split("&"):
         setting, _, value = (word.strip() for word in part.partition("="))
         if setting == "effort" and value in get_args(Effort):
@@ -21,6 +22,6 @@ def effort_in(name: str) -> Effort | None:
 
 
 def assumed_reasoning(name: str) -> int:
-    """Tokens of reasoning a call, by the effort in the name; 0 where it sets none."""
+    """Reasoning tokens per call, by the effort in the name; 0 if it sets none."""
     effort = effort_in(name)
     return 0 if effort is None else ASSUMED[effort]

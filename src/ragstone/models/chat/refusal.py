@@ -1,7 +1,7 @@
-"""Refusal: what a server's error reply means, whichever server it is.
+"""Refusal: classifies the error replies of all servers.
 
 The error bodies of OpenAI, Azure, Anthropic, Gemini, Bedrock, vLLM, Ollama, LM Studio and llama.cpp
-are read alike, for gateways pass one provider's words on in another's format.
+are read in the same way, because gateways relay one provider's message in another's format.
 """
 
 import json
@@ -16,10 +16,10 @@ from .failure import ChatFailure, Trouble
 
 BODY_SHOWN = 500
 HEAD = 300
-"""Characters of an error's words in which a parameter is looked for: further on, some servers
-repeat what they were sent."""
+"""Only this many characters of an error message are searched for a parameter's name: some servers
+repeat the request further on."""
 
-ASKED_WRONGLY = {400, 413, 422, 501}
+INVALID_REQUEST = {400, 413, 422, 501}
 
 NO_CREDIT = re.compile(
     r"insufficient_quota|insufficient.balance|billing_(?:error|not_active|hard_limit)|"
@@ -63,14 +63,14 @@ FEATURES = {
         r"only user and assistant roles|system messages? (?:is|are) not supported",
     }.items()
 }
-"""What a server may not take, and the words by which it says so."""
+"""Features that a server may not support, and the patterns of its error messages."""
 
 
 class Unsupported(ChatFailure):
-    """The server does not take something of how it was asked.
+    """The server does not support a feature of the request.
 
     Attributes:
-        features: What it may be, of FEATURES.
+        features: Which it may be; keys of ``FEATURES``.
     """
 
     def __init__(self, features: tuple[str, ...], words: str, *, http: int, body: str) -> None:
@@ -80,7 +80,7 @@ class Unsupported(ChatFailure):
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What an error reply says: a sentence, its codes, the parameter it is about."""
+    """The content of an error reply: message, codes, the parameter at fault, delay for a retry."""
 
     words: str = ""
     codes: str = ""
@@ -93,7 +93,7 @@ class _Said:
 
 
 def refused(status: int, headers: Mapping[str, str], body: bytes) -> ChatFailure:
-    """The failure that an error reply stands for.
+    """An error reply as a ``ChatFailure``.
 
     Args:
         status: Of the reply.
@@ -101,16 +101,16 @@ def refused(status: int, headers: Mapping[str, str], body: bytes) -> ChatFailure
         body: Of the reply, without any key.
 
     Returns:
-        ``Unsupported`` where the server names something that could be left out.
+        ``Unsupported`` if the server names a feature that could be left out.
     """
     said = _said(body)
     if 300 <= status < 400:
-        said = replace(said, words="it points elsewhere, and is not followed")
+        said = replace(said, words="a redirect, which is not followed")
     shown = one_line(said.words)
     words = f"replied {status}{': ' if shown else ''}{shown}"
     sent = one_line(body.decode(errors="replace"), BODY_SHOWN)
     trouble = _trouble(status, said)
-    features = _features(said) if trouble == "rejected" and status in ASKED_WRONGLY else ()
+    features = _features(said) if trouble == "rejected" and status in INVALID_REQUEST else ()
     if features:
         return Unsupported(features, words, http=status, body=sent)
     after = max(retry_after(headers), said.after)
@@ -121,7 +121,7 @@ def _trouble(status: int, said: _Said) -> Trouble:
     text = said.all
     if status == 402 or (status < 500 and NO_CREDIT.search(text)):
         return "no_credit"
-    if status in ASKED_WRONGLY or status == 403:
+    if status in INVALID_REQUEST or status == 403:
         if FILTERED.search(text):
             return "filtered"
         if TOO_LONG.search(text):
@@ -142,7 +142,7 @@ def _trouble(status: int, said: _Said) -> Trouble:
 
 
 def _features(said: _Said) -> tuple[str, ...]:
-    """What the server may not take; where it names a parameter, nothing else."""
+    """The features that the server may not support; only the parameter's if it names one."""
     text = (said.parameter or said.words[:HEAD]).lower()
     return tuple(name for name, words in FEATURES.items() if words.search(text))
 
@@ -182,7 +182,7 @@ def _codes(made: Mapping[str, Any]) -> str:
 
 
 def _sentence(words: object) -> str:
-    """A message, or the faults that a validating server lists, each with its place."""
+    """A message, or the validation errors that the server lists, each with its location."""
     if isinstance(words, str):
         return words
     faults = words if isinstance(words, list) else [words]
@@ -196,7 +196,7 @@ def _sentence(words: object) -> str:
 
 
 def _filters(inner: object) -> str:
-    """Which of Azure's filters it was."""
+    """Which of Azure's content filters applied."""
     results = inner.get("content_filter_result") if isinstance(inner, dict) else None
     if not isinstance(results, dict):
         return ""
@@ -205,6 +205,6 @@ def _filters(inner: object) -> str:
 
 
 def _delay(text: object) -> float:
-    """Seconds of Gemini's ``34.07s``."""
+    """Seconds, from Gemini's form ``34.07s``."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)s", text) if isinstance(text, str) else None
     return float(found[1]) if found else 0.0

@@ -1,4 +1,4 @@
-"""Secrets: what in the environment is a key, so that nobody else's words show it."""
+"""Secrets: keys in the environment, to be removed from other libraries' error messages."""
 
 import os
 import re
@@ -8,9 +8,9 @@ SHORTEST = 12
 
 
 def secrets() -> list[str]:
-    """The values of the environment's variables that are named like keys, the longest first.
+    """The values of environment variables that are named like keys, the longest first.
 
-    For adapters: which key another library sends is its own affair.
+    For adapters, where it is not known which key the other library sends.
     """
     found = {
         value.strip()

@@ -1,4 +1,4 @@
-"""Settings: how a model is to answer, as they stand after its name: ``?temperature=0&seed=7``."""
+"""Settings: what a user may set after a model's name: ``?temperature=0&seed=7``."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -10,11 +10,11 @@ from .model import ITEMS
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Layout = Literal["strict", "json", "prompt"]
-"""``strict``: the schema goes in the server's own field. ``json``: it is printed in the prompt, and
-the server holds the reply to JSON. ``prompt``: it is printed in the prompt, and that is all."""
+"""``strict``: the schema is sent in the server's own field. ``json``: it is in the prompt, and the
+server is told to reply in JSON. ``prompt``: it is in the prompt only."""
 
 ASKING = ("window", "items")
-"""Settings that change which questions are put, and not the reply to one."""
+"""Settings that change which questions are asked, but not the reply to a question."""
 
 Word = TypeVar("Word")
 Number = TypeVar("Number", int, float)
@@ -25,17 +25,17 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a model is to answer; None where the user did not say.
+    """The settings of a model; None where the user did not set one.
 
     Args:
-        temperature: From 0 to 2; not said: 0, where the server takes one.
-        top_p: Above 0, to 1.
-        seed: A whole number from 0.
-        effort: How long a reasoning model is to think.
-        max_tokens: Of the reply, at most, reasoning included.
-        schema: Where the reply's schema goes; not said: ``strict``.
-        window: Tokens that question and reply may have together.
-        items: Of one task that a question may be about; fewer are easier for small models.
+        temperature: From 0 to 2; default 0 if the server supports it.
+        top_p: Above 0 and at most 1.
+        seed: A whole number, at least 0.
+        effort: Reasoning effort.
+        max_tokens: Maximum tokens of the reply, reasoning included.
+        schema: Where the reply's JSON schema is sent; default ``strict``.
+        window: Context window: maximum tokens of question and reply together.
+        items: The most items of one task in one question; fewer are easier for small models.
     """
 
     temperature: float | None = None
@@ -49,35 +49,35 @@ class Settings:
 
     @property
     def given(self) -> dict[str, str]:
-        """What the user said, as text, in a fixed order."""
+        """What the user set, as text, in a fixed order."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: _text(value) for name, value in values.items() if value is not None}
 
     @property
     def answering(self) -> str:
-        """What changes the reply to a question: ``temperature=0&seed=7``."""
+        """The settings that change replies: ``temperature=0&seed=7``."""
         return "&".join(f"{name}={said}" for name, said in self.given.items() if name not in ASKING)
 
     @property
     def sampling(self) -> str:
-        """What is asked for, with the temperature that is meant where none is given, in words."""
+        """The settings that change replies, in words, with the default temperature."""
         said = {"temperature": "0"} | self.given
         return ", ".join(f"{name} {text}" for name, text in said.items() if name not in ASKING)
 
     def __str__(self) -> str:
-        """The text form: the same settings in another order have the same."""
+        """The text form, which does not depend on the order in which the user wrote them."""
         given = "&".join(f"{name}={said}" for name, said in self.given.items())
         return f"?{given}" if given else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """The settings that a wire format has a place for.
+    """The settings that a request format supports.
 
     Args:
-        names: Of settings.
-        efforts: That it knows.
-        layouts: Of the schema that it knows.
+        names: Names of settings.
+        efforts: Supported values of ``effort``.
+        layouts: Supported values of ``schema``.
     """
 
     names: frozenset[str]
@@ -89,16 +89,16 @@ ALL = frozenset(field.name for field in fields(Settings))
 
 
 def parse_settings(text: str, takes: Takes, name: str) -> Settings:
-    """The settings in the text after the question mark of a name.
+    """Parse the settings after the question mark in a name.
 
     Args:
         text: Such as ``temperature=0&seed=7``; may be empty.
-        takes: What the server has a place for.
+        takes: What the server supports.
         name: The whole name, for the message.
 
     Raises:
-        ModelError: A setting is unknown, given twice, not of its type or out of range, or the
-            server has no place for it; says all of these.
+        ModelError: A setting is unknown, given twice, of the wrong type, out of range or not
+            supported by the server; lists all such faults.
     """
     values: dict[str, str] = {}
     faults: list[str] = []
@@ -115,23 +115,23 @@ def parse_settings(text: str, takes: Takes, name: str) -> Settings:
     read = _Reader(values, faults)
     settings = Settings(
         temperature=read.number("temperature", "a number from 0 to 2", lambda it: 0 <= it <= 2),
-        top_p=read.number("top_p", "a number above 0, at most 1", lambda it: 0 < it <= 1),
-        seed=read.whole("seed", "a whole number from 0", lambda it: 0 <= it < 1 << 63),
+        top_p=read.number("top_p", "a number above 0 and at most 1", lambda it: 0 < it <= 1),
+        seed=read.whole("seed", "a whole number from 0 up", lambda it: 0 <= it < 1 << 63),
         effort=read.one_of("effort", takes.efforts),
-        max_tokens=read.whole("max_tokens", "a whole number from 1", lambda it: 1 <= it <= 10**8),
+        max_tokens=read.whole("max_tokens", "a whole number above 0", lambda it: 1 <= it <= 10**8),
         schema=read.one_of("schema", takes.layouts),
-        window=read.whole("window", "a whole number from 1000", lambda it: 1000 <= it <= 10**9),
+        window=read.whole("window", "a whole number from 1000 up", lambda it: 1000 <= it <= 10**9),
         items=read.whole("items", f"a whole number from 1 to {ITEMS}", lambda it: 1 <= it <= ITEMS),
     )
     if faults:
         known = ", ".join(one.name for one in fields(Settings) if one.name in takes.names)
-        raise ModelError(f"{name}: {'; '.join(faults)}. Settings are: {known}")
+        raise ModelError(f"{name}: {'; '.join(faults)}. Valid settings: {known}")
     return settings
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads values of settings; what it cannot read it adds to the faults."""
+    """Reads values of settings and collects faults."""
 
     values: dict[str, str]
     faults: list[str]
@@ -174,5 +174,5 @@ class _Reader:
 
 
 def _text(value: object) -> str:
-    """A whole number has no point: 0.0 and 0 are the same."""
+    """The value as text; 0.0 is written like 0."""
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Wire: how a provider wants to be asked, and what its replies look like."""
+"""Wire: the request and reply format of a provider."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from .refusal import BODY_SHOWN
 from .settings import Layout, Settings, Takes
 
 SCHEMA_NAME = "judgements"
-"""The same for every question: many servers put it before the prompt."""
+"""The same for every question: many servers put it before the prompt, where it affects caching."""
 
 PRINTED = "Reply with one JSON object that fits this JSON schema, and nothing else:"
 
@@ -28,14 +28,14 @@ class Wire:
     """One provider's format.
 
     Args:
-        format: Its name, part of what makes replies their own.
-        variable: Of the environment, that holds its key.
-        takes: The settings it has a place for.
-        url: Where requests to a server go.
-        headers: That carry the key.
-        body: The request in this format: from a question, the model's name, the settings, and what
-            the server is known not to take. What the user set is in it whatever the server takes.
-        read: The reply of a status, headers and body.
+        format: Its name, part of a model's identity.
+        variable: The environment variable that holds the key.
+        takes: The supported settings.
+        url: The URL for requests to a server.
+        headers: The HTTP headers, given the key.
+        body: Builds a request from a question, the model's name, the settings, and the features
+            that the server is known not to support. What the user set is always included.
+        read: Reads a reply from its status, headers and body.
     """
 
     format: str
@@ -48,35 +48,35 @@ class Wire:
 
 
 def layout(settings: Settings, lacks: frozenset[str]) -> Layout:
-    """Where the schema goes: where the user wants it, else in the server's field if it has one."""
+    """Where the schema is sent: as the user set, else in the server's field if it supports that."""
     return settings.schema or ("prompt" if "schema" in lacks else "strict")
 
 
 def longest(settings: Settings, request: ChatRequest) -> int | None:
-    """Tokens that the reply may have: what the user set, or less where the run wants less."""
+    """Maximum tokens of the reply: the user's setting or the run's limit, whichever is smaller."""
     said = [one for one in (settings.max_tokens, request.limit) if one is not None]
     return min(said, default=None)
 
 
 def temperature(settings: Settings, lacks: frozenset[str]) -> float | None:
-    """What the user set, else 0 if the server takes one."""
+    """The user's setting; by default 0 if the server supports a temperature, otherwise None."""
     if settings.temperature is None and "temperature" in lacks:
         return None
     return settings.temperature or 0
 
 
 def printed(request: ChatRequest) -> str:
-    """The schema with a worked reply, to stand at the very end of the user's message."""
+    """The schema with an example reply, for the very end of the user message."""
     schema = json.dumps(request.schema, separators=(",", ":"), ensure_ascii=False)
     example = f"\n{WORKED}\n{request.example}" if request.example else ""
     return f"\n\n{PRINTED}\n{schema}{example}"
 
 
 def opened(body: bytes) -> Body:
-    """The object that a reply's body is.
+    """Parse a reply's body as a JSON object.
 
     Raises:
-        ChatFailure: It is none.
+        ChatFailure: It is not a JSON object.
     """
     try:
         reply = json.loads(body)
@@ -88,24 +88,24 @@ def opened(body: bytes) -> Body:
 
 
 def no_reply(words: str, body: bytes, trouble: Trouble = "bad_reply") -> ChatFailure:
-    """The failure of a server that sent no reply of its format, and no error either."""
+    """The failure of a server that sent status 200 but no reply in its format."""
     sent = one_line(body.decode(errors="replace"), BODY_SHOWN)
     return ChatFailure(trouble, words, http=200, body=sent)
 
 
 def word(value: object) -> str:
-    """A word; empty where the server sent something else."""
+    """The value if it is a string; otherwise an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def inside(made: object, name: str) -> Body:
-    """The object of this name within another; empty where there is none."""
+    """The object under this key of another object; empty if there is none."""
     found = made.get(name) if isinstance(made, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def together(*counts: object) -> int | None:
-    """The sum of what the server says; None where it says nothing, or what no call can have."""
+    """The sum of the counts that are given; None if none is given or one is impossible."""
     said = [one for one in counts if one is not None]
     known = [one for one in map(tokens, said) if one is not None]
     return sum(known) if said and len(known) == len(said) else None
@@ -117,5 +117,5 @@ def given(**fields: object) -> Body:
 
 
 def dumped(made: object) -> str:
-    """As JSON: a tool call's arguments, where a model replies with one."""
+    """A tool call's arguments as JSON text, for models that reply with a tool call."""
     return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
