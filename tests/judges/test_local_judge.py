@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example
+from ragstone.examples import Context, Example, to_frame
 from ragstone.judgements import MISSING, VALUE, Tables, answered_by
-from ragstone.judges import LocalJudge, RulesJudge
+from ragstone.judges import Block, LocalJudge, RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.testing import ScriptedEncoder
 
@@ -138,6 +138,36 @@ def test_each_reference_is_held_against_the_answer(judged: Judged, scored: Score
     rows = judged(ASKED, [two], LOCAL).of("agreement/claim")
     assert set(rows.select("reference", "index").rows()) == {(0, 0), (0, 1), (1, 0), (1, 1)}
     assert scored("answer_coverage", two, LOCAL) == 1
+
+
+def test_the_ledger_says_that_it_failed_and_why() -> None:
+    ids_only = example(contexts=(Context("bridge", None, 1),))
+    unasked = example(question=None)
+    for one, reason in ((ids_only, "no_context_text"), (unasked, "no_question")):
+        filled = LocalJudge().fill("relevance", Block([one], to_frame([one])), [0])
+        (entry,) = filled.ledger.rows(named=True)
+        assert entry["status"] == "failed"
+        assert entry["reason"] == f"local: {reason}"
+        assert filled.rows.is_empty()
+
+
+def test_an_answer_that_abstains_makes_no_claim_of_what_it_says_beside(judged: Judged) -> None:
+    silent = example("I do not know the year. It rained.")
+    tables = judged(["response", "claims"], [silent], LOCAL)
+    assert tables.of("response")["response_type"].to_list() == ["abstain"]
+    assert tables.of("claims").is_empty()
+
+
+def test_an_answer_that_several_systems_give_is_read_once(judged: Judged) -> None:
+    """Its rows stand once for each example, whoever gave it."""
+    both = [example(id="1", system="a"), example(id="2", system="b")]
+    tables = judged(ASKED, both, LOCAL)
+    for ask in ASKED:
+        rows = tables.of(ask)
+        one, other = (rows.filter(row=row).drop("row") for row in (0, 1))
+        assert one.equals(other), ask
+        assert rows["subject"].n_unique() == 1, ask
+        assert one.is_unique().all(), ask
 
 
 def test_relevance_without_a_question_is_a_failure(judged: Judged) -> None:

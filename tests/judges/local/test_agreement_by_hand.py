@@ -59,7 +59,13 @@ def test_wanted_are_the_words_that_the_question_does_not_give(
         ("1859", "1858", ("1859",)),
         ("railway man", "rail way man", ()),
         ("rail way", "railway", ()),
+        ("air bus", "airbus", ()),
+        ("air ox", "airox", ("air", "ox")),
         ("red sea 5", "redsea5", ("red", "sea", "5")),
+        ("geologist", "geoloxist", ()),
+        ("geologist", "geoloxisk", ("geologist",)),
+        ("astrologist", "astroloxisk", ()),
+        ("geologists", "geoloxists", ()),
         ("constantinople", "constantinopolitan", ("constantinopl",)),
     ],
 )
@@ -112,6 +118,28 @@ def test_only_decimals_and_large_numbers_may_be_given_less_finely(
     assert (counted(wanted, answer).lost == ()) is same
 
 
+@pytest.mark.parametrize(("characters", "same"), [(64, True), (65, False)])
+def test_a_number_of_more_than_64_characters_is_given_as_it_is(characters: int, same: bool) -> None:
+    long = "1.2" + "3" * (characters - 3)
+    assert (counted("1.2 tons", f"{long} tons").lost == ()) is same
+
+
+@pytest.mark.parametrize("digits", [308, 309, 5_000])
+def test_a_number_without_an_end_is_another_number(digits: int) -> None:
+    endless = "9" * digits
+    assert counted("1.2345 tons", f"{endless} tons").lost == ("1.2345",)
+    assert counted(f"{endless} tons", "1.2345 tons").lost == (endless,)
+    assert claim_agreement(f"Grey ships took {endless} tons", "1.2345 tons").verdict == "extra"
+
+
+def test_words_too_short_to_be_misspelt_take_no_place_among_the_hundred() -> None:
+    letters = [chr(at) for first, last in ((0x3B1, 0x3C9), (0x430, 0x44F), (0x561, 0x586),
+               (0x5D0, 0x5EA)) for at in range(first, last)]  # fmt: skip
+    short = [f"ten{letter}" for letter in letters]
+    assert len(short) > 100
+    assert counted("Tennyson", f"{' '.join(short)} Tennison").lost == ()
+
+
 @pytest.mark.parametrize(
     ("date", "answer", "lost"),
     [
@@ -119,6 +147,7 @@ def test_only_decimals_and_large_numbers_may_be_given_less_finely(
         ("2 May 1859", "3 May 1859", ("2",)),
         ("31 May 1859", "May 1859", ()),
         ("32 May 1859", "May 1859", ("32",)),
+        ("031 May 1859", "May 1859", ("031",)),
         ("2 May", "May", ("2",)),
         ("2 May 3859", "May 3859", ("2",)),
         ("2 May 1859", "May 1859, 40 ships", ()),
@@ -299,6 +328,16 @@ def test_a_sentence_without_its_number_is_less_than_one_half_probable() -> None:
     assert 0.49 < statement_agreement(NINE, answer).probability < 0.5
     other = statement_agreement(NINE, f"{answer} in 1895")
     assert (other.verdict, other.probability < 0.5) == ("contradicted", True)
+
+
+@pytest.mark.parametrize(("characters", "by_curve"), [(60, True), (61, False)])
+def test_a_statement_of_up_to_sixty_characters_is_weighed_by_the_curve(
+    characters: int, by_curve: bool
+) -> None:
+    """A sentence of which nothing is said is not probable at all, which no curve says."""
+    statement = "Tin and lead and ".ljust(characters, "x")
+    assert len(statement) == characters
+    assert (statement_agreement(statement, "Gravel").probability > 0) is by_curve
 
 
 def test_vectors_do_not_count_for_a_sentence() -> None:

@@ -57,6 +57,50 @@ def test_a_stop_word_weighs_less() -> None:
     assert found.aligned == pytest.approx(1 / (1 + SMALL_WORD), abs=1e-4)
 
 
+def at(text: str, *read: tuple[int, int, str]) -> TokenVectors:
+    """Tokens where they are told to stand, each read as one of the words."""
+    spans = [(0, 0), *((start, end) for start, end, _ in read), (0, 0)]
+    rows = [[9.0, 9, 9], *(AXES[word] for *_, word in read), [9.0, 9, 9]]
+    assert all(end <= len(text) for _, end in spans)
+    return TokenVectors(
+        np.arange(len(rows), dtype=np.int32),
+        np.array(spans, np.int32),
+        np.array(rows, np.float32),
+        None,
+        cut=False,
+    )
+
+
+def test_marks_before_between_and_behind_words_are_not_matched() -> None:
+    passages = Passages(["Tin."])
+    reading = read(passages, [[(0, 4)]], [seen("Tin.", AXES)])
+    claim = "“Tin, tin.”"
+    marks = ((0, 1, "copper"), (4, 5, "copper"), (9, 10, "copper"), (10, 11, "copper"))
+    tokens = sorted([*marks, (1, 4, "tin"), (6, 9, "tin")])
+    (found,) = align([claim], [at(claim, *tokens)], passages, reading)
+    assert found is not None
+    assert (found.aligned, found.weakest) == (1, 1)
+
+
+def test_a_sentence_that_the_model_did_not_read_is_passed_over() -> None:
+    """Of the first context there is no token, as where a model's window ends before it."""
+    passages = Passages(["Rain.", "Tin.", "Copper."])
+    vectors = [at("Rain."), seen("Tin.", AXES), seen("Copper.", AXES)]
+    reading = read(passages, [[(0, 5)], [(0, 4)], [(0, 7)]], vectors)
+    (found,) = align(["tin"], [seen("tin", AXES)], passages, reading)
+    assert found is not None
+    assert (found.aligned, found.weakest, found.sentence) == (1, 1, 1)
+
+
+def test_what_is_matched_worse_than_at_random_stays_so() -> None:
+    axes = AXES | {"gold": [-0.6, 0, 0.8]}
+    passages = Passages(["Tin."])
+    reading = read(passages, [[(0, 4)]], [seen("Tin.", axes)])
+    (found,) = align(["gold"], [seen("gold", axes)], passages, reading)
+    assert found is not None
+    assert (found.aligned, found.weakest, found.unheld) == (-0.6, -0.6, 1.6)
+
+
 def test_a_window_is_three_sentences() -> None:
     texts = ["Tin.", "Mined.", "Mined.", "Copper."]
     passages = Passages(texts)
@@ -100,6 +144,24 @@ def test_a_long_text_is_cut_between_sentences() -> None:
     assert pieces("Short.", encoder) == [(0, 6)]
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("One two three.", ["One two three."]),
+        ("- - - - - - - - - -", ["- - - - - - - - - -"]),
+        ("One two. Three four. Five six seven eight.",
+         ["One two. Three four.", "Five six seven eight."]),
+        ("One two. Three four. Five six. Seven.", ["One two. Three four. Five six.", "Seven."]),
+        ("One two three four five six seven eight. Nine.",
+         ["One two three four five six seven eight.", "Nine."]),
+    ],
+)  # fmt: skip
+def test_a_piece_holds_as_many_sentences_as_the_model_reads(text: str, parts: list[str]) -> None:
+    """Eight tokens with the two special ones: six words. Only a sentence can be longer."""
+    encoder = ScriptedEncoder(max_tokens=8)
+    assert [text[start:end] for start, end in pieces(text, encoder)] == parts
+
+
 def test_an_alignment_does_not_depend_on_what_is_asked_with_it() -> None:
     encoder = ScriptedEncoder()
     contexts = ("Tin was mined at Geevor. Copper too.", "The bridge opened in 1859.")
@@ -117,6 +179,34 @@ def test_alignments_are_kept_and_the_encoder_is_not_asked_again(tmp_path: Path) 
     deaf = ScriptedEncoder(silent_on=[*contexts, *asked[0].propositions])
     assert Aligner(CachedEncoder(deaf, file, note=print)).align(asked) == first
     assert first[0][1] is None
+
+
+def test_a_new_claim_is_aligned_beside_one_that_was_kept(tmp_path: Path) -> None:
+    file = tmp_path / "embeddings.sqlite"
+    contexts = ("Tin was mined at Geevor. Rain fell.",)
+    both = AlignmentInput(contexts, Passages(contexts), ("Tin was mined.", "Rain fell."))
+    first = AlignmentInput(contexts, both.passages, both.propositions[:1])
+    Aligner(CachedEncoder(ScriptedEncoder(), file, note=print)).align([first])
+    again = Aligner(CachedEncoder(ScriptedEncoder(), file, note=print)).align([both])
+    assert again == Aligner(ScriptedEncoder()).align([both])
+
+
+def test_likenesses_are_kept_each_by_its_question_statement_and_answer(tmp_path: Path) -> None:
+    file = tmp_path / "embeddings.sqlite"
+    asked = [
+        ("Which?", "tin lead", "tin"),
+        ("Where?", "tin lead", "tin"),
+        ("Which?", "tin zinc", "tin"),
+        ("Which?", "tin lead", "lead"),
+        (None, "tin lead", "tin"),
+        ("Which?", "tin", "lead tin"),
+    ]
+    found = like(CachedEncoder(ScriptedEncoder(), file, note=print), asked)
+    assert found == like(ScriptedEncoder(), asked)
+    assert len(set(found.values())) == len(asked)
+    deaf = ScriptedEncoder(silent_on=[behind(question, text) for question, *two in asked
+                                      for text in two])  # fmt: skip
+    assert like(CachedEncoder(deaf, file, note=print), asked) == found
 
 
 def test_likeness_looks_at_the_words_behind_the_question() -> None:

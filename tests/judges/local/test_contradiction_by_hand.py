@@ -65,6 +65,11 @@ def test_a_number_is_known_by_a_word_at_most_four_words_before_it(between: str, 
     assert says(claim, context) == ("the context says 12" if told else None)
 
 
+def test_a_number_is_known_by_the_first_word_of_the_text() -> None:
+    claim, context = "Truro 13 sold ships there, grey", "Truro 12 bought ships there, grey"
+    assert says(claim, context) == "the context says 12"
+
+
 def test_a_number_is_looked_for_where_most_of_the_words_stand() -> None:
     """Four words beside the number: 3 of them are seven in ten of them, 2 are not."""
     claim = "Grey Truro port ships 50"

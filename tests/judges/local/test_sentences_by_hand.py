@@ -28,6 +28,8 @@ def split(text: str) -> list[str]:
         ("tin sank. lead rose.", 2),
         ("It uses iOS. iPad came.", 2),
         ("It cost 5. 7 came back.", 2),
+        ("Es war am 12. Mai kalt.", 1),
+        ("Es kam die 123. Mai war kalt.", 2),
         ("Tin sank! - it did.", 1),
         ("Tin sank. - It did.", 2),
         ("Really?! Yes.", 2),

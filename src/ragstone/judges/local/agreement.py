@@ -96,7 +96,7 @@ class Wording:
     @property
     def some(self) -> bool:
         """Whether enough is said to call it partial."""
-        return len(self.wanted) > 1 and self.share >= PARTIAL and self.share > 0
+        return len(self.wanted) > 1 and self.share >= PARTIAL
 
     def features(self) -> dict[str, float]:
         """What the curve of agreement weighs, by the same names."""
@@ -152,7 +152,7 @@ def is_settled(said: Sequence[StatementMatch]) -> bool:
 def _of_a_sentence(seen: Wording) -> float:
     """One half where just enough is said; less than that where a number is lost."""
     probability = FULL * seen.share / (FULL_SHORT if len(seen.wanted) <= SHORT else FULL_LONG)
-    return min(probability, 1.0 if seen.enough else math.nextafter(FULL, 0))
+    return probability if seen.enough else min(probability, math.nextafter(FULL, 0))
 
 
 def wording(statement: str, answer: str, question: str | None = None) -> Wording | None:
@@ -333,11 +333,14 @@ def _digits(number: float) -> int:
 
 
 def _is_number(stem: str) -> bool:
-    return stem.replace(".", "", 1).isdecimal()
+    return len(stem) <= LONGEST_NUMBER and stem.replace(".", "", 1).isdecimal()
 
 
 LEAST_DIGITS = 2
 LARGE = 100_000
+
+LONGEST_NUMBER = 64
+"""Characters of a number that may be given less finely; a float of 309 digits is infinite."""
 
 OPENING = 3
 """Letters that two spellings of one word begin with."""

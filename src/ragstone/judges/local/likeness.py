@@ -113,7 +113,7 @@ def _weigh(
     place = np.searchsorted(starts, seen.spans[proper, 0], side="right") - 1
     token_weights = np.where(place >= 0, np.asarray(weights, np.float32)[place], 0)
     token_weights = token_weights.astype(np.float32)
-    if token_weights.sum() == 0:
+    if not token_weights.any():
         token_weights = np.ones(len(vectors), np.float32)
     return _Weighed(vectors, token_weights)
 

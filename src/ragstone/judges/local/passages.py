@@ -53,7 +53,7 @@ class Passages:
         """The sentences that a stem stands in, as bits."""
         if stem not in self._bits:
             numbers = self.where.get(stem, ())
-            bits = bytearray((numbers[-1] >> 3) + 1 if numbers else 0)
+            bits = bytearray((len(self.quotes) >> 3) + 1)
             for number in numbers:
                 bits[number >> 3] |= 1 << (number & 7)
             self._bits[stem] = int.from_bytes(bits, "little")

@@ -167,7 +167,7 @@ def _judge(seen: Wanted, probability: float) -> RelevanceVerdict:
     picked = tuple(
         position
         for position, value in enumerate(seen.sentences)
-        if grade and value > 0 and value >= SENTENCE * best and value >= LEAST_SENTENCE
+        if grade and value >= SENTENCE * best and value >= LEAST_SENTENCE
     )
     reason = f"{len(seen.held)} of {len(seen.held) + len(seen.lost)} question words"
     if seen.lost:

@@ -61,8 +61,8 @@ def stem(token: str) -> str:
         return token
     if token[0].isdigit():
         return token[:-1] if token[-1] == "s" else token
-    for ending, rest, least in _ENDINGS:
-        if token.endswith(ending) and len(token) - len(ending) + len(rest) >= least:
+    for ending, rest in _ENDINGS:
+        if token.endswith(ending) and len(token) - len(ending) + len(rest) >= LEAST_LETTERS:
             token = token[: -len(ending)] + rest
             break
     if token.endswith(("ed", "ing", "ly")):
@@ -221,14 +221,17 @@ _SMALL = _UNITS | _TENS | _ORDINALS
 _NUMBER_WORDS = frozenset(_SMALL) | frozenset(_SCALES) | frozenset(_ROMANS)
 
 _ENDINGS = (
-    ("sses", "ss", 4),
-    ("ies", "y", 3),
-    ("ied", "y", 3),
-    ("ss", "ss", 2),
-    ("us", "us", 2),
-    ("is", "is", 2),
-    ("s", "", 3),
+    ("sses", "ss"),
+    ("ies", "y"),
+    ("ied", "y"),
+    ("ss", "ss"),
+    ("us", "us"),
+    ("is", "is"),
+    ("s", ""),
 )
+LEAST_LETTERS = 3
+"""What is left of a word without its ending."""
+
 _VOWEL = re.compile("[aeiouy]")
 
 
