@@ -325,10 +325,13 @@ def test_a_passport_says_which_of_its_fields_is_of_another_type(
         read_passport(file)
 
 
-def test_judge_that_says_the_same_again_never_flips(piers: Run, labels: Write) -> None:
+def test_judge_that_says_the_same_again_never_flips(
+    piers: Run, labels: Write, tmp_path: Path
+) -> None:
     found = calibrate(piers, labels(people_who_err_twice()), repeats=[piers])
     assert found.passport.flips
-    assert {one["value"] for one in found.passport.flips} == {0}
+    assert read_passport(found.passport.write(tmp_path)).flips == found.passport.flips
+    assert {one.value for one in found.passport.flips} == {0}
 
 
 def test_share_of_words_that_changed_is_counted(piers: Run, labels: Write, tmp_path: Path) -> None:
@@ -336,8 +339,8 @@ def test_share_of_words_that_changed_is_counted(piers: Run, labels: Write, tmp_p
     turned = [{**pier(n), **(wrong if n < 4 else {})} for n in range(40)]
     moved = ragstone.evaluate(turned, metrics=[METRIC], judge="local", out=tmp_path / "run")
     found = calibrate(piers, labels(people_who_err_twice()), injected=moved)
-    rates = {one["what"]: one for one in found.passport.injection}
-    assert rates["grounding.unsupported_claim_present"]["value"] == pytest.approx(3 / 40)
+    rates = {one.what: one for one in found.passport.injection}
+    assert rates["grounding.unsupported_claim_present"].value == pytest.approx(3 / 40)
     assert found.passport.flips == ()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.decisions.calibrating.checks import JudgeCheck, check_column
 from ragstone.decisions.calibrating.correction import LabelledScores, is_rate
-from ragstone.decisions.calibrating.identity import changes, identity
+from ragstone.decisions.calibrating.identity import JudgeIdentity, changes, identity
 from ragstone.decisions.calibrating.labelled_run import LabelledRun
 from ragstone.decisions.calibrating.passport import fingerprint_of_labels
 from ragstone.decisions.calibrating.people import (
@@ -260,7 +260,7 @@ def llm(**changed: Any) -> Mapping[str, Any]:
 
 
 def test_identity_has_every_model_prompt_and_setting_that_a_word_depends_on() -> None:
-    assert identity(judged()) == {
+    assert identity(judged()).to_dict() == {
         "judges": ["local", "m"], "models": {"m": ["m@1"]}, "prompts": {"support": "1"},
         "rubrics": "r1", "plan": "lean", "local": ["1"], "nli": ["nli:x@1"], "encoder": "e1",
         "cross_encoder": "c1", "bertscore": "b1", "citations": "numbers",
@@ -286,6 +286,13 @@ def test_identity_has_every_model_prompt_and_setting_that_a_word_depends_on() ->
 def test_what_changed_of_a_judge_is_one_line(changed: Mapping[str, Any], line: str) -> None:
     assert changes(identity(judged()), identity(judged(**changed))) == [line]
     assert changes(identity(judged()), identity(judged())) == []
+
+
+def test_a_part_that_only_a_later_version_knows_is_a_change_too() -> None:
+    now = identity(judged())
+    later = JudgeIdentity.model_validate(now.to_dict() | {"tools": "search"})
+    assert changes(later, now) == ["tools: was search, is none"]
+    assert later.id != now.id
 
 
 # What people said -----------------------------------------------------------------------------

@@ -9,7 +9,9 @@ import pytest
 from ragstone.decisions import Calibration, Passport
 from ragstone.decisions.calibrating.checks import Bias, JudgeCheck
 from ragstone.decisions.calibrating.correction import CorrectedEstimate
+from ragstone.decisions.calibrating.identity import JudgeIdentity
 from ragstone.decisions.calibrating.random_draw import NotRandom
+from ragstone.decisions.calibrating.repeats import FlipRate
 from ragstone.report.page import (
     Bin,
     Count,
@@ -41,7 +43,7 @@ from ragstone.stats.mean import MeanEstimate
 
 METRIC = "unsupported_claim"
 PASSPORT: dict[str, Any] = {
-    "judge": {"judges": ["local"], "models": {}, "prompts": {}, "plan": "", "local": []},
+    "judge": JudgeIdentity(judges=["local"], plan=""),
     "date": "2025-01-02",
     "data": "e7342ba47bb8ff",
     "source": "cornwall.jsonl",
@@ -257,7 +259,7 @@ def test_the_passport_has_an_interval_of_every_figure() -> None:
 
 
 def test_how_steady_a_judge_is_is_measured_or_not() -> None:
-    flips = [{"what": "support.verdict", "value": 0.125, "low": 0.0, "high": 0.25, "n": 40}]
+    flips = (FlipRate("support.verdict", 0.125, 0.0, 0.25, 40),)
     page = passport_page(found((estimate(),), passport={"flips": flips}))
     written = as_markdown(page)
     assert "| asked again | support.verdict 0.125 (0.000 – 0.250), n 40 |" in written
@@ -265,8 +267,8 @@ def test_how_steady_a_judge_is_is_measured_or_not() -> None:
 
 
 def test_the_passport_names_what_the_judge_is_made_of() -> None:
-    judge = {"judges": ["a", "b"], "models": {"a": ["m-1", "m-2"]}, "prompts": {"support": "7f"},
-             "plan": "bundled", "local": ["words/1"]}  # fmt: skip
+    judge = JudgeIdentity(judges=["a", "b"], models={"a": ["m-1", "m-2"]},
+                          prompts={"support": "7f"}, plan="bundled", local=["words/1"])  # fmt: skip
     written = as_markdown(passport_page(found((estimate(),), passport={"judge": judge})))
     assert written.startswith("# Passport of the judge a, b\n")
     for row in ("data | cornwall.jsonl e7342ba47bb8", "model | a: m-1, m-2", "prompt | support 7f",

@@ -24,7 +24,7 @@ from .labelled_run import LabelledRun, labels_for
 from .passport import Passport, fingerprint_of_labels
 from .people import METRIC, weights_of
 from .random_draw import NotRandom
-from .repeats import FlipRate, flip_rates, order_sensitivity, same_data, same_judge
+from .repeats import flip_rates, order_sensitivity, same_data, same_judge
 from .units import KEYS, judged_units
 
 
@@ -261,10 +261,6 @@ def _passport(
     injected: Run | None,
     level: float,
 ) -> Passport:
-    flips: list[FlipRate] = [
-        rate for one in repeats for rate in flip_rates(of.run, one, level=level)
-    ]
-    moved = [] if injected is None else flip_rates(of.run, injected, level=level)
     return Passport(
         judge=identity(of.run),
         date=datetime.now(UTC).date().isoformat(),
@@ -275,9 +271,9 @@ def _passport(
         n_examples=len(of.examples),
         agreement=tuple(one.to_dict() for one in checks),
         estimates=tuple(one.to_dict() for one in estimates if not one.group),
-        flips=tuple(one.to_dict() for one in flips),
-        order=None if (rate := order_sensitivity(of.run, level=level)) is None else rate.to_dict(),
-        injection=tuple(one.to_dict() for one in moved),
+        flips=tuple(rate for one in repeats for rate in flip_rates(of.run, one, level=level)),
+        order=order_sensitivity(of.run, level=level),
+        injection=() if injected is None else tuple(flip_rates(of.run, injected, level=level)),
     )
 
 

@@ -4,42 +4,63 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from ragstone.judges import fingerprint
 from ragstone.run import Run
+from ragstone.run.written import Several
 
 PARTS = ("nli", "encoder", "cross_encoder", "bertscore", "citations")
 """Settings of a run beside the models and prompts of LLMs that a judge's word depends on."""
 
 
-def identity(run: Run) -> dict[str, Any]:
-    """Models, prompts and plan of the judges of a run, as plain data.
+class JudgeIdentity(BaseModel):
+    """Models, prompts and plan of the judges of a run.
 
-    Models stand with their parameters, prompts with the hash of their text.
+    Models stand with their parameters, prompts with the hash of their text. A part that a run
+    does not have is left unset, and one that a later version writes is compared too.
     """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    judges: Several[str] = []
+    models: dict[str, Several[str]] = {}
+    prompts: dict[str, str] = {}
+    rubrics: str | None = None
+    plan: str | None = None
+    local: Several[str] = []
+
+    @property
+    def id(self) -> str:
+        """Twelve hex digits that are others as soon as any part is."""
+        return fingerprint(json.dumps(self.to_dict(), sort_keys=True))[:12]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a passport has it."""
+        return self.model_dump(exclude_unset=True)
+
+
+def identity(run: Run) -> JudgeIdentity:
+    """Who the judges of a run are."""
     settings = run.form.settings
     spoke = [judge.name for judge in run.form.judges if judge.kinds]
     chat = settings.llm
-    return {
-        "judges": sorted(name for name in spoke if not name.startswith("human")),
-        "models": {} if chat is None else chat.judges,
-        "prompts": {} if chat is None else chat.prompts,
-        "rubrics": None if chat is None else chat.rubrics,
-        "plan": None if chat is None else chat.plan,
-        "local": settings.local if any(name.startswith("local") for name in spoke) else [],
+    return JudgeIdentity(
+        judges=sorted(name for name in spoke if not name.startswith("human")),
+        models={} if chat is None else chat.judges,
+        prompts={} if chat is None else chat.prompts,
+        rubrics=None if chat is None else chat.rubrics,
+        plan=None if chat is None else chat.plan,
+        local=settings.local if any(name.startswith("local") for name in spoke) else [],
         **{name: value for name in PARTS if (value := getattr(settings, name))},
-    }
+    )
 
 
-def identity_hash(of: Mapping[str, Any]) -> str:
-    """Twelve digits that are others as soon as any part is."""
-    return fingerprint(json.dumps(of, sort_keys=True))[:12]
-
-
-def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def changes(then: JudgeIdentity, now: JudgeIdentity) -> list[str]:
     """What differs between two identities, one line a part; nothing where they are the same."""
-    lines = []
-    for part in dict.fromkeys([*before, *now]):
-        had, has = before.get(part), now.get(part)
+    lines, before, after = [], then.to_dict(), now.to_dict()
+    for part in dict.fromkeys([*before, *after]):
+        had, has = before.get(part), after.get(part)
         if had == has:
             continue
         if isinstance(had, Mapping) and isinstance(has, Mapping):

@@ -13,7 +13,8 @@ from ragstone.labels.table import LabelTable
 from ragstone.run import Run
 from ragstone.run.written import read_json
 
-from .identity import changes, identity, identity_hash
+from .identity import JudgeIdentity, changes, identity
+from .repeats import FlipRate
 
 NAME = "judge_passport"
 
@@ -23,7 +24,7 @@ class Passport:
     """What is known of a judge that was checked against people.
 
     Attributes:
-        judge: Its models, prompts and plan, see ``identity``.
+        judge: Its models, prompts and plan.
         date: Date of the check, ISO 8601.
         data: Fingerprint of the data, and its name as ``source``.
         labels: Fingerprint of the labels.
@@ -36,7 +37,7 @@ class Passport:
         injection: How often injected instructions changed its verdict; empty if not measured.
     """
 
-    judge: Mapping[str, Any]
+    judge: JudgeIdentity
     date: str
     data: str
     source: str
@@ -45,14 +46,14 @@ class Passport:
     n_examples: int
     agreement: Sequence[Mapping[str, Any]]
     estimates: Sequence[Mapping[str, Any]]
-    flips: Sequence[Mapping[str, Any]]
-    order: Mapping[str, Any] | None
-    injection: Sequence[Mapping[str, Any]]
+    flips: tuple[FlipRate, ...]
+    order: FlipRate | None
+    injection: tuple[FlipRate, ...]
 
     @property
     def id(self) -> str:
         """Twelve hex digits that identify the judge; they change with its models and prompts."""
-        return identity_hash(self.judge)
+        return self.judge.id
 
     def void_for(self, run: Run) -> list[str]:
         """What changed between the passport's judge and a run's; empty if it is valid."""
@@ -60,7 +61,13 @@ class Passport:
 
     def to_dict(self) -> dict[str, Any]:
         """The contents of ``judge_passport.json``."""
-        return {"id": self.id, **asdict(self)}
+        return {
+            "id": self.id,
+            **asdict(self),
+            "judge": self.judge.to_dict(),
+            "flips": [asdict(one) for one in self.flips],
+            "injection": [asdict(one) for one in self.injection],
+        }
 
     def write(self, folder: Path) -> Path:
         """Write ``judge_passport.json`` into a folder and return its path."""

@@ -1,7 +1,6 @@
 """Repeats: how often a judge that is asked the same again says something else."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,7 +9,7 @@ from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.judgements import KINDS, Preference
 from ragstone.run import Run
-from ragstone.stats import Interval, ends_of, mean_interval
+from ragstone.stats import ends_of, mean_interval
 
 from .identity import changes, identity
 from .units import KEYS, judged_units
@@ -22,22 +21,15 @@ SAME = 1e-9
 class FlipRate:
     """The share of words that changed from one run to another.
 
-    ``what`` is a kind and column, or a metric; ``n`` counts the units both runs judged.
+    ``what`` is a kind and column, or a metric; ``low`` and ``high`` are the ends of its interval;
+    ``n`` counts the units both runs judged.
     """
 
     what: str
     value: float | None
-    interval: Interval | None
+    low: float | None
+    high: float | None
     n: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """As the passport has it."""
-        return {
-            "what": self.what,
-            "value": self.value,
-            **ends_of(self.interval),
-            "n": self.n,
-        }
 
 
 def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
@@ -127,4 +119,5 @@ def _words(run: Run) -> pl.DataFrame:
 def _rate(what: str, clusters: pl.DataFrame, level: float) -> FlipRate:
     sums, counts = clusters["changed"].to_numpy(), clusters["len"].cast(pl.Float64).to_numpy()
     found = mean_interval(sums, counts, rate=True, low=0, high=1, level=level)
-    return FlipRate(what, found.value, found.interval, int(np.sum(counts)))
+    ends = ends_of(found.interval)
+    return FlipRate(what, found.value, **ends, n=int(np.sum(counts)))

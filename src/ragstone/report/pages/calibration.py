@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ragstone.argument import argument, call
 from ragstone.report.figures import METHODS, counted, ends, method_word, number, scale_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ragstone.decisions import Calibration
     from ragstone.decisions.calibrating.checks import JudgeCheck
     from ragstone.decisions.calibrating.correction import CorrectedEstimate
+    from ragstone.decisions.calibrating.repeats import FlipRate
 
 SLACK = 0.05
 """A difference of numbers of labels that only rounding makes."""
@@ -120,7 +121,7 @@ def _not_random(found: "Calibration") -> Iterator[Section]:
 
 def _header(found: "Calibration") -> Facts:
     passport = found.passport
-    judges = ", ".join(passport.judge["judges"]) or "nobody"
+    judges = ", ".join(passport.judge.judges) or "nobody"
     labelled = counted(passport.n_examples, "example")
     return Facts((
         Note("run", strong(found.run)),
@@ -250,10 +251,10 @@ def _named(group: object) -> str:
 def _small_print(found: "Calibration") -> Iterator[Note]:
     passport = found.passport
     for word, rates in (("repeats", passport.flips), ("injection", passport.injection)):
-        said = "; ".join(f"{one['what']} {number(one['value'])}" for one in rates)
+        said = "; ".join(f"{one.what} {_known(one)}" for one in rates)
         yield Note(word, f"share of words that changed: {said}" if rates else "not measured")
     order = passport.order
-    said = "not measured" if order is None else f"decided {number(order['value'])} of the pairs"
+    said = "not measured" if order is None else f"decided {_known(order)} of the pairs"
     yield Note("order", said)
     parts = [part for one in found.estimates for part in (one.labels, one.corrected)]
     for name in dict.fromkeys(part.interval.method for part in parts if part.interval):
@@ -317,14 +318,14 @@ def passport_page(found: "Calibration") -> Page:
     facts = [
         Note("data", f"{passport.source} {passport.data[:12]}"),
         Note("labels", f"{people}, {passport.labels[:12]}"),
-        *(Note("model", f"{name}: {', '.join(ones)}") for name, ones in judge["models"].items()),
-        *(Note("prompt", f"{name} {version}") for name, version in judge["prompts"].items()),
-        *([Note("plan", judge["plan"])] if judge["plan"] else []),
-        *(Note("local", part) for part in judge["local"]),
+        *(Note("model", f"{name}: {', '.join(ones)}") for name, ones in judge.models.items()),
+        *(Note("prompt", f"{name} {version}") for name, version in judge.prompts.items()),
+        *([Note("plan", judge.plan)] if judge.plan else []),
+        *(Note("local", part) for part in judge.local),
     ]
     steady = (
         ("asked again", passport.flips),
-        ("order of two answers", [passport.order] if passport.order else []),
+        ("order of two answers", (passport.order,) if passport.order else ()),
         ("injected instructions", passport.injection),
     )
     changed = [Note(word, _rates(rates)) for word, rates in steady]
@@ -341,7 +342,7 @@ def passport_page(found: "Calibration") -> Page:
         sections.append(section(Paragraphs((worth,))))
     words = "Steadiness: the share of words that changed"
     sections.append(Section((Facts(tuple(changed)),), words))
-    name = ", ".join(judge["judges"]) or "(nobody)"
+    name = ", ".join(judge.judges) or "(nobody)"
     return Page("passport", f"Passport of the judge {name}", tuple(sections),
                 record=passport.to_dict)  # fmt: skip
 
@@ -374,11 +375,14 @@ def _unit_by_unit(found: "Calibration") -> Table:
     return table((Heading("label"), Heading("n"), Heading("worth"), *heads), rows)
 
 
-def _rates(rates: Sequence[Mapping[str, Any]]) -> str:
-    """Rates as a passport keeps them."""
+def _rates(rates: "Sequence[FlipRate]") -> str:
+    """Rates with their intervals."""
     told = []
     for one in rates:
-        known = "–" if one["value"] is None else number(one["value"])
-        between = "" if one["low"] is None else f" ({ends(one['low'], one['high'])})"
-        told.append(f"{one['what']} {known}{between}, n {one['n']:,}")
+        between = "" if one.low is None or one.high is None else f" ({ends(one.low, one.high)})"
+        told.append(f"{one.what} {_known(one)}{between}, n {one.n:,}")
     return "; ".join(told) or "not measured"
+
+
+def _known(rate: "FlipRate") -> str:
+    return "–" if rate.value is None else number(rate.value)
