@@ -44,6 +44,7 @@ class HandMadeRun:
             suites=said.get("suites", []),
             judges=[JudgeForm(**judge) for judge in said.get("judges", ())],
             data=NO_DATA.model_copy(update=said.get("data", {})),
+            calls=said.get("calls"),
         )
 
 

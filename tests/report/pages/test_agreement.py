@@ -1,11 +1,13 @@
 """The page of an agreement: what its cells hold."""
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 import pytest
 
 from ragstone.labels.agreement import Annotator, ColumnAgreement, Dividing, LabelUse, agreement_of
+from ragstone.labels.broken_rules import BrokenRule
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import LabelTable
 from ragstone.report.page import (
@@ -179,3 +181,121 @@ def test_the_record_has_every_label_and_what_was_left_out(labels: LabelTable) ->
     assert record["labels"] == [column().to_dict()]
     assert (record["n_rows"], record["annotators"]) == (6, ["ann", "ben"])
     assert (record["discarded"], record["set_aside"], record["broken_rules"]) == ({}, {}, [])
+
+
+def sentences(page: Page) -> str:
+    return " ".join(as_text(page, 400).split())
+
+
+def test_each_figure_of_an_agreement_stands_under_its_head(labels: LabelTable) -> None:
+    page = agreement_page(labels, [column(), column(column="tone")])
+    found = [[one.head for one in table.columns] for table in page.tables]
+    assert found[0] == ["overview", "items", "people", "percent", "κ Fleiss", "AC1", "α"]
+    assert found[1] == ["agreement", "value"]
+    assert found[2] == ["annotator", "labels", "compared", "as the others", "difference"]
+    assert found[3] == ["label", "given", "again", "what another said instead"]
+    for table in page.tables:
+        assert {len(row.cells) for row in table.rows} == {len(table.columns)}
+
+
+def test_the_overview_has_each_coefficient_in_its_column(labels: LabelTable) -> None:
+    values = {"percent": 0.9, "fleiss_kappa": 0.6, "gwet_ac1": 0.7, "krippendorff_alpha": 0.5}
+    known = {name: coefficient(value) for name, value in values.items()}
+    ones = [column(coefficients=known), column(column="tone", coefficients=known)]
+    row = tables(agreement_page(labels, ones))["overview"][0]
+    assert row.cells[3:] == (
+        Number(0.9), Number(0.6), Number(0.7), IntervalCell(0.5, 0.25, 0.75, Scale(0, 1)),
+    )  # fmt: skip
+
+
+def test_what_is_known_of_a_label_stands_in_its_title(labels: LabelTable) -> None:
+    def title(**known: Any) -> str:
+        return plain(agreement_page(labels, [column(**known)]).sections[1].title)
+
+    assert title() == "helpful  ordinal · 50 items, 40 labelled by two or more · 3 divided"
+    whole = title(n_items=1, n_shared=1, n_clusters=1, n_divided=1234)
+    assert whole == "helpful  ordinal · 1 item, all labelled by two or more · 1,234 divided"
+    assert "· 9 clusters ·" in title(n_clusters=9)
+    assert title(ties=("q1",)).endswith("3 divided · 1 tie")
+
+
+def test_intervals_are_rough_below_thirty_items(labels: LabelTable) -> None:
+    for clusters, rough in ((29, True), (30, False)):
+        one = column(n_clusters=clusters, n_shared=clusters)
+        assert ("take the intervals as rough" in sentences(agreement_page(labels, [one]))) is rough
+
+
+def test_annotators_are_held_against_others_only_where_there_are_others(
+    labels: LabelTable,
+) -> None:
+    alone = column(annotators=(Annotator("ann", 50, 0, None, None, None),))
+    page = agreement_page(labels, [alone])
+    assert "annotator" not in tables(page)
+    assert "compared" not in sentences(page)
+    two = sentences(agreement_page(labels, [column()]))
+    for word in ("items  what", "compared  of these", "as the others  share", "given  how often"):
+        assert " ".join(word.split()) in two
+
+
+def test_only_columns_that_are_there_have_a_legend(labels: LabelTable) -> None:
+    same = (Annotator("ann", 1, 1, 1.0, None, None),) * 2
+    words = sentences(agreement_page(labels, [column(annotators=same, uses=())]))
+    assert "as the others share of" in words
+    assert "difference how far" not in words
+    assert "given how often" not in words
+    assert "difference how far" in sentences(agreement_page(labels, [column()]))
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"),
+    [(None, "q7  yes (ann)"), ("2", "q7, context 2  yes (ann)"),
+     ("claim 3", "q7, claim 3  yes (ann)")],
+)  # fmt: skip
+def test_a_unit_that_divides_people_is_named(
+    labels: LabelTable, unit: str | None, said: str
+) -> None:
+    one = Dividing("q7", unit, {"ann": "yes"}, {}, 1.0)
+    page = agreement_page(labels, [column(dividing=(one,), n_divided=1)])
+    (outline,) = [block for part in page.sections for block in part.blocks
+                  if isinstance(block, Outline)]  # fmt: skip
+    assert [plain(item.words) for item in outline.items] == [said], "and no more than this one"
+
+
+def test_at_most_five_words_that_another_said_instead_are_told(labels: LabelTable) -> None:
+    many = {f"w{at}": 0.1 for at in range(7)}
+    (row,) = tables(agreement_page(labels, [column(uses=(LabelUse("yes", 9, 0.3, many),))]))[
+        "label"
+    ]
+    assert row.cells[3] == " · ".join(f"w{at} 10 %" for at in range(5))
+
+
+def test_rules_that_labels_break_are_told_with_where(labels: LabelTable) -> None:
+    broken = [BrokenRule("b_rule", "block", f"q{at}", None, "ann") for at in range(5)]
+    broken.insert(2, BrokenRule("a_rule", "warn", "q9", "1", ""))
+    page = agreement_page(labels, [column()], broken)
+    words = sentences(page)
+    assert "a rule 1 time, kept as it is: q9 ((no name)) b rule 5 times" in words
+    assert "kept as it is: q0 (ann), q1 (ann), q2 (ann) and 2 more" in words
+    three = sentences(agreement_page(labels, [column()], broken[:2] + broken[3:4]))
+    assert "q1 (ann), q2 (ann) and" not in three
+    record: Any = page.record()
+    assert len(record["broken_rules"]) == 6
+
+
+def test_labels_that_do_not_count_are_told_with_the_reasons(labels: LabelTable) -> None:
+    def left(reason: str, rows: int) -> pl.DataFrame:
+        return labels.frame.head(rows).with_columns(discarded=pl.lit(reason))
+
+    parts = [labels.frame, left("unsure", 3), left("off topic", 2)]
+    words = sentences(agreement_page(replace(labels, frame=pl.concat(parts)), [column()]))
+    assert "discarded 5, not used: unsure 3, off topic 2" in words
+    assert "set aside" not in words
+    assert "discarded" not in sentences(agreement_page(labels, [column()]))
+
+
+@pytest.mark.parametrize(("people", "more"), [(12, ""), (13, ", and 1 more")])
+def test_twelve_annotators_are_named(labels: LabelTable, people: int, more: str) -> None:
+    who = tuple(Annotator(f"p{at}", 2, 2, 0.5, None, None) for at in range(people))
+    words = sentences(agreement_page(labels, [column(annotators=who)]))
+    named = ", ".join(f"p{at}" for at in range(12))
+    assert f"{2 * people} labels by {people} annotators: {named}{more} helpful" in words

@@ -15,6 +15,7 @@ from ragstone.decisions.calibrating.repeats import FlipRate
 from ragstone.report.page import (
     Bin,
     Count,
+    Facts,
     IntervalCell,
     Mark,
     Number,
@@ -35,9 +36,11 @@ from ragstone.report.render.terminal import as_text
 from ragstone.stats import Interval as Ends
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.correcting.corrected import Corrected
+from ragstone.stats.judging.auroc_interval import Auroc
 from ragstone.stats.judging.bias import GroupBias
 from ragstone.stats.judging.calibration_error import CalibrationBin, CalibrationError
 from ragstone.stats.judging.confusion import Confusion, ShareEstimate
+from ragstone.stats.judging.ranks import RankCorrelation
 from ragstone.stats.judging.threshold import Threshold
 from ragstone.stats.mean import MeanEstimate
 
@@ -140,6 +143,7 @@ def test_a_judge_that_is_right_on_all_is_worth_more_labels_than_can_be_said() ->
     assert rows(calibration_page(found((estimate(corrected=sure),))))[2].cells[4] == Number(
         None, 0, strong=True
     )
+    assert rows(passport_page(found((estimate(corrected=sure),))))[0].cells[5] == Number(None, 0)
 
 
 def test_the_judge_is_held_against_people_label_by_label() -> None:
@@ -275,3 +279,126 @@ def test_the_passport_names_what_the_judge_is_made_of() -> None:
                 "plan | bundled", "local | words/1"):  # fmt: skip
         assert f"| {row} |" in written
     assert "| plan |" not in as_markdown(passport_page(found((estimate(),))))
+
+
+def heads(page: Page, table: int = 0) -> list[str]:
+    return [column.head for column in page.tables[table].columns]
+
+
+def test_each_figure_of_a_calibration_stands_under_its_head() -> None:
+    page = calibration_page(found((estimate(),), (check(),)))
+    assert heads(page) == ["corrected by people", "", "value", "labels", "worth", "method"]
+    assert heads(page, 1)[:2] == ["judge against people", "n"]
+    assert [column.level for column in page.tables[1].columns] == [None] * 5 + [0.975]
+    kept = passport_page(found((estimate(),), (check(),)))
+    assert heads(kept) == ["metric", "judge", "labels alone", "corrected", "labels", "worth"]
+    assert heads(kept, 1) == [
+        "label", "n", "worth", "agree", "sens.", "spec.", "κ", "AUROC", "ρ", "ECE",
+    ]  # fmt: skip
+    for table in (*page.tables, *kept.tables):
+        assert {len(row.cells) for row in table.rows} == {len(table.columns)}
+
+
+def test_each_figure_of_an_agreement_is_of_its_own_measure() -> None:
+    """Where a judge gives probabilities and grades there are all seven."""
+    yes: Any = Confusion(
+        (0, 1), ((7, 2), (1, 4)), 14, share(0.8), share(0.7), share(0.6), share(0.5), None
+    )  # fmt: skip
+    every = check(
+        words=yes, yes=yes, auroc=Auroc(0.875, None, 7, 7),
+        spearman=RankCorrelation(0.375, None, 14), error=CalibrationError(0.125, None, None, (), 5),
+    )  # fmt: skip
+    page = calibration_page(found(checks=(every,)))
+    assert heads(page)[2:] == ["agree", "sens.", "spec.", "κ", "AUROC", "ρ", "ECE"]
+    (row,) = rows(page)
+    shown = [cell.value for cell in row.cells[2:] if isinstance(cell, Number | IntervalCell)]
+    named = (yes.accuracy, yes.sensitivity, yes.specificity)
+    assert shown == [*(one.value for one in named), 0.5, 0.875, 0.375, 0.125]
+
+
+def small_print(page: Page) -> list[tuple[str, str]]:
+    (facts,) = page.sections[-1].blocks
+    assert isinstance(facts, Facts)
+    return [(one.name, plain(one.words)) for one in facts.rows]
+
+
+def rate(value: float | None, what: str = "a") -> FlipRate:
+    return FlipRate(what, value, None, None, 1)
+
+
+def test_how_steady_a_judge_is_stands_in_the_small_print() -> None:
+    told = dict(small_print(calibration_page(found((estimate(),)))))
+    assert [told[name] for name in ("repeats", "injection", "order")] == ["not measured"] * 3
+    rates = [rate(0.125, "support.verdict"), rate(0.5, "quality.helpful"), rate(None, "tone")]
+    known = {"flips": rates, "injection": rates[1:2], "order": rate(0.25)}
+    told = dict(small_print(calibration_page(found((estimate(),), passport=known))))
+    assert told["repeats"] == (
+        "share of words that changed: support.verdict 0.125; quality.helpful 0.500; tone –"
+    )
+    assert told["injection"] == "share of words that changed: quality.helpful 0.500"
+    assert told["order"] == "decided 0.250 of the pairs"
+
+
+def test_each_interval_of_a_calibration_is_explained_once() -> None:
+    by_ppi = Corrected(0.25, Ends(0.2, 0.3, 0.95, "ppi_plus_plus"), "ppi_plus_plus", 14, 20.0)
+    page = calibration_page(found((estimate("a", corrected=by_ppi), estimate("b"))))
+    words = [said.split("  ")[0] for name, said in small_print(page) if name == "intervals"]
+    assert words == ["Wilson", "PPI++"]
+
+
+def test_who_judged_and_who_labelled_is_said_first() -> None:
+    def header(**passport: Any) -> dict[str, str]:
+        (facts,) = calibration_page(found((estimate(),), passport=passport)).sections[0].blocks
+        assert isinstance(facts, Facts)
+        return {one.name: plain(one.words) for one in facts.rows}
+
+    assert header(n_examples=1200, annotators=3)["people"] == "1,200 examples, 3 annotators"
+    assert header()["run"] == "run"
+    assert header(judge=JudgeIdentity(judges=["a", "b"]))["judge"].startswith("a, b  ")
+    assert header(judge=JudgeIdentity())["judge"].startswith("nobody  ")
+    nobody = passport_page(found((estimate(),), passport={"judge": JudgeIdentity()}))
+    assert as_markdown(nobody).startswith("# Passport of the judge (nobody)")
+
+
+def test_a_warning_of_some_groups_names_them_metric_by_metric() -> None:
+    ones = (
+        estimate("a", "few_labels"), estimate("b", "few_labels"), estimate("c"),
+        estimate("", "few_labels", metric="hit"),
+    )  # fmt: skip
+    assert f"rough ({METRIC}: a, b; hit: all)" in said(calibration_page(found(ones)))
+    unknown = Corrected(None, None, "labels_only", 0, None, flags=("few_labels",), reason="no_x")
+    nothing = found((estimate("a", corrected=unknown),))
+    assert "rough" not in said(calibration_page(nothing)), "there is no interval to be rough"
+    own = found((estimate("a", "some_flag"), estimate("b")))
+    assert f"some flag ({METRIC}: a)" in said(calibration_page(own))
+
+
+def test_a_judge_that_says_so_more_often_is_told_so() -> None:
+    more = Bias("topic", GroupBias("sea", 1234, 0.25, ends(0.125, 0.5)))
+    words = said(calibration_page(found(checks=(check(bias=(more,)),))))
+    assert (
+        "where topic is sea: the judge says so more often than people, by 0.250 "
+        "[0.125 – 0.500], n 1,234"
+    ) in words
+    unsure = Bias("topic", GroupBias("sea", 1, 0.25, None))
+    assert "where topic" not in said(calibration_page(found(checks=(check(bias=(unsure,)),))))
+    touching = Bias("topic", GroupBias("sea", 9, 0.25, ends(0.0, 0.5)))
+    assert "where topic" not in said(calibration_page(found(checks=(check(bias=(touching,)),))))
+
+
+def test_the_same_reason_against_a_random_draw_is_told_once() -> None:
+    ones = [
+        estimate(system, not_random=NotRandom(METRIC, {"system": system}, why, 1e-9))
+        for system, why in (("a", ("only a", "all long")), ("b", ("x",)), ("c", ("x",)))
+    ]
+    first = as_text(calibration_page(found(tuple(ones))), 400).splitlines()[0]
+    assert first.endswith(
+        f"only a; all long, p < .001: {METRIC} (a); x, p < .001: {METRIC} (b), {METRIC} (c)"
+    )
+
+
+def test_rates_of_a_passport_have_their_interval_where_there_is_one() -> None:
+    flips = [rate(None), rate(0.5, "b"), FlipRate("c", 0.5, 0.25, 0.75, 1200)]
+    written = as_markdown(passport_page(found((estimate(),), passport={"injection": flips})))
+    assert "| a –, n 1; b 0.500, n 1; c 0.500 (0.250 – 0.750), n 1,200 |" in written
+    assert "| asked again | not measured |" in written

@@ -7,7 +7,19 @@ import pytest
 
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons, PairedWinRate
 from ragstone.decisions.comparing.ranking import Ranked
-from ragstone.report.page import IntervalCell, Mark, Number, P, Page, Row, RowName, Verdict, plain
+from ragstone.report.page import (
+    Facts,
+    IntervalCell,
+    Mark,
+    Number,
+    P,
+    Page,
+    Row,
+    RowName,
+    Verdict,
+    parts,
+    plain,
+)
 from ragstone.report.pages.comparison import VERDICTS, comparison_page
 from ragstone.report.render.terminal import as_text
 
@@ -167,3 +179,186 @@ def test_what_was_left_out_is_noted_beside_the_page() -> None:
     record: Any = page.record()
     assert record["notes"] == ["a note"]
     assert record["comparisons"][0]["win_rate"] == {"value": 0.625, "low": 0.5, "high": 0.75}
+
+
+def heads(page: Page, table: int = 0) -> list[str]:
+    return [column.head for column in page.tables[table].columns]
+
+
+def notes(page: Page, section: int, name: str) -> list[str]:
+    """What is said under a name in the facts of a section."""
+    (facts,) = page.sections[section].blocks
+    assert isinstance(facts, Facts)
+    return [plain(one.words) for one in facts.rows if one.name == name]
+
+
+def test_each_figure_of_a_pair_stands_under_its_head() -> None:
+    page = comparison_page(found(compared(), adjust="bh"))
+    figures = ["a", "b", "a - b", "rel.", "win", "d", "p BH", "w/t/l", "verdict"]
+    assert heads(page) == ["metric", *figures]
+    sliced = comparison_page(found(compared(), compared(slice={"topic": "sea"})))
+    assert heads(sliced)[:3] == ["metric", "slice", "a"]
+    assert heads(sliced)[-3] == "p Holm"
+    assert len(heads(sliced)) == len(rows(sliced)[0].cells)
+
+
+def test_what_matters_least_goes_first_where_it_is_narrow() -> None:
+    """The verdict and the difference always stay."""
+    (table,) = comparison_page(found(compared())).tables
+    ranks = {column.head: column.drop for column in table.columns}
+    assert [head for head, rank in ranks.items() if rank == 0] == [
+        "metric", "a - b", "p Holm", "verdict",
+    ]  # fmt: skip
+    assert ranks["rel."] == ranks["win"] == ranks["d"] < ranks["w/t/l"] < ranks["a"] == ranks["b"]
+
+
+@pytest.mark.parametrize(
+    ("known", "name", "said"),
+    [
+        ({}, "compared", "runs/a  1 pair of systems · 1 metric"),
+        ({"runs": ("r", "s")}, "compared", "r against s  1 pair of systems · 1 metric"),
+        ({}, "paired", "question by question"),
+        ({"cluster": "doc"}, "paired", "question by question; clusters by doc"),
+        ({"margin": 0.05}, "margin", "±0.05, in the unit of each metric"),
+    ],
+)
+def test_the_header_says_what_is_compared_and_how(
+    known: dict[str, Any], name: str, said: str
+) -> None:
+    assert notes(comparison_page(found(compared(), **known)), 0, name) == [said]
+
+
+def test_pairs_and_metrics_are_counted_once_each() -> None:
+    ones = [compared(b=b, metric=m, slice=s) for b in ("x", "y") for m in ("hit", "mrr", "f1")
+            for s in (None, {"t": "1"})]  # fmt: skip
+    page = comparison_page(found(*ones))
+    assert notes(page, 0, "compared") == ["runs/a  2 pairs of systems · 3 metrics"]
+    (unstated,) = notes(page, 0, "margin")
+    assert unstated.startswith("not stated, so nothing is equivalent")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tone"),
+    [("better", "good"), ("worse", "bad"), ("equivalent", "equal"), ("same", "quiet"),
+     ("cannot_tell", "quiet")],
+)  # fmt: skip
+def test_a_verdict_its_interval_and_its_count_have_one_tone(verdict: str, tone: str) -> None:
+    page = comparison_page(found(compared(verdict=verdict)))
+    (row,) = rows(page)
+    assert row.verdict is not None
+    assert row.verdict.tone == interval(row).tone == tone
+    assert parts(page.sections[1].title)[-1].tone == tone
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("t", "t  a mean difference, one pair a cluster"),
+        ("cluster_t", "cluster t  a mean difference whose pairs share clusters"),
+        ("bounded_wilson", "b. Wilson  all pairs differ alike: the share that may not, as far as "
+         "scores can differ"),
+        ("newcombe", "Newcombe  a difference of two rates on the same questions"),
+    ],
+)  # fmt: skip
+def test_an_interval_of_a_difference_is_not_explained_as_one_of_a_mean(
+    method: str, said: str
+) -> None:
+    page = comparison_page(found(compared(method=method), compared(method=method)))
+    assert notes(page, -1, "intervals") == [said]
+
+
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        ("mcnemar_exact", "McNemar's exact test  rates, one pair a cluster"),
+        ("sign_flip_exact", "sign flips  all of them, where clusters are few"),
+        ("sign_flip", "sign flips  10,000 at random, seed 7"),
+    ],
+)
+def test_each_test_is_explained_once(test: str, said: str) -> None:
+    ones = (compared(test=test), compared(test=test), compared(test=None, p=None))
+    assert notes(comparison_page(found(*ones, seed=7)), -1, "tests") == [said]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"family": 3}, "Holm  no false finding among all, but for 5 %; over 3 tests"),
+        ({"family": 1, "level": 0.9},
+         "Holm  no false finding among all, but for 10 %; over 1 test"),
+        ({"adjust": "bh"}, "BH  Benjamini-Hochberg: 5 % of the findings false; over 3 tests"),
+    ],
+)  # fmt: skip
+def test_how_p_was_adjusted_is_said_with_its_error_and_its_family(
+    known: dict[str, Any], said: str
+) -> None:
+    assert notes(comparison_page(found(compared(), **known)), -1, "adjusted") == [said]
+
+
+def reading(page: Page) -> str:
+    return " ".join(notes(page, -1, "reading"))
+
+
+def test_words_are_explained_where_they_occur() -> None:
+    plain_one = reading(comparison_page(found(compared())))
+    assert "equivalent" not in plain_one
+    assert "same:" not in plain_one
+    with_margin = reading(comparison_page(found(compared(), margin=0.1)))
+    assert "at a p of 5 % at the most by Holm over 2 tests" in with_margin
+    same = reading(comparison_page(found(compared(verdict="same"))))
+    assert "same: the same inputs" in same
+
+
+@pytest.mark.parametrize(("far", "drawn"), [(2.0, True), (2.01, False)])
+def test_a_difference_beyond_two_is_not_drawn(far: float, drawn: bool) -> None:
+    for ends in ({"high": far}, {"low": -far}, {"difference": far, "high": far}):
+        scale = interval(rows(comparison_page(found(compared(**ends))))[0]).scale
+        assert (scale is not None) is drawn
+
+
+def test_a_difference_of_nothing_has_no_scale() -> None:
+    nothing = compared(difference=0.0, low=0.0, high=0.0, margin=None)
+    assert interval(rows(comparison_page(found(nothing)))[0]).scale is None
+    with_margin = compared(difference=0.0, low=0.0, high=0.0, margin=0.1)
+    scale = interval(rows(comparison_page(found(with_margin)))[0]).scale
+    assert scale is not None
+    assert (scale.low, scale.high) == (-0.1, 0.1)
+
+
+def placed(metric: str, system: str, share: float) -> Ranked:
+    return Ranked(
+        metric=metric, system=system, strength=0.0, low=0.0, high=0.0, win_probability=share,
+        win_low=0.0, win_high=1.0, win_share=share, n=9, method="bradley_terry", reason=None,
+    )  # fmt: skip
+
+
+def test_a_metric_is_ranked_as_soon_as_one_system_is_ahead() -> None:
+    """Of three systems b is ahead of c, and a wins half of its pairs."""
+    ranking = tuple(placed("hit", name, share) for name, share in
+                    (("a", 0.5), ("b", 0.75), ("c", 0.25)))  # fmt: skip
+    page = comparison_page(found(compared(), ranking=ranking))
+    assert heads(page, 1) == ["metric", "a", "b", "c"]
+    assert plain(page.sections[2].title).startswith("Ranking  Bradley-Terry")
+    (row,) = page.tables[1].rows
+    assert [one.value for one in row.cells if isinstance(one, IntervalCell)] == [0.5, 0.75, 0.25]
+
+
+def test_each_ranked_metric_has_a_row_with_the_systems_in_one_order() -> None:
+    ranking = (placed("hit", "b", 0.75), placed("hit", "a", 0.25), placed("mrr", "a", 1.0),
+               placed("mrr", "b", 0.0), placed("f1", "a", 0.5), placed("f1", "b", 0.5))  # fmt: skip
+    page = comparison_page(found(compared(), ranking=ranking))
+    assert heads(page, 1) == ["metric", "b", "a"]
+    assert [row.names for row in page.tables[1].rows] == [["hit"], ["mrr"]]
+    mrr = page.tables[1].rows[1].cells
+    assert [one.value for one in mrr if isinstance(one, IntervalCell)] == [0.0, 1.0]
+
+
+def test_what_cannot_be_told_of_a_slice_is_not_of_note() -> None:
+    slice_ = compared(slice={"t": "x"}, metric="mrr", reasons=("no_direction",))
+    assert notes(comparison_page(found(compared(), slice_)), -1, "of note") == []
+
+
+def test_up_to_six_metrics_are_named_with_a_reason() -> None:
+    six = [compared(metric=f"m{at}", reasons=("no_direction",)) for at in range(6)]
+    (said,) = notes(comparison_page(found(*six)), -1, "of note")
+    assert said.endswith(": m0, m1, m2, m3, m4, m5")

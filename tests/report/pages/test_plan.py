@@ -162,3 +162,160 @@ def test_the_record_is_what_was_found() -> None:
     assert record == {
         "plan": "mean", "run": "runs/a", "cluster": "topic", "sizes": [asdict(mean())],
     }  # fmt: skip
+
+
+def heads(page: Page) -> list[str]:
+    return [column.head for column in page.tables[0].columns]
+
+
+def test_each_figure_of_a_plan_stands_under_its_head() -> None:
+    assert heads(rate_page(rate_size(0.9, 0.05))) == ["rows", "half-width", "rate"]
+    plain, shared = mean(), mean(rows_now=60, rows=240)
+    assert heads(mean_page("r", [plain])) == [
+        "metric", "system", "value", "questions", "needed", "more", "",
+    ]  # fmt: skip
+    assert heads(mean_page("r", [shared, plain], cluster="doc")) == [
+        "metric", "system", "value", "by doc", "design effect", "needed", "rows", "",
+    ]  # fmt: skip
+    found = ["metric", "a - b", "difference\nnow", "st. dev.", "questions", "detectable", "margin"]
+    assert heads(paired_page("r", [pair()])) == found
+    asked = paired_page("r", [pair(difference=0.1, pairs=9, power_now=0.5)])
+    assert heads(asked) == [*found, "needed", "power now"]
+    assert len(rows(asked)[0].cells) == len(heads(asked))
+
+
+def test_what_is_planned_for_stands_first() -> None:
+    assert said(mean_page("runs/a", [mean()])).startswith(
+        "wanted a mean to within ±0.05, at 95 % going by runs/a metric"
+    )
+    assert "what difference can be found 80 % of the time, two-sided at 0.05" in said(
+        paired_page("r", [pair()])
+    )
+    assert "to find a difference of 0.1 90 % of the time, two-sided at 0.01" in said(
+        paired_page("r", [pair(difference=-0.1, power=0.9, level=0.99, pairs=9)])
+    )
+
+
+def test_needed_are_as_many_of_what_rows_share() -> None:
+    assert "Needed are questions like these" in said(mean_page("r", [mean()]))
+    assert "Needed are values of doc like these" in said(mean_page("r", [mean()], cluster="doc"))
+
+
+@pytest.mark.parametrize(
+    ("counts", "said_of"),
+    [((9, 40), 9), ((1, 12), 12), ((0, 1, 19), 19), ((20, 21), None), ((1, 1), None)],
+)
+def test_a_small_pilot_is_a_guess(counts: tuple[int, ...], said_of: int | None) -> None:
+    """One question has no variance, so nothing was guessed from it."""
+    pages = (
+        mean_page("r", [mean(questions_now=count) for count in counts]),
+        paired_page("r", [pair(pairs_now=count) for count in counts]),
+    )
+    for page in pages:
+        assert ("A pilot of" in said(page)) is (said_of is not None)
+        assert said_of is None or f"A pilot of {said_of} is a guess: run 20 at least" in said(page)
+
+
+def test_the_most_that_any_pair_leaves_out_is_told() -> None:
+    page = paired_page("r", [pair(left_out=0), pair(left_out=1234), pair(left_out=2)])
+    assert "Up to 1,234 questions lack a score" in said(page)
+    assert "Up to" not in said(paired_page("r", [pair()]))
+
+
+def test_a_pair_without_a_margin_is_not_told_of_one() -> None:
+    told = "margin: the least in which they show"
+    assert told in said(paired_page("r", [pair(margin=None), pair()]))
+    assert told not in said(paired_page("r", [pair(margin=None)]))
+
+
+def test_what_a_number_of_pairs_finds_is_told_under_the_least_that_was_asked() -> None:
+    assert "detectable\nwith 90" in heads(paired_page("r", [pair(at=400), pair(at=90)]))
+    assert "detectable" in heads(paired_page("r", [pair(at=40)])), "as many as there are now"
+
+
+def rate_known(**known: Any) -> Accuracy:
+    return Accuracy(2000, **({"rate": 0.3, "sensitivity": 0.9, "specificity": 0.8} | known))
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ({}, "judged 2,000 rows judge sensitivity 0.90, specificity 0.80 true rate about 0.300"),
+        ({"labels": 120}, "specificity 0.80, on 120 labelled rows"),
+        ({"labels": 1}, "specificity 0.80, on 1 labelled row true"),
+    ],
+)
+def test_what_is_known_of_the_judge_is_said(known: dict[str, Any], words: str) -> None:
+    assert words in said(labels_page(label_size(rate_known(**known), 0.04)))
+
+
+def test_a_mean_of_peoples_scores_is_planned_by_correlation_and_deviation() -> None:
+    known = Accuracy(2000, correlation=0.7, deviation=0.25)
+    words = said(labels_page(label_size(known, 0.04)))
+    assert words.startswith("wanted the mean to within ±0.04, at 95 %")
+    assert "judge correlation with people 0.70 deviation 0.250 of people's scores" in words
+
+
+def labelled(**known: Any) -> LabelSize:
+    return replace(label_size(rate_known(), 0.04), **known)
+
+
+def test_labels_are_wanted_for_a_metric_of_a_system() -> None:
+    words = said(labels_page(labelled(metric="hit", system="a", assurance=0.9)))
+    assert words.startswith("wanted hit, a to within ±0.04, at 95 %, in 90 % of draws")
+    assert "ragstone sample RUN --metric hit --n N" in words
+    assert "ragstone sample RUN --metric … --n N" in said(labels_page(labelled()))
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "untold"),
+    [
+        ({"labels": 163, "labels_only": 300}, "The judge saves 45.7 % of the labels.", "saves no"),
+        (
+            {"labels": 300, "labels_only": 300},
+            "A judge like this saves no labels.",
+            "of the labels.",
+        ),
+        ({"labels": None, "reason": "x"}, "Drawn at random among the judged", "saves"),
+    ],
+)
+def test_what_the_judge_saves_is_said(known: dict[str, Any], told: str, untold: str) -> None:
+    words = said(labels_page(labelled(**known)))
+    assert told in words
+    assert untold not in words
+
+
+def test_a_width_on_average_and_one_that_is_sure_are_told_apart() -> None:
+    average = said(labels_page(labelled(assurance=None)))
+    assert "about half of all draws come out wider" in average
+    sure = said(labels_page(labelled(assurance=0.9, on_average=300, only_on_average=500)))
+    assert "in about half of all draws: 300 answers, or 500 answers without the judge." in sure
+    assert "come out wider" not in sure
+    alone = labelled(assurance=0.9, on_average=None, only_on_average=500, labels=None, reason="x")
+    assert "of all draws: 500 answers without the judge." in said(labels_page(alone))
+    neither = labelled(assurance=None, labels=None, reason="x")
+    assert "on average" not in said(labels_page(neither))
+
+
+def test_whole_questions_are_told_beside_answers() -> None:
+    found = labelled(labels=40, questions=20, labels_only=80, questions_only=1)
+    words = said(labels_page(found))
+    assert "label 40 answers (20 whole questions)" in words
+    assert "80 answers (1 whole question) without the judge" in words
+    assert "--whole-questions --n N" in words
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [("ppi_plus_plus", "by PPI++"), ("poststratified", "post-stratified"),
+     ("labels_only", "of the labels alone")],
+)  # fmt: skip
+def test_the_estimate_that_was_planned_for_is_named(method: str, words: str) -> None:
+    assert f"calibrate RUN --labels FILE, {words}." in said(labels_page(labelled(method=method)))
+
+
+def test_rows_that_share_questions_are_told_with_their_design_effect() -> None:
+    known = rate_known(rows_per_question=2.5, design_effect=1.25)
+    words = said(labels_page(label_size(known, 0.04)))
+    assert "judged 2,000 rows, 2.5 a question; design effect 1.25" in words
+    assert "a question" not in said(labels_page(label_size(rate_known(), 0.04)))

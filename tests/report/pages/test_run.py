@@ -6,12 +6,17 @@ from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 
+import ragstone
+from ragstone.judgements import Claims
+from ragstone.metrics import Range, Undefined, register
 from ragstone.report import picture, run_page
 from ragstone.report.page import (
     Bar,
     Count,
+    Facts,
     IntervalCell,
     Number,
     Page,
@@ -23,8 +28,10 @@ from ragstone.report.page import (
     Share,
     Table,
     Why,
+    plain,
 )
 from ragstone.report.pages.run import distributions, estimate_table, slices
+from ragstone.run.calls.entries import Totals
 from ragstone.run.estimate import Estimate
 
 Make = Callable[..., Estimate]
@@ -380,3 +387,201 @@ def test_how_to_read_the_page_follows_from_its_suites(
     assert "· neither; values in percent" in percent
     bands = text(run_page(made_run((one,), MANIFEST | {"suites": ["embedding"]})), 400)
     assert "embedding: excellent from 0.8, good from 0.6" in bands
+
+
+def heads(table: Table) -> list[str]:
+    return [column.head for column in table.columns]
+
+
+def small_print(run: Any) -> list[tuple[str, str]]:
+    (facts,) = run_page(run).sections[-1].blocks
+    assert isinstance(facts, Facts)
+    assert facts.small
+    return [(one.name, plain(one.words)) for one in facts.rows]
+
+
+def test_each_figure_of_a_run_stands_under_its_head(estimate: Make) -> None:
+    one = estimate("precision", 0.5)
+    counts = ["n", "undef.", "missing", "method"]
+    assert heads(estimate_table([one])) == ["metric", "system", "value", *counts]
+    assert heads(estimate_table([one], ["graphrag"]))[2] == "value %"
+    assert [column.drop for column in estimate_table([one]).columns] == [0] * 6 + [1]
+    assert estimate_table([replace(one, level=0.9)]).columns[2].level == 0.9
+
+
+def test_a_value_is_drawn_on_the_range_of_its_metric(estimate: Make) -> None:
+    """Answer relevance is a mean of cosines, from -1 to 1."""
+    (row,) = estimate_table([estimate("answer_relevance", 0.5, low=0.25, high=0.75)]).rows
+    assert row.cells[2] == IntervalCell(0.5, 0.25, 0.75, Scale(-1, 1))
+
+
+def test_a_metric_whose_range_has_no_end_is_not_drawn(estimate: Make, text: Print) -> None:
+    @ragstone.metric(over=Claims, range=Range(0, float("inf")), empty=Undefined("no_claims"))
+    def claims_made() -> pl.Expr:
+        return Claims.index.count()
+
+    register(claims_made)
+    one = estimate("claims_made", 12.0, low=10.0, high=14.0, method="t")
+    printed = text(as_page(estimate_table([one])))
+    assert "12.000  10.000 – 14.000" in printed
+    assert "●" not in printed
+
+
+def test_a_system_without_a_name_is_all_rows_where_others_have_one(estimate: Make) -> None:
+    ones = [estimate("precision", 0.5, group={"system": "a"}), estimate("precision", 0.25)]
+    assert [row.names[1] for row in estimate_table(ones).rows] == ["a", "all"]
+    assert [row.names[1] for row in estimate_table(ones[1:]).rows] == [""]
+
+
+def test_all_rows_together_are_no_system_of_their_own_where_none_has_a_value(
+    estimate: Make,
+) -> None:
+    """Two systems of three rows each; the six of both are not counted on top."""
+    ones = [
+        estimate("precision", n_undefined=3, reasons={"no_retrieval": 3}, group={"system": name})
+        for name in ("a", "b")
+    ]
+    ones.append(estimate("precision", n_undefined=6, reasons={"no_retrieval": 6}))
+    (row,) = estimate_table(ones).rows
+    assert row.names[1] == "all 2"
+    assert row.cells[4] == Count(6, "undefined")
+
+
+def test_systems_of_which_one_has_a_value_keep_rows_of_their_own(estimate: Make) -> None:
+    reasons = {"no_retrieval": 3}
+    ones = [
+        estimate("precision", n_undefined=3, reasons=reasons, group={"system": "a"}),
+        estimate("precision", 0.5, n=3, group={"system": "b"}),
+    ]
+    assert [row.names[1] for row in estimate_table(ones).rows] == ["a", "b"]
+    assert [row.names[1] for row in estimate_table(ones[:1]).rows] == ["a"]
+
+
+def test_what_less_is_better_of_could_be_is_told_from_low_to_high(estimate: Make) -> None:
+    one = estimate("hallucination", 0.5, n_missing=2, worst=0.75, best=0.25)
+    (row,) = estimate_table([one]).rows
+    assert row.below == (Phrase("0.250 – 0.750 worst–best", "missing"),)
+    (percent,) = estimate_table([one], ["graphrag"]).rows
+    assert percent.below == (Phrase("25.0 – 75.0 worst–best", "missing"),)
+
+
+def test_a_distribution_has_each_word_under_its_head_and_each_system_in_its_row(
+    estimate: Make,
+) -> None:
+    labels = {"correct": 1, "unclear": 2, "brief": 1}
+    several = [
+        estimate("answer_outcome", 0.5, n=4, n_undefined=1, labels=labels, group=group)
+        for group in ({"system": "a"}, {"system": "b"}, {})
+    ]
+    (table,) = distributions(several)
+    assert heads(table) == [
+        "", "", "correct", "partial", "wrong", "don't know", "brief", "unclear", "n", "undef.",
+        "missing",
+    ]  # fmt: skip
+    assert [column.fill for column in table.columns[2:8]] == [0, 2, 3, 5, 0, 1]
+    assert [row.names for row in table.rows] == [["a"], ["b"], ["all"]]
+    assert table.rows[0].cells[-3:] == (Count(4), Count(1, "undefined"), Count(0, "missing"))
+    (alone,) = distributions(several[:1])
+    assert alone.rows[0].names == ["all"], "one system is all there is"
+
+
+def test_a_metric_of_a_users_own_words_has_a_distribution_behind_the_known(estimate: Make) -> None:
+    own = replace(estimate("precision", 0.5, labels={"warm": 3}), metric="tone(k=2)", family="own")
+    outcome = estimate("answer_outcome", 0.5, labels={"correct": 1})
+    first, last = distributions([own, outcome])
+    assert (first.groups[0].title, last.groups[0].title) == ("Outcomes", "tone")
+    assert heads(last)[2] == "warm"
+
+
+def test_the_most_frequent_values_of_a_field_have_columns(estimate: Make) -> None:
+    """Of 30 values, each seen once more than the last, the 24 last; a value counts at its most."""
+    ones = []
+    for at in range(30):
+        group = {"topic": f"t{at}"}
+        ones.append(estimate("precision", 0.5, n=at + 1, group=group))
+        ones.append(estimate("faithfulness", 0.5, n=1, n_undefined=1, group=group))
+    (table,) = shown(slices("topic", ones)).tables
+    assert heads(table)[2:] == [f"t{at}" for at in range(29, 5, -1)]
+    few = shown(slices("topic", ones[:48]))
+    assert heads(few.tables[0])[2:] == [f"t{at}" for at in range(24)], "in the order of the data"
+    assert len(few.sections[0].blocks) == 1
+    assert few.tables[0].groups[0].title == "By topic"
+
+
+def test_metrics_without_any_value_have_no_row_in_a_slice(estimate: Make) -> None:
+    ones = [
+        estimate("precision", n_missing=3, group={"topic": "x"}),
+        estimate("faithfulness", 0.5, n=3, group={"topic": "x"}),
+        estimate("faithfulness", n_missing=3, group={"topic": "y"}),
+        estimate("faithfulness", group={"topic": "z"}),
+    ]
+    (table,) = shown(slices("topic", ones)).tables
+    (row,) = table.rows
+    assert row.cells == (
+        RowName("faithfulness", "+"), RowName(""), Number(0.5, n=3), Why("missing"), Number(None),
+    )  # fmt: skip
+    assert shown(slices("topic", ones[:1])).tables == []
+
+
+def test_the_small_print_explains_each_interval_and_reading_of_the_page(
+    estimate: Make, made_run: Callable[..., Any]
+) -> None:
+    ones = (
+        estimate("precision", 0.5, low=0.4, high=0.6, method="t"),
+        estimate("hit", 0.5, low=0.4, high=0.6, method="wilson"),
+        estimate("mrr", 0.5, low=0.4, high=0.6, method="t"),
+        estimate("map", 0.5),
+    )
+    told = small_print(made_run(ones, {"suites": []}))
+    assert [name for name, _ in told] == ["intervals", "intervals", "reading", "signature"]
+    assert told[0][1].startswith("t  a mean")
+    assert told[1][1].startswith("Wilson  a rate")
+    assert told[-1][1] == "ragstone 0.1.0 · judge local/1 · data 4f1c22"
+
+
+def test_a_flag_counts_in_the_metric_that_has_it_most(
+    estimate: Make, made_run: Callable[..., Any]
+) -> None:
+    """Hit has flag x at 2 + 3 rows of its systems, mrr at 4; y is at 1 row of one."""
+    ones = [
+        estimate(name, 0.5, flags=flags, group={"system": system})
+        for name, system, flags in (
+            ("hit", "a", {"x": 2}), ("hit", "b", {"x": 3}), ("mrr", "a", {"x": 4, "a_y": 1}),
+        )
+    ]  # fmt: skip
+    told = dict(small_print(made_run(tuple(ones), {})))
+    assert told["flags"] == "a_y 1 row · x 5 rows  (their scores stand on a convention)"
+
+
+def test_the_record_of_a_run_has_what_was_read_asked_and_judged(
+    estimate: Make, made_run: Callable[..., Any]
+) -> None:
+    """A judge of strings says so; one that filled nothing, or has people behind it, does not."""
+    judges = [{"name": name, "about": "a guess", "kinds": kinds}
+              for name, kinds in (("local", []), ("human", ["claims"]))]  # fmt: skip
+    known = MANIFEST | {"judges": judges, "calls": Totals(calls=3, usd=0.5)}
+    record: Any = run_page(made_run((estimate("precision", 0.5),), known)).record()
+    assert MANIFEST["data"].items() <= record["data"].items()
+    assert (record["calls"]["calls"], record["calls"]["usd"]) == (3, 0.5)
+    assert [one["name"] for one in record["judges"]] == ["local", "human"]
+    assert record["run"] == "runs/cornwall"
+    assert record["signature"] == "ragstone 0.1.0 · judge local/1 · data 4f1c22"
+    assert record["warnings"] == []
+    without: Any = run_page(made_run((), MANIFEST)).record()
+    assert without["calls"] is None
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"), [((), "249 rows · 83 questions"), (("a",), "83 questions · system a")]
+)
+def test_the_header_names_one_system_and_what_was_asked(
+    estimate: Make, made_run: Callable[..., Any], text: Print, systems: Sequence[str], said: str
+) -> None:
+    ones = tuple(estimate("precision", 0.5, group={"system": name}) for name in systems)
+    calls = Totals(calls=3)
+    run = made_run(ones or (estimate("precision", 0.5),), MANIFEST | {"calls": calls}, path=None)
+    printed = text(run_page(run), 300)
+    assert said in printed
+    assert "asked      3 calls of models, cost not known" in printed
+    assert "look on" not in printed, "it lies nowhere"
+    assert "string evidence, to be calibrated  (claims)" in printed

@@ -139,3 +139,94 @@ def test_the_record_has_what_is_asked_and_where_it_lies(tmp_path: Path) -> None:
     record: Any = page(sample(), out=tmp_path / "x.csv").record()
     assert record["out"] == tmp_path / "x.csv"
     assert record["labels"] == sheet().labels
+
+
+def heads(shown: Page, table: int = 0) -> list[str]:
+    return [column.head for column in shown.tables[table].columns]
+
+
+def test_each_figure_of_a_sample_stands_under_its_head() -> None:
+    strata, widths = (SampleStratum("s", 2, 1),), (ExpectedWidth("random", 0.5),)
+    drawn = sample([["ann"], ["ann"]], strata=strata, widths=widths,
+                   settings={"annotators": ["ann"]})  # fmt: skip
+    shown = page(drawn, sheet("ann"))
+    assert heads(shown, 0) == ["stratum", "there", "drawn", "chance", ""]
+    assert heads(shown, 1) == ["of 2 labels", "expected width", ""]
+    assert heads(shown, 2) == ["annotator", "examples", "of them everybody's", "rows"]
+
+
+@pytest.mark.parametrize(("strata", "more"), [(30, ""), (31, "and 1 more, with --json")])
+def test_thirty_strata_are_shown_and_the_rest_counted(strata: int, more: str) -> None:
+    shown = page(sample(strata=tuple(SampleStratum(f"s{at}", 2, 1) for at in range(strata))))
+    assert len(shown.tables[0].rows) == 30
+    assert ("--json" in said(shown)) is bool(more)
+    assert more in said(shown)
+
+
+def test_bars_of_strata_are_as_long_as_the_strata_are_large() -> None:
+    strata = (SampleStratum("small", 2, 1), SampleStratum("large", 8, 8))
+    bars = [row.cells[4] for row in page(sample(strata=strata)).tables[0].rows]
+    assert [bar.whole for bar in bars if isinstance(bar, Bar)] == [8, 8], "of the largest"
+    levels = [[part.level for part in bar.parts] for bar in bars if isinstance(bar, Bar)]
+    assert levels == [[0, 5], [0, 5]], "what was drawn is green, what is left is grey"
+
+
+@pytest.mark.parametrize(
+    ("by", "chances", "told"),
+    [
+        ("error", (0.2, 0.2), None),
+        ("error", (0.2, 0.2008), None),
+        ("error", (0.2, 0.21), "1.05 times as likely"),
+        ("near-threshold", (0.1, 0.5), "5 times as likely"),
+        ("disagreement", (0.1, 1.0), "10 times as likely"),
+        ("stratified", (0.1, 1.0), None),
+        ("random", (0.1, 1.0), None),
+    ],
+)
+def test_how_much_likelier_the_most_telling_was_is_said_where_that_was_the_aim(
+    by: str, chances: tuple[float, float], told: str | None
+) -> None:
+    words = said(page(sample(settings={"by": by}, chances=chances)))
+    assert ("The most telling example was" in words) is (told is not None)
+    assert told is None or told in words
+
+
+def test_labels_of_unequal_chances_count_as_fewer() -> None:
+    """Weights 1/.1, 1/.1, 1/.5 count, as Kish has it, as (10 + 10 + 2)² / (100 + 100 + 4)."""
+    drawn = sample()
+    chances = pl.Series("inclusion_probability", [0.1, 0.1, 0.5])
+    unequal = sample(rows=drawn.rows.with_columns(chances))
+    assert unequal.effective == pytest.approx(22**2 / 204)
+    assert "the labels count as 2 drawn at random" in said(page(unequal))
+    assert "drawn at random" not in said(page(drawn))
+
+
+def test_a_label_is_asked_of_each_of_its_units_once() -> None:
+    asked = (RequestedLabel("support", "claim"), RequestedLabel("tone", "answer"),
+             RequestedLabel("support", "statement"))  # fmt: skip
+    words = said(page(sample(), sheet(asked=asked)))
+    assert "labels support (of each claim and statement), tone (of each answer)" in words
+
+
+def test_chances_that_differ_by_rounding_alone_are_one() -> None:
+    assert "chance 0.250, kept" in said(page(sample(chances=(0.25, 0.2504))))
+    assert "chance 0.250 to 0.251, kept" in said(page(sample(chances=(0.25, 0.2506))))
+
+
+def test_who_labels_alone_shares_nothing() -> None:
+    alone = sample([["ann"], ["ann"]], settings={"annotators": ["ann"]})
+    (table,) = page(alone, sheet("ann", "ann", "ann")).tables
+    assert table.rows[0].cells == (RowName("ann"), Count(2), Count(0), Count(3))
+    assert "agreement" not in said(page(alone, sheet("ann")))
+    shared = sample(settings={"annotators": ["ann", "ben"], "overlap": 0.2})
+    assert "agreement" not in said(page(shared, sheet("ann")))
+
+
+def test_notes_of_the_draw_and_of_the_sheet_are_told() -> None:
+    words = said(page(sample(notes=("of the draw",)), sheet(notes=("of the sheet",))))
+    assert "of the draw" in words
+    assert words.index("of the draw") < words.index("of the sheet")
+
+
+def test_a_sheet_of_a_users_own_words_has_no_guideline(tmp_path: Path) -> None:
+    assert "guideline" not in said(page(sample(), sheet("ann"), tmp_path / "labels.csv"))

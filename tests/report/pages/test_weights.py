@@ -82,3 +82,72 @@ def test_the_starting_weights_are_named_where_there_is_room() -> None:
     long = weights_page(fitted(start_name='composite(weights="hit:1")'))
     assert long.tables[0].columns[1].head == "start"
     assert "squared error" in said(fitted(sort="rating"))
+
+
+def heads(found: FittedWeights, table: int) -> list[str]:
+    return [column.head for column in weights_page(found).tables[table].columns]
+
+
+def test_each_figure_of_a_fit_stands_under_its_head() -> None:
+    assert heads(fitted(), 0) == ["metric", "equal", "fitted", "over the folds", ""]
+    scores = ["on questions\nnot fitted on", "log loss", "in people's order"]
+    assert heads(fitted(), 1) == scores
+    assert heads(fitted(sort="rating"), 1) == [scores[0], "squared error", scores[2]]
+    levels = [column.level for column in weights_page(fitted(level=0.9)).tables[1].columns]
+    assert levels == [None, 0.9, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("a" * 15, "a" * 15), ("a" * 16, "start"), ("ragas_score", "ragas_score")]
+)
+def test_a_name_of_the_starting_weights_heads_its_column_where_it_is_short(
+    name: str, head: str
+) -> None:
+    assert heads(fitted(start_name=name), 0)[1] == head
+
+
+def test_equal_weights_are_called_so_and_others_what_one_starts_from() -> None:
+    names = [row.names for row in rows(fitted(), 1)]
+    assert names == [["equal weights"], ["fitted weights"], ["gain"]]
+    assert rows(fitted(start_name="ragas_score"), 1)[0].names == ["starting weights"]
+
+
+@pytest.mark.parametrize(
+    ("weight", "parts"),
+    [
+        (Weight("hit", 0.5, 0.75, 0.5, 1.0), [0.5, 0.25, 0.25]),
+        (Weight("hit", 0.5, 0.25, 0.5, 0.75), [0.25, 0.0, 0.5]),
+        (Weight("hit", 0.5, 0.5, 0.0, 0.25), [0.0, 0.5, 0.0]),
+    ],
+)
+def test_a_bar_has_what_all_folds_agree_on_what_the_fit_adds_and_what_some_fold_adds(
+    weight: Weight, parts: list[float]
+) -> None:
+    """The weight of the fit on all need not lie among those of the folds."""
+    bar = rows(fitted(weights=(weight,)), 0)[0].cells[4]
+    assert isinstance(bar, Bar)
+    assert [part.size for part in bar.parts] == parts
+    assert [part.level for part in bar.parts] == [0, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "above"),
+    [(0.5, 0.5, True), (0.49, 0.6, False), (0.6, 0.49, False), (None, None, True)],
+)
+def test_the_scale_begins_at_chance_unless_anything_lies_below_it(
+    start: float | None, end: float | None, above: bool
+) -> None:
+    found = fitted(start=Fit("equal()", 0.5, 0.75, start, 0.9), fitted=Fit("x", 0.5, 0.8, end, 1))
+    for row in rows(found, 1)[:2]:
+        drawn = row.cells[2]
+        assert isinstance(drawn, IntervalCell)
+        assert drawn.scale == (Scale(0.5, 1) if above else Scale(0, 1, (Mark(0.5, "chance"),)))
+
+
+def test_nothing_left_out_is_not_told() -> None:
+    assert "left out" not in said(fitted())
+    assert "1 rating for want of a score: hit 1,000" in said(
+        fitted(sort="rating", left_out={"hit": 1000}, n_left_out=1)
+    )
+    assert "tie" not in said(fitted(n_annotators=2))
+    assert "by 2 annotators" in said(fitted(n_annotators=2))

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ragstone.decisions.calibrating.checks import JudgeCheck
     from ragstone.decisions.calibrating.correction import CorrectedEstimate
     from ragstone.decisions.calibrating.repeats import FlipRate
+    from ragstone.stats.correcting.corrected import Corrected
 
 SLACK = 0.05
 """A difference of numbers of labels that only rounding makes."""
@@ -157,18 +158,23 @@ def _ways(one: "CorrectedEstimate") -> Iterator[Row]:
         drawn = IntervalCell(
             part.value, low, high, scale, tone="" if last else "quiet", strong=last
         )
-        worth = part.effective_labels
         yield Row(
             (
                 name,
                 RowName(word, strong=last),
                 Why("unknown", why) if part.value is None else drawn,
                 Count(part.n_labels),
-                Number(None if worth is None or not isfinite(worth) else worth, 0, strong=last),
+                _worth(part, strong=last),
                 quiet(method_word(None if part.interval is None else part.interval.method)),
             ),
             (Phrase(why, "caution"),) if part.interval is None and part.value is not None else (),
         )
+
+
+def _worth(part: "Corrected", *, strong: bool = False) -> Number:
+    """How many labels alone would tell as much; a dash where that cannot be said."""
+    worth = part.effective_labels
+    return Number(None if worth is None or not isfinite(worth) else worth, 0, strong=strong)
 
 
 def _scale(metric: str) -> Scale | None:
@@ -354,7 +360,7 @@ def _three_ways(estimates: "Sequence[CorrectedEstimate]", level: float) -> Table
             RowName(one.metric),
             *(interval_of(way) for way in (one.judge, one.labels, one.corrected)),
             Count(one.corrected.n_labels),
-            Number(one.corrected.effective_labels, 0),
+            _worth(one.corrected),
         ))
         for one in estimates
     ]  # fmt: skip

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from math import isfinite
 from typing import Any
 
 from ragstone.reason import Reason
@@ -148,8 +147,7 @@ def _value(one: Estimate, suites: Sequence[str]) -> Cell:
     if one.value is None:
         return Why("missing" if one.n_missing else "undefined", why_no_value(one))
     found = scale_of(one.metric)
-    bounded = found is not None and isfinite(found.high - found.low)
-    scale = Scale(found.low, found.high) if found is not None and bounded else None
+    scale = None if found is None else Scale(found.low, found.high)
     return IntervalCell(one.value, one.low, one.high, scale, percent=in_percent(suites),
                     word=band(one, suites))  # fmt: skip
 
