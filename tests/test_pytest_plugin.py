@@ -93,4 +93,6 @@ def test_nothing_heavy_is_imported_before_a_fixture_is_used() -> None:
         "or name in ('numpy', 'polars', 'pydantic', 'rich')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['ragstone.has_page', 'ragstone.pytest_plugin']"
+    assert done.stdout.strip() == (
+        "['ragstone.has_page', 'ragstone.told', 'ragstone.pytest_plugin']"
+    )

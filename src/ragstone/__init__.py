@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ragstone.has_page import drawn_by
-from ragstone.reason import told_by
+from ragstone.told import told_by
 
 if TYPE_CHECKING:
     from ragstone.decisions import calibrate, compare, gate

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ragstone.argument import Notice, in_python, marked
-from ragstone.reason import told
+from ragstone.told import told
 
 SHOWN_FAULTS = 20
 

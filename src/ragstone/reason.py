@@ -8,12 +8,12 @@ In a table a reason is text that is read back as it was:
     openai:gpt-5: timeout?said=no+reply+within+60+s&tries=all
 
 What it is about, such as a component or a judge, stands before it. Words are made of it where
-people read it, by ``ragstone.report.words``, which the package names to ``told_by``. Text that is
-no reason of ours, such as a model's own, stays as it is: its code is ``said``.
+people read it, by ``ragstone.report.words``. Text that is no reason of ours, such as a model's own,
+stays as it is: its code is ``said``.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote_plus
 
@@ -73,19 +73,6 @@ def reason(code: str, *, of: str = "", **facts: object) -> str:
     """
     said = {name: str(fact) for name, fact in facts.items() if fact not in (None, "")}
     return str(Reason(code, said, of))
-
-
-_load: list[Callable[[], Callable[[str], str]]] = []
-
-
-def told_by(load: Callable[[], Callable[[str], str]]) -> None:
-    """Say who makes words of reasons; loaded when it is needed."""
-    _load[:] = [load]
-
-
-def told(text: str) -> str:
-    """What a reason says to people, for an error that rests on it."""
-    return _load[0]()(text)
 
 
 def _written(said: str) -> str:

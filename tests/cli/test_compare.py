@@ -136,7 +136,7 @@ def test_the_legend_explains_only_what_is_drawn(demo: Path) -> None:
 def test_a_verdict_from_few_pairs_says_so(demo: Path) -> None:
     found = compare(demo, metrics=["token_f1"])
     rough = [one for one in found.comparisons if one.verdict == "worse"]
-    assert {one.caution for one in rough} == {"from 8 pairs only: take it as rough"}
+    assert {one.caution for one in rough} == {"few_pairs?n=8"}
     assert {one.caution for one in found.comparisons if one.verdict == "cannot_tell"} == {None}
     assert "8 pairs only" in call(demo, "-m", "token_f1").out
     assert rough[0].to_dict()["caution"] == rough[0].caution

@@ -220,7 +220,7 @@ def test_unknown_method_is_named(piers: Run, labels: Write) -> None:
 
 def test_labels_of_unknown_examples_are_noted(piers: Run, labels: Write) -> None:
     rows = [*people_who_err_twice(), {**said(0, fault=True), "id": "mole-1"}]
-    assert any("mole-1" in note for note in calibrate(piers, labels(rows)).notes)
+    assert any("mole-1" in explain(note) for note in calibrate(piers, labels(rows)).notes)
 
 
 def test_labels_of_nothing_in_the_run_are_refused(piers: Run, labels: Write) -> None:
@@ -403,7 +403,9 @@ def test_examples_labelled_in_part_are_left_out_whatever_is_known_of_them(
     in_part = [row for row in said_of if row["claim"] == 1 or row["id"] not in ("pier-0", "pier-1")]
     partly = calibrate(run, labels(in_part), metrics=[METRIC])
     assert partly.estimates[0].labels.n_labels == 10
-    assert any(note.startswith("Labelled in part: 2 of 12 examples.") for note in partly.notes)
+    assert any(
+        explain(note).startswith("Labelled in part: 2 of 12 examples.") for note in partly.notes
+    )
 
 
 def test_strata_are_named_by_the_words_of_the_metric(labels: Write, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from ragstone.decisions.sampling.strata import deviations
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.metrics import parse_metric
+from ragstone.report.words import explain
 from ragstone.run import Run, evaluate
 
 from .conftest import MISSING, MadeRun, Make, Score
@@ -29,7 +30,7 @@ def two(run: Make) -> Scored:
 
 def test_a_stratum_needs_one_draw_which_cannot_tell_how_much_it_varies(two: Scored) -> None:
     found = draw_sample(two, 2, by="stratified", strata=["system"])
-    assert found.notes == (
+    assert tuple(map(explain, found.notes)) == (
         "A stratum of which one unit is drawn cannot tell how much it varies: take a larger n= "
         "or fewer strata.",
     )
@@ -109,10 +110,10 @@ def claims(out: Path, answers: Sequence[str]) -> tuple[Any, Any]:
 def test_an_example_without_a_unit_to_label_is_noted(tmp_path: Path) -> None:
     run, sample = claims(tmp_path / "one", ["It is 90 metres long.", "I don't know."])
     sheet = label_sheet(sample, run, labels_asked((), parse_metric("faithfulness")))
-    assert sheet.notes == ("1 example of the sample has no claim and so no row.",)
+    assert [*map(explain, sheet.notes)] == ["1 example of the sample has no claim and so no row."]
     run, sample = claims(tmp_path / "two", ["I don't know.", "I cannot say.", "It is long."])
     sheet = label_sheet(sample, run, labels_asked((), parse_metric("faithfulness")))
-    assert sheet.notes == ("2 examples have no claim and so no row.",)
+    assert [*map(explain, sheet.notes)] == ["2 examples have no claim and so no row."]
 
 
 class Stated(Run):

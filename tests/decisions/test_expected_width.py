@@ -12,6 +12,7 @@ from ragstone.decisions.sampling.draw import draw_sample
 from ragstone.decisions.sampling.expected_width import expected_errors, expected_width
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
+from ragstone.report.words import explain
 
 Z = 1.959963984540054
 
@@ -64,7 +65,7 @@ def test_without_labels_the_judge_errs_alike_everywhere(scored: Scored) -> None:
     widths = {one.by: one.width for one in found.widths}
     assert set(widths) == {"random", "near-threshold"}
     assert widths["random"] == pytest.approx(2 * Z * 0.5 / np.sqrt(20))
-    assert any("nobody knows yet where it errs" in note for note in found.notes)
+    assert any(note == "errors_not_known" for note in found.notes)
     assert not any("narrower" in note for note in found.notes)
 
 
@@ -86,7 +87,7 @@ def test_what_would_be_no_narrower_is_not_offered(scored: Scored) -> None:
     assert [one.by for one in found.widths] == ["random", "near-threshold", "error"]
     assert not any("narrower" in note for note in found.notes)
     taken = draw_sample(scored, 20, by="error", metric="exact_match", people=NEVER_WRONG_HIGH)
-    assert any('by="random" is expected to be' in note for note in taken.notes)
+    assert any('by="random" is expected to be' in explain(note) for note in taken.notes)
 
 
 def test_near_the_threshold_is_told_to_be_wider_for_a_mean(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_near_the_threshold_is_told_to_be_wider_for_a_mean(tmp_path: Path) -> No
     found = draw_sample(own, 10, by="near-threshold", metric="token_f1")
     widths = {one.by: one.width for one in found.widths}
     assert widths["near-threshold"] > 1.1 * widths["random"]
-    assert any('by="random" is expected to be' in note for note in found.notes)
+    assert any('by="random" is expected to be' in explain(note) for note in found.notes)
 
 
 def test_by_error_needs_labels(scored: Scored) -> None:

@@ -20,7 +20,7 @@ from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import References
 from ragstone.metrics import Composite, Range, Undefined, metric, parse_metric, register
-from ragstone.report.words import words
+from ragstone.report.words import explain, words
 from ragstone.run import evaluate
 from ragstone.stats import Interval, wilson
 from ragstone.stats.exact_rate import ExactRate, exact_rate
@@ -240,7 +240,7 @@ def test_missing_comes_before_cannot_tell_and_fail_before_missing(run: Make) -> 
 def test_a_bar_at_the_end_of_the_range_is_open_and_says_what_decides_it(run: Make) -> None:
     one = only(gate(run(hit=zeros(500, 500)), "hit >= 1"))
     assert one.decision == "cannot_tell"
-    assert one.notes == (
+    assert tuple(map(explain, one.notes)) == (
         'no interval clears 1, the end of the range; on="point" decides by the value',
     )
 
@@ -330,7 +330,7 @@ def test_a_corrected_quantity_is_decided_on_in_place_of_the_judges(run: Make) ->
 def test_without_labels_for_it_a_requirement_says_that_it_is_not_corrected(run: Make) -> None:
     result = gate(run(hit=zeros(100, 95)), "hit >= 0.8", corrected=lambda *_: None)
     assert result.decision == "pass"
-    assert result.notes == (
+    assert tuple(map(explain, result.notes)) == (
         "hit: no labels correct it for one, so it is decided on the judges' own scores.",
     )
 
@@ -471,9 +471,7 @@ def test_the_record_has_everything_by_its_name(run: Make) -> None:
         plain = {name: value for name, value in found.items() if name != "adjusted"}
         given = {name: getattr(known, name) for name in plain}
         assert json.dumps(plain) == json.dumps(given)
-    assert record["notes"] == [
-        "hit: no labels correct it for one, so it is decided on the judges' own scores."
-    ]
+    assert record["notes"] == ["hit: uncorrected?systems=one"]
 
 
 def test_the_worst_examples_lie_furthest_on_the_wrong_side(run: Make) -> None:

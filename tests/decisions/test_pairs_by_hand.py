@@ -69,8 +69,8 @@ def better(n: int) -> Comparison:
 
 
 def test_a_verdict_from_fewer_than_ten_pairs_is_rough() -> None:
-    assert better(1).caution == "from 1 pair only: take it as rough"
-    assert better(9).caution == "from 9 pairs only: take it as rough"
+    assert better(1).caution == "few_pairs?n=1"
+    assert better(9).caution == "few_pairs?n=9"
     assert better(10).caution is None
     assert compare_pairs(ABOUT, pairs([0.9], [0.1]), SHARE, ASKED).caution is None
 

@@ -24,6 +24,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import Quality, guideline_of
 from ragstone.labels.read import read_label_table
 from ragstone.metrics import parse_metric
+from ragstone.report.words import explain
 
 WORDS = ("pier", "mole", "adit", "cove", "reef", "quay")
 METRICS = ["token_f1", "exact_match", "faithfulness"]
@@ -150,7 +151,7 @@ def test_runs_that_disagree_are_drawn_more_often(scored: Scored, folder: Path) -
     other = Scored(ragstone.evaluate(rows, metrics=METRICS, judge="local", out=folder / "other"))
     found = draw_sample(scored, 20, by="disagreement", metric="token_f1", others=[other])
     assert found.rows["inclusion_probability"].n_unique() > 1
-    assert "agree on" in found.notes[0]
+    assert "agree on" in explain(found.notes[0])
     same = draw_sample(scored, 20, by="disagreement", metric="token_f1", others=[scored])
     assert same.rows["inclusion_probability"].to_list() == pytest.approx([0.25] * 20)
     far = [row(q, "z", 2) for q in range(3)]

@@ -20,6 +20,7 @@ from ragstone.decisions.planning.sizes import (
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.labels.read import labels_of
+from ragstone.report.words import explain
 from ragstone.stats.planning.mcnemar_power import mcnemar_power, mcnemar_sample_size
 from ragstone.stats.planning.pilot_doubt import (
     doubt_of_deviation,
@@ -143,7 +144,7 @@ def test_a_permutation_cannot_show_a_difference_in_fewer_questions_than_its_p_ne
     assert found.pairs == 6
     (few,) = paired_sizes(clear, [], n=5)
     assert few.detectable is None
-    assert few.reason == "5 questions are too few for any difference"
+    assert few.reason == "too_few_for_any?n=5"
 
 
 def test_the_margin_of_equivalence_shrinks_with_the_questions_and_grows_with_the_family(
@@ -249,10 +250,10 @@ def test_no_number_of_labels_has_a_reason() -> None:
     few = label_size(Accuracy(200, 0.3, 0.9, 0.85), 0.05)
     assert few.labels is None
     assert few.reason is not None
-    assert few.reason.startswith("all 200 judged rows give ±0.0")
+    assert explain(few.reason).startswith("all 200 judged rows give ±0.0")
     sure = label_size(Accuracy(200, deviation=0.3, correlation=0.5), 0.03, assurance=0.9)
     assert sure.to_dict()["labels"] is None
-    assert "in 90 % of draws: judge more" in sure.to_dict()["reason"]
+    assert "in 90 % of draws: judge more" in explain(sure.to_dict()["reason"])
     assert label_size(Accuracy(2000, 0.3, 0.9, 0.85), 0.05).reason is None
 
 

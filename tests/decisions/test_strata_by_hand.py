@@ -16,6 +16,7 @@ from ragstone.decisions.sampling.disagreement import between_runs
 from ragstone.decisions.sampling.strata import check_threshold, stratum_names, verdicts
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
+from ragstone.report.words import explain
 
 from .conftest import MISSING, MadeRun, Make, Score, Scores
 
@@ -163,8 +164,9 @@ def test_a_draw_that_has_as_much_of_everything_speaks_for_itself() -> None:
 def test_labels_of_yes_alone_are_told_by_the_judges_mean() -> None:
     found = not_random("hit", {}, rows(EVERY_OTHER, [float(one) for one in EVERY_OTHER]), groups=1)
     assert found is not None
-    assert found.differences == ("the judge's mean is 1 where people labelled, 0 elsewhere",)
-    assert str(found) == f"hit: {found.differences[0]} (p < 0.001)"
+    assert found.differences == ("judges_mean_differs?labelled=1&others=0",)
+    told = "hit: the judge's mean is 1 where people labelled, 0 elsewhere (p < 0.001)"
+    assert explain(found.reason) == told
     assert found.p < 0.001
 
 
@@ -173,8 +175,8 @@ def test_a_system_that_alone_was_labelled_is_named() -> None:
     values = [float(at % 4 < 2) for at in range(N)]
     found = not_random("hit", {"topic": "mine"}, rows(EVERY_OTHER, values, systems), groups=1)
     assert found is not None
-    assert found.differences == ("only a was labelled",)
-    assert str(found).startswith("hit of mine: ")
+    assert found.differences == ("only_some_labelled?values=a",)
+    assert explain(found.reason) == "hit of mine: only a was labelled (p < 0.001)"
 
 
 def test_two_systems_that_alone_were_labelled_are_named() -> None:
@@ -182,7 +184,7 @@ def test_two_systems_that_alone_were_labelled_are_named() -> None:
     values = [float(at % 8 < 4) for at in range(N)]
     found = not_random("hit", {}, rows(EVERY_OTHER, values, systems), groups=1)
     assert found is not None
-    assert found.differences == ("only a and b were labelled",)
+    assert [*map(explain, found.differences)] == ["only a and b were labelled"]
 
 
 def test_a_system_of_which_more_was_labelled_is_told_in_percent() -> None:
@@ -194,7 +196,8 @@ def test_a_system_of_which_more_was_labelled_is_told_in_percent() -> None:
     values = [float(at % 4 < 2) for at in range(N)]
     found = not_random("hit", {}, rows(EVERY_OTHER, values, systems), groups=1)
     assert found is not None
-    assert found.differences == ("90 % of the labelled rows are of a, 10 % of the others",)
+    (told,) = map(explain, found.differences)
+    assert told == "90 % of the labelled rows are of a, 10 % of the others"
 
 
 def test_a_field_that_names_each_row_is_no_kind_of_row() -> None:

@@ -103,4 +103,4 @@ def test_a_metric_with_few_scores_is_weighed_where_it_is_named(run: Make) -> Non
     assert (names, excluded) == (["token_f1", "rouge_l"], {})
     names, excluded, _ = weighable(scored, [], None, judged)
     assert names == ["token_f1"]
-    assert excluded == {"rouge_l": "it has scores for 50% of what people judged"}
+    assert excluded == {"rouge_l": "few_scores?share=0.50"}

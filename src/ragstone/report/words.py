@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from ragstone.argument import argument, call, in_python, marked
 from ragstone.reason import SAID, Reason
 
-from .sentences import data
+from .sentences import data, decisions
 from .sentences.facts import Facts, Sentence
 
 MODEL = argument("judge", "openai:MODEL")
@@ -232,30 +232,6 @@ def _few_clusters(facts: Facts) -> str:
     return f"Intervals of {counts} {what} are rough; from {facts['enough']} on they hold better."
 
 
-def _same_inputs(facts: Facts) -> str:
-    pairs, differing = int(facts["pairs"]), int(facts["differing"])
-    if not pairs:
-        return "the same inputs on every pair, and no pair has both values"
-    if not differing:
-        return "the same inputs on every pair, judged alike: there is nothing to test"
-    return (
-        f"the same inputs on every pair, of which {differing:,} of {pairs:,} were judged "
-        "otherwise: the judge's noise"
-    )
-
-
-def _no_pair_has_both(facts: Facts) -> str:
-    left = ", ".join(
-        f"{int(facts[one]):,} {one}" for one in ("undefined", "missing") if one in facts
-    )
-    return f"no pair has both values ({left})" if left else "no pair has both values"
-
-
-def _too_few_differ(facts: Facts) -> str:
-    differ = f"{facts['noun']} differs" if facts["n"] == "1" else f"{facts['noun']}s differ"
-    return f"{facts['n']} {differ}, too few for a p below {facts['least']}"
-
-
 def _no_value_anywhere(facts: Facts) -> str:
     missing, undefined = facts["missing"] != "0", facts["undefined"] != "0"
     how = "missing or undefined" if missing and undefined else "missing" if missing else "undefined"
@@ -263,28 +239,14 @@ def _no_value_anywhere(facts: Facts) -> str:
     return f"{how} everywhere" + (f" ({why})" if why else "")
 
 
-def _missing_of(facts: Facts) -> str:
-    return f"{int(facts['missing']):,} of {int(facts['possible']):,} scores are missing"
+def _unlike(facts: Facts) -> str:
+    differences = "; ".join(words(one) for one in facts["differences"].split("\n"))
+    return f"{differences} (p < {facts['below']})"
 
 
-def _too_many_missing(facts: Facts) -> str:
-    most = float(facts["most"])
-    return f"{_missing_of(facts)}, more than {most * 100:g} %" if most else _missing_of(facts)
-
-
-WOULD = {"holds": "would hold", "broken": "would be broken", "open": "would be open"}
-
-
-def _missing_could_turn_it(facts: Facts) -> str:
-    end, _, state = facts["how"].partition(":")
-    how = f"at the {end} end of the range it {WOULD[state]}" if state else NO_END
-    return f"{_missing_of(facts)} and could turn it: {how}"
-
-
-NO_END = "there is no end of a range to put them at"
-ALONE = "but not shown among so many requirements at once"
 SENTENCES: Mapping[str, Sentence] = {
     **data.SENTENCES,
+    **decisions.SENTENCES,
     LACKS: _not_judged,
     "not_in_reply": _not_in_reply,
     "no_reply": lambda _: "no reply",
@@ -332,53 +294,12 @@ SENTENCES: Mapping[str, Sentence] = {
     "not_independent": _not_independent,
     "few_clusters": _few_clusters,
     "several_models": _several_models,
-    "same_inputs": _same_inputs,
-    "no_pair_has_both": _no_pair_has_both,
-    "one_cluster": lambda facts: f"a single {facts['noun']} tells nothing about others",
-    "too_few_differ": _too_few_differ,
-    "pairs_in_part": lambda facts: (
-        f"{int(facts['n']):,} pairs rest on a part of their rows, for some are missing"
-    ),
-    "fewer_than_two": lambda facts: f"fewer than two {facts['noun']}s have a value of both",
-    "judge_more": lambda facts: (
-        f"{int(facts['labels']):,} labels, of {int(facts['judged']):,} judged examples: judge more"
-    ),
-    "beyond": lambda facts: f"shown to lie {facts['side']} the bar",
-    "beyond_alone": lambda facts: f"{facts['side']} the bar taken alone, {ALONE}",
-    "no_random_sample": lambda facts: f"the labels are no random sample: {facts[SAID]}",
-    "nothing_counted": lambda facts: f"there are no {facts['counted']}",
     "no_value_anywhere": _no_value_anywhere,
-    "too_many_missing": _too_many_missing,
-    "missing_could_turn_it": _missing_could_turn_it,
-    # Without facts.
-    "all_alike_without_a_range": lambda _: (
-        "all pairs differ alike, and the metric has no range to argue from"
+    "unlike": _unlike,
+    "no_random_sample": lambda facts: f"the labels are no random sample: {words(facts['why'])}",
+    "taken_for_random": lambda facts: (
+        f"labels taken for a random sample, though {words(facts['why'])}"
     ),
-    "no_pair_differs": lambda _: "no pair differs, so there is nothing to test",
-    "no_direction": lambda _: "neither end of this metric is better",
-    "no_margin": lambda _: "no margin is asked for",
-    "narrow_already": lambda _: "half the interval is within the margin already",
-    "nothing_is_estimated": lambda _: "the inputs are the same: nothing is estimated",
-    "not_after_correction": lambda _: (
-        "the interval leaves 0 out, but after correction for all tests p does not tell"
-    ),
-    "test_is_stricter": lambda _: (
-        "the interval leaves 0 out, but the test, which assumes less, does not tell"
-    ),
-    "no_comparisons": lambda _: "no pair has both values",
-    "not_connected": lambda _: (
-        "a system never lost to the others, or never won, so no strength is finite"
-    ),
-    "decided": lambda _: "it is decided",
-    "no_value": lambda _: "there is no value to go by",
     "no_interval": lambda facts: _no_interval(facts) if facts else "there is no interval",
-    "on_the_bar": lambda _: "the value lies on the bar",
-    "met": lambda _: "the value meets the bar",
-    "not_met": lambda _: "the value does not meet it",
-    "clears": lambda _: "the whole interval clears the bar",
-    "inside": lambda _: "the bar lies inside the interval",
-    "inside_though_all_labelled": lambda _: (
-        "the bar lies inside the interval although all is labelled: judge more examples"
-    ),
 }
 """What the codes say; one that is not here is told as it is."""

@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import polars as pl
 
-from ragstone.argument import Notice
 from ragstone.decisions.quantity import Quantity
 from ragstone.errors import UnknownName
 from ragstone.has_page import HasPage
@@ -188,7 +187,7 @@ def corrected_quantities(
         assume_random=assume_random,
         anytime=anytime,
     )
-    return CorrectedQuantities(of, tuple(map(Notice, of.notes())))
+    return CorrectedQuantities(of, tuple(of.notes()))
 
 
 def _calibration(
@@ -218,7 +217,7 @@ def _calibration(
         checks,
         _passport(of, checks, estimates, repeats, injected, level),
         pl.concat(scores) if scores else pl.DataFrame(),
-        tuple(map(Notice, of.notes())),
+        tuple(of.notes()),
         of.assume_random,
     )
 

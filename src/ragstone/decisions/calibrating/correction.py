@@ -158,7 +158,7 @@ class LabelledScores:
             high=self.scale.high,
             counted="labels",
             reasons={} if at.reason is None else {at.reason: 1},
-            not_random=None if self.not_random is None else str(self.not_random),
+            not_random=None if self.not_random is None else self.not_random.reason,
         )
 
     def example_scores(self) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from ragstone.labels.rated import Ends
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks
+from ragstone.reason import reason
 from ragstone.run import Run
 
 from .correction import CAME, PEOPLE, LabelledScores, Method, is_rate
@@ -199,43 +200,32 @@ class LabelledRun:
         return self.scored.facets.drop("question_id").join(lengths, on="example_id")
 
     def notes(self) -> Iterator[str]:
-        """What the reader should know of the labels."""
+        """What the reader should know of the labels, as reasons."""
         yield from self.scored.remarks
         yield from self.labels.notes
         if broken := len(self.labels.broken_rules()):
-            yield f"Hard rules that labels break: {broken:,}; they are used as given."
+            yield reason("labels_break_rules", n=broken)
         if ties := int(self.labels.adjudicated()["tie"].sum()):
-            yield f"Ties between annotators: {ties:,}; they count for nobody."
+            yield reason("label_ties", n=ties)
         if discarded := self.labels.n_discarded:
-            yield f"Labels that people discarded: {discarded:,}; they are not used."
+            yield reason("labels_discarded", n=discarded)
         partly = [labelled_in_part(self.labels.join(one), self.units) for one in self.examples]
         if count := sum(map(bool, partly)):
-            yield (
-                f"Labelled in part: {count:,} of {len(partly):,} examples. What rests on every "
-                "unit of an example, such as faithfulness, leaves these out; fill in all rows."
-            )
+            yield reason("labelled_in_part", n=count, examples=len(partly))
         yield from self._own_words()
         if not self.anytime:
-            yield (
-                "The intervals are for labels looked at once. To look again as more come in costs: "
-                f"with {argument('anytime', True)} the mean of the labels has an interval that "
-                "holds all the same."
-            )
+            yield "looked_at_once"
         for metric, scores in self.scores.items():
             lost = scores.filter((pl.col("status") != "value") & pl.col(PEOPLE).is_not_null())
             if lost.height:
-                yield f"{metric}: no score of the judge for {lost.height:,} labelled examples."
+                yield reason("labelled_without_score", of=metric, n=lost.height)
 
     def _own_words(self) -> Iterator[str]:
         """Where people are the run's own judge."""
         for metric in (one for one in self.metrics if isinstance(one, Metric)):
             labelled = {one.id for one in self.examples}
             if mine := judged_by_people(self.run, metric) & labelled:
-                yield (
-                    f"{metric}: people judged {len(mine):,} of the labelled examples in the run "
-                    "itself, which tells nothing of a judge. Evaluate with "
-                    f"{argument('judge', 'local')}, or a model."
-                )
+                yield reason("people_are_the_judge", of=str(metric), n=len(mine))
 
     def nothing_in_common(self) -> InputError:
         """Says why no label is about anything that a judge of the run said."""
@@ -248,7 +238,7 @@ class LabelledRun:
                 f"{source} has labels of {', '.join(left_out)}, and only {asked} is asked for."
             )
         if own := list(self._own_words()):
-            return InputError(f"{source}: {' '.join(own[:1])}")
+            return InputError(f"{source} tells nothing of a judge of {run}.", notes=own[:1])
         there = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
         return InputError(
             f"{source} has {there or 'no label that counts'}, which no judgement and no metric of "

@@ -1,12 +1,13 @@
 """Random draw: whether the labelled rows look like a random sample of what the judge judged."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ragstone.reason import reason
 from ragstone.stats.correcting.fair_draw import fair_draw_p
 
 LABELLED = "labelled"
@@ -27,7 +28,7 @@ MOST_SHOWN = 3
 class NotRandom:
     """Where labelled rows are not like the others, which a random draw would hardly be.
 
-    ``differences`` say so in words; ``p`` is the least of theirs, adjusted.
+    ``differences`` are reasons; ``p`` is the least of theirs, adjusted.
     """
 
     metric: str
@@ -35,10 +36,11 @@ class NotRandom:
     differences: tuple[str, ...]
     p: float
 
-    def __str__(self) -> str:
-        """One line, without what follows from it."""
-        where = f" of {', '.join(self.group.values())}" if self.group else ""
-        return f"{self.metric}{where}: {'; '.join(self.differences)} (p < {BELOW:g})"
+    @property
+    def reason(self) -> str:
+        """All of it in one."""
+        of = " of ".join(filter(None, [self.metric, ", ".join(self.group.values())]))
+        return reason("unlike", of=of, differences="\n".join(self.differences), below=f"{BELOW:g}")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -79,7 +81,7 @@ def not_random(
     if not found:
         return None
     found.sort(key=lambda one: one[0])
-    return NotRandom(metric, group, tuple(words for _, words in found[:MOST_SHOWN]), found[0][0])
+    return NotRandom(metric, group, tuple(why for _, why in found[:MOST_SHOWN]), found[0][0])
 
 
 def _is_field(name: str) -> bool:
@@ -100,25 +102,21 @@ def _fifths(values: pl.Series) -> pl.Series:
 
 
 def _told(scores: pl.DataFrame, name: str) -> str:
-    """How labelled and other rows differ in a field, in words."""
+    """How labelled and other rows differ in a field, as a reason."""
     labelled, rest = scores.filter(LABELLED), scores.filter(~pl.col(LABELLED))
     if name == "value":
         mean, other = (_mean(part["value"]) for part in (labelled, rest))
-        return f"the judge's mean is {mean:.3g} where people labelled, {other:.3g} elsewhere"
-    word = "" if name == "system" else f"{name.partition(' ')[2]} "
+        return reason("judges_mean_differs", labelled=f"{mean:.3g}", others=f"{other:.3g}")
+    field = None if name == "system" else name.partition(" ")[2]
     there = set(labelled[name].drop_nulls())
     levels = scores[name].drop_nulls().unique(maintain_order=True)
     if len(there) <= MOST_SHOWN and len(there) < len(levels):
-        verb = "was" if len(there) == 1 else "were"
-        return f"only {word}{_listed(level for level in levels if level in there)} {verb} labelled"
+        some = "\n".join(level for level in levels if level in there)
+        return reason("only_some_labelled", field=field, values=some)
     share = {level: (_share(labelled, name, level), _share(rest, name, level)) for level in levels}
     most = max(levels, key=lambda level: abs(share[level][0] - share[level][1]))
-    here, elsewhere = (f"{100 * part:.0f} %" for part in share[most])
-    return f"{here} of the labelled rows are of {word}{most}, {elsewhere} of the others"
-
-
-def _listed(names: Iterator[str]) -> str:
-    return " and ".join(map(str, names))
+    here, elsewhere = (f"{100 * part:.0f}" for part in share[most])
+    return reason("share_differs", field=field, value=most, labelled=here, others=elsewhere)
 
 
 def _mean(values: pl.Series) -> float:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ragstone.argument import Notice
 from ragstone.decisions.known import metric_among
 from ragstone.decisions.scored import NO_VALUE, Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.metrics import Composite
+from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 
@@ -108,10 +108,7 @@ def compare(
     notes += unpaired(matches)
     questions = matches[0][0].questions
     if questions.several:
-        notes.append(
-            f"{questions.several:,} questions stand in several clusters of {first.cluster} and "
-            "count in their first."
-        )
+        notes.append(reason("in_several_clusters", n=questions.several, cluster=first.cluster))
     return _compared(_Plan(matches, chosen, first.by, adjust, margin, level, seed), first, notes)
 
 
@@ -225,9 +222,7 @@ def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Val
     sides = {id(side): side for match in plan.matches for side in match}
     values = {key: side.values(scores[id(side.scored)]) for key, side in sides.items()}
     if isinstance(composite, Composite) and composite.over_means:
-        plan.notes.append(
-            f"{metric} is made of data-set means and has no score a question: left out."
-        )
+        plan.notes.append(reason("no_score_a_question", metric=metric))
         return
     whole = [(match, (values[id(match[0])], values[id(match[1])])) for match in plan.matches]
     if (
@@ -240,8 +235,7 @@ def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Val
     try:
         parts = {id(run): component_scores(run, composite) for run in runs}
     except InputError as error:
-        gone = f"{metric} is left out, for its components are not there: {error.text}"
-        plan.notes.append(Notice(gone))
+        plan.notes.append(reason("components_not_there", metric=metric, said=error.text))
         return
     components = {key: components_of(side, parts[id(side.scored)]) for key, side in sides.items()}
     uneven, total = 0, 0
@@ -251,10 +245,7 @@ def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Val
         total += int(np.count_nonzero(one.valued & a.there & b.there))
         yield (a, b), (one, other)
     if uneven:
-        plan.notes.append(
-            f"{metric} is compared over the components that both sides of a pair have: on "
-            f"{uneven:,} of {total:,} pairs one side has more. Its values are not those of the run."
-        )
+        plan.notes.append(reason("over_common_components", metric=metric, n=uneven, pairs=total))
 
 
 def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple[Slice, Bools]]:
@@ -268,10 +259,7 @@ def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple
         same = both & (of_a == of_b) & (of_a != NO_PLACE)
         apart = int(np.count_nonzero(both & ~same))
         if apart:
-            notes.append(
-                f"{apart:,} pairs of {a.name} and {b.name} have two values of {name} and stand "
-                "in no slice."
-            )
+            notes.append(reason("in_no_slice", n=apart, a=a.name, b=b.name, field=name))
         if len(known) > MOST_SLICES:
             raise InputError(
                 f"{name}: {len(known)} values are too many to compare by. Choose a field with "

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragstone.has_page import HasPage
+from ragstone.reason import reason
 
 from .ranking import Ranked
 from .verdict import Better, Verdict
@@ -82,11 +83,10 @@ class Comparison:
 
     @property
     def caution(self) -> str | None:
-        """A warning about a verdict that is based on few pairs; otherwise None."""
+        """A warning about a verdict that is based on few pairs, as a reason; otherwise None."""
         if self.verdict in ("cannot_tell", "same") or self.n_pairs >= FEW_PAIRS:
             return None
-        pairs = "1 pair" if self.n_pairs == 1 else f"{self.n_pairs} pairs"
-        return f"from {pairs} only: take it as rough"
+        return reason("few_pairs", n=self.n_pairs)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; absent values are null."""

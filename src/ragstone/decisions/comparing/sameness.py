@@ -12,6 +12,7 @@ from ragstone.errors import InputError
 from ragstone.judgements import ASKS, KINDS, Citation, Critique, Rating
 from ragstone.judges import fingerprint
 from ragstone.metrics import Metric, needed_asks
+from ragstone.reason import reason
 from ragstone.run.forms import Manifest
 from ragstone.run.settings import ChatSettings
 
@@ -41,11 +42,18 @@ class Otherwise:
     second: str
     runs: tuple[str, str]
 
-    def __str__(self) -> str:
-        by = "by " if self.what.endswith(" by") else ""
-        what = self.what.removesuffix(" by")
-        first, second = self.runs
-        return f"{self.metric}: {what} {by}{self.first} in {first}, {by}{self.second} in {second}"
+    def reason(self, code: str = "measured_otherwise") -> str:
+        """All of it as facts."""
+        one, other = self.runs
+        return reason(
+            code,
+            of=self.metric,
+            what=self.what,
+            first=self.first,
+            second=self.second,
+            in_first=one,
+            in_second=other,
+        )
 
 
 def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) -> list[Otherwise]:
@@ -75,32 +83,32 @@ def check_same(first: Scored, second: Scored, metrics: Sequence[str], *, force: 
     """
     found = measured_otherwise(first, second, metrics)
     if not found or force:
-        return [f"compared all the same: {one}." for one in found]
+        return [one.reason("compared_all_the_same") for one in found]
     count = len({one.metric for one in found})
     noun = "metric was" if count == 1 else "metrics were"
-    lines = [
+    listed = [one.reason() for one in found[:MOST_LISTED]]
+    more = [f"… and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []
+    raise InputError(
         f"{count} {noun} measured otherwise in {second.run.path} than in {first.run.path}, so a "
-        "difference may be the judge's or the definition's.",
-        *(f"  {one}" for one in found[:MOST_LISTED]),
-        *([f"  … and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []),
-        f"Evaluate both alike, choose other metrics with {argument('metrics', 'METRIC')}, or "
-        f"compare all the same with {argument('force', True)}.",
-    ]
-    raise InputError("\n".join(lines))
+        "difference may be the judge's or the definition's. Evaluate both alike, choose other "
+        f"metrics with {argument('metrics', 'METRIC')}, or compare all the same with "
+        f"{argument('force', True)}.",
+        notes=[*listed, *more],
+    )
 
 
 def only_one_has(first: Scored, second: Scored) -> list[str]:
-    """A line for each run that has metrics which the other has not."""
+    """A note for each run that has metrics which the other has not."""
     notes = []
     for one, other in ((first, second), (second, first)):
         alone = [name for name in one.metrics if name not in other.metrics]
         if alone:
-            notes.append(f"only {one.run.path} has {', '.join(alone)}: not compared.")
+            notes.append(reason("only_one_has", run=one.run.path, metrics="\n".join(alone)))
     return notes
 
 
 def other_texts(first: Scored, second: Scored) -> list[str]:
-    """A line where questions of the same id are not the same question."""
+    """A note where questions of the same id are not the same question."""
     texts = [
         scored.run.examples(["question_id", "question"])
         .unique("question_id", keep="first")
@@ -116,13 +124,13 @@ def other_texts(first: Scored, second: Scored) -> list[str]:
     count, name = other.row(0)
     if not count:
         return []
-    return [f"{count:,} shared question ids have another question in {second.run.path}: {name}, …"]
+    return [reason("other_questions", n=count, run=second.run.path, first=name)]
 
 
 def version_note(first: Scored, second: Scored) -> list[str]:
-    """A line where the runs were made by different versions."""
+    """A note where the runs were made by different versions."""
     one, other = (scored.run.form.ragstone for scored in (first, second))
-    return [] if one == other else [f"the runs were scored by Ragstone {one} and {other}."]
+    return [] if one == other else [reason("other_version", first=one, second=other)]
 
 
 def measured_by(scored: Scored, name: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ragstone.argument import argument
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
+from ragstone.reason import reason
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -212,7 +213,7 @@ def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[st
     ):
         alone = [name for name in scored.systems if name not in own]
         if alone:
-            notes.append(f"only in {label}, so not compared: system {', '.join(alone)}.")
+            notes.append(reason("systems_not_compared", run=label, systems="\n".join(alone)))
     matches = [
         (
             Side(f"{labels[0]}/{a}", first, a, questions),
@@ -233,7 +234,7 @@ def run_labels(first: Path, second: Path) -> tuple[str, str]:
 
 
 def unpaired(matches: Sequence[Match]) -> list[str]:
-    """In words, which questions only one side of a pair has.
+    """Which questions only one side of a pair has, as notes.
 
     Raises:
         InputError: No pair of systems shares a question.
@@ -241,14 +242,13 @@ def unpaired(matches: Sequence[Match]) -> list[str]:
     if not any((a.there & b.there).any() for a, b in matches):
         a, b = matches[0]
         raise InputError(
-            f"{a.name} and {b.name} share no question, so nothing can be paired.\n"
-            f"  {a.name}: {_named(a, a.there)}\n"
-            f"  {b.name}: {_named(b, b.there)}\n"
+            f"{a.name} and {b.name} share no question, so nothing can be paired. "
             "Questions are paired by question_id; evaluate takes it from another column with "
-            f"{argument('columns', {'question_id': 'COLUMN'})}."
+            f"{argument('columns', {'question_id': 'COLUMN'})}.",
+            notes=[_named(one, one.there, "questions_of") for one in (a, b)],
         )
     notes = {
-        _only_in(one, one.there & ~other.there): None
+        _named(one, one.there & ~other.there, "questions_not_paired"): None
         for match in matches
         for one, other in (match, match[::-1])
         if (one.there & ~other.there).any()
@@ -256,15 +256,10 @@ def unpaired(matches: Sequence[Match]) -> list[str]:
     return list(notes)
 
 
-def _only_in(side: Side, alone: Bools) -> str:
-    return f"only in {side.name}, so not paired: {_named(side, alone)}."
-
-
-def _named(side: Side, chosen: Bools, shown: int = 5) -> str:
+def _named(side: Side, chosen: Bools, code: str, shown: int = 5) -> str:
     found = side.questions.ids.filter(pl.Series(chosen))
-    more = f" and {len(found) - shown:,} more" if len(found) > shown else ""
-    noun = "question" if len(found) == 1 else "questions"
-    return f"{len(found):,} {noun}, {', '.join(_words(side, found.head(shown).to_list()))}{more}"
+    some, more = _words(side, found.head(shown).to_list()), max(0, len(found) - shown)
+    return reason(code, side=side.name, n=len(found), questions="\n".join(some), more=more)
 
 
 def _words(side: Side, ids: Sequence[str]) -> list[str]:

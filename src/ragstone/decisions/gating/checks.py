@@ -11,6 +11,7 @@ from ragstone.decisions.comparing.same_inputs import SameInputs
 from ragstone.decisions.quantity import Quantity, mean_quantity, owing
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, RagstoneError, UnknownName
+from ragstone.reason import reason
 from ragstone.run import Run
 
 from .no_worse import NoWorse, gain, read_no_worse
@@ -117,7 +118,7 @@ def read_checks(
         checks += _no_worse(baseline)
         notes += baseline.notes
     if corrected is not None and baselines:
-        notes.append("no worse than: decided on the judges' own scores; labels do not correct it.")
+        notes.append("no_worse_uncorrected")
     return checks, notes
 
 
@@ -146,10 +147,7 @@ def _required(
                 uncorrected.append(system)
             yield Check(one.text, one.metric, system, one.bar, scale.better, quantity, rows)
         if corrected is not None and uncorrected:
-            notes.append(
-                f"{one.metric}: no labels correct it for {', '.join(uncorrected)}, so it is "
-                "decided on the judges' own scores."
-            )
+            notes.append(reason("uncorrected", of=one.metric, systems="\n".join(uncorrected)))
 
 
 def _no_worse(baseline: NoWorse) -> Iterator[Check]:

@@ -6,7 +6,6 @@ from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
-from ragstone.argument import Notice, argument
 from ragstone.decisions.calibrating.calibrate import corrected_quantities
 from ragstone.decisions.comparing.same_inputs import told
 from ragstone.decisions.quantity import Quantity
@@ -353,7 +352,7 @@ def _why(check: Check, found: Standing, level: float, on: On) -> str:
 def _why_no_value(check: Check) -> str:
     quantity = check.quantity
     if quantity.not_random is not None:
-        return reason(NO_RANDOM_SAMPLE, said=quantity.not_random)
+        return reason(NO_RANDOM_SAMPLE, why=quantity.not_random)
     if quantity.n == quantity.n_missing == quantity.n_undefined == 0:
         return reason("nothing_counted", counted=quantity.counted)
     return reason(
@@ -376,15 +375,10 @@ def _owed(check: Check, turned: str, max_missing: float) -> str:
 def _notes(check: Check, on: On) -> tuple[str, ...]:
     bar, quantity = check.bar, check.quantity
     if quantity.value is not None and quantity.not_random is not None:
-        return (f"labels taken for a random sample, though {quantity.not_random}",)
+        return (reason("taken_for_random", why=quantity.not_random),)
     end = quantity.high if bar.side == "above" else quantity.low
     if on == "interval" and end is not None and bar.at == end:
-        point = argument("on", "point")
-        return (
-            Notice(
-                f"no interval clears {bar.at:g}, the end of the range; {point} decides by the value"
-            ),
-        )
+        return (reason("no_interval_clears", bar=f"{bar.at:g}"),)
     return ()
 
 

@@ -30,6 +30,7 @@ from ragstone.decisions.quantity import End, Quantity
 from ragstone.decisions.scored import Scored, ValueRange
 from ragstone.errors import InputError, UnknownName
 from ragstone.metrics import Composite
+from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.stats import Interval
 from ragstone.stats.comparing.paired import PairedDifference, paired_difference
@@ -121,8 +122,7 @@ def read_no_worse(
         notes += [*version_note(scored, other), *other_texts(scored, other)]
     left = [one for one in scored.metrics if one in other.metrics and over_means(scored, one)]
     if left:
-        notes.append(f"{', '.join(left)}: made of means, so there is no difference question by "
-                     f"question; {text.strip()!r} leaves it out.")  # fmt: skip
+        notes.append(reason("made_of_means", of=", ".join(left), baseline=text.strip()))
     return NoWorse(text.strip(), margin, tuple(matches), metrics, (*notes, *unpaired(matches)))
 
 
@@ -238,11 +238,10 @@ def _comparable(scored: Scored, other: Scored) -> tuple[str, ...]:
 def _check_measured_alike(text: str, scored: Scored, other: Scored, metrics: Sequence[str]) -> None:
     differing = measured_otherwise(other, scored, metrics)
     if differing:
-        lines = "\n".join(f"    {one}" for one in differing)
         raise InputError(
             f"{text!r}: metrics of the same name were judged or defined differently in the two "
-            f"runs.\n{lines}\n"
-            f"    Evaluate {other.run.path} again as {scored.run.path} was."
+            f"runs. Evaluate {other.run.path} again as {scored.run.path} was.",
+            notes=[one.reason() for one in differing],
         )
 
 

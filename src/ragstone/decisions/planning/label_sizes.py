@@ -16,6 +16,7 @@ from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.examples import from_frame
 from ragstone.labels.table import LabelTable
+from ragstone.reason import reason
 from ragstone.stats.correcting.verdict_strata import strata_of
 from ragstone.stats.kish import kish_size
 from ragstone.stats.planning.labels_needed import (
@@ -331,8 +332,10 @@ def _judged(known: Accuracy) -> JudgedRate | None:
 
 
 def _too_few(known: Accuracy, found: LabelsNeeded, assurance: float | None) -> str:
-    often = "" if assurance is None else f" in {100 * assurance:.3g} % of draws"
-    return f"all {known.judged:,} judged rows give ±{found.half_width:.4g}{often}: judge more"
+    often = None if assurance is None else f"{assurance:.5g}"
+    return reason(
+        "all_judged_too_few", n=known.judged, half_width=f"{found.half_width:.4g}", assurance=often
+    )
 
 
 def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTable) -> pl.DataFrame:

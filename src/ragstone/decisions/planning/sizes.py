@@ -11,6 +11,7 @@ from ragstone.argument import argument, call
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored, mean_of
 from ragstone.errors import InputError
+from ragstone.reason import reason
 from ragstone.stats.planning.equivalence import equivalence_margin
 from ragstone.stats.planning.mcnemar_power import (
     mcnemar_detectable,
@@ -36,8 +37,9 @@ ROUNDING = 1e-9
 FEW = 20
 """Questions from which a pilot's variance is more than a guess."""
 
-TOO_FEW = "fewer than two questions have a score"
-NO_VARIATION = "its scores do not vary here"
+TOO_FEW = "fewer_than_two_scored"
+NO_VARIATION = "scores_do_not_vary"
+"""Codes of why nothing can be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,9 +316,9 @@ def _paired_size(
     first: Pilot | None = None
     if pairs["cluster"].n_unique() > 1:
         first = pilot(pairs["difference"].to_numpy(), pairs["cluster"].to_numpy())
-    reason = TOO_FEW if first is None else None if first.cluster_deviation > 0 else NO_VARIATION
+    why = TOO_FEW if first is None else None if first.cluster_deviation > 0 else NO_VARIATION
     record: dict[str, Any] = dict.fromkeys(("pairs", "power_now", "at", "detectable", "margin"))
-    if first is not None and reason is None:
+    if first is not None and why is None:
         at = first.rows if n is None else n
         differing = float((pairs["difference"] != 0).to_numpy().mean())
         plan = _by_mcnemar if exact else _by_sign_flips
@@ -331,7 +333,7 @@ def _paired_size(
             unseen=0.0 if exact or low is None or high is None else high - low,
         )
         if record["detectable"] is None:
-            reason = f"{at:,} questions are too few for any difference"
+            why = reason("too_few_for_any", n=at)
     return PairedSize(
         metric=metric,
         a=a,
@@ -343,7 +345,7 @@ def _paired_size(
         power=power,
         level=level,
         difference=difference,
-        reason=reason,
+        reason=why,
         test="mcnemar_exact" if exact else "sign_flip",
         family=family,
         **record,

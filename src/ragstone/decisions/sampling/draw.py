@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.argument import Notice, argument
+from ragstone.argument import argument
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
+from ragstone.reason import reason
 from ragstone.stats.planning.sampling import (
     Allocation,
     Drawn,
@@ -162,8 +163,7 @@ def draw_sample(
     if metric is not None:
         scored, undefined = _defined(scored, metric)
         if undefined:
-            notes.append(f"{undefined:,} examples for which {metric} is undefined are not drawn: "
-                         "a label of them would tell nothing.")  # fmt: skip
+            notes.append(reason("undefined_not_drawn", n=undefined, metric=metric))
     frame = scored.facets
     if n < 1:
         raise InputError(f"A sample needs at least one example, got {argument('n', n)}.")
@@ -214,8 +214,7 @@ def draw_sample(
         "seed": seed,
     }
     if by == "stratified" and any(one.drawn == 1 < one.there for one in found):
-        notes.append("A stratum of which one unit is drawn cannot tell how much it varies: "
-                     f"take a larger {argument('n')} or fewer strata.")  # fmt: skip
+        notes.append("stratum_of_one")
     return Sample(
         rows=rows,
         strata=found,
@@ -225,7 +224,7 @@ def draw_sample(
         unit=units.noun,
         chances=(float(drawn.probability.min()), float(drawn.probability.max())),
         widths=widths,
-        notes=tuple(map(Notice, notes)),
+        notes=tuple(notes),
     )
 
 
@@ -312,13 +311,9 @@ def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
     taken = widths[0]
     best = min(of, key=lambda by: of[by])
     if not known:
-        yield (
-            "Expected as if the judge erred everywhere alike and told nothing: nobody knows "
-            f"yet where it errs. Labels of a first sample tell: {SAID}."
-        )
+        yield "errors_not_known"
     if of[best] < GAIN * taken.width:
-        less = f"{1 - of[best] / taken.width:.0%}"
-        yield f"For the mean {argument('by', best)} is expected to be {less} narrower."
+        yield reason("narrower_design", by=best, less=f"{1 - of[best] / taken.width:.2f}")
 
 
 def _telling(
@@ -350,10 +345,10 @@ def _telling(
             )
         closeness = spread / most if most else spread
         agreeing = int((spread == 0).sum())
-        notes.append(f"They agree on {agreeing:,} of {len(spread) - spread.null_count():,} "
-                     "examples; these are drawn, too, less often.")  # fmt: skip
+        compared = len(spread) - spread.null_count()
+        notes.append(reason("verdicts_agree", n=agreeing, examples=compared))
     if unknown := closeness.null_count():
-        notes.append(f"{unknown:,} examples without a score to go by count as the least telling.")
+        notes.append(reason("no_score_to_go_by", n=unknown))
     return closeness.fill_null(0.0).to_numpy().astype(np.float64)
 
 

@@ -20,6 +20,7 @@ from ragstone.judgements import ASKS, KINDS, Kind, answered_by, kind_of, told_pe
 from ragstone.judges import HumanJudge
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
 from ragstone.parquet import write_parquet
+from ragstone.reason import reason
 from ragstone.run import Run
 
 from .draw import Sample
@@ -126,9 +127,8 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[RequestedLabel]) -> La
                 bare |= {} if found else {one["example_id"]: None}
     notes = []
     if bare:
-        what = " or ".join(dict.fromkeys(one.unit for one in asked))
-        have = "1 example of the sample has" if len(bare) == 1 else f"{len(bare):,} examples have"
-        notes.append(f"{have} no {what} and so no row.")
+        lacking = dict.fromkeys(one.unit for one in asked)
+        notes.append(reason("no_row", n=len(bare), units="\n".join(lacking)))
     units = [unit for unit in units if unit != "answer"]
     labels = dict.fromkeys(one.label for one in asked)
     columns = dict.fromkeys([*HEAD, *units, *TEXTS, *labels, *TAIL], pl.String())

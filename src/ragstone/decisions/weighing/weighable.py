@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.argument import Notice, argument, marked
+from ragstone.argument import argument
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.metrics import AspectVerdict, Composite, parse_metric
+from ragstone.reason import Reason, reason
 
 from .opinions import JointOpinion
 
@@ -81,41 +82,36 @@ def weighable(
     excluded: dict[str, str] = {}
     fitting = []
     for name in named or scored.metrics:
-        if reason := _unfit(scored, name):
-            excluded[name] = reason
+        if why := _unfit(scored, name):
+            excluded[name] = why
         elif not named and (share := _filled(scored, name, pairs)) < FILLED:
-            excluded[name] = f"it has scores for {share:.0%} of what people judged"
+            excluded[name] = reason("few_scores", share=f"{share:.2f}")
         else:
             fitting.append(name)
     better = {name: scored.scale(name).better for name in fitting}
     wanted = "+" if "+" in better.values() else "-"
     for name in fitting:
         if better[name] != wanted:
-            excluded[name] = (
-                "less is better, so it cannot stand in one composite with the others"
-                if better[name] == "-"
-                else "neither more nor less is better"
-            )
+            excluded[name] = "less_is_better" if better[name] == "-" else "neither_is_better"
     kept = [name for name in fitting if better[name] == wanted]
     if begin and (lost := [name for name in begin if name in excluded]):
-        raise InputError(
-            f"The starting weights cannot be fitted. {reasons({n: excluded[n] for n in lost})}"
-        )
+        why_lost = reasons({name: excluded[name] for name in lost})
+        raise InputError("The starting weights cannot be fitted.", notes=why_lost)
     if not kept:
-        raise InputError(f"No metric is left to weight. {reasons(excluded)}")
+        raise InputError("No metric is left to weight.", notes=reasons(excluded))
     return kept, excluded, 1 if wanted == "+" else -1
 
 
 def _unfit(scored: Scored, name: str) -> str | None:
     metric = scored.metric(name)
     if metric is None:
-        return Notice(f"it is your own and not loaded: {argument('metrics_from', 'FILE')}")
+        return "not_loaded"
     if isinstance(metric, Composite):
-        return "a composite cannot be in another"
+        return "composite_in_composite"
     if isinstance(metric, AspectVerdict):
-        return "critiques stand in no composite"
+        return "critique_in_composite"
     if not scored.of(name)["value"].count():
-        return "it has no score in this run"
+        return "no_score_in_run"
     return None
 
 
@@ -162,6 +158,6 @@ def score_table(
     return table, lacking, int((~full).sum())
 
 
-def reasons(excluded: Mapping[str, str]) -> str:
-    """Why metrics take no part, in words."""
-    return "; ".join(f"{name}: {marked(reason)}" for name, reason in excluded.items()) + "."
+def reasons(excluded: Mapping[str, str]) -> list[str]:
+    """Why metrics take no part, a reason of each."""
+    return [str(Reason.read(why).about(name)) for name, why in excluded.items()]

@@ -13,6 +13,7 @@ from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.has_page import HasPage
 from ragstone.metrics import Composite, parse_metric
+from ragstone.reason import reason
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.simplex import (
     Coefficients,
@@ -188,14 +189,13 @@ def fit_weights(
     same = np.ptp(table.x, axis=0) if opinions.sort == Sort.RATING else np.abs(table.x).max(axis=0)
     varies = np.asarray(same > 0)
     if begin is None:
-        excluded |= {name: "it is the same for both answers of every pair"
-                     if opinions.sort == Sort.PREFERENCE else "it is the same for every example"
+        excluded |= {name: reason("same_for_all", sort=opinions.sort)
                      for name, one in zip(names, varies, strict=True) if not one}  # fmt: skip
         names = [name for name, one in zip(names, varies, strict=True) if one]
         if names and not varies.all():
             table, left_out, n_left_out = score_table(scored, names, pairs, turn)
     if not names:
-        raise InputError(f"No metric is left to weight. {reasons(excluded)}")
+        raise InputError("No metric is left to weight.", notes=reasons(excluded))
     if len(np.unique(table.cluster)) < FEWEST:
         raise InputError(
             "All opinions are about one question, so none can be held out to test whether the "
@@ -331,16 +331,16 @@ def _gain(gains: Floats, cluster: NDArray[np.int64], level: float) -> tuple[floa
 def _verdict(
     sort: Sort, rounded: Floats | None, interval: Interval | None, start: str
 ) -> tuple[Kept, str]:
-    what = "equal weights" if start == EQUAL else f"the weights of {start}"
+    of = None if start == EQUAL else start
     if rounded is None:
-        return "start", f"no metric goes with people's {sort}s, so {what} stay"
+        return "start", reason("nothing_goes_with_people", sort=sort, start=of)
     if interval is None:
-        return "start", f"on no question do the fitted weights foretell otherwise, so {what} stay"
+        return "start", reason("never_foretold_otherwise", start=of)
     if interval.low > 0:
-        return "fitted", f"the gain over {what} clears 0 on questions they were not fitted on"
+        return "fitted", reason("gain_clears_zero", start=of)
     if interval.high < 0:
-        return "start", f"they do worse on questions they were not fitted on, so {what} stay"
-    return "start", f"the interval of the gain holds 0, so {what} stay"
+        return "start", reason("worse_when_held_out", start=of)
+    return "start", reason("gain_holds_zero", start=of)
 
 
 def _rounded(weights: Floats | None) -> Floats | None:

@@ -32,6 +32,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
+from ragstone.report.words import words
 from ragstone.stats import Interval as Ends
 from ragstone.stats.judging.threshold import Threshold
 
@@ -108,15 +109,15 @@ def _not_random(found: "Calibration") -> Iterator[Section]:
     same: dict[str, dict[str, None]] = {}
     for one in found.not_random:
         where = f"{one.metric} ({', '.join(one.group.values()) or 'all'})"
-        same.setdefault("; ".join(one.differences), {})[where] = None
-    words = "; ".join(f"{why}, p < .001: {', '.join(where)}" for why, where in same.items())
+        same.setdefault("; ".join(map(words, one.differences)), {})[where] = None
+    told = "; ".join(f"{why}, p < .001: {', '.join(where)}" for why, where in same.items())
     follows = (
         f"Corrected all the same, as {argument('assume_random', True)} says."
         if found.assume_random
         else f"So nothing of these is corrected. {call('draw_sample')} draws what to label, with "
         f"its chances; {argument('assume_random', True)} corrects all the same."
     )
-    first = (strong("The labels are no random sample: ", "bad"), words)
+    first = (strong("The labels are no random sample: ", "bad"), told)
     yield section(Paragraphs((first, follows)))
 
 

@@ -208,7 +208,7 @@ def _below(one: Decided) -> Iterator[str]:
         yield words(one.reason)
     if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason is not None:
         yield f"no number of {one.counted} is known to decide it: {words(one.n_needed_reason)}"
-    yield from one.notes
+    yield from map(words, one.notes)
 
 
 def _small_print(result: GateResult) -> Iterator[Note]:

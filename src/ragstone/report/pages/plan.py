@@ -33,6 +33,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
+from ragstone.report.words import words
 from ragstone.stats import wilson
 
 METHODS = {
@@ -168,7 +169,7 @@ def _mean(one: MeanSize, *, clustered: bool) -> Iterator[Cell]:
     if clustered:
         yield Number(one.design_effect, 2)
     if one.questions is None or one.rows is None:
-        yield from (Why("unknown", one.reason or "–"), None, None)
+        yield from (Why("unknown", words(one.reason or "–")), None, None)
         return
     yield Count(one.questions, strong=True)
     lacking = one.questions - one.questions_now
@@ -200,7 +201,7 @@ def _pair(one: PairedSize, *, asked: bool) -> Iterator[Cell]:
     yield Number(one.deviation)
     yield Count(one.pairs_now)
     if one.detectable is None:
-        yield Why("unknown", one.reason or "–")
+        yield Why("unknown", words(one.reason or "–"))
         yield from [None] * (3 if asked else 1)
         return
     yield Number(one.detectable, sign="±", strong=not asked)
@@ -228,7 +229,7 @@ def _labels(found: LabelSize) -> Table:
     """With the judge's help and without, beside each other."""
     most = max(found.labels or 0, found.labels_only)
     if found.labels is None:
-        why = Why("unknown", found.reason or "–")
+        why = Why("unknown", words(found.reason or "–"))
         rows = [Row((Phrase("too few", "caution"), why, None))]
     else:
         answers = strong(_answers(found.labels, found.questions))

@@ -25,6 +25,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
+from ragstone.report.words import words
 
 SHOWN_STRATA = 30
 
@@ -140,7 +141,7 @@ def _annotators(sample: Sample, sheet: LabelSheet) -> Table:
 
 
 def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]:
-    yield from (*sample.notes, *sheet.notes)
+    yield from map(words, (*sample.notes, *sheet.notes))
     settings = sample.settings
     least, most = sample.chances
     if settings["by"] in ("near-threshold", "disagreement", "error") and most > least * 1.005:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ragstone.argument import argument, call, marked
+from ragstone.argument import argument, call
 from ragstone.decisions.weighing.opinions import Sort
 from ragstone.decisions.weighing.weights import EQUAL, Fit, FittedWeights, Weight
 from ragstone.report.figures import counted
@@ -26,6 +26,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
+from ragstone.report.words import words
 
 SURE, UNSURE, BEYOND = 0, 1, 5
 """How the parts of a bar look."""
@@ -105,7 +106,7 @@ def _settled(found: FittedWeights) -> Iterator[Note]:
     kept = found.kept == "fitted"
     tone: Tone = "good" if kept else "caution"
     word = "the fitted weights" if kept else "the starting weights"
-    yield Note("keep", (strong(word, tone), f": {found.why}."))
+    yield Note("keep", (strong(word, tone), f": {words(found.why)}."))
     given = (argument("run", found.run), argument("metrics", found.composite))
     yield Note("use", call("rescore", *given))
 
@@ -116,7 +117,7 @@ def _small_print(found: FittedWeights) -> Iterator[Note]:
         said = f"{counted(found.n_left_out, _noun(found))} for want of a score: {lacking}"
         yield Note("left out", said)
     yield from (
-        Note("no part", f"{name}: {marked(reason)}") for name, reason in found.excluded.items()
+        Note("no part", f"{name}: {words(reason)}") for name, reason in found.excluded.items()
     )
     yield Note("folds", f"{found.folds} of whole questions, seed {found.seed}")
 

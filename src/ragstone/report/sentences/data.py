@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from ragstone.argument import argument
 
-from .facts import Facts, Sentence, and_more, count, counted, several
+from .facts import Facts, Sentence, and_more, count, counted, plain, several
 
 
 def _lists_spelled(facts: Facts) -> str:
@@ -78,7 +78,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "alias": lambda facts: f"{facts['alias']} is {facts['metric']} here: {facts['meaning']}.",
     "not_the_metric": _not_the_metric,
     "ratings": _ratings,
-    "no_single_values": lambda _: "left out, no single values.",
+    "no_single_values": plain("left out, no single values."),
     "free_text": lambda facts: (
         f"left out, more than {facts['most']} different texts, or long ones."
     ),
@@ -89,12 +89,12 @@ SENTENCES: Mapping[str, Sentence] = {
         f"{count(facts)} of {count(facts, 'rows')} rows "
         f"{'holds' if facts['n'] == '1' else 'hold'} no label."
     ),
-    "labels_by_system": lambda _: "ids repeat over systems: a label is of the example ID/SYSTEM.",
+    "labels_by_system": plain("ids repeat over systems: a label is of the example ID/SYSTEM."),
     "two_labels_of_one": _two_labels,
     "labels_not_used": _labels_not_used,
     # Why a label that nobody discarded does not count.
-    "two_labels": lambda _: "two labels by one annotator",
-    "same_twice": lambda _: "the same label twice",
-    "no_example": lambda _: "no such example",
-    "no_context": lambda _: "no such context",
+    "two_labels": plain("two labels by one annotator"),
+    "same_twice": plain("the same label twice"),
+    "no_example": plain("no such example"),
+    "no_context": plain("no such context"),
 }

@@ -24,6 +24,11 @@ def counted(facts: Facts, noun: str, name: str = "n") -> str:
     return f"{count(facts, name)} {noun}{'' if facts[name] == '1' else 's'}"
 
 
+def plain(said: str) -> Sentence:
+    """What a code without facts says."""
+    return lambda _: said
+
+
 def several(facts: Facts, name: str) -> list[str]:
     """A fact of several lines; none where it is not there."""
     return facts[name].split("\n") if facts.get(name) else []
