@@ -14,7 +14,7 @@ from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.problem import Problem, shown
 from ragstone.judgements import KINDS
 
-from .words import in_words
+from .words import in_words, yes_or_no
 
 PARTS = {
     "id": tuple(squash(name) for name in NAMES["id"]),
@@ -247,6 +247,7 @@ def _probability(cell: object, problems: list[Problem]) -> float | None:
 def _discarded(cell: object) -> str | None:
     """Why a row does not count; a bare yes is no reason, but it counts."""
     said = in_words(cell) if isinstance(cell, (bool, int, float, str)) else None
-    if said is None or said.value == "" or said.number == 0:
+    number = yes_or_no(said)
+    if said is None or said.value == "" or number == 0:
         return None
-    return DISCARDED if said.number == 1 else said.value
+    return DISCARDED if number == 1 else said.value

@@ -22,12 +22,11 @@ from ragstone.metrics import Metric, alias_note, parse_metric
 from ragstone.metrics.correctness import OUTCOMES
 
 from .given import kinds_of_labels, named_by_user, unit_kind
-from .words import LabelValue, in_words, number_in_words
+from .words import LabelValue, in_words, number_in_words, yes_or_no
 
 About = Literal["answer", "context", "proposition", "anything"]
 
 YES_OR_NO = "yes, no, 0, 1, true or false"
-YES_NO = {"yes": 1.0, "no": 0.0}
 NOT_THE_METRIC = "not_the_metric"
 """The code of a column that has a metric's name and not its values."""
 OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
@@ -209,15 +208,10 @@ def _word(words: Sequence[str], cell: object, said: LabelValue | None) -> LabelV
 
 
 def _truth(cell: object, said: LabelValue | None) -> LabelValue:
-    number = _yes_or_no(said)
+    number = yes_or_no(said)
     if number not in (0, 1):
         raise NoLabel(YES_OR_NO, shown(cell))
     return LabelValue("true" if number else "false", number)
-
-
-def _yes_or_no(said: LabelValue | None) -> float | None:
-    """The number of a label, of which yes is 1 and no 0; None where it is another word."""
-    return None if said is None else YES_NO.get(said.value.lower(), said.number)
 
 
 def _of_metric(name: Name, cell: object, said: LabelValue | None) -> LabelValue:
@@ -235,7 +229,7 @@ def _of_metric(name: Name, cell: object, said: LabelValue | None) -> LabelValue:
     low, high = metric.range.low, metric.range.high
     if metric.range.rate:
         return _truth(cell, said)
-    number = _yes_or_no(said) if (low, high) == (0, 1) else said.number
+    number = yes_or_no(said) if (low, high) == (0, 1) else said.number
     if number is None or not low <= number <= high:
         raise NoLabel(_between(low, high), shown(cell) if number is None else said.value)
     return said if number == said.number else LabelValue(number_in_words(number), number)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 LARGEST_WHOLE = 2**53
 NAMED_TRUTHS = {"true": True, "false": False}
+YES_NO = {"yes": 1.0, "no": 0.0}
 
 
 class LabelValue(NamedTuple):
@@ -56,6 +57,11 @@ def number_said(value: float) -> LabelValue | None:
     except OverflowError:
         return None
     return LabelValue(number_in_words(number), number + 0.0) if isfinite(number) else None
+
+
+def yes_or_no(said: LabelValue | None) -> float | None:
+    """The number of a label, of which yes is 1 and no 0; None where it is another word."""
+    return None if said is None else YES_NO.get(said.value.lower(), said.number)
 
 
 def plain_value(value: str, number: float | None) -> bool | int | float | str:
