@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.decisions.sampling.draw import Sample, SampleStratum
+from ragstone.decisions.sampling.designs import SampleStratum
+from ragstone.decisions.sampling.draw import Sample, SampleSettings
 from ragstone.decisions.sampling.expected_width import ExpectedWidth
 from ragstone.decisions.sampling.label_sheet import LabelSheet, RequestedLabel
 from ragstone.report.page import Bar, Count, Number, Page, RowName, quiet
@@ -14,8 +15,9 @@ from ragstone.report.pages.sample import sample_page
 from ragstone.report.render.terminal import as_text
 
 SETTINGS: dict[str, Any] = {
-    "by": "random", "metric": "hit", "threshold": 0.5, "others": [], "strata_of": ["verdict"],
-    "allocation": "equal", "run": "runs/a", "seed": 3, "annotators": [], "overlap": 0.0,
+    "by": "random", "metric": "hit", "threshold": 0.5, "others": (), "strata_of": ("verdict",),
+    "allocation": "equal", "run": "runs/a", "seed": 3, "annotators": (),
+    "overlap": 0.0, "cluster": None,
 }  # fmt: skip
 
 
@@ -30,7 +32,8 @@ def sample(annotators: list[list[str]] | None = None, **known: Any) -> Sample:
         schema_overrides={"annotators": pl.List(pl.String)},
     )
     facts: dict[str, Any] = {
-        "rows": rows, "strata": (), "settings": SETTINGS | known.pop("settings", {}),
+        "rows": rows, "strata": (),
+        "settings": SampleSettings(**(SETTINGS | known.pop("settings", {}))),
         "examples": 1200, "questions": None, "unit": "examples", "chances": (0.5, 0.5),
         "widths": (), "notes": (),
     }  # fmt: skip

@@ -1,57 +1,62 @@
 """Sampling: which examples of a run people should label, and how likely each was to be drawn."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.argument import argument
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.reason import reason
-from ragstone.stats.planning.sampling import (
-    Allocation,
-    Drawn,
-    allocate,
-    draw_random,
-    draw_stratified,
-    draw_systematic,
-    inclusion_probabilities,
-)
+from ragstone.stats.planning.sampling import Allocation
 
 from .annotators import shared_out
-from .disagreement import among_votes, between_runs
-from .expected_width import ExpectedWidth, expected_errors, expected_widths
-from .strata import VERDICT, check_threshold, deviations, stratum_names
+from .designs import (
+    By,
+    DrawnUnits,
+    RunUnits,
+    SampleDesign,
+    SampleStratum,
+    check_design,
+    draw_units,
+    units_of,
+    widths_of,
+    without_undefined,
+)
+from .expected_width import ExpectedWidth
 
-By = Literal["random", "stratified", "near-threshold", "disagreement", "error"]
-WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement", "error")
 GAIN = 0.98
 """Widths that are nearer to each other than this are as good as the same."""
 
-EMPHASIS = 10.0
-"""How much likelier the most telling example is than the least; none has no chance at all."""
-
-SAID = argument("people", "FILE")
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
-class SampleStratum:
-    """A part of the run that is drawn from by itself; units are examples or whole questions."""
+class SampleSettings:
+    """How a sample is drawn: the same settings give the same sample.
 
-    name: str
-    there: int
-    drawn: int
+    What a way of drawing does not go by is None or empty.
+    """
 
-    @property
-    def probability(self) -> float:
-        """Of each unit."""
-        return self.drawn / self.there
+    run: str
+    by: By
+    metric: str | None
+    threshold: float | None
+    strata_of: tuple[str, ...]
+    allocation: Allocation | None
+    others: tuple[str, ...]
+    cluster: str | None
+    annotators: tuple[str, ...]
+    overlap: float
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +82,7 @@ class Sample:
 
     rows: pl.DataFrame
     strata: tuple[SampleStratum, ...]
-    settings: Mapping[str, Any]
+    settings: SampleSettings
     examples: int
     questions: int | None
     unit: str
@@ -99,7 +104,7 @@ class Sample:
             for one in self.strata
         ]  # fmt: skip
         return {
-            **self.settings,
+            **self.settings.to_dict(),
             "examples": self.examples,
             "n": self.rows.height,
             "questions": self.questions,
@@ -158,151 +163,61 @@ def draw_sample(
         UnknownName: The run does not have such a metric.
     """
     metric = None if metric is None else known_metric(scored, metric)
-    _check(by, metric, threshold, strata, others, people, scored)
-    notes = list[str]()
-    if metric is not None:
-        scored, undefined = _defined(scored, metric)
-        if undefined:
-            notes.append(reason("undefined_not_drawn", n=undefined, metric=metric))
-    frame = scored.facets
-    if n < 1:
-        raise InputError(f"A sample needs at least one example, got {argument('n', n)}.")
+    asked = SampleDesign(
+        scored, n, by, metric, threshold, strata, allocation, others, people, whole_questions
+    )
+    check_design(asked)
+    design, undefined = without_undefined(asked)
+    units = units_of(design)
     rng = np.random.default_rng(seed)
-    units = _Units.of(frame, scored.cluster if whole_questions else None)
-    if n > units.size:
-        has = f"{units.size:,} {units.noun}"
-        raise InputError(f"{argument('n', n)} is more than {scored.run.path} has: {has}.")
-    found: tuple[SampleStratum, ...] = ()
-    names: list[str | None] = [None] * len(frame)
-    errors = None if metric is None else expected_errors(scored, metric, people)
-    if by == "random":
-        drawn = draw_random(units.size, n, rng)
-    elif by == "stratified":
-        known = stratum_names(scored, metric, threshold, strata)
-        drawn, found = _stratified(scored, units, known, n, allocation, metric, rng)
-        names = list(known)
-    else:
-        if by == "error":
-            assert errors is not None
-            weights = _floored(units.mean(errors))
-        else:
-            telling = _telling(scored, by, metric, threshold, others, notes)
-            weights = EMPHASIS ** units.mean(telling)
-        drawn = draw_systematic(inclusion_probabilities(weights, n), rng)
-    widths: tuple[ExpectedWidth, ...] = ()
-    if metric is not None and errors is not None and not whole_questions and errors.any():
-        chances: dict[str, Floats] = {by: drawn.probability}
-        chances |= _plain_designs(scored, metric, threshold, n)
-        if people is not None:
-            chances["error"] = inclusion_probabilities(_floored(errors), n)
-        widths = expected_widths(errors, chances)
-        notes += _advice(widths, known=people is not None)
-    picked = rng.permutation(drawn.picked)
+    found = draw_units(design, units, rng)
+    widths = widths_of(design, found.drawn)
+    picked = rng.permutation(found.drawn.picked)
     who = shared_out(len(picked), annotators, overlap, rng)
-    rows = _rows(frame, units, drawn, picked, names, who)
-    settings = {
-        "run": str(scored.run.path),
-        "by": by,
-        "metric": metric,
-        "threshold": threshold if metric is not None and by != "random" else None,
-        "strata_of": list(strata) if by == "stratified" else [],
-        "allocation": allocation if by == "stratified" else None,
-        "others": [str(one.run.path) for one in others],
-        "cluster": scored.cluster if whole_questions else None,
-        "annotators": list(annotators),
-        "overlap": overlap if len(annotators) > 1 else 0.0,
-        "seed": seed,
-    }
-    if by == "stratified" and any(one.drawn == 1 < one.there for one in found):
-        notes.append("stratum_of_one")
+    chances = found.drawn.probability
     return Sample(
-        rows=rows,
-        strata=found,
-        settings=settings,
-        examples=len(frame),
+        rows=_rows(design.scored.facets, units, found, picked, who),
+        strata=found.strata,
+        settings=_settings(design, annotators, overlap, seed),
+        examples=len(design.scored.facets),
         questions=len(picked) if whole_questions else None,
         unit=units.noun,
-        chances=(float(drawn.probability.min()), float(drawn.probability.max())),
+        chances=(float(chances.min()), float(chances.max())),
         widths=widths,
-        notes=tuple(notes),
+        notes=tuple(_notes(design, undefined, found, widths)),
     )
 
 
-def _defined(scored: Scored, metric: str) -> tuple[Scored, int]:
-    """The run without the examples for which a metric is undefined, and how many these are."""
-    out = scored.of(metric).filter(pl.col("status") == "undefined")["example_id"]
-    if len(out) == len(scored.facets):
-        raise InputError(f"{metric} is undefined for every example of {scored.run.path}.")
-    return scored.without(out), len(out)
+def _settings(
+    design: SampleDesign, annotators: Sequence[str], overlap: float, seed: int
+) -> SampleSettings:
+    stratified = design.by == "stratified"
+    by_score = design.metric is not None and design.by != "random"
+    return SampleSettings(
+        run=str(design.scored.run.path),
+        by=design.by,
+        metric=design.metric,
+        threshold=design.threshold if by_score else None,
+        strata_of=tuple(design.strata) if stratified else (),
+        allocation=design.allocation if stratified else None,
+        others=tuple(str(one.run.path) for one in design.others),
+        cluster=design.scored.cluster if design.whole_questions else None,
+        annotators=tuple(annotators),
+        overlap=overlap if len(annotators) > 1 else 0.0,
+        seed=seed,
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """What is drawn: examples, or clusters with all theirs. ``place`` is each example's unit."""
-
-    place: NDArray[np.int64]
-    size: int
-    noun: str
-
-    @classmethod
-    def of(cls, frame: pl.DataFrame, cluster: str | None) -> "_Units":
-        """Whole values of the cluster field, or without one examples."""
-        if cluster is None:
-            return cls(np.arange(len(frame)), len(frame), "examples")
-        names = frame["cluster"].unique(maintain_order=True)
-        codes = dict(zip(names, range(len(names)), strict=True))
-        noun = "questions" if cluster == "question_id" else f"values of {cluster}"
-        return cls(np.array([codes[one] for one in frame["cluster"]]), len(names), noun)
-
-    def mean(self, values: Floats) -> Floats:
-        return np.bincount(self.place, weights=values) / np.bincount(self.place)
-
-
-def _check(
-    by: By,
-    metric: str | None,
-    threshold: float,
-    strata: Sequence[str],
-    others: Sequence[Scored],
-    people: pl.DataFrame | None,
-    scored: Scored,
-) -> None:
-    if by not in WAYS:
-        raise UnknownName("way of sampling", by, WAYS, hint=f"There are {', '.join(WAYS)}.")
-    if metric is not None and by == "near-threshold":
-        check_threshold(scored, metric, threshold)
-    faults = []
-    if by == "stratified" and not strata:
-        strata_of = argument("strata", "FIELD"), argument("strata", VERDICT)
-        faults.append(f"{argument('by', by)} needs {' or '.join(strata_of)}")
-    if by != "stratified" and strata:
-        faults.append(f"{argument('strata')} goes with {argument('by', 'stratified')}")
-    if by != "disagreement" and others:
-        faults.append(f"{argument('others')} goes with {argument('by', 'disagreement')}")
-    if by == "error" and people is None:
-        faults.append(f"{argument('by', by)} goes by what people said of a first sample: {SAID}")
-    if metric is None and (VERDICT in strata or by in ("near-threshold", "disagreement", "error")):
-        what = argument("strata", VERDICT) if VERDICT in strata else argument("by", by)
-        faults.append(f"{what} needs {argument('metric', 'METRIC')}")
-    if faults:
-        raise InputError(f"The sample cannot be drawn: {'; '.join(faults)}.")
-
-
-def _floored(errors: Floats) -> Floats:
-    """No example less likely than a tenth of the likeliest: an error may be there unseen."""
-    return np.asarray(np.maximum(errors, errors.max() / EMPHASIS))
-
-
-def _plain_designs(scored: Scored, metric: str, threshold: float, n: int) -> dict[str, Floats]:
-    """The chances that other designs of as many examples would give, to compare with."""
-    rows = len(scored.facets)
-    values = scored.of(metric)["value"]
-    distance = (values - threshold).abs()
-    near = (1 - distance / (distance.max() or 1.0)).fill_null(0.0).to_numpy()
-    return {
-        "random": np.full(rows, n / rows),
-        "near-threshold": inclusion_probabilities(EMPHASIS**near, n),
-    }
+def _notes(
+    design: SampleDesign, undefined: int, found: DrawnUnits, widths: Sequence[ExpectedWidth]
+) -> Iterator[str]:
+    if undefined:
+        yield reason("undefined_not_drawn", n=undefined, metric=design.metric)
+    yield from found.notes
+    if widths:
+        yield from _advice(widths, known=design.people is not None)
+    if any(one.drawn == 1 < one.there for one in found.strata):
+        yield "stratum_of_one"
 
 
 def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
@@ -316,86 +231,14 @@ def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
         yield reason("narrower_design", by=best, less=f"{1 - of[best] / taken.width:.2f}")
 
 
-def _telling(
-    scored: Scored,
-    by: By,
-    metric: str | None,
-    threshold: float,
-    others: Sequence[Scored],
-    notes: list[str],
-) -> Floats:
-    """How much a label of each example tells, from 0 to 1; 0 where nothing is known."""
-    assert metric is not None
-    if by == "near-threshold":
-        values = scored.of(metric)["value"]
-        distance = (values - threshold).abs()
-        farthest = distance.max()
-        if farthest is None:
-            raise InputError(
-                f"{metric} has no value in {scored.run.path}, so no score is near the threshold."
-            )
-        closeness = 1 - distance / farthest if farthest else distance * 0 + 1
-    else:
-        spread = between_runs(scored, others, metric) if others else among_votes(scored, metric)
-        most = spread.max()
-        if most is None:
-            raise InputError(
-                f"No example has two verdicts on {metric} to compare, in "
-                f"{', '.join(str(one.run.path) for one in (scored, *others))}."
-            )
-        closeness = spread / most if most else spread
-        agreeing = int((spread == 0).sum())
-        compared = len(spread) - spread.null_count()
-        notes.append(reason("verdicts_agree", n=agreeing, examples=compared))
-    if unknown := closeness.null_count():
-        notes.append(reason("no_score_to_go_by", n=unknown))
-    return closeness.fill_null(0.0).to_numpy().astype(np.float64)
-
-
-def _stratified(
-    scored: Scored,
-    units: _Units,
-    names: Sequence[str],
-    n: int,
-    allocation: Allocation,
-    metric: str | None,
-    rng: np.random.Generator,
-) -> tuple[Drawn, tuple[SampleStratum, ...]]:
-    known = sorted(set(names))
-    codes = {name: code for code, name in enumerate(known)}
-    of_rows = np.array([codes[name] for name in names])
-    place = np.zeros(units.size, dtype=np.int64)
-    place[units.place] = of_rows
-    split = len(set(units.place[place[units.place] != of_rows].tolist()))
-    if split:
-        raise InputError(
-            f"{split:,} {units.noun} have examples in several strata, so they cannot be drawn "
-            f"whole. Stratify by a field that all examples of one share, or leave out "
-            f"{argument('whole_questions')}."
-        )
-    sizes = np.bincount(place)
-    if len(known) > n:
-        raise InputError(
-            f"There are {len(known):,} strata, and each needs a draw: "
-            f"{argument('n', len(known))} at least, or fewer strata."
-        )
-    spread = None
-    if allocation == "neyman":
-        spread = deviations(scored, metric, units.place, place, len(known))
-    wanted = allocate(sizes, n, allocation, deviations=spread)
-    drawn = draw_stratified(place, wanted, rng)
-    strata = zip(known, sizes.tolist(), wanted.tolist(), strict=True)
-    return drawn, tuple(SampleStratum(*one) for one in strata)
-
-
 def _rows(
     frame: pl.DataFrame,
-    units: _Units,
-    drawn: Drawn,
+    units: RunUnits,
+    found: DrawnUnits,
     picked: NDArray[np.int64],
-    names: Sequence[str | None],
     who: Sequence[Sequence[str]],
 ) -> pl.DataFrame:
+    names = found.names or [None] * len(frame)
     order = np.full(units.size, -1)
     order[picked] = np.arange(len(picked))
     turn = order[units.place]
@@ -403,7 +246,7 @@ def _rows(
         frame.select("example_id", "question_id", "system")
         .with_columns(
             pl.Series("stratum", names, pl.String),
-            pl.Series("inclusion_probability", drawn.probability[units.place]),
+            pl.Series("inclusion_probability", found.drawn.probability[units.place]),
             pl.Series("turn", turn),
         )
         .filter(pl.col("turn") >= 0)

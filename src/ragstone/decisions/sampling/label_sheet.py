@@ -116,7 +116,7 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[RequestedLabel]) -> La
     seen = _texts_shown(asked)
     rows = []
     bare: dict[str, None] = {}
-    for annotator in sample.settings["annotators"] or ("",):
+    for annotator in sample.settings.annotators or ("",):
         for one, stratum in zip(drawn.iter_rows(named=True), strata, strict=True):
             if annotator in one["annotators"]:
                 head = {"id": one["example_id"], "annotator": annotator or None,

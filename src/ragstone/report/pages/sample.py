@@ -42,11 +42,11 @@ def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> Page:
             blocks.append(Paragraphs((quiet(f"and {hidden:,} more, with --json"),)))
     if sample.widths:
         blocks.append(_widths(sample))
-    if sample.settings["annotators"]:
+    if sample.settings.annotators:
         blocks.append(_annotators(sample, sheet))
     blocks.append(Paragraphs(tuple(map(quiet, _notes(sample, sheet, out)))))
     return Page(
-        "sample", str(sample.settings["run"]), (section(*blocks),),
+        "sample", sample.settings.run, (section(*blocks),),
         record=lambda: {**sample.to_dict(), "labels": sheet.labels, "out": out},
     )  # fmt: skip
 
@@ -59,8 +59,8 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note
         unit = _one(sample.unit) if sample.questions == 1 else sample.unit
         units = f", {sample.questions:,} {whole}{unit}"
     yield Note("drawn", (strong(f"{sample.rows.height:,} of {sample.examples:,} examples"), units))
-    yield Note("from", str(settings["run"]))
-    yield Note("by", f"{_way(sample)}; seed {settings['seed']}")
+    yield Note("from", settings.run)
+    yield Note("by", f"{_way(sample)}; seed {settings.seed}")
     low, high = sample.chances
     chance = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
     yield Note("chance", f"{chance}, kept beside each row as inclusion_probability")
@@ -75,17 +75,17 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note
 def _way(sample: Sample) -> str:
     """How examples were drawn."""
     settings = sample.settings
-    by = str(settings["by"])
+    by = settings.by
     match by:
         case "near-threshold":
-            return f"{by}: {settings['metric']} near {settings['threshold']:g}"
+            return f"{by}: {settings.metric} near {settings.threshold:g}"
         case "error":
-            return f"{by}: {settings['metric']}, where the judge is expected to err"
+            return f"{by}: {settings.metric}, where the judge is expected to err"
         case "disagreement":
-            others = ", ".join(settings["others"]) or "the votes in the run"
-            return f"{by} about {settings['metric']}, by {others}"
+            others = ", ".join(settings.others) or "the votes in the run"
+            return f"{by} about {settings.metric}, by {others}"
         case "stratified":
-            return f"{by} by {', '.join(settings['strata_of'])}, {settings['allocation']}"
+            return f"{by} by {', '.join(settings.strata_of)}, {settings.allocation}"
     return by
 
 
@@ -127,7 +127,7 @@ def _widths(sample: Sample) -> Table:
 
 
 def _annotators(sample: Sample, sheet: LabelSheet) -> Table:
-    names = sample.settings["annotators"]
+    names = sample.settings.annotators
     given = list(sample.rows["annotators"])
     counts = Counter(name for ones in given for name in ones)
     shared = sum(len(ones) == len(names) > 1 for ones in given)
@@ -144,7 +144,7 @@ def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]
     yield from map(words, (*sample.notes, *sheet.notes))
     settings = sample.settings
     least, most = sample.chances
-    if settings["by"] in ("near-threshold", "disagreement", "error") and most > least * 1.005:
+    if settings.by in ("near-threshold", "disagreement", "error") and most > least * 1.005:
         yield (
             f"The most telling {_one(sample.unit)} was {most / least:.3g} times as likely as the "
             "least."
@@ -154,12 +154,12 @@ def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]
             f"Chances differ, so for a mean of all the labels count as {sample.effective:,.0f} "
             "drawn at random."
         )
-    if len(settings["annotators"]) > 1 and not settings["overlap"]:
+    if len(settings.annotators) > 1 and not settings.overlap:
         yield "Nobody labels what another does, so agreement cannot be measured: --overlap 0.2."
     if out is None:
         yield "Nothing was written: --out sheet.csv makes the sheet to fill in."
     else:
-        calibrate = f"ragstone calibrate {settings['run']} --labels {out}"
+        calibrate = f"ragstone calibrate {settings.run} --labels {out}"
         yield f"Fill in the empty columns, then: {calibrate}"
 
 

@@ -1,0 +1,277 @@
+"""Designs: the ways in which units of a run are drawn, and how likely each of them makes a unit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.argument import argument
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError, UnknownName
+from ragstone.reason import reason
+from ragstone.stats.planning.sampling import (
+    Allocation,
+    Drawn,
+    allocate,
+    draw_random,
+    draw_stratified,
+    draw_systematic,
+    inclusion_probabilities,
+)
+
+from .disagreement import among_votes, between_runs
+from .expected_width import ExpectedWidth, expected_errors, expected_widths
+from .strata import VERDICT, check_threshold, deviations, stratum_names
+
+By = Literal["random", "stratified", "near-threshold", "disagreement", "error"]
+WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement", "error")
+
+EMPHASIS = 10.0
+"""How much likelier the most telling example is than the least; none has no chance at all."""
+
+SAID = argument("people", "FILE")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleStratum:
+    """A part of the run that is drawn from by itself; units are examples or whole questions."""
+
+    name: str
+    there: int
+    drawn: int
+
+    @property
+    def probability(self) -> float:
+        """Of each unit."""
+        return self.drawn / self.there
+
+
+@dataclass(frozen=True, eq=False)
+class SampleDesign:
+    """What is drawn from a run, how and by what; see ``draw_sample``."""
+
+    scored: Scored
+    n: int
+    by: By
+    metric: str | None
+    threshold: float
+    strata: Sequence[str]
+    allocation: Allocation
+    others: Sequence[Scored]
+    people: pl.DataFrame | None
+    whole_questions: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RunUnits:
+    """What is drawn: examples, or clusters with all theirs. ``place`` is each example's unit."""
+
+    place: NDArray[np.int64]
+    size: int
+    noun: str
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, cluster: str | None) -> "RunUnits":
+        """Whole values of the cluster field, or without one examples."""
+        if cluster is None:
+            return cls(np.arange(len(frame)), len(frame), "examples")
+        names = frame["cluster"].unique(maintain_order=True)
+        codes = dict(zip(names, range(len(names)), strict=True))
+        noun = "questions" if cluster == "question_id" else f"values of {cluster}"
+        return cls(np.array([codes[one] for one in frame["cluster"]]), len(names), noun)
+
+    def mean(self, values: Floats) -> Floats:
+        """Of each unit the mean of its examples."""
+        return np.bincount(self.place, weights=values) / np.bincount(self.place)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnUnits:
+    """The units that were drawn, the strata they come from with each example's, and remarks."""
+
+    drawn: Drawn
+    strata: tuple[SampleStratum, ...] = ()
+    names: Sequence[str | None] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def check_design(design: SampleDesign) -> None:
+    """Refuse arguments that do not fit together, all at once.
+
+    Raises:
+        InputError: Which of them.
+        UnknownName: There is no such way of sampling.
+    """
+    by, metric, strata = design.by, design.metric, design.strata
+    if by not in WAYS:
+        raise UnknownName("way of sampling", by, WAYS, hint=f"There are {', '.join(WAYS)}.")
+    if metric is not None and by == "near-threshold":
+        check_threshold(design.scored, metric, design.threshold)
+    faults = []
+    if by == "stratified" and not strata:
+        strata_of = argument("strata", "FIELD"), argument("strata", VERDICT)
+        faults.append(f"{argument('by', by)} needs {' or '.join(strata_of)}")
+    if by != "stratified" and strata:
+        faults.append(f"{argument('strata')} goes with {argument('by', 'stratified')}")
+    if by != "disagreement" and design.others:
+        faults.append(f"{argument('others')} goes with {argument('by', 'disagreement')}")
+    if by == "error" and design.people is None:
+        faults.append(f"{argument('by', by)} goes by what people said of a first sample: {SAID}")
+    if metric is None and (VERDICT in strata or by in ("near-threshold", "disagreement", "error")):
+        what = argument("strata", VERDICT) if VERDICT in strata else argument("by", by)
+        faults.append(f"{what} needs {argument('metric', 'METRIC')}")
+    if faults:
+        raise InputError(f"The sample cannot be drawn: {'; '.join(faults)}.")
+
+
+def without_undefined(design: SampleDesign) -> tuple[SampleDesign, int]:
+    """The same for a run without the examples for which the metric is undefined, and how many.
+
+    Raises:
+        InputError: It is undefined for all.
+    """
+    scored, metric = design.scored, design.metric
+    if metric is None:
+        return design, 0
+    out = scored.of(metric).filter(pl.col("status") == "undefined")["example_id"]
+    if len(out) == len(scored.facets):
+        raise InputError(f"{metric} is undefined for every example of {scored.run.path}.")
+    return replace(design, scored=scored.without(out)), len(out)
+
+
+def units_of(design: SampleDesign) -> RunUnits:
+    """The units to draw from.
+
+    Raises:
+        InputError: There are fewer than are to be drawn, or none is to be.
+    """
+    scored, n = design.scored, design.n
+    if n < 1:
+        raise InputError(f"A sample needs at least one example, got {argument('n', n)}.")
+    units = RunUnits.of(scored.facets, scored.cluster if design.whole_questions else None)
+    if n > units.size:
+        has = f"{units.size:,} {units.noun}"
+        raise InputError(f"{argument('n', n)} is more than {scored.run.path} has: {has}.")
+    return units
+
+
+def draw_units(design: SampleDesign, units: RunUnits, rng: np.random.Generator) -> DrawnUnits:
+    """Draw units as the design says.
+
+    Raises:
+        InputError: The run does not have what it goes by.
+    """
+    if design.by == "random":
+        return DrawnUnits(draw_random(units.size, design.n, rng))
+    if design.by == "stratified":
+        return _stratified(design, units, rng)
+    notes: tuple[str, ...] = ()
+    if design.by == "error":
+        assert design.metric is not None
+        errors = expected_errors(design.scored, design.metric, design.people)
+        weights = _floored(units.mean(errors))
+    else:
+        telling, notes = _telling(design)
+        weights = EMPHASIS ** units.mean(telling)
+    drawn = draw_systematic(inclusion_probabilities(weights, design.n), rng)
+    return DrawnUnits(drawn, notes=notes)
+
+
+def widths_of(design: SampleDesign, drawn: Drawn) -> tuple[ExpectedWidth, ...]:
+    """How wide the interval of the metric's mean is going to be, by this design and by others.
+
+    Empty without a metric, where nothing varies, and for whole questions, whose examples may err
+    together.
+    """
+    if design.metric is None or design.whole_questions:
+        return ()
+    errors = expected_errors(design.scored, design.metric, design.people)
+    if not errors.any():
+        return ()
+    chances: dict[str, Floats] = {design.by: drawn.probability}
+    chances |= _plain_designs(design.scored, design.metric, design.threshold, design.n)
+    if design.people is not None:
+        chances["error"] = inclusion_probabilities(_floored(errors), design.n)
+    return expected_widths(errors, chances)
+
+
+def _floored(errors: Floats) -> Floats:
+    """No example less likely than a tenth of the likeliest: an error may be there unseen."""
+    return np.asarray(np.maximum(errors, errors.max() / EMPHASIS))
+
+
+def _plain_designs(scored: Scored, metric: str, threshold: float, n: int) -> dict[str, Floats]:
+    """The chances that other designs of as many examples would give, to compare with."""
+    rows = len(scored.facets)
+    values = scored.of(metric)["value"]
+    distance = (values - threshold).abs()
+    near = (1 - distance / (distance.max() or 1.0)).fill_null(0.0).to_numpy()
+    return {
+        "random": np.full(rows, n / rows),
+        "near-threshold": inclusion_probabilities(EMPHASIS**near, n),
+    }
+
+
+def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
+    """How much a label of each example tells, from 0, also where nothing is known, to 1."""
+    assert design.metric is not None
+    scored, metric, others = design.scored, design.metric, design.others
+    notes = []
+    if design.by == "near-threshold":
+        values = scored.of(metric)["value"]
+        distance = (values - design.threshold).abs()
+        farthest = distance.max()
+        if farthest is None:
+            raise InputError(
+                f"{metric} has no value in {scored.run.path}, so no score is near the threshold."
+            )
+        closeness = 1 - distance / farthest if farthest else distance * 0 + 1
+    else:
+        spread = between_runs(scored, others, metric) if others else among_votes(scored, metric)
+        most = spread.max()
+        if most is None:
+            raise InputError(
+                f"No example has two verdicts on {metric} to compare, in "
+                f"{', '.join(str(one.run.path) for one in (scored, *others))}."
+            )
+        closeness = spread / most if most else spread
+        agreeing = int((spread == 0).sum())
+        compared = len(spread) - spread.null_count()
+        notes.append(reason("verdicts_agree", n=agreeing, examples=compared))
+    if unknown := closeness.null_count():
+        notes.append(reason("no_score_to_go_by", n=unknown))
+    return closeness.fill_null(0.0).to_numpy().astype(np.float64), tuple(notes)
+
+
+def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator) -> DrawnUnits:
+    scored, metric, n = design.scored, design.metric, design.n
+    names = stratum_names(scored, metric, design.threshold, design.strata)
+    known = sorted(set(names))
+    codes = {name: code for code, name in enumerate(known)}
+    of_rows = np.array([codes[name] for name in names])
+    place = np.zeros(units.size, dtype=np.int64)
+    place[units.place] = of_rows
+    split = len(set(units.place[place[units.place] != of_rows].tolist()))
+    if split:
+        raise InputError(
+            f"{split:,} {units.noun} have examples in several strata, so they cannot be drawn "
+            f"whole. Stratify by a field that all examples of one share, or leave out "
+            f"{argument('whole_questions')}."
+        )
+    sizes = np.bincount(place)
+    if len(known) > n:
+        raise InputError(
+            f"There are {len(known):,} strata, and each needs a draw: "
+            f"{argument('n', len(known))} at least, or fewer strata."
+        )
+    spread = None
+    if design.allocation == "neyman":
+        spread = deviations(scored, metric, units.place, place, len(known))
+    wanted = allocate(sizes, n, design.allocation, deviations=spread)
+    drawn = draw_stratified(place, wanted, rng)
+    strata = zip(known, sizes.tolist(), wanted.tolist(), strict=True)
+    return DrawnUnits(drawn, tuple(SampleStratum(*one) for one in strata), names)
