@@ -1,12 +1,13 @@
 """Several judges, one word for each unit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from ragstone.examples import Example, read
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
-from ragstone.judges import JUDGES, HumanJudge, LocalJudge, RulesJudge
+from ragstone.judges import JUDGES, Block, Filled, HumanJudge, LocalJudge, RulesJudge, Sheet
 from ragstone.metrics import needed_asks, parse_metric, score
 from ragstone.run import judge_block
 
@@ -128,3 +129,95 @@ def test_a_reply_that_people_call_an_abstention_needs_no_reading_of_its_claims()
     metric = parse_metric("answer_outcome")
     judged = judge_block(block, [HumanJudge(), RulesJudge()], needed_asks([metric]))
     assert score(judged.tables, [metric])["answer_outcome"]["label"].to_list() == ["dont_know"]
+
+
+class Scripted:
+    """Says of each example's contexts whether they are relevant, or how it went."""
+
+    about = "a script"
+
+    def __init__(
+        self, name: str, said: dict[str, list[bool | None] | str], ask: str = "relevance"
+    ) -> None:
+        self.name = name
+        self.said = said
+        self.asks = frozenset({ask})
+        self.asked: list[str] = []
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        sheet = Sheet(ask, self.name)
+        for row in rows:
+            example = block.examples[row]
+            self.asked.append(example.id)
+            said = self.said.get(example.id)
+            if isinstance(said, str):
+                status: Any = said
+                sheet.done(row, example.id, status, f"{self.name}: {said}")
+            elif said is not None:
+                sheet.done(row, example.id)
+                for rank, relevant in enumerate(said, 1):
+                    sheet.add(example.id, rank=rank, relevant=relevant)
+        return sheet.filled()
+
+
+def relevance(block: list[Example], *judges: Scripted) -> list[tuple[int, int, str, bool | None]]:
+    judged = judge_block(block, judges, ["relevance"])
+    return judged.tables.of("relevance").select("row", "rank", "judge", "relevant").rows()
+
+
+def test_the_next_judge_is_asked_about_what_is_still_open_and_nothing_else() -> None:
+    """A context that is left open, or an example that failed or that nobody spoke of."""
+    block = examples(*[BASE] * 4)
+    first = Scripted("first", {"e0": [True, False], "e1": "failed", "e2": [True, None]})
+    second = Scripted("second", {f"e{at}": [False, False] for at in range(4)})
+    third = Scripted("third", {})
+    judge_block(block, [first, second, third], ["relevance"])
+    assert first.asked == ["e0", "e1", "e2", "e3"]
+    assert second.asked == ["e1", "e2", "e3"]
+    assert third.asked == []
+
+
+def test_what_a_judge_calls_undefined_is_settled() -> None:
+    block = examples(*[BASE] * 3)
+    first = Scripted("first", {"e0": "undefined", "e1": "failed", "e2": "ok"}, "response")
+    second = Scripted("second", {}, "response")
+    judge_block(block, [first, second], ["response"])
+    assert second.asked == ["e1"]
+
+
+def test_the_best_that_any_judge_did_is_how_an_ask_came_out() -> None:
+    block = examples(*[BASE] * 4)
+    first = Scripted("first", {"e0": "failed", "e1": "failed", "e2": "failed"})
+    second = Scripted("second", {"e0": [True, True], "e1": "undefined", "e2": "failed"})
+    judged = judge_block(block, [first, second], ["relevance"])
+    outcome = judged.tables.outcome("relevance")
+    assert outcome["status"].to_list() == [VALUE, UNDEFINED, MISSING, MISSING]
+    assert outcome["reason"].to_list()[:3] == [None, "second: undefined", "first: failed"]
+    assert outcome["reason"][3].startswith("not_judged?kind=relevance")
+
+
+def test_a_context_is_the_words_of_the_first_judge_that_did_not_leave_it_open() -> None:
+    block = examples(BASE, BASE)
+    first = Scripted("first", {"e0": [None, True], "e1": [None, None]})
+    second = Scripted("second", {"e0": [False, False], "e1": [True, None]})
+    assert relevance(block, first, second) == [
+        (0, 2, "first", True), (0, 1, "second", False),
+        (1, 1, "second", True), (1, 2, "first", None),
+    ]  # fmt: skip
+
+
+def test_judgements_stand_in_the_order_of_the_examples() -> None:
+    """Also where an earlier example has a context that every judge left open."""
+    block = examples(BASE, BASE, BASE)
+    one = Scripted("one", {"e0": [None, None], "e1": [True, False], "e2": [None, True]})
+    assert [row for row, *_ in relevance(block, one)] == [0, 0, 1, 1, 2, 2]
+
+
+def test_an_ask_is_put_only_about_examples_that_have_what_it_needs() -> None:
+    """Relevance needs a question and retrieval: no retrieval at all is not an empty one."""
+    block = examples(
+        BASE, {**BASE, "contexts": None}, {**BASE, "contexts": []}, {**BASE, "answer": None}
+    )
+    judge = Scripted("one", {})
+    judge_block(block, [judge], ["relevance"])
+    assert judge.asked == ["e0", "e2", "e3"]

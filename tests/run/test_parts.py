@@ -1,11 +1,14 @@
 """The blocks of a run under way: each there whole or not at all, and put together at the end."""
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from ragstone.errors import DamagedRun
+from ragstone.judgements import KINDS
+from ragstone.run.forms import columns_of
 from ragstone.run.parts import Parts
 
 
@@ -63,3 +66,56 @@ def test_a_block_without_its_scores_says_which_to_delete(tmp_path: Path) -> None
     with pytest.raises(DamagedRun) as caught:
         parts.checked()
     assert f"Delete {parts.path / '000000'}" in str(caught.value)
+
+
+@pytest.mark.parametrize("lacking", ["examples", "facets", "ledger", "scores"])
+def test_a_block_must_have_what_every_block_has(tmp_path: Path, lacking: str) -> None:
+    parts = Parts(tmp_path / "parts")
+    names = {"examples", "facets", "ledger", "scores"} - {lacking}
+    parts.add(0, dict.fromkeys(names, pl.DataFrame({"system": ["a"]})))
+    with pytest.raises(DamagedRun, match=f"files.{lacking}"):
+        parts.checked()
+
+
+def test_a_block_under_another_number_is_damaged(tmp_path: Path) -> None:
+    parts = Parts(tmp_path / "parts")
+    parts.add(1, block(("mrr", 1.0)))
+    (parts.path / "000001").rename(parts.path / "000000")
+    with pytest.raises(DamagedRun, match="block"):
+        parts.checked()
+
+
+def test_the_files_of_a_block_are_noted_in_their_order(tmp_path: Path) -> None:
+    """So that the same data give the same bytes, whatever order a file system has."""
+    parts = Parts(tmp_path / "parts")
+    named = ["ledger", "claims", "scores", "facets", "examples", "quality", "origins", "response"]
+    parts.add(0, dict.fromkeys(named, pl.DataFrame({"a": [1]})))
+    noted = json.loads((parts.path / "000000" / "part.json").read_text())
+    assert list(noted["files"]) == sorted(f"{name}.parquet" for name in named)
+    assert noted["block"] == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [("facets", "contexts"), ("scores", "value"), ("origins", "field")]
+)
+def test_a_table_of_a_block_has_the_columns_of_its_form(table: str, column: str) -> None:
+    assert column in columns_of(table)
+
+
+def test_judgements_have_the_columns_of_their_kind_beside_block_and_ask() -> None:
+    own = set(columns_of("claims")) - set(KINDS["claims"].schema())
+    assert own == {"block", "ask"}
+    assert columns_of("notes") == {}
+
+
+def test_blocks_that_are_put_together_are_gone_and_a_second_time_does_no_harm(
+    tmp_path: Path,
+) -> None:
+    parts = Parts(tmp_path / "parts")
+    parts.make()
+    parts.make()
+    parts.add(0, block(("mrr", 1.0)))
+    parts.drop()
+    assert not parts.path.exists()
+    parts.drop()
+    assert parts.all() == []

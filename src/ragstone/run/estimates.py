@@ -1,7 +1,7 @@
 """Estimates: from scores to means with intervals, by system and slice."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -41,6 +41,8 @@ class Provenance:
     """The models behind the similarities."""
     chat: ChatSettings | None = None
     """What chat models were named; None where no judge is one."""
+    by_chat: Collection[str] = ()
+    """The asks on which the word of one of them counts."""
 
     def of(self, metric: Metric, estimate: str) -> str:
         """One printable line."""
@@ -53,9 +55,7 @@ class Provenance:
         """The prompts behind the metric, each with its version, and the plan."""
         if self.chat is None:
             return []
-        models = self.chat.judges
-        asked = [ask for ask, who in self.judges.items() if any(name in who for name in models)]
-        kinds = {ASKS[ask].kind for ask in asked if ask in metric.asks}
+        kinds = {ASKS[ask].kind for ask in self.by_chat if ask in metric.asks}
         tasks = sorted({KINDS[kind].asked_with or kind for kind in kinds})
         versions = self.chat.prompts
         named = [f"{task}@{versions[task]}" for task in tasks if task in versions]

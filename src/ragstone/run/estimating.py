@@ -88,13 +88,15 @@ def _estimates(
     facets: pl.DataFrame,
 ) -> Iterator[Estimate]:
     """One metric at a time, so that the scores of one alone are in memory."""
+    chat = spec.settings.llm
     provenance = Provenance(
         VERSION,
         spec.settings.data,
         tally.judges_by_ask(),
         spec.cluster,
         spec.models,
-        spec.settings.llm,
+        chat,
+        tally.filled_by(() if chat is None else chat.judges),
     )
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for metric in metrics:

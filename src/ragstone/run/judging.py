@@ -125,9 +125,7 @@ def _put(ask: str, block: Block, judges: Sequence[Judge]) -> tuple[list[Filled],
 
 def _applicable(ask: str, frame: pl.DataFrame) -> list[int]:
     """Examples that have what the ask requires; on the others it is undefined."""
-    holds = pl.all_horizontal(
-        REQUIREMENTS[name].holds.fill_null(value=False) for name in ASKS[ask].requires
-    )
+    holds = pl.all_horizontal(REQUIREMENTS[name].holds for name in ASKS[ask].requires)
     return frame.select(pl.arg_where(holds)).to_series().to_list()
 
 

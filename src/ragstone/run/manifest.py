@@ -1,7 +1,7 @@
 """Manifest: what ``run.json`` says of a run, and who judged what in it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -117,6 +117,12 @@ class RunTally:
             if status == "ok":
                 shares.setdefault(ask, {})[judge] = count
         return {ask: _shares(counts) for ask, counts in shares.items()}
+
+    def filled_by(self, judges: Collection[str]) -> frozenset[str]:
+        """The asks on which the word of one of these judges counts."""
+        return frozenset(
+            ask for ask, judge, status in self.outcomes if status == "ok" and judge in judges
+        )
 
     def judges(self) -> list[str]:
         """The judges that said anything."""
