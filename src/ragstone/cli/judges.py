@@ -1,7 +1,7 @@
 """``ragstone judges``: who can judge, what they fill, and the guideline of a kind."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -10,6 +10,15 @@ from .output import print_page
 if TYPE_CHECKING:
     from ragstone.judgements import Kind
     from ragstone.report.page import Page
+
+
+class KnownJudge(NamedTuple):
+    """Who can be named as a judge, and the kinds that are filled then."""
+
+    name: str
+    about: str
+    kinds: list[str]
+
 
 CROSS_ENCODER = "a cross-encoder of your choice, docs/judges.md"
 CHAT = "a chat model of your choice, docs/judge-models.md; commas between several make a panel"
@@ -34,10 +43,15 @@ def _list() -> "Page":
     known = _known()
     notes = []
     for one in known:
-        fills = quiet(f"fills {', '.join(one['kinds'])}")
-        notes += [Note(one["name"], one["about"]), Note(one["name"], fills)]
+        fills = quiet(f"fills {', '.join(one.kinds)}")
+        notes += [Note(one.name, one.about), Note(one.name, fills)]
     more = Paragraphs(("ragstone judges KIND shows how a kind is judged, such as support.",))
-    return Page("judges", "", (section(Facts(tuple(notes)), more),), record=lambda: known)
+    return Page(
+        "judges",
+        "",
+        (section(Facts(tuple(notes)), more),),
+        record=lambda: [one._asdict() for one in known],
+    )
 
 
 def _of_kind(kind: "type[Kind]") -> "Page":
@@ -87,7 +101,7 @@ def _fillers(kind: "type[Kind]") -> list[str]:
     return list(dict.fromkeys(who for ask in kind.asks for who in who_fills(ask.name)))
 
 
-def _known() -> list[dict[str, Any]]:
+def _known() -> list[KnownJudge]:
     from ragstone.judgements import answered_by
     from ragstone.judges import JUDGES, NliJudge
     from ragstone.models.chat.names import FORMS
@@ -95,7 +109,7 @@ def _known() -> list[dict[str, Any]]:
     every = [(one.name, one.about, one.asks) for one in JUDGES]
     every.append(("nli:NAME", CROSS_ENCODER, NliJudge.asks))
     every += [(form, CHAT, answered_by("model")) for form in FORMS]
-    return [{"name": name, "about": about, "kinds": _kinds(asks)} for name, about, asks in every]
+    return [KnownJudge(name, about, _kinds(asks)) for name, about, asks in every]
 
 
 def _kinds(asks: Iterable[str]) -> list[str]:

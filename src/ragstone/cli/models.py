@@ -1,7 +1,8 @@
 """``ragstone models``: the models and embeddings in the user's cache."""
 
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
@@ -13,6 +14,38 @@ from .output import print_json, print_page
 if TYPE_CHECKING:
     from ragstone.models import Stored
     from ragstone.report.page import Section
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """A stored model; dimensions and limit are None where its folder says none."""
+
+    model: "Stored"
+    dimensions: int | None
+    limit: int | None
+
+    @classmethod
+    def of(cls, model: "Stored") -> Self:
+        """The model with what its folder says."""
+        from ragstone.errors import RagstoneError
+        from ragstone.models.folder import ModelFolder
+
+        try:
+            folder = ModelFolder.read(model.folder)
+        except RagstoneError:
+            return cls(model, None, None)
+        return cls(model, folder.config.get("hidden_size"), folder.max_tokens)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``--json`` has it."""
+        return {
+            **asdict(self.model.origin),
+            "fetched": self.model.fetched,
+            "bytes": self.model.size,
+            "dimensions": self.dimensions,
+            "limit": self.limit,
+            "path": str(self.model.folder),
+        }
 
 
 class Action(StrEnum):
@@ -55,38 +88,43 @@ def _list(json: bool) -> None:
     from ragstone.models import BUILTIN, cache_folder, stored
     from ragstone.report.page import Facts, Note, Page, Paragraphs, section, strong
 
-    found, embeddings = stored(), _embeddings()
-    told = [_facts(one) for one in found]
-    sections = [_section(one) for one in told]
+    found = stored()
+    models = [ModelFacts.of(one) for one in found]
+    sections = [_section(one) for one in models]
     if all(one.origin.name != BUILTIN for one in found):
         lacking = (strong(BUILTIN), "  not there yet: ragstone models pull")
         sections.append(section(Paragraphs((lacking,))))
-    words = embeddings.get("error") or (
-        f"{embeddings['vectors']:,} vectors, {_megabytes(embeddings['bytes'])}, "
-        f"{embeddings['path']}"
-    )
+    words, embeddings = _embeddings()
     sections.append(section(Facts((Note("embeddings", words),))))
-    record = {"cache": str(cache_folder()), "models": told, "embeddings": embeddings}
+    record = {
+        "cache": str(cache_folder()),
+        "models": [one.to_dict() for one in models],
+        "embeddings": embeddings,
+    }
     print_page(Page("models", "", tuple(sections), record=lambda: record), json=json)
 
 
-def _embeddings() -> dict[str, Any]:
+def _embeddings() -> tuple[str, dict[str, Any]]:
+    """What is kept of texts, in words and as JSON has it."""
     from ragstone.errors import ModelError
     from ragstone.models import kept
 
     try:
         found = kept()
     except ModelError as error:
-        return {"error": in_shell(error.text)}
-    return {"path": str(found.file), "vectors": found.vectors, "bytes": found.size}
+        words = in_shell(error.text)
+        return words, {"error": words}
+    words = f"{found.vectors:,} vectors, {_megabytes(found.size)}, {found.file}"
+    return words, {"path": str(found.file), "vectors": found.vectors, "bytes": found.size}
 
 
 def _pull(name: str | None, json: bool) -> None:
     from ragstone.models import BUILTIN, pull
     from ragstone.report.page import Page
 
-    told = _facts(pull(name or BUILTIN))
-    print_page(Page("models", told["name"], (_section(told),), record=lambda: told), json=json)
+    found = ModelFacts.of(pull(name or BUILTIN))
+    name = found.model.origin.name
+    print_page(Page("models", name, (_section(found),), record=found.to_dict), json=json)
 
 
 def _verify(name: str | None, json: bool) -> None:
@@ -110,7 +148,9 @@ def _verify(name: str | None, json: bool) -> None:
         sections.append(section(Paragraphs(("No model is stored here.",))))
     page = Page(
         "models", name or "", tuple(sections),
-        record=lambda: [{**_facts(one), "faults": faults} for one, faults in results],
+        record=lambda: [
+            {**ModelFacts.of(one).to_dict(), "faults": faults} for one, faults in results
+        ],
     )  # fmt: skip
     print_page(page, json=json)
     if any(faults for _, faults in results):
@@ -127,41 +167,20 @@ def _clear(json: bool) -> None:
         typer.echo(f"{before.vectors:,} vectors cleared, {_megabytes(before.size)}")
 
 
-def _section(told: dict[str, Any]) -> "Section":
+def _section(found: ModelFacts) -> "Section":
     from ragstone.report.page import Facts, Note, Section, strong
 
-    size = f"{told['dimensions']} dimensions" if told["dimensions"] else "dimensions not stated"
-    limit = f"{told['limit']} tokens" if told["limit"] else "limit not stated"
-    source = f"{told['source']}{' at ' + told['commit'][:12] if told['commit'] else ''}"
+    model, origin = found.model, found.model.origin
+    size = f"{found.dimensions} dimensions" if found.dimensions else "dimensions not stated"
+    limit = f"{found.limit} tokens" if found.limit else "limit not stated"
+    source = f"{origin.source}{' at ' + origin.commit[:12] if origin.commit else ''}"
     facts = (
-        Note("  model", f"{size}, {limit}, {told['weights']}, {_megabytes(told['bytes'])}"),
-        Note("  licence", told["licence"] or "not stated"),
-        Note("  from", f"{source}, {told['fetched'][:10]}"),
-        Note("  folder", told["path"]),
+        Note("  model", f"{size}, {limit}, {origin.weights}, {_megabytes(model.size)}"),
+        Note("  licence", origin.licence or "not stated"),
+        Note("  from", f"{source}, {model.fetched[:10]}"),
+        Note("  folder", str(model.folder)),
     )
-    return Section((Facts(facts),), strong(told["name"]))
-
-
-def _facts(model: "Stored") -> dict[str, Any]:
-    """The model as plain data; dimensions and limit are None where its folder says none."""
-    from dataclasses import asdict
-
-    from ragstone.errors import RagstoneError
-    from ragstone.models.folder import ModelFolder
-
-    try:
-        folder = ModelFolder.read(model.folder)
-        dimensions, limit = folder.config.get("hidden_size"), folder.max_tokens
-    except RagstoneError:
-        dimensions = limit = None
-    return {
-        **asdict(model.origin),
-        "fetched": model.fetched,
-        "bytes": model.size,
-        "dimensions": dimensions,
-        "limit": limit,
-        "path": str(model.folder),
-    }
+    return Section((Facts(facts),), strong(origin.name))
 
 
 def _megabytes(size: int) -> str:
