@@ -78,7 +78,7 @@ class Test:
         seconds: Processor time.
         calls: What it, or a fixture of its file, calls: ``file::qualified name``, files below the
             package's folder.
-        at_import: What the imports of its folder call.
+        at_import: What the imports of its folder, of its conftest.py too, call.
     """
 
     name: str
@@ -203,6 +203,7 @@ class Recorder:
         self.began = 0.0
         self.package = str(Path("src/ragstone").resolve()) + "/"
         self.known: dict[CodeType, str | None] = {}
+        self._on(self.at_import)
 
     def trace(self, frame: FrameType, event: str, argument: Any) -> None:  # noqa: ARG002
         code = frame.f_code

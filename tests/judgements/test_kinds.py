@@ -68,6 +68,20 @@ def test_an_ask_of_a_kind_is_found_by_its_part(kind: type[Kind]) -> None:
         assert kind.ask(ask.part) is ASKS[ask.name]
 
 
+def test_an_ask_fills_its_columns_and_not_who_said_so_and_why() -> None:
+    asked = {(name, ask.part): [column.name for column in kind.filled_by(ask)]
+             for name, kind in KINDS.items() for ask in kind.asks}  # fmt: skip
+    assert asked["grounding", "citation"] == ["source_cited", "fabricated_source"]
+    assert asked["grounding", "support"] == [
+        "support_present", "unsupported_claim_present", "contradicted_claim_present",
+    ]  # fmt: skip
+    assert asked["statements", ""] == ["reference", "index", "text"]
+    assert asked["rating", ""] == ["criterion", "score"]
+    for (name, part), columns in asked.items():
+        whole = [one for one in KINDS[name].columns if one not in ("reason", "judge")]
+        assert columns == whole or (name, part)[0] == "grounding"
+
+
 def test_the_words_of_a_verdict_are_those_of_the_contract() -> None:
     assert RESPONSE_TYPES == ("answer", "partial", "abstain", "refuse", "clarify")
     assert SUPPORT_VERDICTS == ("supported", "contradicted", "absent")

@@ -482,6 +482,63 @@ def test_a_list_of_more_than_twenty_values_holds_no_votes(n: int, votes: int) ->
     assert table.of("own", "tokens").height == votes
 
 
+def test_votes_on_something_that_is_called_answer_are_a_column_of_ones_own() -> None:
+    table = labels_of([{"id": "a", "labels": {"answer": {"ann": 4, "ben": 3}}}])
+    assert table.used.select("annotator", "kind", "column", "number").rows() == [
+        ("ann", "own", "answer", 4),
+        ("ben", "own", "answer", 3),
+    ]
+
+
+def test_an_example_made_by_hand_may_call_votes_as_it_likes() -> None:
+    table = labels_of([Example("a", "a", "s", labels={"claims": [4, 3]})])
+    assert table.used.select("annotator", "column", "number").rows() == [
+        ("1", "claims", 4), ("2", "claims", 3),
+    ]  # fmt: skip
+
+
+def test_a_preference_is_one_as_soon_as_a_cell_is_a_win_loss_or_tie(tmp_path: Path) -> None:
+    rows = [{"id": "a", "preference": "win"}, {"id": "b", "preference": "tea"}]
+    (fault,) = faults(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert (fault.line, fault.field, fault.expected) == (2, "preference", "one of win, loss, tie")
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("relevance.colour",
+         "a column of relevance (grade, relevant, sufficient, misleading)"),
+        ("support.colour", "a column of support (verdict)"),
+        ("response.colour", "a column of response (response_type)"),
+        ("rating. ", "a column of rating (any name)"),
+        ("critique. ", "a column of critique (any name)"),
+        ("own. ", "a column of own (any name)"),
+    ],
+)  # fmt: skip
+def test_behind_a_kind_stands_a_column_of_its_table_or_any_name(
+    tmp_path: Path, column: str, expected: str
+) -> None:
+    row = {"id": "a", "context": "d7", column: 1}
+    (fault,) = faults(jsonl(tmp_path / "labels.jsonl", row))
+    assert (fault.field, fault.expected) == (column, expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "field", "expected"),
+    [
+        ("qualty", "helpful", "kind", "one of response, relevance, support, agreement, grounding, "
+         "quality, rating, critique, preference, metric, own"),
+        ("own", None, "column", "the name of a column"),
+    ],
+)  # fmt: skip
+def test_a_long_row_is_told_which_kinds_there_are(
+    tmp_path: Path, kind: str, column: str | None, field: str, expected: str
+) -> None:
+    row = {"id": "a", "kind": kind, "column": column, "value": 1}
+    (fault, *_) = faults(jsonl(tmp_path / "labels.jsonl", row))
+    assert (fault.field, fault.expected) == (field, expected)
+
+
 @pytest.mark.parametrize("id", [True, 1.5, "", ["a"]])
 def test_the_id_of_a_record_is_text_or_a_whole_number(id: object) -> None:
     with pytest.raises(DataError) as caught:

@@ -1,5 +1,6 @@
 """What is written reads back as it was."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,46 @@ def test_what_annotators_say_together_reads_back_as_one_annotator(tmp_path: Path
     table = read_label_table(out)
     assert table.annotators == ("adjudicated",)
     assert table.used.select("example_id", "value").rows() == [("a", "true")]
+
+
+def test_a_long_file_has_a_row_for_each_label(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,context,misleading,tone\nq1,ann,1,0,dry\n")
+    write_labels(read_label_table(path), tmp_path / "long.csv", layout="long")
+    assert (tmp_path / "long.csv").read_text().splitlines() == [
+        "example_id,kind,column,unit,annotator,value,number,inclusion_probability,note,discarded",
+        "q1,relevance,misleading,1,ann,false,0.0,,,",
+        "q1,own,tone,1,ann,dry,,,,",
+    ]
+
+
+def test_free_text_that_was_meant_as_labels_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    reasons = "".join(f"q{at},ann,for reason {at}\n" for at in range(30))
+    path.write_text(f"id,annotator,own.why\n{reasons}")
+    table = read_label_table(path)
+    assert len(table.of("own", "why")) == 30
+    write_labels(table, tmp_path / "again.csv")
+    assert read_label_table(tmp_path / "again.csv").frame.rows() == table.frame.rows()
+
+
+@pytest.mark.parametrize(
+    ("discarded", "kept"),
+    [("", [None, None]), ("spam", ["spam", None]), ("=1+1", ["=1+1", None])],
+)
+def test_a_label_that_somebody_gives_twice_in_two_rows_stands_in_two(
+    tmp_path: Path, discarded: str, kept: list[str | None]
+) -> None:
+    path = tmp_path / "labels.jsonl"
+    rows = [
+        {"id": "q1", "annotator": "ann", "tone": "dry", "discard": discarded},
+        {"id": "q1", "annotator": "ann", "helpful": 1},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_labels(read_label_table(path), tmp_path / "again.csv")
+    back = read_label_table(tmp_path / "again.csv").frame
+    assert back["discarded"].to_list() == kept
+    assert back["column"].to_list() == ["tone", "helpful"]
 
 
 @pytest.mark.parametrize("name", ["labels", "labels.tone"])

@@ -31,10 +31,7 @@ PARTS = {
 """What is no label, and the columns it may stand in, squashed."""
 
 OF_EXAMPLES = frozenset(
-    squash(name)
-    for field_name, names in NAMES.items()
-    if field_name not in ("id", "system", "labels")
-    for name in names
+    squash(name) for field_name, names in NAMES.items() if field_name != "labels" for name in names
 ) | {"text", "rank", "stratum", "tie", "nvotes"}
 """Columns that repeat the example for the annotator to read; they are no labels."""
 
