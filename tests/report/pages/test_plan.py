@@ -223,9 +223,19 @@ def test_the_most_that_any_pair_leaves_out_is_told() -> None:
 
 
 def test_a_pair_without_a_margin_is_not_told_of_one() -> None:
-    told = "margin: the least in which they show"
+    told = "margin the smallest within which"
     assert told in said(paired_page("r", [pair(margin=None), pair()]))
     assert told not in said(paired_page("r", [pair(margin=None)]))
+
+
+def test_the_margin_is_explained_where_its_column_is_shown() -> None:
+    page = paired_page("r", [pair(difference=0.1, pairs=9, power_now=0.5)])
+    shown = {}
+    for width in range(40, 120):
+        head, explained = as_text(page, width).partition("As ragstone compare")[::2]
+        shown[width] = "margin" in head
+        assert ("margin  the smallest" in explained) is shown[width], width
+    assert set(shown.values()) == {True, False}
 
 
 def test_what_a_number_of_pairs_finds_is_told_under_the_least_that_was_asked() -> None:

@@ -105,12 +105,11 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> Page:
     if left := max(one.left_out for one in found):
         notes.append(f"Up to {left:,} questions lack a score of one of the two and are left out.")
     notes.append(_tests(found))
-    if any(one.margin is not None for one in found):
-        notes.append(
-            "margin: the least in which they show that two are equivalent which are alike."
-        )
     notes += _few(one.pairs_now for one in found)
     sections = [_wanted(wanted, run), section(_pairs(found)), _quiet(notes)]
+    if any(one.margin is not None for one in found):
+        least = "the smallest within which two equal systems would be shown to be equivalent"
+        sections.append(section(Facts((Note("margin", least, needs="margin"),), small=True)))
     return _page(run, sections, record)
 
 
