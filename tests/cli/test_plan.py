@@ -28,12 +28,12 @@ def call(*arguments: object) -> tuple[int, str, str]:
         (
             ["labels", "--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.85, "--judged",
              2000, "--half-width", 0.05],
-            ["179 answers", "320 answers without the judge", "about half of all draws"],
+            ["179 answers", "320 answers without the judge", "about half of all samples"],
         ),
         (
             ["labels", "--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.85, "--judged",
              2000, "--half-width", 0.05, "--assurance", 0.9],
-            ["in 90 % of draws", "179 answers", "or 320 answers without the judge", "by PPI++"],
+            ["in 90 % of samples", "179 answers", "or 320 answers without the judge", "by PPI++"],
         ),
         (
             ["labels", "--rate", 0.3, "--sensitivity", 0.9, "--specificity", 0.85, "--judged",

@@ -48,7 +48,7 @@ def test_weights_are_shown_with_a_composite_to_score_by(
         demo, "--preferences", people, "-m", "token_f1", "-m", "rouge_l", "--out", out
     )
     assert status == 0, err
-    for word in ("token_f1", "equal", "fitted", "in people's order", "keep", "ragstone score"):
+    for word in ("token_f1", "equal", "fitted", "concordance", "keep", "ragstone score"):
         assert word in shown
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["seed"] == 0

@@ -36,7 +36,7 @@ def test_a_pilot_of_fewer_than_twenty_questions_is_a_guess(
 ) -> None:
     scores = [float(at % 2) for at in range(questions)]
     sizes = mean_sizes(Scored(run(hit=scores)), ["hit"], 0.1)
-    words = f"A pilot of {questions} is a guess: run 20 at least"
+    words = f"A pilot of {questions} gives only a guess: run at least 20"
     assert (words in as_text(mean_page("run", sizes), 120)) is told
 
 

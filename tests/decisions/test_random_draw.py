@@ -93,7 +93,7 @@ def test_a_mean_of_all_is_withheld_where_one_system_was_labelled(piers: Run, lab
 def test_the_first_line_says_so(piers: Run, labels: Write) -> None:
     found = calibrate(piers, labels(only_one_system()))
     first, then, *_ = as_text(calibration_page(found), 120).splitlines()
-    assert first.startswith("The labels are no random sample: only a was labelled, p < .001")
+    assert first.startswith("The labels are not a random sample: only a was labelled, p < .001")
     assert "--assume-random" in then
 
 
@@ -161,9 +161,9 @@ def test_a_gate_stays_open_on_labels_that_are_no_random_sample(piers: Run, label
     (one,) = found.requirements
     assert (found.decision, one.state, one.value) == ("cannot_tell", "open", None)
     assert words(one.reason).startswith(
-        "the labels are no random sample: unsupported_claim of d: the"
+        "the labels are not a random sample: unsupported_claim of d: the"
     )
-    assert advice(found).startswith("The labels are no random sample: ")
+    assert advice(found).startswith("The labels are not a random sample: ")
     assumed = gate(piers, f"{METRIC} <= 0.4", system="d", labels=[file], assume_random=True)
     (one,) = assumed.requirements
     assert one.value is not None

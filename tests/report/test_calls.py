@@ -17,14 +17,14 @@ KEY = "abcdefghijkl"
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ({"calls": 1}, "1 call of models, $0.0000"),
-        ({"calls": 2000, "usd": 1234.5}, "2,000 calls of models, $1,234.50"),
-        ({"calls": 2, "usd": None, "unpriced": 2}, "2 calls of models, cost not known"),
+        ({"calls": 1}, "1 model call, $0.0000"),
+        ({"calls": 2000, "usd": 1234.5}, "2,000 model calls, $1,234.50"),
+        ({"calls": 2, "usd": None, "unpriced": 2}, "2 model calls, cost unknown"),
         ({"calls": 9, "usd": 0.5, "unpriced": 1200},
-         "9 calls of models, $0.5000 and 1,200 calls not priced"),
+         "9 model calls, $0.5000 and 1,200 calls without a price"),
         ({"calls": 1, "prompt": 9000, "completion": 70, "cached": 8000},
-         "1 call of models, 9,000 tokens sent (8,000 from the server's cache), 70 back, $0.0000"),
-        ({"from_cache": 3500}, "0 calls of models, 3,500 replies of earlier runs"),
+         "1 model call, 9,000 tokens sent (8,000 from the server's cache), 70 received, $0.0000"),
+        ({"from_cache": 3500}, "0 model calls, 3,500 replies of earlier runs"),
     ],
 )  # fmt: skip
 def test_a_run_says_what_all_its_questions_took(known: dict[str, Any], said: str) -> None:
@@ -35,7 +35,7 @@ def test_a_run_says_what_all_its_questions_took(known: dict[str, Any], said: str
 @pytest.mark.parametrize(
     ("usd", "said"),
     [(0.0, "$0.0000"), (0.00004, "$0.0000"), (0.9999, "$0.9999"), (1, "$1.00"),
-     (2345.678, "$2,345.68"), (None, "cost not known")],
+     (2345.678, "$2,345.68"), (None, "cost unknown")],
 )  # fmt: skip
 def test_money_is_told_to_a_hundredth_of_a_cent_below_a_dollar(
     usd: float | None, said: str
@@ -46,12 +46,12 @@ def test_money_is_told_to_a_hundredth_of_a_cent_below_a_dollar(
 @pytest.mark.parametrize(
     ("prompt", "completion", "cached", "reasoning", "said"),
     [
-        (None, None, None, None, "tokens not known"),
-        (None, 20, None, None, "tokens sent not known, 20 back"),
+        (None, None, None, None, "tokens unknown"),
+        (None, 20, None, None, "tokens sent unknown, 20 received"),
         (1200, None, None, None, "1,200 tokens sent"),
         (1200, 1500, 1000, 1400,
-         "1,200 tokens sent (1,000 from its cache), 1,500 back (1,400 of them unseen)"),
-        (12, 20, 0, 0, "12 tokens sent, 20 back"),
+         "1,200 tokens sent (1,000 from its cache), 1,500 received (1,400 of them reasoning)"),
+        (12, 20, 0, 0, "12 tokens sent, 20 received"),
     ],
 )  # fmt: skip
 def test_a_server_may_tell_a_part_of_the_tokens(
@@ -81,13 +81,13 @@ def test_a_question_is_known_by_task_judge_and_the_first_letters_of_its_key() ->
 
 
 def test_an_attempt_says_its_time_its_tokens_and_its_cost() -> None:
-    assert said(item(attempt())) == ["1.25 s, 9 tokens sent, 2 back, $0.0100", "yes"]
+    assert said(item(attempt())) == ["1.25 s, 9 tokens sent, 2 received, $0.0100", "yes"]
 
 
 def test_an_attempt_without_an_answer_says_its_time_and_what_went_wrong() -> None:
     late = attempt(finish=None, reply="", trouble="timeout")
     assert said(item(late, attempt(number=2))) == [
-        "1.25 s", "timeout", "attempt 2: 1.25 s, 9 tokens sent, 2 back, $0.0100", "yes",
+        "1.25 s", "timeout", "attempt 2: 1.25 s, 9 tokens sent, 2 received, $0.0100", "yes",
     ]  # fmt: skip
     found = item(attempt(trouble="schema", words="no verdict")).inner[1]
     assert found == OutlineItem(Phrase("schema: no verdict", "caution"))

@@ -12,7 +12,7 @@ from .render.html import as_document
 
 def main() -> None:
     """Write the file."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m ragstone.report", description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("file", type=Path)
     parser.add_argument("--width", type=int, default=116, help="of a picture, in characters")

@@ -32,28 +32,28 @@ def took(totals: Totals) -> str:
     """What all questions of a run took.
 
     >>> took(Totals(calls=350, from_cache=50, prompt=9000, completion=700, usd=0.0123))
-    '350 calls of models, 50 replies of earlier runs, 9,000 tokens sent, 700 back, $0.0123'
+    '350 model calls, 50 replies of earlier runs, 9,000 tokens sent, 700 received, $0.0123'
     """
-    told = [f"{totals.calls:,} call{'' if totals.calls == 1 else 's'} of models"]
+    told = [f"{totals.calls:,} model call{'' if totals.calls == 1 else 's'}"]
     if totals.from_cache:
         told.append(f"{totals.from_cache:,} replies of earlier runs")
     if totals.prompt:
         cached = f" ({totals.cached:,} from the server's cache)" if totals.cached else ""
-        told.append(f"{totals.prompt:,} tokens sent{cached}, {totals.completion:,} back")
+        told.append(f"{totals.prompt:,} tokens sent{cached}, {totals.completion:,} received")
     if totals.calls:
-        more = f" and {totals.unpriced:,} calls not priced" if totals.unpriced else ""
+        more = f" and {totals.unpriced:,} calls without a price" if totals.unpriced else ""
         told.append(cost(None) if totals.usd is None else f"{cost(totals.usd)}{more}")
     return ", ".join(told)
 
 
 def cost(usd: float | None) -> str:
-    """US dollars, to a hundredth of a cent where they are few; a dash where not known.
+    """US dollars, to a hundredth of a cent below one dollar; words where unknown.
 
     >>> cost(0.00123), cost(12.5), cost(None)
-    ('$0.0012', '$12.50', 'cost not known')
+    ('$0.0012', '$12.50', 'cost unknown')
     """
     if usd is None:
-        return "cost not known"
+        return "cost unknown"
     return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
 
 
@@ -61,14 +61,14 @@ def tokens(usage: Usage) -> str:
     """What a reply took; nothing where the server does not say.
 
     >>> tokens(Usage(prompt=2413, completion=120, cached=1920))
-    '2,413 tokens sent (1,920 from its cache), 120 back'
+    '2,413 tokens sent (1,920 from its cache), 120 received'
     """
     if usage.prompt is None and usage.completion is None:
-        return "tokens not known"
-    sent = "tokens sent not known" if usage.prompt is None else f"{usage.prompt:,} tokens sent"
+        return "tokens unknown"
+    sent = "tokens sent unknown" if usage.prompt is None else f"{usage.prompt:,} tokens sent"
     cached = f" ({usage.cached:,} from its cache)" if usage.cached else ""
-    back = "" if usage.completion is None else f", {usage.completion:,} back"
-    thought = f" ({usage.reasoning:,} of them unseen)" if usage.reasoning else ""
+    back = "" if usage.completion is None else f", {usage.completion:,} received"
+    thought = f" ({usage.reasoning:,} of them reasoning)" if usage.reasoning else ""
     return f"{sent}{cached}{back}{thought}"
 
 

@@ -12,29 +12,41 @@ ARROWS = {"+": "↑", "-": "↓", "0": "·"}
 """Which way is better."""
 
 METHODS = {
-    "wilson": ("Wilson", "a rate, one row a question"),
-    "clopper_pearson": ("exact", "a rate, one row a question, after Clopper and Pearson"),
+    "wilson": ("Wilson", "a rate, one row per question"),
+    "clopper_pearson": ("exact", "a rate, one row per question: Clopper-Pearson"),
     "cluster_clopper_pearson": (
         "cl. exact",
-        "a rate whose rows share questions, after Clopper and Pearson on fewer rows",
+        "a rate, clustered by question: Clopper-Pearson on the effective number of rows",
     ),
-    "cluster_wilson": ("cl. Wilson", "a rate whose rows share questions: Wilson, fewer rows"),
-    "t": ("t", "a mean without a range, one row a question"),
-    "cluster_t": ("cluster t", "a mean without a range, whose rows share questions"),
-    "bounded_wilson": ("b. Wilson", "a mean in a range: Wilson, on as many rows as it is worth"),
-    "cluster_bootstrap": ("bootstrap", "a function of means: whole questions redrawn"),
-    "multinomial_bootstrap": ("bootstrap", "a mean: how often each value occurs, redrawn"),
-    "ratio_delta": ("ratio", "a ratio of two sums, linearised"),
+    "cluster_wilson": (
+        "cl. Wilson",
+        "a rate, clustered by question: Wilson on the effective number of rows",
+    ),
+    "t": ("t", "a mean of an unbounded metric, one row per question"),
+    "cluster_t": ("cluster t", "a mean of an unbounded metric, clustered by question"),
+    "bounded_wilson": (
+        "b. Wilson",
+        "a mean of a bounded metric: Wilson on the effective number of rows",
+    ),
+    "cluster_bootstrap": ("bootstrap", "a function of means, resampling whole questions"),
+    "multinomial_bootstrap": ("bootstrap", "a mean, resampling how often each value occurs"),
+    "ratio_delta": ("ratio", "a ratio of two sums, by the delta method"),
     "newcombe": ("Newcombe", "a difference of two rates on the same questions"),
-    "poststratified_wilson": ("ps. Wilson", "corrected: Wilson over the verdicts of the judge"),
-    "ppi_plus_plus": ("PPI++", "corrected: prediction-powered, the judge as control variate"),
-    "rogan_gladen": ("R.–Gladen", "corrected by sensitivity and specificity"),
-    "betting_sequence": ("betting", "holds however often one looks while labels come in"),
-    "item_bootstrap": ("bootstrap", "agreement: items redrawn"),
-    "linearised_wilson": ("lin. Wilson", "κ: Wilson, on as many rows as its variance is worth"),
-    "basic_bootstrap": ("basic", "bootstrap turned about the value"),
-    "delong": ("DeLong", "AUROC: Wilson on the pairs that its variance is worth"),
-    "bradley_terry": ("B.–Terry", "strength from wins, clustered by question"),
+    "poststratified_wilson": (
+        "ps. Wilson",
+        "corrected: Wilson, post-stratified by the judge's verdict",
+    ),
+    "ppi_plus_plus": (
+        "PPI++",
+        "corrected: prediction-powered, the judge as control variate",
+    ),
+    "rogan_gladen": ("R.–Gladen", "corrected by the judge's sensitivity and specificity"),
+    "betting_sequence": ("betting", "valid however often you look while labels come in"),
+    "item_bootstrap": ("bootstrap", "agreement, resampling items"),
+    "linearised_wilson": ("lin. Wilson", "κ: Wilson on the effective number of rows"),
+    "basic_bootstrap": ("basic", "bootstrap, reflected about the estimate"),
+    "delong": ("DeLong", "AUROC: Wilson on the effective number of pairs, from DeLong's variance"),
+    "bradley_terry": ("B.–Terry", "strength estimated from wins, clustered by question"),
 }
 """Interval methods: the word in the table, and what it is."""
 

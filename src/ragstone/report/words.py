@@ -296,7 +296,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "several_models": _several_models,
     "no_value_anywhere": _no_value_anywhere,
     "unlike": _unlike,
-    "no_random_sample": lambda facts: f"the labels are no random sample: {words(facts['why'])}",
+    "no_random_sample": lambda facts: f"the labels are not a random sample: {words(facts['why'])}",
     "taken_for_random": lambda facts: (
         f"labels taken for a random sample, though {words(facts['why'])}"
     ),

@@ -36,7 +36,7 @@ def test_a_run_prints_numbers_and_show_prints_how_they_came_about(
         "claims": 6, "agreement": 6, "statements": 3, "relevance": 3, "support": 3,
     }, "equal questions are asked once"  # fmt: skip
     shown = ragstone("show", run, "pier-a").out
-    for words in ("Questions to models", "claims", "support", "1,000 tokens sent, 100 back"):
+    for words in ("Questions to models", "claims", "support", "1,000 tokens sent, 100 received"):
         assert words in shown
     assert "supported" in shown
     assert "==== " not in shown

@@ -195,7 +195,7 @@ def test_one_example_of_one_annotator_is_not_several() -> None:
 def test_a_threshold_has_its_worth_or_why_it_has_none(threshold: Threshold, words: str) -> None:
     page = calibration_page(found(checks=(check(threshold=threshold),)))
     assert rows(page)[0].below == (quiet(f"threshold {words}"),)
-    assert "on labels that had no say in choosing it" in said(page)
+    assert "on labels not used to choose it" in said(page)
 
 
 def test_why_nothing_can_be_told_stands_below() -> None:
@@ -226,13 +226,13 @@ def test_only_a_bias_that_clears_zero_is_told() -> None:
              if isinstance(block, Paragraphs) for words in block.lines]  # fmt: skip
     assert lines == [
         "grounding.unsupported_claim_present where length is 3 to 9: the judge says so less often "
-        "than people, by 0.250 [-0.375 – -0.125], n 7"
+        "than people, by 0.250 [0.125 – 0.375], n 7"
     ]
 
 
 def test_labels_of_unequal_chances_are_explained() -> None:
     assert "unequal chances" not in said(calibration_page(found(checks=(check(),))))
-    assert "so 14 as 9 drawn at random" in said(
+    assert "14 count as 9 drawn at random" in said(
         calibration_page(found(checks=(check(effective=9.4),)))
     )
 
@@ -242,8 +242,8 @@ def test_labels_that_are_no_random_sample_come_first(assumed: bool) -> None:
     one = estimate("a", not_random=NotRandom(METRIC, {"system": "a"}, ("only a",), 1e-9))
     page = calibration_page(found((one,), assume_random=assumed))
     first, then = as_text(page, 200).splitlines()[:2]
-    assert first == f"The labels are no random sample: only a, p < .001: {METRIC} (a)"
-    assert ("Corrected all the same" in then) is assumed
+    assert first == f"The labels are not a random sample: only a, p < .001: {METRIC} (a)"
+    assert ("Corrected anyway" in then) is assumed
 
 
 def test_the_passport_has_an_interval_of_every_figure() -> None:
@@ -333,9 +333,9 @@ def test_how_steady_a_judge_is_stands_in_the_small_print() -> None:
     known = {"flips": rates, "injection": rates[1:2], "order": rate(0.25)}
     told = dict(small_print(calibration_page(found((estimate(),), passport=known))))
     assert told["repeats"] == (
-        "share of words that changed: support.verdict 0.125; quality.helpful 0.500; tone –"
+        "share of verdicts that changed: support.verdict 0.125; quality.helpful 0.500; tone –"
     )
-    assert told["injection"] == "share of words that changed: quality.helpful 0.500"
+    assert told["injection"] == "share of verdicts that changed: quality.helpful 0.500"
     assert told["order"] == "decided 0.250 of the pairs"
 
 

@@ -234,7 +234,7 @@ def test_pairs_and_metrics_are_counted_once_each() -> None:
     page = comparison_page(found(*ones))
     assert notes(page, 0, "compared") == ["runs/a  2 pairs of systems · 3 metrics"]
     (unstated,) = notes(page, 0, "margin")
-    assert unstated.startswith("not stated, so nothing is equivalent")
+    assert unstated.startswith("none given, so nothing can be called equivalent")
 
 
 @pytest.mark.parametrize(
@@ -253,10 +253,10 @@ def test_a_verdict_its_interval_and_its_count_have_one_tone(verdict: str, tone: 
 @pytest.mark.parametrize(
     ("method", "said"),
     [
-        ("t", "t  a mean difference, one pair a cluster"),
-        ("cluster_t", "cluster t  a mean difference whose pairs share clusters"),
-        ("bounded_wilson", "b. Wilson  all pairs differ alike: the share that may not, as far as "
-         "scores can differ"),
+        ("t", "t  a mean difference, one pair per cluster"),
+        ("cluster_t", "cluster t  a mean difference, clustered"),
+        ("bounded_wilson", "b. Wilson  all pairs have the same difference: by the share of "
+         "pairs that might differ from it, and the range of the metric"),
         ("newcombe", "Newcombe  a difference of two rates on the same questions"),
     ],
 )  # fmt: skip
@@ -270,8 +270,8 @@ def test_an_interval_of_a_difference_is_not_explained_as_one_of_a_mean(
 @pytest.mark.parametrize(
     ("test", "said"),
     [
-        ("mcnemar_exact", "McNemar's exact test  rates, one pair a cluster"),
-        ("sign_flip_exact", "sign flips  all of them, where clusters are few"),
+        ("mcnemar_exact", "McNemar's exact test  rates, one pair per cluster"),
+        ("sign_flip_exact", "sign flips  all of them, as there are few clusters"),
         ("sign_flip", "sign flips  10,000 at random, seed 7"),
     ],
 )
@@ -283,10 +283,11 @@ def test_each_test_is_explained_once(test: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ({"family": 3}, "Holm  no false finding among all, but for 5 %; over 3 tests"),
+        ({"family": 3}, "Holm  at most a 5 % chance of any false finding; over 3 tests"),
         ({"family": 1, "level": 0.9},
-         "Holm  no false finding among all, but for 10 %; over 1 test"),
-        ({"adjust": "bh"}, "BH  Benjamini-Hochberg: 5 % of the findings false; over 3 tests"),
+         "Holm  at most a 10 % chance of any false finding; over 1 test"),
+        ({"adjust": "bh"},
+         "BH  Benjamini-Hochberg: at most 5 % of the findings false, on average; over 3 tests"),
     ],
 )  # fmt: skip
 def test_how_p_was_adjusted_is_said_with_its_error_and_its_family(
@@ -304,7 +305,7 @@ def test_words_are_explained_where_they_occur() -> None:
     assert "equivalent" not in plain_one
     assert "same:" not in plain_one
     with_margin = reading(comparison_page(found(compared(), margin=0.1)))
-    assert "at a p of 5 % at the most by Holm over 2 tests" in with_margin
+    assert "p ≤ 5 % after Holm over 2 tests" in with_margin
     same = reading(comparison_page(found(compared(verdict="same"))))
     assert "same: the same inputs" in same
 
@@ -355,10 +356,10 @@ def test_each_ranked_metric_has_a_row_with_the_systems_in_one_order() -> None:
 
 def test_what_cannot_be_told_of_a_slice_is_not_of_note() -> None:
     slice_ = compared(slice={"t": "x"}, metric="mrr", reasons=("no_direction",))
-    assert notes(comparison_page(found(compared(), slice_)), -1, "of note") == []
+    assert notes(comparison_page(found(compared(), slice_)), -1, "note") == []
 
 
 def test_up_to_six_metrics_are_named_with_a_reason() -> None:
     six = [compared(metric=f"m{at}", reasons=("no_direction",)) for at in range(6)]
-    (said,) = notes(comparison_page(found(*six)), -1, "of note")
+    (said,) = notes(comparison_page(found(*six)), -1, "note")
     assert said.endswith(": m0, m1, m2, m3, m4, m5")

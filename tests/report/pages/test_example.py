@@ -174,7 +174,7 @@ def test_questions_to_models_are_told_with_what_went_wrong(found: Found, prompts
     told = [said(one) for one in item.inner]
     assert told[:2] == (["You judge.", "AB"] if prompts else ["0.50 s", "timeout: late"])
     assert told[-2:] == [
-        "attempt 2: 0.50 s, 9 tokens sent, 2 back, cost not known",
+        "attempt 2: 0.50 s, 9 tokens sent, 2 received, cost unknown",
         'verdict: "yes"',
     ]
 

@@ -32,5 +32,5 @@ def test_what_is_not_asked_costs_nothing_and_what_is_not_known_says_so() -> None
     }
     rows = forecast_page(Forecast(0, tasks)).tables[0].rows
     assert [row.cells[-1] for row in rows] == [
-        Phrase("–"), Phrase("cost not known"), Phrase("cost not known", strong=True),
+        Phrase("–"), Phrase("cost unknown"), Phrase("cost unknown", strong=True),
     ]  # fmt: skip

@@ -124,9 +124,9 @@ def test_the_tests_that_a_plan_is_for_are_named() -> None:
     assert "McNemar's exact test for rates, a permutation" in said(
         paired_page("r", [exact, pair()])
     )
-    assert "One test alone." in said(paired_page("r", [pair()]))
-    assert "one of its 12 tests, so at 0.05 / 12" in said(paired_page("r", [pair(family=12)]))
-    assert "Up to 3 questions lack" in said(paired_page("r", [pair(left_out=3)]))
+    assert "A single test." in said(paired_page("r", [pair()]))
+    assert "one of 12 tests, so each at 0.05 / 12" in said(paired_page("r", [pair(family=12)]))
+    assert "Up to 3 questions have no score" in said(paired_page("r", [pair(left_out=3)]))
     columns = paired_page("r", [pair(at=90)]).tables[0].columns
     assert "detectable\nwith 90" in [one.head for one in columns]
 
@@ -186,7 +186,7 @@ def test_each_figure_of_a_plan_stands_under_its_head() -> None:
 
 def test_what_is_planned_for_stands_first() -> None:
     assert said(mean_page("runs/a", [mean()])).startswith(
-        "wanted a mean to within ±0.05, at 95 % going by runs/a metric"
+        "wanted a mean to within ±0.05, at 95 % based on runs/a metric"
     )
     assert "what difference can be found 80 % of the time, two-sided at 0.05" in said(
         paired_page("r", [pair()])
@@ -197,8 +197,8 @@ def test_what_is_planned_for_stands_first() -> None:
 
 
 def test_needed_are_as_many_of_what_rows_share() -> None:
-    assert "Needed are questions like these" in said(mean_page("r", [mean()]))
-    assert "Needed are values of doc like these" in said(mean_page("r", [mean()], cluster="doc"))
+    assert "needed: questions like these" in said(mean_page("r", [mean()]))
+    assert "needed: values of doc like these" in said(mean_page("r", [mean()], cluster="doc"))
 
 
 @pytest.mark.parametrize(
@@ -213,12 +213,15 @@ def test_a_small_pilot_is_a_guess(counts: tuple[int, ...], said_of: int | None) 
     )
     for page in pages:
         assert ("A pilot of" in said(page)) is (said_of is not None)
-        assert said_of is None or f"A pilot of {said_of} is a guess: run 20 at least" in said(page)
+        assert (
+            said_of is None
+            or f"A pilot of {said_of} gives only a guess: run at least 20" in said(page)
+        )
 
 
 def test_the_most_that_any_pair_leaves_out_is_told() -> None:
     page = paired_page("r", [pair(left_out=0), pair(left_out=1234), pair(left_out=2)])
-    assert "Up to 1,234 questions lack a score" in said(page)
+    assert "Up to 1,234 questions have no score" in said(page)
     assert "Up to" not in said(paired_page("r", [pair()]))
 
 
@@ -232,7 +235,7 @@ def test_the_margin_is_explained_where_its_column_is_shown() -> None:
     page = paired_page("r", [pair(difference=0.1, pairs=9, power_now=0.5)])
     shown = {}
     for width in range(40, 120):
-        head, explained = as_text(page, width).partition("As ragstone compare")[::2]
+        head, explained = as_text(page, width).partition("ragstone compare")[::2]
         shown[width] = "margin" in head
         assert ("margin  the smallest" in explained) is shown[width], width
     assert set(shown.values()) == {True, False}
@@ -263,7 +266,7 @@ def test_a_mean_of_peoples_scores_is_planned_by_correlation_and_deviation() -> N
     known = Accuracy(2000, correlation=0.7, deviation=0.25)
     words = said(labels_page(label_size(known, 0.04)))
     assert words.startswith("wanted the mean to within ±0.04, at 95 %")
-    assert "judge correlation with people 0.70 deviation 0.250 of people's scores" in words
+    assert "judge correlation with people 0.70 deviation 0.250, of human scores" in words
 
 
 def labelled(**known: Any) -> LabelSize:
@@ -272,7 +275,7 @@ def labelled(**known: Any) -> LabelSize:
 
 def test_labels_are_wanted_for_a_metric_of_a_system() -> None:
     words = said(labels_page(labelled(metric="hit", system="a", assurance=0.9)))
-    assert words.startswith("wanted hit, a to within ±0.04, at 95 %, in 90 % of draws")
+    assert words.startswith("wanted hit, a to within ±0.04, at 95 %, in 90 % of samples")
     assert "ragstone sample RUN --metric hit --n N" in words
     assert "ragstone sample RUN --metric … --n N" in said(labels_page(labelled()))
 
@@ -286,7 +289,7 @@ def test_labels_are_wanted_for_a_metric_of_a_system() -> None:
             "A judge like this saves no labels.",
             "of the labels.",
         ),
-        ({"labels": None, "reason": "x"}, "Drawn at random among the judged", "saves"),
+        ({"labels": None, "reason": "x"}, "Draw at random among the judged", "saves"),
     ],
 )
 def test_what_the_judge_saves_is_said(known: dict[str, Any], told: str, untold: str) -> None:
@@ -297,12 +300,12 @@ def test_what_the_judge_saves_is_said(known: dict[str, Any], told: str, untold: 
 
 def test_a_width_on_average_and_one_that_is_sure_are_told_apart() -> None:
     average = said(labels_page(labelled(assurance=None)))
-    assert "about half of all draws come out wider" in average
+    assert "about half of all samples come out wider" in average
     sure = said(labels_page(labelled(assurance=0.9, on_average=300, only_on_average=500)))
-    assert "in about half of all draws: 300 answers, or 500 answers without the judge." in sure
+    assert "by about half of all samples: 300 answers, or 500 answers without the judge." in sure
     assert "come out wider" not in sure
     alone = labelled(assurance=0.9, on_average=None, only_on_average=500, labels=None, reason="x")
-    assert "of all draws: 500 answers without the judge." in said(labels_page(alone))
+    assert "of all samples: 500 answers without the judge." in said(labels_page(alone))
     neither = labelled(assurance=None, labels=None, reason="x")
     assert "on average" not in said(labels_page(neither))
 
@@ -318,7 +321,7 @@ def test_whole_questions_are_told_beside_answers() -> None:
 @pytest.mark.parametrize(
     ("method", "words"),
     [("ppi_plus_plus", "by PPI++"), ("poststratified", "post-stratified"),
-     ("labels_only", "of the labels alone")],
+     ("labels_only", "from the labels alone")],
 )  # fmt: skip
 def test_the_estimate_that_was_planned_for_is_named(method: str, words: str) -> None:
     assert f"calibrate RUN --labels FILE, {words}." in said(labels_page(labelled(method=method)))
@@ -327,5 +330,5 @@ def test_the_estimate_that_was_planned_for_is_named(method: str, words: str) -> 
 def test_rows_that_share_questions_are_told_with_their_design_effect() -> None:
     known = rate_known(rows_per_question=2.5, design_effect=1.25)
     words = said(labels_page(label_size(known, 0.04)))
-    assert "judged 2,000 rows, 2.5 a question; design effect 1.25" in words
-    assert "a question" not in said(labels_page(label_size(rate_known(), 0.04)))
+    assert "judged 2,000 rows, 2.5 per question; design effect 1.25" in words
+    assert "per question" not in said(labels_page(label_size(rate_known(), 0.04)))

@@ -66,7 +66,7 @@ def test_page_says_what_who_and_where(
     assert "string evidence, to be calibrated" in printed
     assert "reference ids" not in printed, "a judge that filled nothing did not judge"
     assert "ragstone show runs/cornwall" in printed
-    assert "cluster t  a mean without a range, whose rows share questions" in printed
+    assert "cluster t  a mean of an unbounded metric, clustered by question" in printed
     assert "empty_retrieval 4" in printed
     assert "fabricated_requires_cited 2" in printed
     assert "1 row could not be read" in printed
@@ -103,7 +103,7 @@ def test_what_is_missing_is_explained_once_in_the_small_print(
 
 
 def test_a_run_without_estimates_has_a_page(made_run: Callable[..., Any], text: Print) -> None:
-    assert "No metric" in text(run_page(made_run((), MANIFEST)))
+    assert "None of these metrics" in text(run_page(made_run((), MANIFEST)))
 
 
 def rows_of(table: Table) -> dict[str, Row]:
@@ -550,7 +550,7 @@ def test_a_flag_counts_in_the_metric_that_has_it_most(
         )
     ]  # fmt: skip
     told = dict(small_print(made_run(tuple(ones), {})))
-    assert told["flags"] == "a_y 1 row · x 5 rows  (their scores stand on a convention)"
+    assert told["flags"] == "a_y 1 row · x 5 rows  (their scores follow a convention)"
 
 
 def test_the_record_of_a_run_has_what_was_read_asked_and_judged(
@@ -582,6 +582,6 @@ def test_the_header_names_one_system_and_what_was_asked(
     run = made_run(ones or (estimate("precision", 0.5),), MANIFEST | {"calls": calls}, path=None)
     printed = text(run_page(run), 300)
     assert said in printed
-    assert "asked      3 calls of models, cost not known" in printed
+    assert "asked      3 model calls, cost unknown" in printed
     assert "look on" not in printed, "it lies nowhere"
     assert "string evidence, to be calibrated  (claims)" in printed

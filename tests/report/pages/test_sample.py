@@ -58,9 +58,11 @@ def said(shown: Page) -> str:
 
 def test_what_was_drawn_is_said_with_its_chance_and_what_is_asked() -> None:
     words = said(page(sample()))
-    assert words.startswith("drawn 3 of 1,200 examples from runs/a by random; seed 3 chance 0.500,")
+    assert words.startswith(
+        "drawn 3 of 1,200 examples from runs/a by random; seed 3 probability 0.500,"
+    )
     assert "labels helpful (of each answer), support (of each claim and statement)" in words
-    assert "chance 0.250 to 1.000" in said(page(sample(chances=(0.25, 1.0))))
+    assert "probability 0.250 to 1.000" in said(page(sample(chances=(0.25, 1.0))))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_of_very_many_strata_the_first_are_shown() -> None:
     strata = tuple(SampleStratum(f"s{at}", 2, 1) for at in range(33))
     shown = page(sample(strata=strata))
     assert len(shown.tables[0].rows) == 30
-    assert "and 3 more, with --json" in said(shown)
+    assert "and 3 more: see --json" in said(shown)
 
 
 def test_designs_are_compared_with_the_one_that_was_taken() -> None:
@@ -126,16 +128,16 @@ def test_annotators_are_told_how_many_they_label_and_share() -> None:
 
 
 def test_what_is_to_be_done_and_known_stands_at_the_end(tmp_path: Path) -> None:
-    assert said(page(sample())).endswith("--out sheet.csv makes the sheet to fill in.")
+    assert said(page(sample())).endswith("--out sheet.csv writes the sheet to fill in.")
     out = tmp_path / "labels.csv"
     written = said(page(sample(), sheet("ann", guideline="what is asked"), out))
     assert written.endswith(f"ragstone calibrate runs/a --labels {out}")
     assert f"sheet {out} 1 rows" in written
-    assert "labels.guideline.md what is asked, hard cases" in written
+    assert "labels.guideline.md questions and hard cases for annotators" in written
     apart = {"annotators": ["ann", "ben"]}
     assert "agreement cannot be measured" in said(page(sample(settings=apart), sheet("ann")))
     near = sample(settings={"by": "error"}, chances=(0.25, 1.0))
-    assert "was 4 times as likely as the least" in said(page(near))
+    assert "was 4 times as likely to be drawn as the least" in said(page(near))
 
 
 def test_the_record_has_what_is_asked_and_where_it_lies(tmp_path: Path) -> None:
@@ -153,12 +155,12 @@ def test_each_figure_of_a_sample_stands_under_its_head() -> None:
     drawn = sample([["ann"], ["ann"]], strata=strata, widths=widths,
                    settings={"annotators": ["ann"]})  # fmt: skip
     shown = page(drawn, sheet("ann"))
-    assert heads(shown, 0) == ["stratum", "there", "drawn", "chance", ""]
+    assert heads(shown, 0) == ["stratum", "size", "drawn", "probability", ""]
     assert heads(shown, 1) == ["of 2 labels", "expected width", ""]
-    assert heads(shown, 2) == ["annotator", "examples", "of them everybody's", "rows"]
+    assert heads(shown, 2) == ["annotator", "examples", "shared by all", "rows"]
 
 
-@pytest.mark.parametrize(("strata", "more"), [(30, ""), (31, "and 1 more, with --json")])
+@pytest.mark.parametrize(("strata", "more"), [(30, ""), (31, "and 1 more: see --json")])
 def test_thirty_strata_are_shown_and_the_rest_counted(strata: int, more: str) -> None:
     shown = page(sample(strata=tuple(SampleStratum(f"s{at}", 2, 1) for at in range(strata))))
     assert len(shown.tables[0].rows) == 30
@@ -190,7 +192,7 @@ def test_how_much_likelier_the_most_telling_was_is_said_where_that_was_the_aim(
     by: str, chances: tuple[float, float], told: str | None
 ) -> None:
     words = said(page(sample(settings={"by": by}, chances=chances)))
-    assert ("The most telling example was" in words) is (told is not None)
+    assert ("The most informative example was" in words) is (told is not None)
     assert told is None or told in words
 
 
@@ -212,8 +214,8 @@ def test_a_label_is_asked_of_each_of_its_units_once() -> None:
 
 
 def test_chances_that_differ_by_rounding_alone_are_one() -> None:
-    assert "chance 0.250, kept" in said(page(sample(chances=(0.25, 0.2504))))
-    assert "chance 0.250 to 0.251, kept" in said(page(sample(chances=(0.25, 0.2506))))
+    assert "probability 0.250, kept" in said(page(sample(chances=(0.25, 0.2504))))
+    assert "probability 0.250 to 0.251, kept" in said(page(sample(chances=(0.25, 0.2506))))
 
 
 def test_who_labels_alone_shares_nothing() -> None:

@@ -67,8 +67,8 @@ def test_concordance_is_drawn_from_chance_where_it_is_above() -> None:
         ({}, "use ragstone score runs/a --metric 'composite(x)'"),
         ({"n_ties": 2}, "people 40 pairs on 20 questions, by 1 annotator; 2 ties"),
         ({"sort": "rating", "n": 1}, "people 1 rating on 20 questions"),
-        ({"left_out": {"hit": 3}, "n_left_out": 3}, "3 pairs for want of a score: hit 3"),
-        ({"excluded": {"words": "no range"}}, "no part words: no range"),
+        ({"left_out": {"hit": 3}, "n_left_out": 3}, "3 pairs without a score: hit 3"),
+        ({"excluded": {"words": "no range"}}, "excluded words: no range"),
         ({}, "folds 5 of whole questions, seed 0"),
     ],
 )
@@ -89,8 +89,8 @@ def heads(found: FittedWeights, table: int) -> list[str]:
 
 
 def test_each_figure_of_a_fit_stands_under_its_head() -> None:
-    assert heads(fitted(), 0) == ["metric", "equal", "fitted", "over the folds", ""]
-    scores = ["on questions\nnot fitted on", "log loss", "in people's order"]
+    assert heads(fitted(), 0) == ["metric", "equal", "fitted", "across folds", ""]
+    scores = ["on held-out\nquestions", "log loss", "concordance"]
     assert heads(fitted(), 1) == scores
     assert heads(fitted(sort="rating"), 1) == [scores[0], "squared error", scores[2]]
     levels = [column.level for column in weights_page(fitted(level=0.9)).tables[1].columns]
@@ -146,7 +146,7 @@ def test_the_scale_begins_at_chance_unless_anything_lies_below_it(
 
 def test_nothing_left_out_is_not_told() -> None:
     assert "left out" not in said(fitted())
-    assert "1 rating for want of a score: hit 1,000" in said(
+    assert "1 rating without a score: hit 1,000" in said(
         fitted(sort="rating", left_out={"hit": 1000}, n_left_out=1)
     )
     assert "tie" not in said(fitted(n_annotators=2))

@@ -379,10 +379,10 @@ def test_an_empty_name_has_a_row_of_figures_only(page_of: PageOf) -> None:
 @pytest.mark.parametrize(
     ("marks", "said"),
     [
-        ((Mark(0.5, "chance"),), "┊ what chance gives, ├─●─┤ interval and value"),
+        ((Mark(0.5, "chance"),), "┊ expected by chance, ├─●─┤ interval and value"),
         ((Mark(0.25, "margin"), Mark(0.75, "margin")), "┊ the margin, ├─●─┤ interval and value"),
-        ((Mark(0.9, "bar"),), "┃ the bar, ├─●─┤ interval and value, each line on a scale of its "
-         "own"),
+        ((Mark(0.9, "bar"),), "┃ the bar, ├─●─┤ interval and value, each line on its own "
+         "scale"),
         ((Mark(0.5, "zero"),), ""),
         ((), ""),
     ],

@@ -45,43 +45,46 @@ FEW = 30
 SHOWN_ANNOTATORS, SHOWN_INSTEAD, SHOWN_BROKEN = 12, 5, 3
 
 COEFFICIENTS = {
-    "percent": ("percent", "pairs of annotators of an item who say the same"),
+    "percent": ("percent", "share of annotator pairs that give an item the same label"),
     "cohen_kappa": (
         "Cohen's κ",
-        "beyond chance, which is each annotator's own shares of the labels; of more than two "
-        "annotators the mean over pairs, weighted by their common items",
+        "agreement beyond chance, from each annotator's own label frequencies; for more than two "
+        "annotators, the mean over pairs weighted by their shared items",
     ),
-    "weighted_kappa": ("weighted κ", "the same, differences counted by their square"),
-    "fleiss_kappa": ("Fleiss' κ", "chance is everybody's shares of the labels"),
+    "weighted_kappa": ("weighted κ", "Cohen's κ with squared differences as weights"),
+    "fleiss_kappa": (
+        "Fleiss' κ",
+        "agreement beyond chance, from the label frequencies of all",
+    ),
     "krippendorff_alpha": (
         "Krippendorff's α",
-        "chance is all labels shuffled; differences of grades count by the square of their ranks' "
-        "distance, of amounts by the square of their own",
+        "agreement beyond chance, as if labels were shuffled; grades differ by the square of their "
+        "distance in ranks, numbers by the square of their difference",
     ),
     "gwet_ac1": (
         "Gwet's AC1",
-        "chance is what items hard to tell get; it holds where one label is rare and κ collapses",
+        "chance only on items hard to tell; stable where one label is rare and κ collapses",
     ),
 }
 """The word for each coefficient, and what it is."""
 
 LEGEND = {
-    "items": "what one label is about: an answer, a context, a claim or a statement",
-    "labels": "how many this annotator gave",
-    "compared": "of these, on items where one label leads among the other annotators; where nobody "
-    "else labelled, or the others are split, there is nothing to compare with",
-    "as the others": "share of the compared labels that are the one that leads among the others",
-    "difference": "how far this annotator's labels lie above (+) or below (-) the mean of the "
+    "items": "what a label is about: an answer, a context, a claim or a statement",
+    "labels": "how many labels this annotator gave",
+    "compared": "labels on items where the others have a most frequent label; where nobody else "
+    "labelled, or the others are split, there is nothing to compare with",
+    "as the others": "share of the compared labels equal to the others' most frequent label",
+    "difference": "how far this annotator's labels are above (+) or below (-) the mean of the "
     "others' on the same items",
-    "given": "how often a label was given to items that two or more labelled",
-    "again": "where one annotator gives it, how often another one of the item gives it too",
+    "given": "how often the label was given to items labelled by two or more",
+    "again": "where one annotator gives it, how often another annotator of the item does too",
 }
 """What the columns of the tables are."""
 
 REASONS = {
     "no_pairs": "undefined: no item has two labels",
-    "no_variation": "undefined: all labels are the same, as chance would have them",
-    "too_many_labels": "undefined: amounts, not categories",
+    "no_variation": "undefined: all labels are the same, so chance alone explains them",
+    "too_many_labels": "undefined: numbers, not categories",
     "not_numbers": "undefined: not all labels are numbers",
 }
 
@@ -97,7 +100,7 @@ def agreement_page(
         sections.append(section(_overview(compared)))
     sections += [Section(tuple(_blocks(one)), _title(one)) for one in compared]
     if alone:
-        alone_said = quiet("labelled by one annotator alone, so there is nothing to compare  ")
+        alone_said = quiet("labelled by one annotator only, so there is nothing to compare  ")
         sections.append(section(Paragraphs(((alone_said, alone),))))
     if not found:
         nothing = "No label counts, so there is nothing to compare."
@@ -171,7 +174,7 @@ def _blocks(one: ColumnAgreement) -> Iterator[Block]:
     yield _coefficients(one)
     if one.n_clusters < FEW:
         n = counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
-        rough = Phrase(f"From {n} only: take the intervals as rough.", "caution")
+        rough = Phrase(f"Only {n}, so the intervals are rough.", "caution")
         yield Paragraphs((rough,))
     if one.n_annotators > 1:
         yield _annotators(one)
@@ -181,7 +184,7 @@ def _blocks(one: ColumnAgreement) -> Iterator[Block]:
         items = [_dividing(item) for item in one.dividing]
         left = one.n_divided - len(one.dividing)
         items += [OutlineItem(quiet(f"and {left:,} more (--limit, --json)"))] if left > 0 else []
-        yield Outline(tuple(items), "dividing them most")
+        yield Outline(tuple(items), "most disagreement")
 
 
 def _coefficients(one: ColumnAgreement) -> Table:
@@ -230,7 +233,7 @@ def _uses(one: ColumnAgreement) -> Table:
                 " · ".join(f"{value} {percent(share, 0)}" for value, share in instead) or "–",
             ))
         )  # fmt: skip
-    heads = ("label", "given", "again", "what another said instead")
+    heads = ("label", "given", "again", "others said instead")
     return table([Heading(head) for head in heads], rows)
 
 
@@ -269,8 +272,8 @@ def _small_print(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
     one = found[0]
     yield Note(
         "intervals",
-        f"{one.resamples:,} draws of items, or of whole questions and examples (seed {one.seed}); "
-        "Wilson's for single annotators and where all agree",
+        f"{one.resamples:,} bootstrap samples of items, or of whole questions and examples "
+        f"(seed {one.seed}); Wilson for single annotators and where all agree",
     )
 
 

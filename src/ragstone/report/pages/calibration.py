@@ -48,10 +48,10 @@ SLACK = 0.05
 
 BY_VERDICT = call("draw_sample", argument("by", "stratified"), argument("strata", "verdict"))
 FLAGS = {
-    "unlabelled_stratum": "a verdict of the judge that nobody labelled counts as anything from 0 "
-    f"to 1: label some of it ({BY_VERDICT})",
-    "few_labels": "fewer than 20 labels: take the interval as rough",
-    "few_clusters": "labels of fewer than 20 clusters: take the interval as rough",
+    "unlabelled_stratum": "one verdict of the judge has no labels, so its rate could be anything "
+    f"from 0 to 1: label some ({BY_VERDICT})",
+    "few_labels": "fewer than 20 labels, so the interval is rough",
+    "few_clusters": "labels from fewer than 20 clusters, so the interval is rough",
 }
 
 
@@ -112,12 +112,12 @@ def _not_random(found: "Calibration") -> Iterator[Section]:
         same.setdefault("; ".join(map(words, one.differences)), {})[where] = None
     told = "; ".join(f"{why}, p < .001: {', '.join(where)}" for why, where in same.items())
     follows = (
-        f"Corrected all the same, as {argument('assume_random', True)} says."
+        f"Corrected anyway, because of {argument('assume_random', True)}."
         if found.assume_random
-        else f"So nothing of these is corrected. {call('draw_sample')} draws what to label, with "
-        f"its chances; {argument('assume_random', True)} corrects all the same."
+        else f"So these are not corrected. {call('draw_sample')} draws a random sample to label; "
+        f"{argument('assume_random', True)} corrects anyway."
     )
-    first = (strong("The labels are no random sample: ", "bad"), told)
+    first = (strong("The labels are not a random sample: ", "bad"), told)
     yield section(Paragraphs((first, follows)))
 
 
@@ -246,8 +246,14 @@ def _biases(check: "JudgeCheck") -> Iterator[Words]:
             strong(f"{check.kind}.{check.column}"),
             f" where {bias.by} is {_named(found.group)}: the judge says so {way}, by ",
             Phrase(number(abs(found.value)), "bad"),
-            quiet(f" [{ends(found.interval.low, found.interval.high)}], n {found.n:,}"),
+            quiet(f" [{ends(*_size(found.interval))}], n {found.n:,}"),
         )
+
+
+def _size(interval: Ends) -> tuple[float, float]:
+    """The ends of an interval that does not hold 0, without their sign, the smaller first."""
+    low, high = sorted((abs(interval.low), abs(interval.high)))
+    return low, high
 
 
 def _named(group: object) -> str:
@@ -259,7 +265,7 @@ def _small_print(found: "Calibration") -> Iterator[Note]:
     passport = found.passport
     for word, rates in (("repeats", passport.flips), ("injection", passport.injection)):
         said = "; ".join(f"{one.what} {_known(one)}" for one in rates)
-        yield Note(word, f"share of words that changed: {said}" if rates else "not measured")
+        yield Note(word, f"share of verdicts that changed: {said}" if rates else "not measured")
     order = passport.order
     said = "not measured" if order is None else f"decided {_known(order)} of the pairs"
     yield Note("order", said)
@@ -269,8 +275,8 @@ def _small_print(found: "Calibration") -> Iterator[Note]:
         yield Note("intervals", (strong(word), f"  {about}"))
     for flag, about in _flagged(found.estimates).items():
         warned = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
-        yield Note("beware", Phrase(warned, "caution"))
-    worth = "worth: how many independent labels without a judge would give an interval as narrow"
+        yield Note("caution", Phrase(warned, "caution"))
+    worth = "worth: independent labels that would give as narrow an interval without a judge"
     yield Note("reading", worth)
     yield from (Note("reading", line) for line in _reading(found.checks))
 
@@ -279,20 +285,20 @@ def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
     """What the figures of the agreement are, where they are not what one would think."""
     unequal = [one for one in checks if one.effective < one.n - SLACK]
     if unequal:
-        worth = ", ".join(f"{one.n:,} as {one.effective:,.0f}" for one in unequal)
+        worth = ", ".join(f"{one.n:,} count as {one.effective:,.0f}" for one in unequal)
         yield (
-            f"labels drawn with unequal chances: each stands for one over its own, so {worth} "
-            "drawn at random"
+            f"labels drawn with unequal probabilities, weighted by the inverse: {worth} drawn at "
+            "random"
         )
     errors = [one.error for one in checks if one.error is not None and one.error.value is not None]
     chances = [one.by_chance for one in errors if one.by_chance is not None]
     if chances:
         yield (
-            "ECE: mean gap between the probability said and the share of yes; by chance alone "
-            f"a perfectly calibrated judge would have about {', '.join(map(number, chances))} here"
+            "ECE: mean gap between stated probability and share of yes; by chance alone a "
+            f"perfectly calibrated judge would have about {', '.join(map(number, chances))} here"
         )
     if any(one.threshold is not None for one in checks):
-        yield "threshold: what it is worth on labels that had no say in choosing it"
+        yield "threshold: in brackets its value on labels not used to choose it (cross-validated)"
 
 
 def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
@@ -316,8 +322,8 @@ def passport_page(found: "Calibration") -> Page:
     passport = found.passport
     judge = passport.judge
     void = (
-        f"{passport.id}, checked on {passport.date}. Void as soon as a model, a prompt or the plan "
-        "changes: ragstone calibrate RUN --passport judge_passport.json says whether it holds."
+        f"{passport.id}, checked on {passport.date}. Void once a model, a prompt or the plan "
+        "changes: check with ragstone calibrate RUN --passport judge_passport.json."
     )
     people = (
         f"{counted(passport.n_examples, 'example')}, {counted(passport.annotators, 'annotator')}"
@@ -343,11 +349,11 @@ def passport_page(found: "Calibration") -> Page:
     if found.checks:
         sections.append(Section((_unit_by_unit(found),), "Against people, unit by unit"))
         worth = (
-            "Worth: as many labels drawn at random. Where labels were drawn with unequal chances, "
-            "each counts as one over its own."
+            "Worth: the equivalent number of labels drawn at random. Labels drawn with unequal "
+            "probabilities are weighted by the inverse."
         )
         sections.append(section(Paragraphs((worth,))))
-    words = "Steadiness: the share of words that changed"
+    words = "Stability: share of verdicts that changed"
     sections.append(Section((Facts(tuple(changed)),), words))
     name = ", ".join(judge.judges) or "(nobody)"
     return Page("passport", f"Passport of the judge {name}", tuple(sections),

@@ -43,20 +43,21 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
 """The words of a verdict and its tone, which its interval has too."""
 
 TESTS = {
-    "mcnemar_exact": ("McNemar's exact test", "rates, one pair a cluster"),
-    "sign_flip_exact": ("sign flips", "all of them, where clusters are few"),
+    "mcnemar_exact": ("McNemar's exact test", "rates, one pair per cluster"),
+    "sign_flip_exact": ("sign flips", "all of them, as there are few clusters"),
     "sign_flip": ("sign flips", "{flips:,} at random, seed {seed}"),
 }
 
 ADJUSTED = {
-    "holm": ("Holm", "no false finding among all, but for {alpha}"),
-    "bh": ("BH", "Benjamini-Hochberg: {alpha} of the findings false"),
+    "holm": ("Holm", "at most a {alpha} chance of any false finding"),
+    "bh": ("BH", "Benjamini-Hochberg: at most {alpha} of the findings false, on average"),
 }
 
 OF_DIFFERENCES = {
-    "t": "a mean difference, one pair a cluster",
-    "cluster_t": "a mean difference whose pairs share clusters",
-    "bounded_wilson": "all pairs differ alike: the share that may not, as far as scores can differ",
+    "t": "a mean difference, one pair per cluster",
+    "cluster_t": "a mean difference, clustered",
+    "bounded_wilson": "all pairs have the same difference: by the share of pairs that might differ "
+    "from it, and the range of the metric",
 }
 """What some interval methods are, where they enclose a difference."""
 
@@ -70,7 +71,9 @@ def comparison_page(found: Comparisons) -> Page:
     for (a, b), ones in found.between().items():
         sections.append(Section((_pair_table(ones, found),), _title(a, b, ones)))
     if ranked := _ranked(found):
-        about = quiet("  Bradley-Terry: the chance to win against a system of average strength")
+        about = quiet(
+            "  Bradley-Terry: probability of winning against a system of average strength"
+        )
         sections.append(Section((_ranking(ranked, found),), (strong("Ranking"), about)))
     sections.append(section(Facts(tuple(_small_print(found)), small=True)))
     title = " against ".join(found.runs)
@@ -82,7 +85,7 @@ def _header(found: Comparisons) -> Facts:
     metrics = counted(len({one.metric for one in found.comparisons}), "metric")
     cluster = "" if found.cluster == "question_id" else f"; clusters by {found.cluster}"
     margin = (
-        quiet(f"not stated, so nothing is equivalent: {argument('margin', 'X')}")
+        quiet(f"none given, so nothing can be called equivalent: {argument('margin', 'X')}")
         if found.margin is None
         else f"±{found.margin:g}, in the unit of each metric"
     )
@@ -218,7 +221,7 @@ def _small_print(found: Comparisons) -> Iterator[Note]:
     yield Note("adjusted", (strong(word), told))
     yield from _reading(found, alpha)
     for reason, metrics in _reasons(found.comparisons).items():
-        yield Note("of note", f"{reason}: {', '.join(metrics)}")
+        yield Note("note", f"{reason}: {', '.join(metrics)}")
 
 
 def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
@@ -226,33 +229,33 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
     ones = found.comparisons
     yield Note("reading", "↑ more is better, ↓ less is better, · neither")
     yield Note("reading", "a and b are means over their pairs", needs="a")
-    wins = "w/t/l: pairs on which a is ahead, both are equal, b is ahead"
+    wins = "w/t/l: pairs on which a wins, both tie, a loses"
     yield Note("reading", wins, needs="w/t/l")
     sizes = (
-        "rel.: a - b in percent of b; win: share of pairs on which a is ahead, a tie half; "
-        "d: the mean difference over the differences' standard deviation (Cohen's d_z)"
+        "rel.: a - b in percent of b; win: share of pairs on which a wins, ties counting half; "
+        "d: the mean difference divided by the standard deviation of the differences (Cohen's d_z)"
     )
     yield Note("reading", sizes, needs="rel.")
     if found.margin is not None:
         yield Note(
             "reading",
-            f"equivalent: inside the margin by two one-sided tests, at a p of {alpha} at the most "
-            f"by Holm over {counted(found.equivalence_family, 'test')}; else better or worse at "
-            "an adjusted p of as much",
+            f"equivalent: inside the margin by two one-sided tests, p ≤ {alpha} after Holm over "
+            f"{counted(found.equivalence_family, 'test')}; otherwise better or worse at the same "
+            "adjusted p",
         )
     if any(one.verdict == "same" for one in ones):
         same = "same: the same inputs, judge and prompts on every pair, so nothing is tested"
         yield Note("reading", same)
     if any(one.caution for one in ones):
-        yield Note("reading", "N pairs only: a verdict from so few is to be taken as rough")
+        yield Note("reading", "N pairs only: so few pairs make a rough verdict")
     if any(one.n_needed is not None for one in ones):
-        needed = "cannot tell ~N: half the interval would be the margin at N pairs in all"
+        needed = "cannot tell ~N: with N pairs, half the interval would be as wide as the margin"
         yield Note("reading", needed)
     if any(one.n_needed_reason == NARROW for one in ones):
         yield Note(
             "reading",
-            "cannot tell without ~N: half the interval is within the margin already, and the "
-            "difference too near 0 or the margin",
+            "cannot tell without ~N: half the interval is narrower than the margin already, but "
+            "the difference is too close to 0 or to the margin",
         )
 
 

@@ -25,13 +25,13 @@ def forecast_page(found: Forecast) -> Page:
         for (judge, task), one in found.tasks.items()
     ]
     rows.append(Row((RowName("all", strong=True), RowName(""), *_numbers(total, strong=True))))
-    heads = ("calls", "answered\nbefore", "tokens\nsent", "tokens\nback", "cost")
+    heads = ("calls", "answered\nbefore", "tokens\nsent", "tokens\nreceived", "cost")
     columns = (Heading("judge", key=True), Heading("task"), *(Heading(head) for head in heads))
     each = total.calls / found.examples if found.examples else 0.0
     words = (
-        f"{found.examples:,} examples, {each:.1f} calls each. Nothing was sent. Tokens are four "
-        "characters each, those that come back a guess; retries, and what a server's own cache "
-        "makes cheaper, are not counted."
+        f"{found.examples:,} examples, {each:.1f} calls each. Nothing was sent. Tokens are taken "
+        "as four characters, and reply lengths are a guess; retries and a server's cache "
+        "discounts are not counted."
     )
     notes = Paragraphs((quiet(words), *map(quiet, found.notes)))
     return Page("forecast", "", (section(table(columns, rows), notes),), record=found.to_dict)

@@ -60,10 +60,10 @@ EXACT = ("clopper_pearson", "cluster_clopper_pearson")
 
 TO_DRAW = (
     f"{call('draw_sample')} draws what to label; {argument('assume_random', True)} decides by "
-    "these labels all the same."
+    "these labels anyway."
 )
 TO_FILL = (
-    "Where a model failed, the same evaluate command asks it again; where people judged, label the "
+    "Where a model failed, the same evaluate command asks it again; where people judge, label the "
     "rest."
 )
 
@@ -116,7 +116,7 @@ def advice(result: GateResult) -> str:
         case "pass":
             return ""
         case "fail" if result.on == "point":
-            return "At least one value does not meet its bar: look at its worst examples."
+            return "At least one value misses its bar: look at its worst examples."
         case "fail":
             return "At least one requirement is shown not to be met: look at its worst examples."
         case "missing":
@@ -138,10 +138,10 @@ def _most_needed(result: GateResult) -> str:
     open_ones = [one for one in result.requirements if one.decision == "cannot_tell"]
     needed = [(one.n_needed, one.counted) for one in open_ones if one.n_needed is not None]
     if not needed:
-        return "No number of examples is known to decide it."
+        return "No number of examples can be said to decide it."
     most, of = max(needed)
-    some = "" if len(needed) == len(open_ones) else " what can be decided of"
-    return f"If the values stay, {most:,} {of} a system decide{some} it."
+    some = "it" if len(needed) == len(open_ones) else "what can be decided of it"
+    return f"If the values stay as they are, {most:,} {of} per system decide {some}."
 
 
 def _is_gain(one: Decided) -> bool:
@@ -207,7 +207,7 @@ def _below(one: Decided) -> Iterator[str]:
     if one.decision == "missing" or (one.decision == "cannot_tell" and not told):
         yield words(one.reason)
     if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason is not None:
-        yield f"no number of {one.counted} is known to decide it: {words(one.n_needed_reason)}"
+        yield f"no number of {one.counted} can be said to decide it: {words(one.n_needed_reason)}"
     yield from map(words, one.notes)
 
 
@@ -216,25 +216,28 @@ def _small_print(result: GateResult) -> Iterator[Note]:
     level = percent(1 - 2 * result.level)
     tested = sum(one.p is not None for one in result.requirements)
     if result.on == "point":
-        yield Note("decided", "on the values alone; another sample could turn them")
+        yield Note(
+            "decided",
+            "on the values alone: another sample could change it",
+        )
     else:
         yield Note("holds", f"the whole {level} interval clears the bar (one-sided level "
-                            f"{result.level:g}, not adjusted, for all must hold)")  # fmt: skip
+                            f"{result.level:g}, not adjusted, because all must hold)")  # fmt: skip
         if tested:
-            yield Note("broken", f"the opposite is shown at one-sided {result.level:g}, by Holm "
-                                 f"over the {tested:,} requirements and systems")  # fmt: skip
-            yield Note("p broken", "the chance of such scores if the bar were met, adjusted so: "
+            yield Note("broken", f"shown not to be met, at one-sided {result.level:g} after Holm "
+                                 f"over {tested:,} requirements and systems")  # fmt: skip
+            yield Note("p broken", "p-value of such scores if the bar were met, after Holm: "
                                    "small means broken", needs="p broken")  # fmt: skip
-        yield Note("open", "neither; needs: so many examples of a system in all, if its value "
-                           "stays")  # fmt: skip
+        yield Note("open", "neither; needs: examples of a system in all that would decide, if "
+                           "its value stays as it is")  # fmt: skip
         yield from _tails(result)
-    yield Note("missing", f"more than {percent(result.max_missing)} of the scores, or few that "
-                          "could turn the decision at their worst or best")  # fmt: skip
+    yield Note("missing", f"more than {percent(result.max_missing)} of the scores, or fewer that "
+                          "at their worst or best could change the decision")  # fmt: skip
     if any(map(_is_gain, result.requirements)):
-        yield Note("gain", "how much better than the baseline, whichever way the metric points; "
+        yield Note("gain", "improvement over the baseline, whichever way the metric points; "
                            "below 0 is worse")  # fmt: skip
     if any(one.counted == "labels" for one in result.requirements):
-        yield Note("n", "so many labels of people correct the estimate")
+        yield Note("n", "human labels that correct the estimate")
 
 
 def _tails(result: GateResult) -> Iterator[Note]:
@@ -244,13 +247,13 @@ def _tails(result: GateResult) -> Iterator[Note]:
         rows = ceil(log(result.level) / log1p(-RARE))
         yield Note(
             "rates",
-            f"exact binomial tails, which err in at most {percent(result.level)} of cases; no "
-            f"event shows a rate below {RARE:g} from {rows:,} rows on",
+            f"exact binomial tests, wrong in at most {percent(result.level)} of cases; no event in "
+            f"{rows:,} rows or more shows a rate below {RARE:g}",
         )
     if False in exact:
         yield Note(
             "means",
-            "with differences and corrected estimates: by their intervals, right on average",
+            "and differences and corrected estimates: by their intervals, right on average",
         )
 
 

@@ -39,7 +39,7 @@ from ragstone.stats import wilson
 METHODS = {
     "ppi_plus_plus": "by PPI++",
     "poststratified": "post-stratified",
-    "labels_only": "of the labels alone",
+    "labels_only": "from the labels alone",
 }
 
 DONE, LEFT = 0, 5
@@ -56,8 +56,8 @@ def rate_page(found: RateSize) -> Page:
         f"at {percent(found.level)}.",
     )
     note = quiet(
-        "By Wilson's interval, one row a question. Rows that share a question tell less: "
-        "ragstone plan mean RUN goes by how they do in a run."
+        "By the Wilson interval, one row per question. Rows that share a question tell less: "
+        "ragstone plan mean RUN takes that from a run."
     )
     rows = []
     for count, half in found.steps:
@@ -82,8 +82,8 @@ def mean_page(run: str, found: Sequence[MeanSize], *, cluster: str = "question_i
     wanted = f"a mean to within ±{first.half_width:g}, at {percent(first.level)}"
     shared = "questions" if cluster == "question_id" else f"values of {cluster}"
     notes = [
-        f"Needed are {shared} like these, with as many rows each; that is as uncertain as the "
-        "variance of this run.",
+        f"needed: {shared} like these, with as many rows each. The number is only as certain as "
+        "the variance measured in this run.",
         *_few(one.questions_now for one in found),
     ]
     sections = [_wanted(wanted, run), section(_means(found, cluster)), _quiet(notes)]
@@ -103,7 +103,7 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> Page:
         wanted = f"to find a difference of {abs(first.difference):g} {often}"
     notes = []
     if left := max(one.left_out for one in found):
-        notes.append(f"Up to {left:,} questions lack a score of one of the two and are left out.")
+        notes.append(f"Up to {left:,} questions have no score for one of the two and are left out.")
     notes.append(_tests(found))
     notes += _few(one.pairs_now for one in found)
     sections = [_wanted(wanted, run), section(_pairs(found)), _quiet(notes)]
@@ -118,7 +118,7 @@ def labels_page(found: LabelSize) -> Page:
     known = found.known
     what = [found.metric or ("the mean" if known.rate is None else "the rate")]
     what += [found.system] if found.system else []
-    often = "" if found.assurance is None else f", in {percent(found.assurance)} of draws"
+    often = "" if found.assurance is None else f", in {percent(found.assurance)} of samples"
     wanted = f"{', '.join(what)} to within ±{found.half_width:g}, at {percent(found.level)}{often}"
     facts = [
         Note("wanted", strong(wanted)),
@@ -128,7 +128,7 @@ def labels_page(found: LabelSize) -> Page:
     if known.rate is not None:
         facts.append(Note("true rate", f"about {number(known.rate)}"))
     elif known.deviation is not None:
-        facts.append(Note("deviation", f"{number(known.deviation)} of people's scores"))
+        facts.append(Note("deviation", f"{number(known.deviation)}, of human scores"))
     sections = [section(Facts(tuple(facts))), section(_labels(found)), _quiet(_advice(found))]
     return Page("plan", found.metric or "labels", tuple(sections), record=found.to_dict)
 
@@ -138,7 +138,7 @@ def _page(run: str, sections: Sequence[Section], record: Record) -> Page:
 
 
 def _wanted(wanted: str, run: str) -> Section:
-    return section(Facts((Note("wanted", strong(wanted)), Note("going by", run))))
+    return section(Facts((Note("wanted", strong(wanted)), Note("based on", run))))
 
 
 def _quiet(notes: Iterable[str]) -> Section:
@@ -217,11 +217,11 @@ def _tests(found: Sequence[PairedSize]) -> str:
     exact, flips = "McNemar's exact test for rates", "a permutation test of the differences"
     words = [word for test, word in (("mcnemar_exact", exact), ("sign_flip", flips))
              if test in tests]  # fmt: skip
-    test = f"As ragstone compare tests: {', '.join(words)}, of questions that differ as here"
+    test = f"Tested as by ragstone compare: {', '.join(words)}, for questions that vary as here"
     family = found[0].family
     if family == 1:
-        return f"{test}. One test alone."
-    return f"{test}; one of its {family:,} tests, so at {1 - found[0].level:.2g} / {family:,}."
+        return f"{test}. A single test."
+    return f"{test}; one of {family:,} tests, so each at {1 - found[0].level:.2g} / {family:,}."
 
 
 def _labels(found: LabelSize) -> Table:
@@ -246,14 +246,14 @@ def _advice(found: LabelSize) -> Iterator[str]:
     yield from _on_average(found)
     sample = f"ragstone sample RUN --metric {quote(found.metric) if found.metric else '…'}"
     if found.questions is None:
-        yield f"Drawn at random among the judged: {sample} --n N"
+        yield f"Draw at random among the judged: {sample} --n N"
     else:
         yield (
-            f"Drawn as whole questions: {sample} --whole-questions --n N. "
-            "Drawn one by one, so many answers tell a little more."
+            f"Draw whole questions: {sample} --whole-questions --n N. "
+            "The same number of answers drawn one by one tells a little more."
         )
     by = "" if found.labels is None else f", {METHODS[found.method]}"
-    yield f"The estimate is then that of ragstone calibrate RUN --labels FILE{by}."
+    yield f"Then estimate with ragstone calibrate RUN --labels FILE{by}."
 
 
 def _bar(part: int, whole: int) -> Bar:
@@ -270,20 +270,20 @@ def _on_average(found: LabelSize) -> Iterator[str]:
     if found.assurance is None:
         if found.labels is not None:
             yield (
-                "So wide on average: about half of all draws come out wider. With --assurance 0.9 "
-                "only one in ten does."
+                "That is the average width: about half of all samples come out wider. With "
+                "--assurance 0.9 only one in ten does."
             )
         return
     alone = f"{_answers(found.only_on_average or 0, None)} without the judge"
     average = "" if found.on_average is None else f"{_answers(found.on_average, None)}, or "
-    yield f"So wide on average, in about half of all draws: {average}{alone}."
+    yield f"For this width on average, exceeded by about half of all samples: {average}{alone}."
 
 
 def _clusters(found: LabelSize) -> str:
     known = found.known
     if known.rows_per_question == 1:
         return ""
-    return f", {known.rows_per_question:.3g} a question; design effect {known.design_effect:.2f}"
+    return f", {known.rows_per_question:.3g} per question; design effect {known.design_effect:.2f}"
 
 
 def _judge(found: LabelSize) -> str:
@@ -299,4 +299,4 @@ def _judge(found: LabelSize) -> str:
 def _few(questions: Iterable[int]) -> Iterator[str]:
     least = min((count for count in questions if count > 1), default=FEW)
     if least < FEW:
-        yield f"A pilot of {least:,} is a guess: run {FEW} at least and plan again."
+        yield f"A pilot of {least:,} gives only a guess: run at least {FEW} and plan again."

@@ -75,7 +75,9 @@ def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
         sections.append(section(estimate_table(groups.whole_and_all, suites)))
         sections += [section(one) for one in distributions(groups.whole)]
     else:
-        sections.append(section(Paragraphs(("No metric was asked for that this data allows.",))))
+        sections.append(
+            section(Paragraphs(("None of these metrics can be computed from this data.",)))
+        )
     for field in groups.fields:
         sections.append(slices(field, groups.sliced(field), suites))
     small = Facts(tuple(_small_print(run, groups)), small=True)
@@ -86,7 +88,7 @@ def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
 
 
 def header(run: Reported, groups: Groups) -> Facts:
-    """What was evaluated, who judged, where it lies and how to look on."""
+    """What was evaluated, who judged, where the run is, and the command to look at it with."""
     data = run.form.data
     counts = [counted(data.examples, "row"), counted(data.questions, "question")]
     if groups.systems:
@@ -101,7 +103,7 @@ def header(run: Reported, groups: Groups) -> Facts:
     if run.form.calls is not None:
         rows.append(Note("asked", took(run.form.calls)))
     if run.path is not None:
-        look = quiet(f"  look on: ragstone show {run.path}")
+        look = quiet(f"  next: ragstone show {run.path}")
         rows.append(Note("run", (strong(str(run.path)), look)))
     return Facts(tuple(rows))
 
@@ -244,7 +246,7 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
             rows.append(Row((RowName(metric, ones[0].better), RowName(system), *figures)))
     blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
     if len(size) > len(values):
-        rarer = f"and {len(size) - len(values):,} rarer values of {field}, with --json"
+        rarer = f"and {len(size) - len(values):,} rarer values of {field}: see --json"
         blocks.append(Paragraphs((quiet(rarer),)))
     return Section(tuple(blocks))
 
@@ -268,11 +270,11 @@ def _small_print(run: Reported, groups: Groups) -> Iterator[Note]:
     yield from (Note("missing", need) for need in needs)
     if flags := _flagged(groups):
         told = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
-        yield Note("flags", f"{told}  (their scores stand on a convention)")
+        yield Note("flags", f"{told}  (their scores follow a convention)")
     data = run.form.data
     if data.label_violations:
         told = " · ".join(f"{name} {count:,}" for name, count in data.label_violations.items())
-        yield Note("labels", f"{told}  (rules that labels of people break)")
+        yield Note("labels", f"{told}  (hard rules broken by human labels)")
     if data.rejected:
         yield Note("rejected", f"{counted(data.rejected, 'row')} could not be read")
     yield Note("signature", run.signature)

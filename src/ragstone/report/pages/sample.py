@@ -39,7 +39,7 @@ def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> Page:
     if sample.strata:
         blocks.append(_strata(sample))
         if (hidden := len(sample.strata) - SHOWN_STRATA) > 0:
-            blocks.append(Paragraphs((quiet(f"and {hidden:,} more, with --json"),)))
+            blocks.append(Paragraphs((quiet(f"and {hidden:,} more: see --json"),)))
     if sample.widths:
         blocks.append(_widths(sample))
     if sample.settings.annotators:
@@ -63,12 +63,12 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note
     yield Note("by", f"{_way(sample)}; seed {settings.seed}")
     low, high = sample.chances
     chance = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
-    yield Note("chance", f"{chance}, kept beside each row as inclusion_probability")
+    yield Note("probability", f"{chance}, kept with each row as inclusion_probability")
     yield Note("labels", ", ".join(_asked(sheet)))
     if out is not None:
         yield Note("sheet", (strong(str(out)), f"  {sheet.frame.height:,} rows"))
         if sheet.guideline:
-            asked = (strong(str(guideline_file(out))), "  what is asked, hard cases")
+            asked = (strong(str(guideline_file(out))), "  questions and hard cases for annotators")
             yield Note("guideline", asked)
 
 
@@ -109,7 +109,7 @@ def _strata(sample: Sample) -> Table:
         ))
         for one in sample.strata[:SHOWN_STRATA]
     ]  # fmt: skip
-    heads = ("stratum", "there", "drawn", "chance", "")
+    heads = ("stratum", "size", "drawn", "probability", "")
     return table([Heading(head) for head in heads], rows)
 
 
@@ -132,7 +132,7 @@ def _annotators(sample: Sample, sheet: LabelSheet) -> Table:
     counts = Counter(name for ones in given for name in ones)
     shared = sum(len(ones) == len(names) > 1 for ones in given)
     to_fill = Counter(sheet.frame["annotator"].to_list())
-    heads = ("annotator", "examples", "of them everybody's", "rows")
+    heads = ("annotator", "examples", "shared by all", "rows")
     rows = [
         Row((RowName(name), Count(counts[name]), Count(shared), Count(to_fill[name])))
         for name in names
@@ -146,18 +146,18 @@ def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]
     least, most = sample.chances
     if settings.by in ("near-threshold", "disagreement", "error") and most > least * 1.005:
         yield (
-            f"The most telling {_one(sample.unit)} was {most / least:.3g} times as likely as the "
-            "least."
+            f"The most informative {_one(sample.unit)} was {most / least:.3g} times as likely to "
+            "be drawn as the least informative."
         )
     if sample.effective < 0.95 * sample.rows.height:
         yield (
-            f"Chances differ, so for a mean of all the labels count as {sample.effective:,.0f} "
-            "drawn at random."
+            f"Probabilities differ, so for a mean over everything the labels count as "
+            f"{sample.effective:,.0f} drawn at random."
         )
     if len(settings.annotators) > 1 and not settings.overlap:
-        yield "Nobody labels what another does, so agreement cannot be measured: --overlap 0.2."
+        yield "Nobody labels the same example, so agreement cannot be measured: --overlap 0.2."
     if out is None:
-        yield "Nothing was written: --out sheet.csv makes the sheet to fill in."
+        yield "Nothing was written: --out sheet.csv writes the sheet to fill in."
     else:
         calibrate = f"ragstone calibrate {settings.run} --labels {out}"
         yield f"Fill in the empty columns, then: {calibrate}"

@@ -67,7 +67,7 @@ def _weights(found: FittedWeights) -> Table:
         folds = quiet(f"{one.least:.2f} – {one.most:.2f}" if fitted else "–")
         before = Number(one.start, 2, tone="quiet")
         rows.append(Row((RowName(one.metric), before, weight, folds, _bar(one))))
-    heads = ("metric", start, "fitted", "over the folds", "")
+    heads = ("metric", start, "fitted", "across folds", "")
     return table([Heading(head) for head in heads], rows)
 
 
@@ -90,9 +90,9 @@ def _fits(found: FittedWeights) -> Table:
     rows.append(Row((RowName("gain", strong=True), gain, "")))
     loss = "log loss" if found.sort == Sort.PREFERENCE else "squared error"
     columns = (
-        Heading("on questions\nnot fitted on"),
+        Heading("on held-out\nquestions"),
         Heading(loss, level=found.level),
-        Heading("in people's order", level=found.level),
+        Heading("concordance", level=found.level),
     )
     return table(columns, rows)
 
@@ -114,11 +114,12 @@ def _settled(found: FittedWeights) -> Iterator[Note]:
 def _small_print(found: FittedWeights) -> Iterator[Note]:
     if found.n_left_out:
         lacking = ", ".join(f"{name} {count:,}" for name, count in found.left_out.items())
-        said = f"{counted(found.n_left_out, _noun(found))} for want of a score: {lacking}"
+        said = f"{counted(found.n_left_out, _noun(found))} without a score: {lacking}"
         yield Note("left out", said)
     yield from (
-        Note("no part", f"{name}: {words(reason)}") for name, reason in found.excluded.items()
+        Note("excluded", f"{name}: {words(reason)}") for name, reason in found.excluded.items()
     )
+    yield Note("concordance", "share of pairs that the composite orders as people do")
     yield Note("folds", f"{found.folds} of whole questions, seed {found.seed}")
 
 

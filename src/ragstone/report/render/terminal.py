@@ -411,10 +411,10 @@ def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
     marks = {mark.what for scale in scales for mark in scale.marks}
     told = ["┃ the bar"] if letters & set("┃◉") else []
     told += ["┊ the margin"] if "┊" in letters and "margin" in marks else []
-    told += ["┊ what chance gives"] if "┊" in letters and "chance" in marks else []
+    told += ["┊ expected by chance"] if "┊" in letters and "chance" in marks else []
     if not told:
         return []
-    own = ", each line on a scale of its own" if told[0].startswith("┃") else ""
+    own = ", each line on its own scale" if told[0].startswith("┃") else ""
     return [pages.Note("strip", f"{', '.join(told)}, ├─●─┤ interval and value{own}")]
 
 
