@@ -103,9 +103,9 @@ def test_nothing_rated_twice_has_no_agreement() -> None:
 
 
 def test_annotators_need_the_same_items() -> None:
-    with pytest.raises(InputError, match="same items"):
+    with pytest.raises(InputError, match="same number of items"):
         cohen_kappa([1, 2], [1])
-    with pytest.raises(InputError, match="same items"):
+    with pytest.raises(InputError, match="same number of items"):
         krippendorff_alpha([[1, 2], [1]])
 
 

@@ -213,7 +213,7 @@ def test_amounts_have_no_kappa_and_words_no_distances() -> None:
 
 def test_annotators_need_the_same_items() -> None:
     for coefficient in (fleiss_kappa, gwet_ac1, light_kappa, quadratic_kappa):
-        with pytest.raises(InputError, match="same items"):
+        with pytest.raises(InputError, match="same number of items"):
             coefficient([[1, 2], [1]])
 
 

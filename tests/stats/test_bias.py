@@ -46,7 +46,7 @@ def test_judge_who_never_differs_has_an_interval_on_a_scale_and_none_without() -
 
 
 def test_differences_beyond_their_bounds_are_refused() -> None:
-    with pytest.raises(InputError, match="from -1 to 1"):
+    with pytest.raises(InputError, match="between -1 and 1"):
         bias_by_group([0.0, 2], ["a", "a"], low=-1, high=1)
 
 

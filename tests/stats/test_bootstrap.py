@@ -111,7 +111,7 @@ def test_wrong_input_is_refused() -> None:
         cluster_bootstrap([[1.0, float("inf")]], [[-1.0]], first, seed=1)
     assert "sums must be finite" in str(caught.value)
     assert "at least 0" in str(caught.value)
-    with pytest.raises(InputError, match="every column needs a row"):
+    with pytest.raises(InputError, match="every column needs at least one row"):
         cluster_bootstrap([[0, 1], [0, 1]], [[0, 1], [0, 1]], first, seed=1)
     with pytest.raises(InputError, match="one finite number"):
         cluster_bootstrap([[1], [2]], [[1], [1]], lambda means: means, seed=1)

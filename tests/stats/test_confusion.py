@@ -65,5 +65,5 @@ def test_rates_of_no_rows_are_undefined() -> None:
 def test_missing_labels_and_rows_without_a_partner_are_refused() -> None:
     with pytest.raises(InputError, match="1 of 2 labels of the judge are missing"):
         confusion([1, None], [1, 0])
-    with pytest.raises(InputError, match="2 labels and people 1"):
+    with pytest.raises(InputError, match="2 labels and people have 1"):
         confusion([1, 1], [1])

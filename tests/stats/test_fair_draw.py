@@ -63,7 +63,7 @@ def test_fair_draws_are_seldom_refused_and_the_same_seed_gives_the_same_p() -> N
 
 
 def test_what_does_not_fit_together_is_refused() -> None:
-    with pytest.raises(InputError, match="Every row"):
+    with pytest.raises(InputError, match="same length"):
         fair_draw_p([0, 1], [True])
     with pytest.raises(InputError, match="inside"):
         fair_draw_p([0, 1], [True, False], below=1)

@@ -73,7 +73,7 @@ def test_where_judge_and_people_always_agree_the_interval_has_width(
 
 
 def test_rows_without_a_partner_are_refused_and_gaps_are_left_out() -> None:
-    with pytest.raises(InputError, match="same items"):
+    with pytest.raises(InputError, match="same number of items"):
         kappa_with_interval([1, 1], [1])
     assert kappa_with_interval([1, 0, None, 1], [1, 0, 1, None]).n == 2
 

@@ -73,7 +73,7 @@ def test_very_many_pairs_are_as_students_test() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     for difference, differing, pairs in ((0.3, 0.2, 10), (0.1, 0, 10), (0.1, 0.2, 0)):
-        with pytest.raises(InputError, match="difference up to"):
+        with pytest.raises(InputError, match="difference of at most"):
             mcnemar_power(difference, differing, pairs)
     with pytest.raises(InputError, match="other than 0"):
         mcnemar_sample_size(0, 0.2)

@@ -48,7 +48,7 @@ def test_mean_of_scores_in_a_range_that_share_clusters_is_bounded_wilson() -> No
 
 
 def test_rows_that_share_clusters_need_their_squares() -> None:
-    with pytest.raises(InputError, match="needs squares"):
+    with pytest.raises(InputError, match="squares is required"):
         mean_interval([0.2, 0.4, 1.9], [1, 1, 2], rate=False, low=0, high=1)
 
 

@@ -197,7 +197,7 @@ def test_all_faults_are_told_at_once() -> None:
         poststratified_rate([0, 1], [1, 1], [2, 0], weights=[0, 1], clusters=[1])
     with pytest.raises(InputError, match="mask"):
         poststratified_rate([0, 1], [True], [1])
-    with pytest.raises(InputError, match="must lie in 0 to 1"):
+    with pytest.raises(InputError, match="must lie between 0 and 1"):
         poststratified_rate([0, 1], [2], [1])
     with pytest.raises(InputError, match="NaN"):
         poststratified_rate([0, float("nan")], [0], [1])

@@ -55,7 +55,7 @@ def test_tests_on_drawn_differences_find_it_as_often_as_said() -> None:
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="difference of 0"):
         paired_sample_size(0, 1)
-    with pytest.raises(InputError, match="vary"):
+    with pytest.raises(InputError, match="deviation above 0"):
         paired_sample_size(0.1, 0)
     with pytest.raises(InputError, match="two pairs"):
         detectable_difference(1, 1)

@@ -139,7 +139,7 @@ def test_one_labelled_cluster_cannot_tell() -> None:
 def test_scores_that_are_not_numbers_and_labels_off_the_scale_are_refused() -> None:
     with pytest.raises(InputError, match="finite"):
         ppi_mean([1.0, float("nan")], [0], [1.0])
-    with pytest.raises(InputError, match="do not lie on a scale from 0 to 1"):
+    with pytest.raises(InputError, match="are outside the scale from 0 to 1"):
         ppi_mean([1.0, 0.5], [0], [2.0], low=0, high=1)
 
 

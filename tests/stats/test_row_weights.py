@@ -17,5 +17,5 @@ def test_weights_have_mean_1_and_equal_ones_are_1() -> None:
     "weights", [[1, 2, 3], [[1, 2]], [1, 0], [1, -1], [1, np.nan], [1, np.inf]]
 )
 def test_weights_of_another_shape_or_not_above_0_are_refused(weights: object) -> None:
-    with pytest.raises(InputError, match="one for each of 2 rows"):
+    with pytest.raises(InputError, match="one for each of the 2 rows"):
         row_weights(weights, 2)  # type: ignore[arg-type]

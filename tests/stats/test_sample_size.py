@@ -162,5 +162,5 @@ def test_scores_on_another_scale_need_as_many_rows() -> None:
 
 @pytest.mark.parametrize(("rate", "rows"), [(1.5, 10), (-0.1, 10), (0.5, 0)])
 def test_no_half_width_of_what_is_no_rate(rate: float, rows: float) -> None:
-    with pytest.raises(InputError, match="rate lies in"):
+    with pytest.raises(InputError, match="rate must lie in"):
         rate_half_width(rate, rows)

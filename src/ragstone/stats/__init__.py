@@ -6,16 +6,16 @@ clopper_pearson     the same, never too narrow
 cluster_wilson      a rate of rows that share clusters
 cluster_t_mean      a mean of rows that share clusters
 bounded_wilson      a mean of scores in a range
-bootstrap_mean      a mean, redrawn over its distinct values
-cluster_bootstrap   a function of several means
-ratio_of_sums       one sum over another, linearised
-ratio_bootstrap     one sum over another, redrawn by cluster
-worst_best          what a mean could be if the missing scores were known
-percent_agreement   annotators, raw
-cohen_kappa         two annotators, beyond chance
-krippendorff_alpha  any number of annotators, beyond chance
+bootstrap_mean      a mean, by the multinomial bootstrap
+cluster_bootstrap   a function of several means, by the cluster bootstrap
+ratio_of_sums       one sum over another, by the delta method
+ratio_bootstrap     one sum over another, by the cluster bootstrap
+worst_best          bounds on a mean with missing scores
+percent_agreement   annotators, raw agreement
+cohen_kappa         two annotators, chance-corrected
+krippendorff_alpha  any number of annotators, chance-corrected
 auroc               how well a score ranks positives above negatives
-one_sided_p         a one-sided p from an interval of any level
+one_sided_p         a one-sided p-value from intervals
 t_quantile          Student's t
 ends_of             low and high of an interval as plain data
 
@@ -24,11 +24,11 @@ Further in, imported file by file:
 agreement/   κ, α and AC1 with intervals over items
 comparing/   paired differences, permutation and exact tests, families of p-values, Bradley-Terry
 judging/     a judge against people: confusion, κ, AUROC, ranks, calibration, threshold, bias
-correcting/  a judge's mean put right by labels: post-stratified, PPI++, Rogan-Gladen
-planning/    sample sizes, power, labels needed, draws with known chances
+correcting/  a judge's mean corrected by labels: post-stratification, PPI++, Rogan-Gladen
+planning/    sample sizes, power, labels needed, random sampling
 simplex      weights that are not negative and sum to 1
 
-What several of them share: codes, bins, mean_ranks, kish, heavy_rows, join_clusters, smallest.
+Shared by several of them: codes, bins, mean_ranks, kish, heavy_rows, join_clusters, smallest.
 """
 
 from .agreement.coefficients import percent_agreement

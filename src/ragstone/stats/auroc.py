@@ -12,17 +12,17 @@ from .row_weights import row_weights
 def auroc(
     scores: ArrayLike, positive: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float | None:
-    """Share of pairs of a positive and a negative that the score puts in order; a tie is half.
+    """Share of (positive, negative) pairs that the score orders correctly; a tie counts as half.
 
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
         positive: Shape (n,), true or 1 for a positive, false or 0 for a negative.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor; a pair
-            counts as the product of its two.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor; the weight of a
+            pair is the product of its two rows' weights.
 
     Returns:
-        From 0 to 1, .5 for a score that knows nothing; None without a positive
-        or without a negative.
+        From 0 to 1, .5 for an uninformative score; None if there is no positive
+        or no negative.
 
     Raises:
         InputError: Wrong shapes, scores that are not finite, labels that are
@@ -42,5 +42,7 @@ def auroc(
     if not true.any() or true.all():
         return None
     own = mass[true]
+    # The rank among all rows minus the rank among positives is the weight of the negatives below,
+    # ties counted half: so all pairs are counted by sorting, without forming any.
     beaten = mean_ranks(values, mass)[true] - mean_ranks(values[true], own)
     return float(np.clip(own @ beaten / (own.sum() * mass[~true].sum()), 0, 1))

@@ -1,4 +1,4 @@
-"""Bins: numbers cut into parts of about equal size."""
+"""Bins: numbers divided into bins of about equal mass."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from .codes import Floats, Ints, sums_by
 
 
 def equal_mass_bins(values: Floats, bins: int, weights: Floats | None = None) -> Ints:
-    """A bin for each value, from 0 for the lowest: about equally many in each, ties together.
+    """The bin of each value, from 0 for the lowest; bins of about equal size, ties in one bin.
 
-    With weights, about equal weight in each.
+    With weights, the bins have about equal total weight.
     """
     place, counts = np.unique(values, return_inverse=True, return_counts=True)[1:]
     mass = counts if weights is None else sums_by(place, weights)

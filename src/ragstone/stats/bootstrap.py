@@ -1,4 +1,4 @@
-"""Bootstrap: intervals by drawing again, for one mean and for what several means make."""
+"""Bootstrap: intervals by resampling, for one mean and for functions of several means."""
 
 from collections.abc import Callable
 
@@ -26,28 +26,29 @@ def bootstrap_mean(
     level: float = 0.95,
     resamples: int = 10_000,
 ) -> Interval | None:
-    """Interval for the mean score of the population that independent rows stand for.
+    """Interval for the mean score in the population that the independent rows represent.
 
-    Percentile bootstrap. How often each value is drawn is multinomial, so that a
-    resample costs as much as there are values, not rows: a million scores of 0,
-    1/2 and 1 take no longer than a hundred. Too narrow for few rows, and for a
-    mean near the end of its range (``mean_interval``); for rows that share a
-    question too (``cluster_bootstrap``).
+    Percentile bootstrap. The counts of each distinct value are drawn from a
+    multinomial, so a resample costs as much as there are distinct values, not
+    rows: a million scores of 0, 1/2 and 1 take no longer than a hundred. Too
+    narrow for few rows, for a mean near the end of its range (use
+    ``mean_interval``), and for rows that share a question (use
+    ``cluster_bootstrap``).
 
-    Scores of more than 500 values, or so few that both ends fall on one value,
-    have the t interval instead, and its ``method`` says so.
+    The t interval is returned instead, with ``method`` saying so, for more than
+    500 distinct values, or if both ends would coincide.
 
     Args:
         scores: Shape (n,). Finite, in any unit.
         seed: The same seed gives the same draws on every machine.
         level: Share of intervals that should hold the true mean, in (0, 1).
-        resamples: Draws of n rows, at least 2. 10,000 settle each end to about
-            1 % of the interval's width.
+        resamples: Number of resamples, at least 2. With 10,000 the simulation error
+            of each end is about 1 % of the interval's width.
 
     Returns:
         The interval, in the unit of the scores; None for fewer than two scores, or
-        where all are equal: such rows alone cannot tell. Where their range is
-        known, ``mean_interval`` can.
+        if all are equal, which gives no information on their variance. If their
+        range is known, use ``mean_interval``.
 
     Raises:
         InputError: Scores that are not finite numbers in one dimension; fewer than
@@ -80,27 +81,27 @@ def cluster_bootstrap(
 ) -> Interval | None:
     """Interval for a function of the means of several columns, such as their harmonic mean.
 
-    Percentile bootstrap: clusters are drawn with replacement, whole, and all
-    columns of a cluster together. Too narrow for few clusters and for rates
-    near 0 or 1: for a single mean use ``mean_interval``.
+    Percentile bootstrap: whole clusters are drawn with replacement, all columns
+    of a cluster together. Too narrow for few clusters and for rates near 0 or 1:
+    for a single mean use ``mean_interval``.
 
-    More than 10,000 clusters are first joined at random into 10,000 groups,
-    which moves the width by about 1 % and keeps a million clusters cheap.
+    More than 10,000 clusters are first merged at random into 10,000 groups,
+    which changes the width by about 1 % and keeps a million clusters cheap.
 
     Args:
         sums: Shape (C, m). Sum of the scores of each cluster in each column.
-        counts: Shape (C, m). Rows they come from, 0 or more; every column has some.
+        counts: Shape (C, m). Number of rows in each sum, 0 or more; every column has some.
         combine: Takes means of shape (B, m), returns a finite statistic of
             shape (B,).
         seed: The same seed gives the same draws on every machine.
-        resamples: Draws of C clusters. 2,000 settle each end to about 1.5 %
-            of the interval's width.
+        resamples: Number of resamples of C clusters. With 2,000 the simulation
+            error of each end is about 1.5 % of the interval's width.
         level: Share of intervals that should hold the true value, in (0, 1).
 
     Returns:
         The interval, in the unit of the statistic; None for fewer than two
-        clusters, or where both ends are the same, for then they cannot tell. A
-        resample without any row of some column is left out.
+        clusters, or if both ends coincide. A resample in which some column has
+        no row is left out.
 
     Raises:
         InputError: Wrong shapes, numbers that are not finite or not in range.
@@ -124,12 +125,12 @@ def cluster_bootstrap(
 
 
 def percentile_interval(draws: Floats, level: float, method: Method) -> Interval | None:
-    """The central ``level`` of the draws; None where its ends are the same, but for rounding.
+    """The central ``level`` of the draws; None if both ends coincide, up to rounding.
 
     Args:
         draws: Shape (B,), at least one, finite: the statistic in each resample.
         level: In (0, 1).
-        method: How they were drawn.
+        method: How the resamples were drawn.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
     """
@@ -156,7 +157,8 @@ def _scores(scores: ArrayLike) -> Floats:
 
 
 def _tally(values: Floats) -> tuple[Floats, NDArray[np.int64]] | None:
-    """The values and how often each occurs; None for too many of them."""
+    """The distinct values and their counts; None if there are more than 500."""
+    # A look at the first rows spares sorting millions of scores that are all different.
     if len(np.unique(values[:FIRST_LOOK])) > MOST_VALUES:
         return None
     found, counts = np.unique(values, return_counts=True)
@@ -177,7 +179,7 @@ def _multinomial_means(
 
 
 def _read(sums: ArrayLike, counts: ArrayLike) -> Floats:
-    """Sums and counts side by side, shape (C, 2 m)."""
+    """Check sums and counts and put them side by side, shape (C, 2 m)."""
     try:
         s, n = np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -190,7 +192,7 @@ def _read(sums: ArrayLike, counts: ArrayLike) -> Floats:
     if not (np.isfinite(n) & (n >= 0)).all():
         faults.append("counts must be finite and at least 0")
     if n.ndim == 2 and len(n) and not n.any(axis=0).all():
-        faults.append("every column needs a row")
+        faults.append("every column needs at least one row")
     if faults:
         raise InputError(f"Clusters cannot be used: {'; '.join(faults)}.")
     return np.hstack([s, n])
@@ -203,6 +205,7 @@ def _resampled_means(totals: Floats, resamples: int, rng: np.random.Generator) -
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
         picks = rng.integers(clusters, size=(size, clusters))
+        # Each resample's picks get a range of their own, so that one bincount counts the block.
         picks += clusters * np.arange(size)[:, None]
         times = np.bincount(picks.ravel(), minlength=size * clusters).reshape(size, clusters)
         drawn[start : start + size] = _added(times, totals)
@@ -212,6 +215,7 @@ def _resampled_means(totals: Floats, resamples: int, rng: np.random.Generator) -
 
 
 def _added(times: NDArray[np.int64], totals: Floats) -> Floats:
-    """The product of (B, C) and (C, m), whose last digit does not depend on the threads of BLAS."""
+    """The matrix product of (B, C) and (C, m), with a fixed order of summation."""
+    # Not BLAS: its order of summation, and so the last digit, depends on the number of threads.
     columns = np.ascontiguousarray(totals.T)
     return np.asarray(np.einsum("rc,mc->rm", times.astype(np.float64), columns))

@@ -1,4 +1,4 @@
-"""Worst and best: what a mean could be if the missing scores were known."""
+"""Worst and best: bounds on a mean with missing scores."""
 
 from typing import Literal
 
@@ -13,21 +13,21 @@ def worst_best(
     high: float | None,
     better: Literal["+", "-", "0"],
 ) -> tuple[float, float] | None:
-    """The mean with every missing score at its worst, and with every one at its best.
+    """The mean if every missing score were the worst possible, and if every one were the best.
 
         (total + n_missing · end of the range) / (n + n_missing)
 
     Args:
-        total: Sum of the scores there are.
-        n: How many scores there are.
-        n_missing: How many are missing.
-        low: The least score there can be, None for no bound.
-        high: The greatest score there can be, None for no bound.
+        total: Sum of the known scores.
+        n: Number of known scores.
+        n_missing: Number of missing scores.
+        low: The least possible score; None for no bound.
+        high: The greatest possible score; None for no bound.
         better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are,
-            ``"0"`` if neither; then the lower end comes first.
+            ``"0"`` if neither; then the lower bound comes first.
 
     Returns:
-        Worst, then best; None where there is no score at all, or one is missing
+        Worst, then best; None if there is no row at all, or if a score is missing
         and the range has no bounds.
 
     Raises:

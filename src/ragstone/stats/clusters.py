@@ -1,8 +1,8 @@
-"""Intervals for a mean whose rows come in clusters, such as five answers to each question.
+"""Intervals for a mean of clustered rows, such as five answers to each question.
 
-Rows of one cluster resemble each other, so they tell less than as many
-independent ones. All that is needed is the sum of the scores, the number of
-rows and the sum of the squared scores of every cluster.
+Rows of a cluster are correlated, so they hold less information than the same
+number of independent rows. All intervals are computed from each cluster's sum of
+scores, number of rows and sum of squared scores.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from .wilson import wilson_ends
 
 HALF_CLUSTER = 0.5
 ALIKE = 1e-12
-"""Scores of a smaller variance, in squares of the range, do not vary: it is rounding."""
+"""A variance below this, in units of the squared range, is rounding error."""
 
 OUTSIDE = 1e-6
-"""How far the rounding of scores may take them beyond their range, in its ends."""
+"""Tolerance for scores beyond their range, relative to its ends."""
 
 SQUARES = 1e-9
-"""How far, relatively, the rounding of sums may take squares below what is possible."""
+"""Relative tolerance for sums of squares below their theoretical minimum."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,17 +47,17 @@ class Clusters:
 
     @property
     def mean(self) -> float:
-        """Of all rows, each with the same weight."""
+        """The mean of all rows, equally weighted."""
         return float(self.sums.sum()) / self.rows
 
     @property
     def single(self) -> bool:
-        """Whether every cluster is one row."""
+        """Whether every cluster is a single row."""
         return bool(self.counts.max() == 1)
 
     @property
     def variance(self) -> float:
-        """Of ``mean``, for two clusters or more.
+        """The variance of ``mean``, for two clusters or more.
 
         C / (C - 1) · sum of (s_c - mean · n_c)² / N²
         """
@@ -67,16 +67,17 @@ class Clusters:
 
     @property
     def row_variance(self) -> float:
-        """Of the rows about ``mean``, whatever their cluster: never below 0."""
+        """The variance of the rows about ``mean``, regardless of clusters."""
+        # A difference of two large numbers: rounding may carry it below 0.
         return max(0.0, float(self.squares.sum()) / self.rows - self.mean**2)
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of ``variance``: C - 1 for clusters of equal size, see ``kish_df``."""
+        """Degrees of freedom of ``variance``: C - 1 for clusters of equal size; see ``kish_df``."""
         return kish_df(self.counts)
 
     def stretched(self, low: float, high: float) -> "Clusters":
-        """The same scores on a scale where ``low`` is 0 and ``high`` is 1."""
+        """The same scores rescaled so that ``low`` becomes 0 and ``high`` becomes 1."""
         span = high - low
         return Clusters(
             (self.sums - low * self.counts) / span,
@@ -86,17 +87,17 @@ class Clusters:
 
 
 def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None = None) -> Clusters:
-    """Check the arrays and keep them as numbers.
+    """Check the arrays and convert them.
 
     Args:
         sums: Shape (C,). Sum of the scores of each cluster, finite.
-        counts: Shape (C,). Rows of each cluster, at least 1: leave out a
-            cluster that has none.
+        counts: Shape (C,). Rows of each cluster, at least 1: leave out empty
+            clusters.
         squares: Shape (C,). Sum of the squared scores of each cluster. None:
-            as if all rows of a cluster scored the same.
+            as if all rows of a cluster had the same score.
 
     Raises:
-        InputError: With every fault of them.
+        InputError: The arrays have faults; lists them.
     """
     s, n = _floats("sums", sums), _floats("counts", counts)
     faults = []
@@ -127,7 +128,7 @@ def cluster_t_mean(
     low: float | None = None,
     high: float | None = None,
 ) -> Interval | None:
-    """Interval for the mean score of the population the clusters stand for.
+    """Interval for the mean score in the population that the clusters represent.
 
         mean ± t(df) · sqrt(variance)    as in ``Clusters``
 
@@ -166,12 +167,12 @@ def cluster_t_mean(
 
 
 def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> Interval | None:
-    """Score interval for a rate whose rows share clusters: inside [0, 1], never a single point.
+    """Score interval for a rate of clustered rows: inside [0, 1], never a single point.
 
-    Wilson's ends with Student's t on the number of independent rows that the
-    rows are worth, as in ``effective_rows``.
+    Wilson's interval with the effective sample size of ``effective_rows`` in
+    place of the number of rows, and Student's t in place of the normal.
 
-    ``benchmarks/interval_coverage.py`` shows how often it holds the truth.
+    ``benchmarks/interval_coverage.py`` measures its coverage.
 
     Args:
         sums: Shape (C,). Successes of each cluster, in [0, count].
@@ -186,8 +187,8 @@ def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -
             than rows.
 
     Source: Dean & Pagano (2015), "Evaluating confidence interval methods for
-    binomial proportions in clustered surveys", for Wilson's ends on the
-    effective sample; the half cluster is ours.
+    binomial proportions in clustered surveys", for Wilson's interval on the
+    effective sample size; the half cluster is ours.
     """
     upper = upper_quantile(level)
     clusters = read_clusters(sums, counts)
@@ -207,18 +208,19 @@ def bounded_wilson(
     high: float,
     level: float = 0.95,
 ) -> Interval | None:
-    """Interval for a mean of scores in a range: inside it, never a single point.
+    """Interval for a mean of bounded scores: inside their range, never a single point.
 
-    ``cluster_wilson`` for scores that need not be 0 or 1, stretched to the range.
-    The t interval is symmetric, and so misses a mean near an end, where a few
-    rows far off decide; this one leans inwards. In the middle they agree.
+    ``cluster_wilson`` for scores that need not be 0 or 1, rescaled to the range.
+    The t interval is symmetric, so its coverage is poor for a mean near an end of
+    the range, which depends on a few distant rows; this one extends further
+    inwards. In the middle of the range they agree.
 
     Args:
         sums: Shape (C,). Sum of the scores of each cluster.
         counts: Shape (C,). Rows of each cluster, at least 1.
         squares: Shape (C,). Sum of the squared scores of each cluster.
-        low: The least score there can be.
-        high: The greatest score there can be.
+        low: The least possible score.
+        high: The greatest possible score.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
     Returns:
@@ -226,10 +228,10 @@ def bounded_wilson(
 
     Raises:
         InputError: Wrong shapes, numbers that are not finite, scores out of
-            their range, squares that the sums rule out.
+            their range, squares that are impossible for these sums.
 
-    Source: as ``cluster_wilson``; from rates to bounded scores by
-    var = q · m (1 - m), see ``effective_rows``, is ours.
+    Source: as ``cluster_wilson``; the extension from rates to bounded scores, by
+    var = q · m (1 - m) as in ``effective_rows``, is ours.
     """
     upper = upper_quantile(level)
     clusters = read_clusters(sums, counts, squares)
@@ -242,31 +244,32 @@ def bounded_wilson(
 
 
 def wilson_of(clusters: Clusters, upper: float) -> tuple[float, float]:
-    """Wilson's ends on the effective sample, for scores in [0, 1] in two clusters or more.
+    """Ends of Wilson's interval on the effective sample size, for two clusters or more.
 
     Args:
         clusters: Scores from 0 to 1.
-        upper: The share of Student's t below its quantile, above 1/2.
+        upper: Probability of the quantile of Student's t, above 1/2.
     """
     mean = clamp(clusters.mean, 0, 1)
     return wilson_ends(mean, effective_rows(clusters), t_quantile(upper, clusters.df))
 
 
 def effective_rows(clusters: Clusters) -> float:
-    """How many independent rows of 0 or 1, of the same mean m, tell as much of it as these.
+    """Effective sample size: the number of independent 0/1 rows that give their mean as precisely.
 
         n*     = N / (effect · q)
         q      = s² / (m (1 - m)),                                1 for rows of 0 or 1
         effect = (V + h · n̄² · q) / (N s² + h · n̄ · q),  at least 1,  h = 1/2
         V      = C / (C - 1) · sum of (s_c - m n_c)²,    s² the variance of the rows
 
-    So n* is m (1 - m) / Var(m), but for two things. Rows that share a cluster are
-    never taken to tell more than independent ones. And V / (N s²), the usual design
-    effect, is near 1 by accident for a mean near 0 or 1, where it rests on one or two
-    clusters: so half a cluster of the mean size n̄ = N / C, whose rows all agree, is
-    added to both parts, which is nothing where many rows differ from the ends.
-    Where no row differs from another, V / (N s²) is 0/0 and n* is Kish's number of
-    clusters, (sum of n_c)² / sum of n_c²: C, one row a cluster, for clusters of equal size.
+    m is the mean. So n* is m (1 - m) / Var(m) with two modifications. The design effect
+    is at least 1: rows of a cluster never count for more than independent ones. And the
+    usual design effect, V / (N s²), can be near 1 by accident for a mean near 0 or 1,
+    where it depends on one or two clusters: so half a cluster of the mean size n̄ = N / C,
+    whose rows all agree, is added to its numerator and denominator, which is negligible if
+    many rows differ from the ends of the range. If all rows have the same score,
+    V / (N s²) is 0/0, and n* is Kish's effective number of clusters,
+    (sum of n_c)² / sum of n_c², which is C for clusters of equal size.
 
     Args:
         clusters: Scores from 0 to 1.
@@ -284,7 +287,7 @@ def effective_rows(clusters: Clusters) -> float:
 def effective_size(
     mean: float, variance: float, between: float, *, rows: float, clusters: float, kish: float
 ) -> float:
-    """``effective_rows`` from what it takes of the clusters.
+    """``effective_rows`` from summary statistics.
 
     Args:
         mean: m, in [0, 1].
@@ -292,7 +295,7 @@ def effective_size(
         between: V, of the clusters' sums.
         rows: N.
         clusters: C.
-        kish: Kish's number of clusters.
+        kish: Kish's effective number of clusters.
     """
     if variance <= ALIKE or not 0 < mean < 1:
         return kish
@@ -304,13 +307,13 @@ def effective_size(
 
 
 def check_rates(clusters: Clusters) -> None:
-    """Refuse sums that cannot be counts of successes."""
+    """Raise ``InputError`` if the sums cannot be counts of successes."""
     if (clusters.sums < 0).any() or (clusters.sums > clusters.counts).any():
         raise InputError("Successes must lie between 0 and the rows of their cluster.")
 
 
 def check_range(clusters: Clusters, low: float | None, high: float | None) -> None:
-    """Refuse sums whose means lie outside the range, but for rounding."""
+    """Raise ``InputError`` if a cluster's mean is outside the range, up to rounding."""
     if low is not None and high is not None and not low < high:
         raise InputError(f"A range needs low < high, got {low} and {high}.")
     means = clusters.sums / clusters.counts

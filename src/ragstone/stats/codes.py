@@ -1,4 +1,4 @@
-"""Codes: names as whole numbers, put in order and summed by."""
+"""Codes: integer codes for names, for sorting and grouped sums."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = Sequence[Hashable] | NDArray[np.generic]
-"""One name a row, such as its cluster."""
+"""One name per row, such as its cluster."""
 
 
 def codes_of(values: Codes) -> Ints:
-    """A whole number from 0 for each different value, shape (n,), in no order that matters."""
+    """An integer code from 0 for each distinct value, shape (n,), in no particular order."""
     array = np.asarray(values) if isinstance(values, np.ndarray) else None
     if array is not None and array.ndim == 1 and array.dtype.kind in "iub":
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
@@ -22,7 +22,7 @@ def codes_of(values: Codes) -> Ints:
 
 
 def in_order(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """Each different label once: sorted where they can be, otherwise by type and as written."""
+    """The distinct labels, sorted; if they are not comparable, by type and then as text."""
     different = set(labels)
     try:
         return tuple(sorted(different))  # type: ignore[type-var]
@@ -36,5 +36,5 @@ def sums_by(codes: Ints, values: Floats, parts: int = 0) -> Floats:
 
 
 def shared_codes(codes: Ints) -> Ints | None:
-    """The codes; None where every row has one of its own, so that rows are independent."""
+    """The codes; None if every row has its own, so that rows are independent."""
     return None if len(np.unique(codes)) == len(codes) else codes

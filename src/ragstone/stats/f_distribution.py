@@ -1,22 +1,23 @@
-"""F distribution: the quantiles of a ratio of two variances."""
+"""F distribution: quantiles of a ratio of two variance estimates."""
 
 from ragstone.errors import InputError
 
 from .beta import beta_quantile
 
 KNOWN = 1e6
-"""A variance with so many degrees of freedom is known, to well below 1 %."""
+"""Degrees of freedom that stand for a known variance: its error is well below 1 %."""
 
 
 def f_quantile(q: float, above: float, below: float = KNOWN) -> float:
-    """The ratio of two estimates of one variance below which a share ``q`` of them lies.
+    """The ``q`` quantile of the ratio of two independent estimates of the same variance.
 
         below · x / (above · (1 - x)),   x the quantile of Beta(above / 2, below / 2)
 
     Args:
         q: In (0, 1).
-        above: Degrees of freedom of the variance above the line, above 0.
-        below: Of that below it; left out where it is known, for chi² over its degrees of freedom.
+        above: Degrees of freedom of the numerator, above 0.
+        below: Degrees of freedom of the denominator; by default it is a known variance, which
+            gives the quantile of chi² over its degrees of freedom.
 
     Raises:
         InputError: An argument is out of its range.

@@ -1,4 +1,4 @@
-"""Heavy rows: an interval for an estimate of which a few rows may carry much of the weight."""
+"""Heavy rows: an interval for an estimate in which a few rows may have most of the weight."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,15 +12,15 @@ from .wilson import wilson_ends
 
 HALF_ROW = 0.5
 ALIKE = 1e-15
-"""A variance, in squares of the range, that is rounding."""
+"""A variance below this, in units of the squared range, is rounding error."""
 
 
 def heaviest_size(weights: ArrayLike) -> float:
-    """How many rows there would be, were all as heavy as the heaviest.
+    """The total weight in units of the largest weight.
 
         sum of w / greatest w
 
-    n for equal weights, and never more than Kish's number.
+    n for equal weights, and never more than Kish's effective sample size.
 
     Args:
         weights: Shape (n,), finite and above 0; of clusters, the sums over their rows.
@@ -30,12 +30,12 @@ def heaviest_size(weights: ArrayLike) -> float:
 
 
 def variance_df(weights: ArrayLike) -> float:
-    """Degrees of freedom of a variance over rows of such weights: n - 1 for equal ones.
+    """Degrees of freedom of a variance estimated from weighted rows: n - 1 for equal weights.
 
         (sum of w²)² / sum of w⁴ - 1,  at least 1
 
-    A row adds its squared weight times the square of its residual; where residuals do not
-    depend on weights, this is Satterthwaite's number for such a sum.
+    Each row contributes its squared weight times its squared residual; if residuals do not
+    depend on weights, this is Satterthwaite's approximation for such a sum.
 
     Args:
         weights: As for ``heaviest_size``.
@@ -56,17 +56,17 @@ def heavy_wilson_ends(
     low: float = 0.0,
     high: float = 1.0,
 ) -> tuple[float, float]:
-    """Wilson's ends for a bounded estimate, with half a row that was not seen.
+    """Ends of Wilson's interval for a weighted, bounded estimate, with half an unseen row added.
 
         n_eff = (m (1 - m) + h g / k) / (V + h g / k²),    h = 1/2,   g = (m² + (1 - m)²) / 2
 
-    m is the estimate and V its variance, stretched to a scale from 0 to 1; k is ``rows``.
-    The variance of rows that were drawn knows nothing of rows that were not: where a few
-    heavy ones carry what is rare, many draws meet none of it and their variance is far too
-    small. So half a row of the heaviest weight is added, which lies at either end of the
-    scale. It changes nothing for a rate of 0 or 1 among equal rows, where n_eff = k.
-    Where no row differs from another, the ends are as far off as a rate that was not seen in
-    k rows may be: its upper end times the way to each end of the scale.
+    m is the estimate and V its variance, rescaled to a range from 0 to 1; k is ``rows``.
+    The variance of the sampled rows ignores the rows that were not sampled: if rare events
+    occur in a few heavy rows, many samples hold none of them, and their variance is far too
+    small. So half a row with the largest weight is added, which lies at either end of the
+    range. It changes nothing for a rate of 0 or 1 of equally weighted rows, where n_eff = k.
+    If all rows are equal (V = 0), each end lies at the fraction u of the way to that end of the
+    range, u being the upper Wilson bound of a rate that was 0 in k rows.
 
     Args:
         value: In [low, high].
@@ -74,15 +74,15 @@ def heavy_wilson_ends(
         rows: ``heaviest_size`` of the rows or clusters, at least 1.
         df: ``variance_df`` of them.
         level: Share of intervals that should hold the true value, in (0, 1).
-        low: The least value there can be.
-        high: The greatest value there can be.
+        low: The least possible value.
+        high: The greatest possible value.
 
     Raises:
         InputError: An argument is out of its range.
 
     Source: Wilson (1927); Dean & Pagano (2015), "Evaluating confidence interval methods for
-    binomial proportions in clustered surveys", for his ends on effective rows; that half a row
-    is added is ours. ``benchmarks/calibration.py`` shows how often it holds.
+    binomial proportions in clustered surveys", for his interval on an effective sample size;
+    adding half a row is ours. ``benchmarks/calibration.py`` measures the coverage.
     """
     if not (low < high and low <= value <= high and variance >= 0 and rows >= 1):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Interval: where a number may lie, and how we know."""
+"""Interval: a confidence interval with its level and method."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -31,10 +31,10 @@ Method = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Two ends with ``low <= high``, in the unit of what they enclose.
+    """A confidence interval: two ends with ``low <= high``, in the unit of the estimate.
 
-    ``level`` is the share of such intervals that should hold the truth, in
-    (0, 1); ``method`` names how the ends were found.
+    ``level`` is the share of such intervals that should hold the true value, in
+    (0, 1); ``method`` names how the ends were computed.
     """
 
     low: float
@@ -49,18 +49,18 @@ class Interval:
 
 
 def upper_quantile(level: float) -> float:
-    """The share of a symmetric distribution below the upper end of its central ``level``.
+    """The cumulative probability at the upper end of a central interval: (1 + level) / 2.
 
     Raises:
         InputError: ``level`` is not inside (0, 1).
     """
     if not 0 < level < 1:
-        raise InputError(f"The level of an interval lies inside (0, 1), got {level}.")
+        raise InputError(f"The level of an interval must lie inside (0, 1), got {level}.")
     return (1 + level) / 2
 
 
 def ends_of(interval: Interval | None, prefix: str = "") -> dict[str, float | None]:
-    """``low`` and ``high`` as plain data, behind a prefix; both None where there is no interval.
+    """``low`` and ``high`` as plain data with a prefix; both None if there is no interval.
 
     >>> ends_of(Interval(0.25, 0.5, 0.95, "wilson"), "kappa_"), ends_of(None)
     ({'kappa_low': 0.25, 'kappa_high': 0.5}, {'low': None, 'high': None})
@@ -71,7 +71,7 @@ def ends_of(interval: Interval | None, prefix: str = "") -> dict[str, float | No
 
 
 def clamp(value: float, low: float | None, high: float | None) -> float:
-    """The value, or the bound it lies beyond; None is no bound."""
+    """The value limited to a range; None means no bound."""
     if low is not None and value < low:
         return low
     if high is not None and value > high:

@@ -1,4 +1,4 @@
-"""Join clusters: more than can be drawn again cheaply, made fewer at random."""
+"""Join clusters: merges clusters at random when there are too many to resample cheaply."""
 
 import numpy as np
 
@@ -8,14 +8,14 @@ MOST_CLUSTERS = 10_000
 
 
 def join_clusters(totals: Floats, rng: np.random.Generator) -> Floats:
-    """The totals of 10,000 groups of clusters of nearly equal number; as they are where no more.
+    """Merge clusters at random into 10,000 groups of nearly equal size; fewer are left alone.
 
     Args:
-        totals: Shape (C, ...), what each cluster adds.
-        rng: Says who joins whom.
+        totals: Shape (C, ...), each cluster's contribution to the sums.
+        rng: Determines the grouping.
 
     Returns:
-        Shape (at most 10,000, ...), of the same sum.
+        Shape (at most 10,000, ...), with the same sum.
     """
     clusters = len(totals)
     if clusters <= MOST_CLUSTERS:

@@ -1,4 +1,4 @@
-"""What unequal weights cost: Kish's effective number of rows."""
+"""Kish's effective sample size for unequal weights."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -7,18 +7,18 @@ from ragstone.errors import InputError
 
 
 def kish_size(weights: ArrayLike) -> float:
-    """How many rows of equal weight tell as much as these.
+    """Effective sample size: the number of equally weighted rows with the same information.
 
         (sum of w)² / sum of w²
 
-    Exact where the weights have nothing to do with the labels; between 1 and n.
+    Exact if weights and labels are independent; between 1 and n.
 
     Args:
         weights: Shape (n,), finite and at least 0; for a sample drawn with known
-            probabilities, one over them; for clusters, their rows.
+            probabilities, their inverses; for clusters, their numbers of rows.
 
     Returns:
-        0 for no rows, or where all weights are 0.
+        0 for no rows, or if all weights are 0.
 
     Raises:
         InputError: A weight that is not finite and at least 0.
@@ -31,16 +31,17 @@ def kish_size(weights: ArrayLike) -> float:
     largest = float(values.max(initial=0.0))
     if largest == 0:
         return 0.0
+    # Only ratios matter, and squares of very large or small weights could over- or underflow.
     relative = values / largest
     return float(relative.sum() ** 2 / np.square(relative).sum())
 
 
 def kish_df(weights: ArrayLike) -> float:
-    """Degrees of freedom of a variance over clusters of such weights: n - 1 for equal ones.
+    """Degrees of freedom of a variance between weighted clusters: n - 1 for equal weights.
 
         (sum of w)² / sum of w² - 1,  at least 1
 
-    A few large clusters among many small ones decide the variance almost alone.
+    A few large clusters among many small ones determine the variance almost alone.
 
     Args:
         weights: As for ``kish_size``.

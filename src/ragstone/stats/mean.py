@@ -1,4 +1,4 @@
-"""The mean of a metric with the interval that suits it."""
+"""The mean of a metric, with an interval suited to its kind of scores."""
 
 from dataclasses import dataclass
 
@@ -25,9 +25,9 @@ ROUNDING = 1e-12
 class MeanEstimate:
     """A mean over ``n`` rows in ``clusters`` clusters.
 
-    ``value`` is None for no rows. ``interval`` is None where the rows are too few
-    or too much alike to tell: fewer than two clusters (but one row of a rate has
-    one), or no variation and no range to argue from.
+    ``value`` is None for no rows. ``interval`` is None for fewer than two clusters
+    (except that a single row of a rate has one), and for scores without variation
+    whose range is not known.
     """
 
     value: float | None
@@ -46,7 +46,7 @@ def mean_interval(
     high: float | None,
     level: float = 0.95,
 ) -> MeanEstimate:
-    """Mean of all rows, with an interval for the population the clusters stand for.
+    """Mean of all rows, with an interval for the population that the clusters represent.
 
     | scores | clusters | method |
     |---|---|---|
@@ -58,18 +58,18 @@ def mean_interval(
 
     Args:
         sums: Shape (C,). Sum of the scores of each cluster.
-        counts: Shape (C,). Rows of each cluster, at least 1: leave out a
-            cluster that has none.
-        squares: Shape (C,). Sum of the squared scores of each cluster. Needed
-            for scores in a range, in clusters of several rows.
+        counts: Shape (C,). Rows of each cluster, at least 1: leave out empty
+            clusters.
+        squares: Shape (C,). Sum of the squared scores of each cluster. Required
+            for bounded scores in clusters of several rows.
         rate: Whether every score is 0 or 1.
-        low: The least score there can be, None for no bound. A rate's is 0.
-        high: The greatest score there can be. A rate's is 1.
+        low: The least possible score, None for no bound. A rate's is 0.
+        high: The greatest possible score, None for no bound. A rate's is 1.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
     Raises:
         InputError: Wrong shapes, numbers that are not finite, scores out of
-            their range, no squares where they are needed.
+            their range, squares missing where required.
     """
     clusters = read_clusters(sums, counts, None if rate else squares)
     if clusters.size == 0:
@@ -84,8 +84,8 @@ def mean_interval(
             interval = _free_interval(clusters, low, high, level)
         elif squares is None and not clusters.single:
             raise InputError(
-                "The mean of scores in a range needs squares, the sum of the squared scores of "
-                "each cluster, where clusters have several rows."
+                "For bounded scores in clusters of several rows, squares is required: the sum of "
+                "the squared scores of each cluster."
             )
         else:
             interval = bounded_wilson(

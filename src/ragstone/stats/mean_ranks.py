@@ -1,4 +1,4 @@
-"""Mean ranks: the place of each number among all, ties sharing theirs."""
+"""Mean ranks: the rank of each number, tied numbers sharing their mean rank."""
 
 import numpy as np
 
@@ -6,9 +6,10 @@ from .codes import Floats, sums_by
 
 
 def mean_ranks(values: Floats, weights: Floats | None = None) -> Floats:
-    """Ranks from 1, tied values sharing the mean of theirs.
+    """Ranks from 1; tied values get the mean of their ranks.
 
-    With weights, a row counts as so many rows: weight below, half the weight of the ties, 1/2.
+    With weights, a row counts as that many rows: its rank is the total weight below it, plus half
+    the weight of its ties, itself included, plus 1/2.
     """
     place, ties = np.unique(values, return_inverse=True, return_counts=True)[1:]
     mass = ties if weights is None else sums_by(place, weights)

@@ -1,7 +1,7 @@
 """Ratio: one sum over another, such as supported claims over all claims, or cost per answer.
 
-The rows of one cluster, such as the answers to one question, go into both sums
-together. So the ratio is that of the clusters' sums, with every cluster as one draw.
+A cluster, such as the answers to one question, contributes to both sums. So the
+ratio is computed from the clusters' sums, and clusters are the independent units.
 """
 
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ ROUNDING = 1e-12
 class RatioEstimate:
     """A ratio of two sums over ``clusters`` clusters.
 
-    ``value`` is None, undefined, where the denominators sum to 0. ``interval`` is
-    None where the clusters cannot tell: fewer than two with a denominator, or all
-    of one ratio and no range to argue from.
+    ``value`` is None (undefined) if the denominators sum to 0. ``interval`` is
+    None for fewer than two clusters with a denominator, and if all clusters have
+    the same ratio and its range is not known.
     """
 
     value: float | None
@@ -50,17 +50,16 @@ def ratio_of_sums(
         Var(R)   = C / (C - 1) · sum of (a_c - R b_c)² / (sum of b_c)²
         interval = R ± t(df) · sqrt(Var(R)),  df = (sum of b_c)² / sum of b_c² - 1, at least 1
 
-    A ratio in a range with two ends is the mean of the clusters' own ratios,
-    each weighted by its denominator. It has the interval of such a mean,
-    ``bounded_wilson``, with a cluster as a row: never beyond the range, never a
-    single point.
+    A bounded ratio is the mean of the clusters' ratios, weighted by their
+    denominators. It has the interval of such a mean, ``bounded_wilson`` with
+    clusters as rows: never beyond the range, never a single point.
 
     Args:
         numerators: Shape (C,). Sum of each cluster, in any unit.
-        denominators: Shape (C,). At least 0. Clusters where both are 0 say
-            nothing and are left out.
-        low: The least ratio that a cluster can have; None for no bound.
-        high: The greatest.
+        denominators: Shape (C,). At least 0. Clusters in which both are 0 are
+            left out.
+        low: The least possible ratio of a cluster; None for no bound.
+        high: The greatest possible ratio of a cluster; None for no bound.
         level: Share of intervals that should hold the true ratio, in (0, 1).
 
     Raises:
@@ -96,15 +95,18 @@ def ratio_bootstrap(
     level: float = 0.95,
     resamples: int = 2000,
 ) -> RatioEstimate:
-    """Ratio of two sums, with an interval by drawing whole clusters again.
+    """Ratio of two sums, with an interval by the cluster bootstrap.
 
-    For a ratio that is far from normal: few clusters with large denominators. As
+    For a ratio that is far from normal: few clusters with large denominators. Like
     ``cluster_bootstrap``, too narrow for few clusters and near the ends of a range.
 
     Args:
-        numerators: As for ``ratio_of_sums``, and so are ``denominators`` and ``level``.
+        numerators: As for ``ratio_of_sums``.
+        denominators: As for ``ratio_of_sums``.
         seed: The same seed gives the same draws on every machine.
-        resamples: Draws of C clusters. One without any denominator is left out.
+        level: As for ``ratio_of_sums``.
+        resamples: Number of resamples of C clusters. Those whose denominators are all 0 are left
+            out.
 
     Raises:
         InputError: As ``ratio_of_sums``, or fewer than two resamples.
@@ -128,7 +130,7 @@ def ratio_bootstrap(
 
 
 def _read(numerators: ArrayLike, denominators: ArrayLike) -> Clusters:
-    """Numerators as sums and denominators as counts, without clusters that have neither."""
+    """Check the arrays: numerators as sums, denominators as counts, without empty clusters."""
     try:
         a = np.asarray(numerators, dtype=np.float64)
         b = np.asarray(denominators, dtype=np.float64)
@@ -144,9 +146,9 @@ def _read(numerators: ArrayLike, denominators: ArrayLike) -> Clusters:
     if not (np.isfinite(b) & (b >= 0)).all():
         faults.append("denominators must be finite and at least 0")
     if faults:
-        raise InputError(f"A ratio of sums cannot be had: {'; '.join(faults)}.")
-    told = (a != 0) | (b != 0)
-    a, b = a[told], b[told]
+        raise InputError(f"A ratio of sums cannot be computed: {'; '.join(faults)}.")
+    not_empty = (a != 0) | (b != 0)
+    a, b = a[not_empty], b[not_empty]
     return Clusters(a, b, np.divide(a * a, b, out=np.zeros_like(a), where=b > 0))
 
 
@@ -163,8 +165,7 @@ def _delta(
 def _one_row_each(clusters: Clusters, low: float, high: float) -> Clusters:
     """Every cluster as one row with its own ratio, weighted by its denominator.
 
-    In units of the mean denominator, so that it does not matter what the
-    denominators are counted in.
+    Denominators are divided by their mean, so that their unit does not matter.
     """
     if (clusters.sums[clusters.counts == 0] != 0).any():
         raise InputError(

@@ -1,4 +1,4 @@
-"""Row weights: how many rows of the whole each drawn row stands for."""
+"""Row weights: checks sampling weights and scales them to a mean of 1."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,12 +9,12 @@ from .codes import Floats
 
 
 def row_weights(weights: ArrayLike | None, rows: int) -> Floats:
-    """Weights of mean 1, shape (rows,); all 1 for None, and where they do not differ.
+    """Weights with mean 1, shape (rows,); all 1 for None, and for equal weights.
 
     Args:
-        weights: Shape (rows,), above 0: one over the probability with which each row was
-            drawn, up to a factor.
-        rows: How many there are.
+        weights: Shape (rows,), above 0: the inverse of each row's sampling probability, up to a
+            common factor.
+        rows: Number of rows.
 
     Raises:
         InputError: Another shape, or a weight that is not finite and above 0.
@@ -26,7 +26,7 @@ def row_weights(weights: ArrayLike | None, rows: int) -> Floats:
     own = np.asarray(weights, dtype=np.float64)
     if own.shape != (rows,) or not (np.isfinite(own) & (own > 0)).all():
         raise InputError(
-            f"Weights must be finite and above 0, one for each of {rows} rows, "
+            f"Weights must be finite and above 0, one for each of the {rows} rows, "
             f"got shape {own.shape}."
         )
     return own / own.mean() if own.max() > own.min() else np.ones(rows)

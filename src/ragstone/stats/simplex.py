@@ -1,6 +1,6 @@
-"""Weights that are not below 0: fitted to preferences by a logistic model, to ratings by squares.
+"""Nonnegative coefficients: fitted to preferences by a logistic model, to ratings by least squares.
 
-Divided by their sum they lie on the simplex, as the weights of a mean do.
+Divided by their sum they lie on the simplex, like the weights of a mean.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from ragstone.errors import InputError
 Floats = NDArray[np.float64]
 
 RIDGE = 1.0
-"""Of the logistic model: as much as one pair tells, so that a few pairs that are all won
-do not make a coefficient run away."""
+"""Penalty of the logistic model, about the information of one pair: it keeps coefficients finite
+if a few pairs are all won by the same side."""
 
 MOST_STEPS = 500
 CLOSE = 1e-10
@@ -22,10 +22,10 @@ CLOSE = 1e-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coefficients:
-    """Coefficients that are not below 0.
+    """Nonnegative coefficients.
 
     Attributes:
-        values: Shape (m,).
+        values: Shape (m,), at least 0.
         intercept: 0 for a logistic model of differences.
     """
 
@@ -39,30 +39,29 @@ class Coefficients:
 
     @property
     def weights(self) -> Floats | None:
-        """On the simplex: at least 0, summing to 1. None where all coefficients are 0."""
+        """On the simplex: at least 0, with sum 1. None if all coefficients are 0."""
         return self.values / self.scale if self.scale > 0 else None
 
 
 def nonnegative_logistic(
     differences: ArrayLike, wins: ArrayLike, *, ridge: float = RIDGE
 ) -> Coefficients:
-    """How much each score counts in people's preferences, none of them against itself.
+    """Nonnegative weights of scores that best explain people's preferences.
 
-        P(a before b) = 1 / (1 + exp(-sum of β_j (x_aj - x_bj))),  β_j >= 0
+        P(a preferred to b) = 1 / (1 + exp(-sum of β_j (x_aj - x_bj))),  β_j >= 0
 
-    Without an intercept, so that it does not matter which of two stands first.
-    Minimises the log loss plus a small ridge on β_j times the size of column j,
-    which keeps β finite and shares weight among scores that say the same. By
-    Newton steps over the coefficients that are free, with a step back where the
-    loss does not fall.
+    Without an intercept, so the order of the two in a pair does not matter.
+    Minimises the log loss plus a small ridge penalty on β_j times the root mean
+    square of column j, which keeps β finite and divides weight among collinear
+    scores. Projected Newton steps with backtracking.
 
     Args:
         differences: Shape (n, m), finite. Score of a minus score of b.
-        wins: Shape (n,), in [0, 1]. How far a is preferred; .5 is a tie.
-        ridge: At least 0; above 0 unless no column separates the pairs.
+        wins: Shape (n,), in [0, 1]. 1 if a is preferred, 0 if b is, .5 for a tie.
+        ridge: At least 0; must be above 0 if a column separates the pairs.
 
     Returns:
-        Coefficients in 1 / unit of the scores.
+        Coefficients, in the inverse unit of the scores.
 
     Raises:
         InputError: Wrong shapes, numbers that are not finite or not in range.
@@ -72,7 +71,7 @@ def nonnegative_logistic(
     """
     x, y = _read(differences, wins)
     if ((y < 0) | (y > 1)).any() or not ridge >= 0:
-        raise InputError("Preferences lie in [0, 1], and a ridge is at least 0.")
+        raise InputError("Preferences must lie in [0, 1], and the ridge must be at least 0.")
     size = np.sqrt((x**2).mean(axis=0)) if len(x) else np.zeros(x.shape[1])
     varies = size > 0
     scaled = x[:, varies] / size[varies]
@@ -83,7 +82,7 @@ def nonnegative_logistic(
 
 
 def nonnegative_least_squares(scores: ArrayLike, ratings: ArrayLike) -> Coefficients:
-    """How much each score counts in people's ratings, none of them against itself.
+    """Nonnegative weights of scores that best explain people's ratings.
 
         rating = intercept + sum of β_j x_j,  β_j >= 0,  least squares
 
@@ -99,14 +98,14 @@ def nonnegative_least_squares(scores: ArrayLike, ratings: ArrayLike) -> Coeffici
     """
     x, y = _read(scores, ratings)
     if len(x) == 0:
-        raise InputError("Ratings need a row at least.")
+        raise InputError("Ratings need at least one row.")
     middle, mean = x.mean(axis=0), float(y.mean())
     values = _active_set(x - middle, y - mean)
     return Coefficients(values, mean - float(middle @ values))
 
 
 def log_loss(margins: ArrayLike, wins: ArrayLike) -> Floats:
-    """Of each pair: -y log p - (1 - y) log(1 - p) with p = 1 / (1 + exp(-margin)).
+    """The log loss of each pair: -y log p - (1 - y) log(1 - p) with p = 1 / (1 + exp(-margin)).
 
     Args:
         margins: Shape (n,).
@@ -157,7 +156,7 @@ def _projected_newton(x: Floats, y: Floats, ridge: float) -> Floats:
 
 
 def _active_set(x: Floats, y: Floats) -> Floats:
-    """Least squares with coefficients of at least 0."""
+    """Nonnegative least squares."""
     columns = x.shape[1]
     beta, free = np.zeros(columns), np.zeros(columns, dtype=bool)
     tolerance = CLOSE * max(1.0, float(np.abs(x.T @ y).max(initial=0.0)))

@@ -1,23 +1,23 @@
-"""Smallest: the first whole number that is enough."""
+"""Smallest: the smallest whole number that satisfies a monotone condition."""
 
 from collections.abc import Callable
 
 from ragstone.errors import InputError
 
 MOST = 10**12
-"""A size beyond it is as good as none."""
+"""Larger sizes are of no practical use."""
 
 
 def smallest(enough: Callable[[int], bool], *, least: int = 1, most: int = MOST) -> int:
-    """The smallest whole number from ``least`` on that is enough, where every larger one is too.
+    """The smallest whole number from ``least`` that is enough; every larger one must be too.
 
     Raises:
-        InputError: Not even ``most`` is.
+        InputError: Not even ``most`` is enough.
     """
     high = least
     while not enough(high):
         if high >= most:
-            raise InputError(f"Not even {most:,} would do. Ask for less precision.")
+            raise InputError(f"Not even {most:,} would be enough. Ask for less precision.")
         high = min(2 * high, most)
     low = least
     while low < high:

@@ -1,4 +1,4 @@
-"""Student's t: the quantiles that intervals from few observations need."""
+"""Student's t: quantiles and tail probabilities."""
 
 from functools import lru_cache
 from math import exp, lgamma, log1p, pi, sqrt, tan
@@ -15,11 +15,11 @@ MOST_STEPS = 100
 
 @lru_cache(maxsize=4096)
 def t_quantile(q: float, df: float) -> float:
-    """The value below which a share ``q`` of Student's t distribution lies.
+    """The ``q`` quantile of Student's t distribution.
 
-    Newton's method on the upper tail, which is convex, so that it cannot run
-    away; from 1,000 degrees of freedom on the expansion about the normal
-    quantile, good to 1e-9 there.
+    Newton's method on the upper tail, which is convex, so that it cannot
+    diverge; from 1,000 degrees of freedom, an expansion about the normal
+    quantile, accurate to 1e-9 there.
 
     Args:
         q: In (0, 1).
@@ -39,6 +39,7 @@ def t_quantile(q: float, df: float) -> float:
     if df >= LARGE_DF:
         return _expansion(q, df)
     tail = 1 - q
+    # For few degrees of freedom the expansion is poor: start from the quantile for df = 1 (Cauchy).
     t = 1 / tan(pi * tail) if df < 3 else _expansion(q, df)
     for _ in range(MOST_STEPS):
         step = (t_upper_tail(t, df) - tail) / _density(t, df)
@@ -60,7 +61,7 @@ def t_upper_tail(t: float, df: float) -> float:
 
 
 def quantile(level: float, df: float | None) -> float:
-    """How many standard errors an interval of this level reaches to each side.
+    """The critical value: half-width of an interval of this level, in standard errors.
 
     Args:
         level: In (0, 1).

@@ -10,13 +10,13 @@ from .interval import Interval, upper_quantile
 
 
 def wilson(successes: float, n: float, *, level: float = 0.95) -> Interval | None:
-    """Score interval for a rate, inside [0, 1] and never a single point.
+    """Score interval for a rate: inside [0, 1], never a single point.
 
-    Too narrow where rows share a question: use ``cluster_wilson`` there.
+    Too narrow for rows that share questions: use ``cluster_wilson`` for those.
 
     Args:
         successes: In [0, n].
-        n: Rows, 0 or more. Need not be whole.
+        n: Number of rows, at least 0; need not be whole.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
     Returns:
@@ -41,7 +41,7 @@ def wilson_ends(rate: float, n: float, quantile: float) -> tuple[float, float]:
 
     Args:
         rate: In [0, 1].
-        n: Rows, or how many independent rows they are worth. Above 0.
+        n: Sample size, or effective sample size. Above 0.
         quantile: Above 0, of the normal or of Student's t distribution.
     """
     weight = quantile * quantile / n
@@ -51,11 +51,11 @@ def wilson_ends(rate: float, n: float, quantile: float) -> tuple[float, float]:
 
 
 def clopper_pearson(successes: float, n: float, *, level: float = 0.95) -> Interval | None:
-    """Interval for a rate that holds it at least as often as ``level`` says, so often wider.
+    """Exact interval for a rate: its coverage is at least ``level``, so it is often wider.
 
     Args:
         successes: In [0, n].
-        n: Rows, 0 or more.
+        n: Number of rows, at least 0.
         level: In (0, 1).
 
     Returns:

@@ -1,11 +1,11 @@
 """Agreement of annotators. Imported file by file.
 
-coefficients    percent agreement, and every coefficient of a table at once
-cohen           κ of two, also a judge and people; of several by pairs; weighted by distance
+coefficients    percent agreement, and all coefficients of a table at once
+cohen           κ of two annotators, plain and weighted; its mean over pairs of several
 fleiss          κ of several annotators
-krippendorff    α for names, ranks and amounts, with gaps
-gwet            AC1, which holds where one label is rare
+krippendorff    α on nominal, ordinal and interval scales, with missing ratings
+gwet            AC1, which is stable when one label is rare
 ratings         annotators × items, read and checked
-item_bootstrap  items or clusters of them redrawn
-kappa_variance  what each item adds to the κ of two
+item_bootstrap  bootstrap over items or clusters of items
+kappa_variance  each item's contribution to the variance of κ
 """

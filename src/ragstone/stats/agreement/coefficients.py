@@ -1,4 +1,4 @@
-"""Agreement of annotators: how often they say the same, and every coefficient at once."""
+"""Agreement of annotators: percent agreement, and all coefficients at once."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Literal
@@ -25,11 +25,12 @@ from .ratings import (
 Scale = Literal["nominal", "ordinal", "interval"]
 
 MOST_CATEGORIES = 20
-"""Coefficients of categories have no meaning for amounts, of which no two are the same."""
+"""With more labels the ratings are taken for amounts, for which categorical coefficients are
+meaningless."""
 
 
 def percent_agreement(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """Mean over items of the share of pairs of annotators who gave the same label.
+    """The share of pairs of annotators who gave the same label, averaged over items.
 
     Args:
         ratings: Annotators × items. None and NaN mean not rated.
@@ -52,25 +53,25 @@ def agreement_coefficients(
     resamples: int = 2000,
     level: float = 0.95,
 ) -> Mapping[str, AgreementCoefficient]:
-    """Every coefficient with its interval over items.
+    """All coefficients of agreement, with intervals by the bootstrap over items.
 
-    ``percent``, ``cohen_kappa`` (mean over pairs of annotators), ``weighted_kappa``
-    (the same, quadratic, a label being its number; None on a nominal scale), ``fleiss_kappa``,
-    ``krippendorff_alpha`` (of the scale), ``gwet_ac1``. Those of categories have no
-    value for more than 20 different labels.
+    ``percent``, ``cohen_kappa`` (mean over pairs of annotators), ``weighted_kappa`` (the same with
+    quadratic weights on numeric labels; None on a nominal scale), ``fleiss_kappa``,
+    ``krippendorff_alpha`` (on the given scale) and ``gwet_ac1``. Categorical coefficients have no
+    value for more than 20 distinct labels.
 
-    The intervals redraw items, or whole clusters of them, see ``agreement_intervals``.
+    Items, or whole clusters of items, are resampled; see ``agreement_intervals``.
 
     Args:
         ratings: Annotators × items. None and NaN mean not rated.
-        scale: What the labels are. On a scale other than nominal they are numbers.
-        clusters: One name an item; items of the same name are not independent.
+        scale: The scale of the labels. On a scale other than nominal they must be numbers.
+        clusters: One name per item; items with the same name are not independent.
         seed: The same seed gives the same intervals on every machine.
-        resamples: Draws.
+        resamples: Number of resamples.
         level: Share of intervals that should hold the truth, in (0, 1).
 
     Raises:
-        InputError: Annotators with different numbers of items, or clusters of another number.
+        InputError: Different numbers of items for annotators or clusters.
     """
     table = read_ratings(ratings)
     coefficients: dict[str, Coefficient] = {

@@ -1,4 +1,4 @@
-"""Cohen's kappa: two annotators beyond chance, plain and weighted, and its mean over pairs."""
+"""Cohen's kappa: chance-corrected agreement of two, plain and weighted, and its mean over pairs."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -30,23 +30,24 @@ from .ratings import (
 Disagreement = Literal["nominal", "quadratic"]
 
 NO_VARIANCE = 1e-12
-"""Less is rounding."""
+"""A smaller variance is rounding error."""
 
 PairKappa = Callable[[Integers, Integers, Weights, Floats], Floats]
-"""Kappa of two annotators in each draw: their codes, the draws, and how many items each has."""
+"""Kappa of two annotators in each resample, from their codes, the resamples' item counts, and the
+total count of each resample."""
 
 
 def cohen_kappa(a: Iterable[Hashable], b: Iterable[Hashable]) -> AgreementCoefficient:
-    """Agreement of two annotators beyond what their own label shares would give by chance.
+    """Agreement of two annotators beyond the chance agreement of their label frequencies.
 
         (observed - expected) / (1 - expected)
 
     Args:
-        a: One label an item; None and NaN mean not rated, and the item is left out.
-        b: As many, for the same items.
+        a: One label per item; None and NaN mean not rated, and the item is left out.
+        b: The other annotator's labels of the same items.
 
     Returns:
-        At most 1; 0 is chance.
+        At most 1; 0 is agreement by chance.
 
     Raises:
         InputError: Different numbers of items.
@@ -57,9 +58,9 @@ def cohen_kappa(a: Iterable[Hashable], b: Iterable[Hashable]) -> AgreementCoeffi
 
 
 def light_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """Mean of Cohen's kappa over all pairs of annotators, each with the weight of its items.
+    """Mean of Cohen's kappa over all pairs of annotators, weighted by their number of shared items.
 
-    Without gaps the plain mean. A pair whose labels do not vary has no kappa and
+    Without missing ratings it is the plain mean. A pair whose labels do not vary has no kappa and
     is left out.
 
     Args:
@@ -84,28 +85,28 @@ def kappa_with_interval(
     resamples: int = 2000,
     level: float = 0.95,
 ) -> AgreementCoefficient:
-    """Kappa of two, such as a judge and people, with its interval.
+    """Kappa of two annotators, such as a judge and people, with an interval.
 
-    The ends are those of ``heavy_wilson_ends`` on the scale from -1 to 1, from the large-sample
-    variance, summed by cluster. Where that is 0, as where both always agree or one of them has a
-    single word, it cannot tell, and the interval is that of ``agreement_intervals``.
+    The interval is that of ``heavy_wilson_ends`` on the range from -1 to 1, with the large-sample
+    variance, computed by cluster. If the variance is 0, because both always agree or one of them
+    uses a single label, the interval of ``agreement_intervals`` is used.
 
     Args:
-        a: One label an item; None and NaN mean not rated, and the item is left out.
-        b: As many, for the same items.
-        disagreement: ``nominal``: labels are the same or not, as ``cohen_kappa``;
-            ``quadratic``: by the square of their distance, as ``quadratic_kappa``.
-        weights: One an item: one over the probability with which it was drawn, up to a factor.
-        clusters: One name an item; items of the same name are not independent.
-        seed: Of what is redrawn; the same seed gives the same interval on every machine.
-        resamples: Draws.
-        level: Share of intervals that should hold the truth, in (0, 1).
+        a: One label per item; None and NaN mean not rated, and the item is left out.
+        b: The other annotator's labels of the same items.
+        disagreement: ``nominal``: labels are equal or not, as in ``cohen_kappa``;
+            ``quadratic``: the squared distance of the labels, as in ``quadratic_kappa``.
+        weights: One per item: its inverse sampling probability, up to a common factor.
+        clusters: One name per item; items with the same name are not independent.
+        seed: Of the bootstrap; the same seed gives the same interval on every machine.
+        resamples: Number of resamples.
+        level: Share of intervals that should hold the true value, in (0, 1).
 
     Returns:
-        At most 1; 0 is chance.
+        At most 1; 0 is agreement by chance.
 
     Raises:
-        InputError: Different numbers of items, or clusters of another number.
+        InputError: Different numbers of items, labels or clusters.
 
     Source: as for ``kappa_effects`` and ``heavy_wilson_ends``.
     """
@@ -142,7 +143,7 @@ def _interval(
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Interval | None:
-    """By the variance; None where it is 0, or of one cluster."""
+    """The interval from the variance; None if that is 0, or for a single cluster."""
     numbers = table.numbers if disagreement == "quadratic" else None
     distance = (
         1 - np.eye(len(table.labels))
@@ -169,12 +170,12 @@ def _interval(
 
 
 def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """As ``light_kappa``, with disagreements counted by the square of their distance.
+    """As ``light_kappa``, with disagreements weighted by the squared distance of the labels.
 
-        1 - mean of (a - b)² / mean of (a' - b')²,   a' and b' drawn apart
+        1 - mean of (a - b)² / mean of (a' - b')²,   a' and b' drawn independently
 
-    A label is its own number: of grades 0, 1 and 10 the last lies far from the others.
-    Grades that follow each other by 1 are as their ranks.
+    The numeric values of the labels count: of grades 0, 1 and 10 the last is far from the others.
+    For grades in steps of 1 this is the usual kappa with quadratic weights on ranks.
 
     Args:
         ratings: Annotators × items, numbers. None and NaN mean not rated.
@@ -194,7 +195,7 @@ def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficie
 
 
 def mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """Light's kappa in each draw."""
+    """Light's kappa in each resample."""
     one_of = np.eye(len(ratings.labels))
 
     def kappa(a: Integers, b: Integers, drawn: Weights, n: Floats) -> Floats:
@@ -206,10 +207,11 @@ def mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
 
 
 def weighted_mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """Light's kappa with quadratic weights, in each draw; NaN where labels are no numbers."""
+    """Light's kappa with quadratic weights in each resample; NaN if labels are not numbers."""
     numbers = ratings.numbers
     if numbers is None:
         return np.full(len(weights), np.nan)
+    # Centred and scaled: kappa does not change, and the sums of squares keep their precision.
     place = (numbers - numbers.mean()) / (np.ptp(numbers) or 1.0)
 
     def kappa(a: Integers, b: Integers, drawn: Weights, n: Floats) -> Floats:

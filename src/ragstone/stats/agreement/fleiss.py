@@ -1,4 +1,4 @@
-"""Fleiss' kappa: any number of annotators beyond chance, who need not be the same for each item."""
+"""Fleiss' kappa: chance-corrected agreement of several annotators, who may vary between items."""
 
 from collections.abc import Hashable, Iterable
 
@@ -16,20 +16,20 @@ from .ratings import (
 
 
 def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """Agreement beyond what the shares of the labels would give by chance.
+    """Agreement beyond the chance agreement of the label frequencies.
 
         (observed - expected) / (1 - expected)
         observed = mean of the share of agreeing pairs, over items with two labels or more
         expected = sum over labels of share²,  share = mean over all items of their share
 
-    Where items have different numbers of annotators each item has the same weight; one that
-    a single annotator labelled says what labels there are, and so what chance gives.
+    Items have equal weight, whatever their number of annotators. An item with a single label
+    contributes to ``expected`` but not to ``observed``.
 
     Args:
         ratings: Annotators × items. None and NaN mean not rated.
 
     Returns:
-        At most 1; 0 is chance.
+        At most 1; 0 is agreement by chance.
 
     Raises:
         InputError: Annotators with different numbers of items.
@@ -41,6 +41,6 @@ def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
 
 
 def fleiss(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """Fleiss' kappa in each draw."""
+    """Fleiss' kappa in each resample."""
     shares = mean_shares(ratings, weights)
     return beyond_chance(observed_agreement(ratings, weights), (shares**2).sum(axis=1))

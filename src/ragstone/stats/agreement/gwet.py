@@ -1,4 +1,4 @@
-"""Gwet's AC1: agreement beyond chance that does not collapse where one label is rare."""
+"""Gwet's AC1: chance-corrected agreement that does not collapse when one label is rare."""
 
 from collections.abc import Hashable, Iterable
 
@@ -16,20 +16,20 @@ from .ratings import (
 
 
 def gwet_ac1(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
-    """Agreement beyond chance, chance being what happens on items that are hard to tell.
+    """Agreement beyond chance, assuming that only hard items are labelled at random.
 
         (observed - expected) / (1 - expected)
         observed = mean of the share of agreeing pairs, over items with two labels or more
         expected = sum over labels of share · (1 - share) / (labels - 1)
 
-    ``share`` is the mean over all items of the label's share, those that a single annotator
-    labelled among them; ``labels`` those that occur.
+    ``share`` is the label's share, averaged over all items, including those with a single label;
+    ``labels`` is the number of labels that occur.
 
     Args:
         ratings: Annotators × items. None and NaN mean not rated.
 
     Returns:
-        At most 1; 0 is chance.
+        At most 1; 0 is agreement by chance.
 
     Raises:
         InputError: Annotators with different numbers of items.
@@ -42,7 +42,7 @@ def gwet_ac1(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
 
 
 def ac1(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """AC1 in each draw, with the labels of all items."""
+    """AC1 in each resample; the number of labels is that of all items."""
     shares = mean_shares(ratings, weights)
     expected = (shares * (1 - shares)).sum(axis=1) / (len(ratings.labels) - 1)
     return beyond_chance(observed_agreement(ratings, weights), expected)

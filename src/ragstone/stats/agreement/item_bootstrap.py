@@ -1,4 +1,4 @@
-"""Item bootstrap: intervals for coefficients of agreement, over the items that were labelled."""
+"""Item bootstrap: intervals for coefficients of agreement, by resampling the labelled items."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from .ratings import Coefficient, Floats, Integers, RatingMatrix, Weights
 DRAWS_AT_ONCE = 2_000_000
 LARGEST_TABLE = 20_000_000
 DIGITS = 12
-"""Coefficients are rounded so far, for ends that differ by rounding alone are one."""
+"""Coefficients are rounded to this many digits, so that ends that differ by rounding coincide."""
 
 
 def agreement_intervals(
@@ -30,38 +30,38 @@ def agreement_intervals(
     resamples: int = 2000,
     level: float = 0.95,
 ) -> dict[str, Interval]:
-    """Percentile bootstrap over items for several coefficients, on the same draws.
+    """Percentile bootstrap over items for several coefficients, from the same resamples.
 
-    Items are drawn with replacement, or whole clusters of them. A draw in which a
-    coefficient has no value is one in which all labels are the same, so it counts as
-    full agreement, 1: to leave it out would favour draws that hold a rare label,
-    where annotators differ. One without an item that two labelled says nothing and is left
-    out. Where all items
-    agree the bootstrap would have no width: there the lower end is that of
-    Wilson's interval for the share of agreeing items, or clusters, less the
-    chance that was observed, and the upper end is 1.
+    Items, or whole clusters of items, are drawn with replacement. A coefficient has no
+    value in a resample whose labels are all the same; that counts as full agreement, 1:
+    leaving it out would favour resamples with a rare label, in which annotators disagree.
+    A resample in which no item has two labels is left out. If all items agree, the
+    bootstrap interval would have no width. Then the upper end is 1, and the lower end
+    is the lower Wilson bound of the share of agreeing items, or clusters, corrected
+    for the observed chance agreement.
 
     Args:
-        ratings: Of at least two items, or clusters of them, that two labelled; of fewer there is
-            no interval, except where all agree.
+        ratings: With at least two items, or clusters, that have two labels; with fewer there is
+            no interval, unless all agree.
         coefficients: By name; each has a value over all items.
-        weights: Shape (items,), of mean about 1: what each item counts, once for every time it
-            is drawn. None: all the same.
+        weights: Shape (items,), with mean about 1: the weight of an item each time it is drawn.
+            None: equal weights.
         clusters: One name for each of the items given to ``read_ratings``.
         seed: The same seed gives the same draws on every machine.
-        resamples: Draws. 2,000 settle each end to about 1.5 % of the interval's width.
-        level: Share of intervals that should hold the truth, in (0, 1).
+        resamples: Number of resamples. With 2,000 the simulation error of each end is about 1.5 %
+            of the interval's width.
+        level: Share of intervals that should hold the true value, in (0, 1).
 
     Returns:
-        By name, without those that cannot be had: one item or cluster, or draws
-        whose ends are the same.
+        By name; left out are those of a single item or cluster, and those whose
+        ends coincide.
 
     Raises:
-        InputError: Clusters of another number than the items.
+        InputError: The number of clusters is not the number of items.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13;
-    Zapf et al. (2016), "Measuring inter-rater reliability for nominal data", which finds
-    that it holds for these coefficients.
+    Zapf et al. (2016), "Measuring inter-rater reliability for nominal data", which confirms
+    its coverage for these coefficients.
     """
     upper_quantile(level)
     if resamples < 2:
@@ -83,20 +83,20 @@ def agreement_intervals(
     for start in range(0, resamples, step):
         stop = min(start + step, resamples)
         times = drawn.weights(stop - start, rng) * counts
-        telling = times[times @ patterns.is_shared > 0]
+        usable = times[times @ patterns.is_shared > 0]
         for name, coefficient in coefficients.items():
-            values[name].append(coefficient(patterns, telling))
+            values[name].append(coefficient(patterns, usable))
     found = {name: _ends(np.concatenate(drawn), level) for name, drawn in values.items()}
     return {name: interval for name, interval in found.items() if interval is not None}
 
 
 @dataclass(frozen=True, eq=False)
 class _Units:
-    """What is drawn: clusters of the same make-up are one kind, and drawn by how many there are.
+    """The units that are resampled: identical clusters form one kind, drawn by a multinomial.
 
-    ``times`` (kinds,) counts the clusters of each kind. ``holds`` (kinds, patterns) is how often
-    a cluster of the kind holds each pattern; None where each is one pattern, in order.
-    ``groups`` (items,) is the kind of each item where patterns are too many for a table.
+    ``times`` (kinds,) is the number of clusters of each kind. ``holds`` (kinds, patterns) is how
+    often a cluster of that kind holds each pattern; None if each kind is one pattern, in order.
+    ``groups`` (items,) is the kind of each item if there are too many patterns for that table.
     """
 
     times: Floats
@@ -117,11 +117,11 @@ class _Units:
 
 
 def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Integers:
-    """The number of each item's cluster; without clusters every item is one."""
+    """The number of each item's cluster; without clusters, every item is its own."""
     if clusters is None:
         return np.arange(ratings.items)
     if len(ratings.at) and len(clusters) <= int(ratings.at.max()):
-        raise InputError(f"Every item needs its cluster, got {len(clusters)} of them.")
+        raise InputError(f"Every item needs a cluster, got only {len(clusters)} clusters.")
     numbers: dict[Hashable, int] = {}
     named = [numbers.setdefault(clusters[at], len(numbers)) for at in ratings.at]
     return np.array(named, dtype=np.int64)
@@ -130,7 +130,10 @@ def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Int
 def _patterns(
     ratings: RatingMatrix, weights: Floats, groups: Integers
 ) -> tuple[RatingMatrix, Floats, _Units]:
-    """The distinct items with their weights, and the units that are drawn in terms of them."""
+    """The distinct items with their weights, and the units to resample in terms of them.
+
+    Coefficients are then computed over distinct items only, of which there are few.
+    """
     different, weight_of = np.unique(weights, return_inverse=True)
     both = np.vstack([ratings.codes, weight_of[None, :]])
     found, of_item, times = np.unique(both, axis=1, return_inverse=True, return_counts=True)
@@ -159,7 +162,7 @@ def _where_all_agree(
     units: float,
     level: float,
 ) -> dict[str, Interval]:
-    """From Wilson's interval for the share of items, or clusters, on which all agree."""
+    """Intervals from Wilson's, for the share of items, or clusters, on which all agree."""
     low, _ = wilson_ends(1.0, units, NormalDist().inv_cdf(upper_quantile(level)))
     shared = ratings.is_shared
     shares = np.average(ratings.shares, axis=0, weights=weights)

@@ -1,4 +1,4 @@
-"""Kappa's variance: what each item adds to the kappa of two annotators."""
+"""Kappa's variance: each item's influence on the kappa of two annotators."""
 
 import numpy as np
 
@@ -6,25 +6,26 @@ from ragstone.stats.codes import Floats, Ints, sums_by
 
 
 def kappa_effects(a: Ints, b: Ints, distance: Floats, weights: Floats) -> Floats:
-    """How far each item moves kappa, shape (n,): their sum is 0, their squares add up to V.
+    """The influence of each item on kappa, shape (n,): sum 0, sum of squares kappa's variance.
 
         kappa = 1 - D / E,    effect_i = -w_i / W · (d_i - (1 - kappa) (r_i + c_i - E)) / E
 
-    D is the mean distance of the two labels of an item, E that of labels drawn apart; d_i is the
-    distance of item i's own, r_i that of its first label to all second ones, and c_i that of its
-    second to all first.
+    D is the mean distance between the two labels of an item, E that between independently drawn
+    labels. d_i is the distance between the two labels of item i, r_i the mean distance of its
+    first label to all second ones, c_i that of its second label to all first ones. W is the sum
+    of the weights.
 
     Args:
-        a: Shape (n,), the code of the first annotator's label.
-        b: Shape (n,), of the second's.
+        a: Shape (n,), codes of the first annotator's labels.
+        b: Shape (n,), codes of the second annotator's labels.
         distance: Shape (labels, labels), symmetric, with 0 on the diagonal.
         weights: Shape (n,), above 0.
 
     Returns:
-        Zeros where all labels are the same one.
+        Zeros if all labels are the same.
 
     Source: Fleiss, Cohen & Everitt (1969), "Large sample standard errors of kappa and weighted
-    kappa", as a derivative by the weight of an item.
+    kappa", as the derivative with respect to an item's weight.
     """
     kinds, mass = len(distance), weights / weights.sum()
     first, second = (sums_by(codes, mass, kinds) for codes in (a, b))

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: any number of annotators beyond chance, with gaps, on any scale."""
+"""Krippendorff's alpha: agreement of any number of annotators, with missing ratings."""
 
 from collections.abc import Hashable, Iterable
 from typing import Literal
@@ -25,21 +25,21 @@ def krippendorff_alpha(
     *,
     scale: Literal["nominal", "ordinal", "interval"] = "nominal",
 ) -> AgreementCoefficient:
-    """Agreement of any number of annotators beyond chance, with gaps.
+    """Chance-corrected agreement of any number of annotators; ratings may be missing.
 
         1 - observed disagreement / expected disagreement
 
-    Two labels disagree by 1 on a nominal scale, by the square of their
-    difference on an interval scale, and on an ordinal one by the square of the
+    The disagreement of two different labels is 1 on a nominal scale, the squared
+    difference on an interval scale, and on an ordinal scale the squared
     difference of their mean ranks among all labels.
 
     Args:
         ratings: Annotators × items. None and NaN mean not rated; an item with
             fewer than two labels is left out.
-        scale: What the labels are; on a scale other than nominal they are numbers.
+        scale: The scale of the labels; on a scale other than nominal they must be numbers.
 
     Returns:
-        At most 1; 0 is chance.
+        At most 1; 0 is agreement by chance.
 
     Raises:
         InputError: Annotators with different numbers of items.
@@ -55,7 +55,7 @@ def krippendorff_alpha(
 
 
 def alpha(scale: str) -> Coefficient:
-    """Krippendorff's alpha in each draw."""
+    """Krippendorff's alpha in each resample."""
     return over_shared({"nominal": _nominal, "ordinal": _ordinal, "interval": _interval}[scale])
 
 
@@ -82,12 +82,13 @@ def _ordinal(ratings: RatingMatrix, weights: Weights) -> Floats:
 
 
 def _of_distances(ratings: RatingMatrix, weights: Weights, place: Floats) -> Floats:
-    """Alpha where labels disagree by the square of their distance; ``place`` (B, labels)."""
+    """Alpha with squared distances as disagreement; ``place`` (B, labels) locates the labels."""
     uses = weights @ ratings.counts
     labels = uses.sum(axis=1)
     padded = np.concatenate([place, np.zeros((len(place), 1))], axis=1)
     sums = np.zeros(weights.shape)
     squares = np.zeros(weights.shape)
+    # By item: sum over pairs of (x - y)² = raters · Σx² - (Σx)², without forming pairs.
     for row in ratings.codes:
         said = padded[:, np.where(row == GAP, len(ratings.labels), row)]
         sums += said

@@ -1,4 +1,4 @@
-"""Ratings: what annotators said of items, with gaps, in the form that coefficients count."""
+"""Ratings: the labels of annotators × items, coded and counted for the coefficients."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -28,12 +28,11 @@ GAP = -1
 class AgreementCoefficient:
     """A coefficient over ``n`` items that at least two annotators labelled.
 
-    ``value`` is None, and ``reason`` says why, where the definition gives none:
-    ``no_pairs``; ``no_variation``, when all labels are the same one and chance
-    alone would agree as well; ``too_many_labels`` for a coefficient of
-    categories; ``nominal_scale`` and ``not_numbers`` for one of distances.
-    ``interval`` is None where it was not asked for, and where the items cannot
-    tell.
+    ``value`` is None if the coefficient is not defined; ``reason`` then says why:
+    ``no_pairs``; ``no_variation``, all labels are the same, which chance alone would
+    give too; ``too_many_labels`` for a categorical coefficient; ``nominal_scale`` or
+    ``not_numbers`` for a coefficient of distances. ``interval`` is None if it was not
+    requested, and if there are too few items to compute one.
     """
 
     value: float | None
@@ -44,15 +43,15 @@ class AgreementCoefficient:
 
 @dataclass(frozen=True, eq=False)
 class RatingMatrix:
-    """Annotators × items, of the items that anybody labelled.
+    """Annotators × items, for the items with at least one label.
 
-    What annotators agree on rests on the items that two or more labelled, ``shared``; by how
-    much chance alone would have them agree, on all.
+    Observed agreement is computed from the items with two labels or more, ``shared``; chance
+    agreement from all items.
 
     Attributes:
-        labels: The labels that occur, sorted where they can be; a code is a place in it.
-        codes: Shape (annotators, items); ``GAP`` where an annotator left an item out.
-        at: Shape (items,). Which of the items given each one is.
+        labels: The labels that occur, sorted if comparable; a code is an index into it.
+        codes: Shape (annotators, items); ``GAP`` where an annotator did not label an item.
+        at: Shape (items,). Index of each item among those given.
     """
 
     labels: tuple[Hashable, ...]
@@ -95,9 +94,9 @@ class RatingMatrix:
 
     @cached_property
     def agreeing(self) -> Floats:
-        """Share of the pairs of annotators of each item who gave the same label, shape (items,).
+        """For each item, the share of its pairs of annotators who gave the same label.
 
-        0 for an item that one annotator labelled alone.
+        Shape (items,); 0 for an item with a single label.
         """
         pairs = np.maximum(self.raters * (self.raters - 1), 1)
         return np.asarray((self.counts * (self.counts - 1)).sum(axis=1) / pairs)
@@ -109,14 +108,14 @@ class RatingMatrix:
 
     @cached_property
     def numbers(self) -> Floats | None:
-        """The labels as numbers, shape (labels,); None where one is no number."""
+        """The labels as numbers, shape (labels,); None if one is not a number."""
         if not all(isinstance(label, (int, float, np.number)) for label in self.labels):
             return None
         return np.array([float(label) for label in self.labels])  # type: ignore[arg-type]
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int, Integers], ...]:
-        """Two annotators and the items that both labelled, for every two who share some."""
+        """Each pair of annotators with shared items, and the indices of these items."""
         rated = self.codes != GAP
         return tuple(
             (a, b, shared)
@@ -126,14 +125,14 @@ class RatingMatrix:
 
 
 Weights = Floats
-"""Shape (B, items): how often each item counts in each of B draws."""
+"""Shape (B, items): how often each item counts in each of B resamples."""
 
 Coefficient = Callable[[RatingMatrix, Weights], Floats]
-"""Values of shape (B,), one a draw; NaN where the definition gives none."""
+"""Values of shape (B,), one per resample; NaN where it is not defined."""
 
 
 def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
-    """Take ratings in.
+    """Check and code ratings.
 
     Args:
         ratings: Annotators × items. None and NaN mean not rated; an item without
@@ -155,19 +154,19 @@ def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
 
 
 def rated(label: Hashable) -> bool:
-    """Whether it is a label: neither None nor NaN."""
+    """Whether this is a label, that is, neither None nor NaN."""
     return label is not None and label == label
 
 
 def check_items(rows: Sequence[Sequence[Hashable]]) -> None:
-    """Refuse annotators of different numbers of items."""
+    """Raise ``InputError`` if annotators have different numbers of items."""
     lengths = sorted({len(row) for row in rows})
     if len(lengths) > 1:
-        raise InputError(f"Annotators must have the same items, got {lengths} of them.")
+        raise InputError(f"All annotators need the same number of items, got {lengths}.")
 
 
 def undefined(ratings: RatingMatrix) -> AgreementCoefficient | None:
-    """The outcome where no coefficient beyond chance has a value; None where one may have."""
+    """The result if no chance-corrected coefficient is defined; None if one may be."""
     n = ratings.shared.items
     if n == 0:
         return AgreementCoefficient(None, NO_PAIRS, 0)
@@ -179,7 +178,7 @@ def undefined(ratings: RatingMatrix) -> AgreementCoefficient | None:
 def value_of(
     coefficient: Coefficient, ratings: RatingMatrix, weights: Floats | None = None
 ) -> AgreementCoefficient:
-    """A coefficient over all items, each once, or with its weight of shape (items,)."""
+    """A coefficient over all items, each counted once or with its weight, shape (items,)."""
     n = ratings.shared.items
     if (outcome := undefined(ratings)) is not None:
         return outcome
@@ -191,7 +190,7 @@ def value_of(
 
 
 def over_shared(coefficient: Coefficient) -> Coefficient:
-    """The coefficient of the items alone that at least two annotators labelled."""
+    """The coefficient restricted to items with at least two labels."""
 
     def of_shared(ratings: RatingMatrix, weights: Weights) -> Floats:
         return coefficient(ratings.shared, weights[:, ratings.is_shared])
@@ -200,17 +199,17 @@ def over_shared(coefficient: Coefficient) -> Coefficient:
 
 
 def observed_agreement(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """Mean over items of the share of agreeing pairs in each draw, which has such an item."""
+    """The mean share of agreeing pairs in each resample; each must hold an item with a pair."""
     return np.asarray(weights @ ratings.agreeing / (weights @ ratings.is_shared))
 
 
 def mean_shares(ratings: RatingMatrix, weights: Weights) -> Floats:
-    """Mean over all items of each label's share in each draw, shape (B, labels)."""
+    """The mean share of each label over all items, in each resample, shape (B, labels)."""
     return np.asarray(weights @ ratings.shares / weights.sum(axis=1)[:, None])
 
 
 def beyond_chance(observed: Floats, expected: Floats) -> Floats:
-    """``(observed - expected) / (1 - expected)``; NaN where chance alone agrees always."""
+    """``(observed - expected) / (1 - expected)``; NaN where expected agreement is 1."""
     left = 1 - expected
     sure = left <= 1e-12
     return np.where(sure, np.nan, (observed - expected) / np.where(sure, 1, left))

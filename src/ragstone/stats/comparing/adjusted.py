@@ -1,4 +1,4 @@
-"""Adjusted p-values: what a p is worth when many are looked at."""
+"""Adjusted p-values: correction for multiple testing."""
 
 from collections.abc import Sequence
 
@@ -8,20 +8,20 @@ Ps = Sequence[float | None]
 
 
 def holm(ps: Ps) -> tuple[float | None, ...]:
-    """Adjusted so that the chance of any false finding in the family stays below the level.
+    """Holm's adjustment, which controls the family-wise error rate.
 
         the i-th smallest of m:  max over j <= i of (m - j + 1) · p_j,  at most 1
 
-    Holds however the tests depend on each other.
+    Valid for any dependence between the tests.
 
     Args:
-        ps: In [0, 1]; None is not tested and not part of the family.
+        ps: In [0, 1]; None was not tested and is not part of the family.
 
     Returns:
-        In the same order; None where there was None.
+        In the same order; None for None.
 
     Raises:
-        InputError: A p outside of [0, 1].
+        InputError: A p-value outside [0, 1].
 
     Source: Holm (1979), "A simple sequentially rejective multiple test procedure".
     """
@@ -35,20 +35,20 @@ def holm(ps: Ps) -> tuple[float | None, ...]:
 
 
 def benjamini_hochberg(ps: Ps) -> tuple[float | None, ...]:
-    """Adjusted so that the expected share of false ones among all findings stays below the level.
+    """Benjamini and Hochberg's adjustment, which controls the false discovery rate.
 
         the i-th smallest of m:  min over j >= i of m · p_j / j,  at most 1
 
-    Holds for independent and for positively dependent tests.
+    Valid for independent and for positively dependent tests.
 
     Args:
-        ps: In [0, 1]; None is not tested and not part of the family.
+        ps: In [0, 1]; None was not tested and is not part of the family.
 
     Returns:
-        In the same order; None where there was None.
+        In the same order; None for None.
 
     Raises:
-        InputError: A p outside of [0, 1].
+        InputError: A p-value outside [0, 1].
 
     Source: Benjamini & Hochberg (1995), "Controlling the false discovery rate".
     """
@@ -62,8 +62,8 @@ def benjamini_hochberg(ps: Ps) -> tuple[float | None, ...]:
 
 
 def _smallest_first(ps: Ps) -> list[tuple[float, int]]:
-    """The tests of the family, each with its place."""
+    """The p-values of the family in ascending order, each with its index."""
     for p in ps:
         if p is not None and not 0 <= p <= 1:
-            raise InputError(f"A p lies in [0, 1], got {p}.")
+            raise InputError(f"A p-value must lie in [0, 1], got {p}.")
     return sorted((p, place) for place, p in enumerate(ps) if p is not None)

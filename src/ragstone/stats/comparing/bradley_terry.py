@@ -1,4 +1,4 @@
-"""Bradley-Terry: how strong each of several systems is, from who beats whom."""
+"""Bradley-Terry: strengths of several systems from pairwise comparisons."""
 
 from dataclasses import dataclass
 from math import exp
@@ -21,9 +21,9 @@ NOTHING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A system's strength: the log-odds to beat one of average strength, which is 0.
+    """A system's strength: its log-odds of beating a system of average strength, 0.
 
-    ``win_probability`` says the same as a probability, with its own ends.
+    ``win_probability``, ``win_low`` and ``win_high`` are the same as probabilities.
     """
 
     value: float
@@ -37,9 +37,10 @@ class Strength:
 class BradleyTerry:
     """Strengths in the order of the systems, from ``n`` comparisons in ``clusters`` clusters.
 
-    ``strengths`` is None, and ``reason`` says why, where no finite strengths
-    fit: ``no_comparisons``, or ``not_connected``, where a system or a group of
-    them never lost to the others, never won against them, or never met them.
+    ``strengths`` is None, and ``reason`` says why, if there is no finite
+    maximum-likelihood estimate: ``no_comparisons``, or ``not_connected``, if a
+    system or group of systems never lost to the others, never won against them,
+    or never met them.
     """
 
     strengths: tuple[Strength, ...] | None
@@ -57,22 +58,23 @@ def bradley_terry(
     systems: int,
     level: float = 0.95,
 ) -> BradleyTerry:
-    """Strengths by maximum likelihood, with intervals that allow for clusters.
+    """Strengths by maximum likelihood, with cluster-robust intervals.
 
         P(i beats j) = 1 / (1 + exp(θ_j - θ_i)),   mean of θ = 0
 
-    A tie is half a win for both. Newton's steps, halved where they would lead
-    away. The variance is the sandwich over clusters, as comparisons on one
-    question are not independent, times C / (C - 1), with Student's t of C - 1; where
-    it is 0, as if all tie, the variance of the model with one comparison for
-    each cluster and pair.
+    A tie is half a win for both. Newton's method with step halving. The variance is
+    the sandwich estimator over clusters, because comparisons on one question are not
+    independent, times C / (C - 1), with Student's t of C - 1 degrees of freedom. Where
+    it is 0, for example if all comparisons are ties, the model's own variance is used,
+    counting one comparison for each cluster and pair of systems.
 
     Args:
         first: Shape (n,). Number of a system, from 0.
-        second: Shape (n,). Another system.
+        second: Shape (n,). Number of the other system.
         outcome: Shape (n,). 1 if the first wins, 0 if the second does, .5 for a tie.
-        cluster: Shape (n,). Whole numbers from 0; equal ones share a cluster.
-        systems: How many there are, at least 2.
+        cluster: Shape (n,). Whole numbers from 0; comparisons with the same number are not
+            independent.
+        systems: Number of systems, at least 2.
         level: Of the intervals, in (0, 1).
 
     Raises:
@@ -115,29 +117,34 @@ def _read(
     named = np.concatenate([i, j])
     if ((named < 0) | (named >= systems)).any() or (i == j).any() or (group < 0).any():
         raise InputError(
-            f"Comparisons are of two different systems from 0 to {systems - 1}, in clusters from 0."
+            f"A comparison needs two different systems from 0 to {systems - 1} and a cluster "
+            "from 0."
         )
     if not ((won >= 0) & (won <= 1)).all():
-        raise InputError("An outcome is 1, 0, or .5 for a tie.")
+        raise InputError("An outcome must be 1, 0, or .5 for a tie.")
     return i, j, won, group
 
 
 def _strongly_connected(beats: NDArray[np.bool_]) -> bool:
-    """Whether from every system a chain of wins leads to every other."""
+    """Whether a chain of wins leads from every system to every other."""
     reach = beats | np.eye(len(beats), dtype=bool)
+    # Each squaring doubles the length of the chains that are covered.
     for _ in range(len(beats).bit_length()):
         reach = (reach.astype(np.int64) @ reach.astype(np.int64)) > 0
     return bool(reach.all())
 
 
 def _fitted(wins: Floats) -> Floats:
-    """The strengths of the greatest likelihood, their mean 0."""
+    """The maximum-likelihood strengths, with mean 0."""
     theta = np.zeros(len(wins))
     likelihood = _likelihood(theta, wins)
     for _ in range(MOST_STEPS):
         games = wins + wins.T
         expected = games * _odds(theta)
+        # Only differences of strengths are identified, so the information matrix is singular; its
+        # pseudo-inverse takes the step that leaves their sum unchanged.
         step = np.linalg.pinv(_information(theta, games), hermitian=True) @ (wins - expected).sum(1)
+        # The log-likelihood is concave, so a short enough step never lowers it.
         while True:
             better = theta + step
             reached = _likelihood(better, wins)
@@ -151,7 +158,7 @@ def _fitted(wins: Floats) -> Floats:
 
 
 def _odds(theta: Floats) -> Floats:
-    """The probability that each beats each, shape (k, k)."""
+    """The probability that system i beats system j, shape (k, k)."""
     return np.asarray(1 / (1 + np.exp(theta[None, :] - theta[:, None])))
 
 
@@ -160,7 +167,7 @@ def _likelihood(theta: Floats, wins: Floats) -> float:
 
 
 def _information(theta: Floats, games: Floats) -> Floats:
-    """Minus the second derivatives; its rows sum to 0."""
+    """The information matrix: minus the second derivatives; its rows sum to 0."""
     p = _odds(theta)
     weight = games * p * (1 - p)
     np.fill_diagonal(weight, 0)

@@ -1,4 +1,4 @@
-"""Effect size: a difference in units of how much differences vary, and in percent."""
+"""Effect size: a difference in standard deviations, and in percent."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,14 +13,14 @@ def standardised_difference(differences: ArrayLike) -> float | None:
 
         d_z = mean(d) / sqrt(sum of (d - mean)² / (n - 1))
 
-    It says how far a question's difference lies on one side of 0: .2 is small, .8
-    large. It is not Cohen's d, which divides by how much the scores vary.
+    By convention .2 is small and .8 large. It is not Cohen's d, which divides by
+    the standard deviation of the scores.
 
     Args:
         differences: Shape (n,). a - b of each pair, finite.
 
     Returns:
-        None for fewer than two pairs, or where all differ alike.
+        None for fewer than two pairs, or if all differences are equal.
 
     Raises:
         InputError: A wrong shape, or numbers that are not finite.
@@ -40,7 +40,7 @@ def standardised_difference(differences: ArrayLike) -> float | None:
 
 
 def relative_change(a: float, b: float) -> float | None:
-    """How much a lies above b in percent of b, as reports print it; None where b is 0 or less.
+    """The difference of a and b in percent of b, as reports print it; None if b is 0 or less.
 
     (a - b) / b · 100
 

@@ -1,4 +1,4 @@
-"""McNemar's exact test: of the pairs on which one of two succeeds alone, is it mostly the same?"""
+"""McNemar's exact test: compares two rates on the same rows by the pairs on which they differ."""
 
 import sys
 
@@ -7,19 +7,19 @@ from ragstone.stats.beta import beta_cdf
 
 
 def mcnemar_exact(only_a: int, only_b: int) -> float:
-    """Two-sided exact binomial p that each of two systems succeeds alone as often as the other.
+    """Two-sided exact binomial p-value for the hypothesis that two rates are equal.
 
         min(1, 2 · P(X <= min(only_a, only_b))),   X ~ Binomial(only_a + only_b, 1/2)
 
-    Pairs are independent: where they share clusters use ``sign_flip_test``,
-    which for independent pairs is the same test.
+    Pairs must be independent: for clustered pairs use ``sign_flip_test``, which
+    for independent pairs is the same test.
 
     Args:
-        only_a: Pairs on which the first alone succeeds, 0 or more.
-        only_b: Pairs on which the second alone does.
+        only_a: Pairs on which only the first succeeds, 0 or more.
+        only_b: Pairs on which only the second succeeds, 0 or more.
 
     Returns:
-        In (0, 1]: what is too small for a number is the smallest one.
+        In (0, 1]; at least the smallest positive float.
 
     Raises:
         InputError: A negative count.

@@ -12,21 +12,21 @@ def newcombe_paired(
 ) -> Interval | None:
     """Interval for rate a - rate b, inside [-1, 1] and never a single point.
 
-    The distances from each rate to its Wilson ends, joined as the sides of a
-    triangle whose angle is the correlation of a and b:
+    Combines the distances from each rate to the ends of its Wilson interval by the
+    law of cosines, with the correlation of a and b as the cosine:
 
         low  = d - sqrt(l_a² - 2 φ l_a u_b + u_b²),   l_a = rate a - its lower end, …
         high = d + sqrt(u_a² - 2 φ u_a l_b + l_b²)
 
-    φ is the correlation of the table; where it is positive its numerator is
-    made smaller by n / 2, but not negative. Rows are independent: for rows that
-    share clusters use ``paired_difference``.
+    φ is the correlation of the 2 × 2 table; if it is positive, its numerator is
+    reduced by n / 2, but not below 0. Rows must be independent: for clustered rows
+    use ``paired_difference``.
 
     Args:
         both: Rows on which both succeed, 0 or more; need not be whole.
-        only_a: On which a alone does.
-        only_b: On which b alone does.
-        neither: On which none does.
+        only_a: Rows on which only a succeeds.
+        only_b: Rows on which only b succeeds.
+        neither: Rows on which neither succeeds.
         level: Share of intervals that should hold the true difference, in (0, 1).
 
     Returns:
@@ -57,7 +57,7 @@ def newcombe_paired(
 
 
 def _third_side(one: float, other: float, cosine: float) -> float:
-    """Its square; rounding must not carry it below 0."""
+    """The square of a triangle's third side; not below 0, where rounding may carry it."""
     return max(0.0, one * one - 2 * cosine * one * other + other * other)
 
 

@@ -19,10 +19,10 @@ from .newcombe import newcombe_paired
 
 ROUNDING = 1e-12
 MOST_PAIRS = 10**40
-"""A margin that needs more than these is none that an interval could have."""
+"""A margin that needs more pairs than this counts as unreachable."""
 
 Table = tuple[int, int, int, int]
-"""Pairs on which both succeed, the first alone, the second alone, neither."""
+"""Numbers of pairs on which both succeed, only the first, only the second, neither."""
 
 WhyNone = Literal["no_pairs", "one_cluster", "no_variation"]
 
@@ -31,10 +31,9 @@ WhyNone = Literal["no_pairs", "one_cluster", "no_variation"]
 class PairedDifference:
     """Mean of a - b over ``n`` pairs in ``clusters`` clusters, in the unit of the scores.
 
-    ``value`` is None for no pairs. ``interval`` is None where the pairs cannot
-    tell, and ``reason`` says why: ``no_pairs``, ``one_cluster``, or
-    ``no_variation``, where all differences are the same and the scores have no
-    range to argue from.
+    ``value`` is None for no pairs. ``interval`` is None if it cannot be computed,
+    and ``reason`` says why: ``no_pairs``, ``one_cluster``, or ``no_variation``:
+    all differences are equal and the range of the scores is not known.
     """
 
     value: float | None
@@ -54,34 +53,35 @@ def paired_difference(
     high: float | None,
     level: float = 0.95,
 ) -> PairedDifference:
-    """Mean difference of pairs, with an interval for the population the clusters stand for.
+    """Mean paired difference, with an interval for the population that the clusters represent.
 
     | scores | clusters | method |
     |---|---|---|
     | 0 or 1 | one pair each | ``newcombe`` |
     | any | one pair each | ``t`` |
     | any | several pairs | ``cluster_t`` |
-    | all clusters differ alike | | ``bounded_wilson`` |
+    | all clusters have the same difference | | ``bounded_wilson`` |
 
-    Where the scores have a range, t takes one cluster more into its variance, which differs by
-    all of it: pairs that nearly all tie say little of a rare large difference.
+    For bounded scores, the variance of the t interval includes one additional cluster with the
+    largest possible difference: pairs that are nearly all ties hold little information about rare
+    large differences.
 
         variance = C / (C - 1) · sum of (s_c - mean · n_c)² / N²  +  ((high - low) / C)²
 
-    The last, where t would give a point: none of the C clusters differed in
-    another way, so at most a share u does, Wilson's upper end for 0 of C with
-    Student's t; and those that do lie between the ends of the range of a
-    difference, [low - high, high - low]:
+    In the last row, t would give a single point d. None of the C clusters had another
+    difference, so at most a share u of all clusters has, where u is the upper Wilson bound of
+    0 in C with Student's t; and theirs lie in the range of a difference,
+    [low - high, high - low]:
 
         d - u (d - (low - high))   to   d + u ((high - low) - d)
 
     Args:
         a: Shape (C,). Sum of the first system's scores over the pairs of each cluster.
-        b: Shape (C,). The same of the second system, over the same pairs.
+        b: Shape (C,). The same for the second system, over the same pairs.
         counts: Shape (C,). Pairs of each cluster, at least 1.
         rate: Whether every score is 0 or 1.
-        low: The least score there can be, None for no bound.
-        high: The greatest score there can be.
+        low: The least possible score, None for no bound.
+        high: The greatest possible score, None for no bound.
         level: Share of intervals that should hold the true difference, in (0, 1).
 
     Raises:
@@ -89,8 +89,8 @@ def paired_difference(
             than pairs.
 
     Source: Cochran (1977), "Sampling Techniques", chapter 6; Newcombe (1998),
-    method 10. The added cluster is ours: where 3 % of 50 answers lose everything
-    and the rest tie, t alone calls that harmless in a fifth of all samples.
+    method 10. The additional cluster is ours: if 3 % of answers lose the whole range and
+    the rest tie, t alone finds no harm in a fifth of all samples of 50.
     """
     first, second, clusters = _read(a, b, counts)
     upper_quantile(level)
@@ -118,34 +118,34 @@ def needed_pairs(
     high: float | None,
     level: float = 0.95,
 ) -> int | None:
-    """The total pairs at which half the interval of ``paired_difference`` would be the margin.
+    """The total number of pairs at which the half-width of ``paired_difference`` is the margin.
 
-    If more pairs are like those seen so far: the same variance and cluster
-    sizes, the same shares of pairs on which one alone succeeds. The answer may
-    be fewer than the pairs there are.
+    Assumes that further pairs are like those so far: the same variance, cluster
+    sizes, and shares of pairs on which only one succeeds. The result may be
+    smaller than the present number of pairs.
 
     Args:
-        a: As for ``paired_difference``, and so are the others.
-        b: Of the second system.
-        counts: Pairs of each cluster.
+        a: As for ``paired_difference``.
+        b: As for ``paired_difference``.
+        counts: As for ``paired_difference``.
         margin: Above 0, in the unit of the scores.
-        rate: Whether every score is 0 or 1.
-        low: The least score there can be.
-        high: The greatest.
+        rate: As for ``paired_difference``.
+        low: As for ``paired_difference``.
+        high: As for ``paired_difference``.
         level: Of the interval, in (0, 1).
 
     Returns:
-        At least 2; None for fewer than two clusters, or where nothing varies and
-        the scores have no range.
+        At least 2; None for fewer than two clusters, or if no difference varies and
+        the range of the scores is not known.
 
     Raises:
         InputError: As ``paired_difference``; a margin that is not above 0, or so small
-            that no number of pairs would do.
+            that no number of pairs would be enough.
     """
     first, second, clusters = _read(a, b, counts)
     upper = upper_quantile(level)
     if not 0 < margin < float("inf"):
-        raise InputError(f"A margin is a number above 0, got {margin}.")
+        raise InputError(f"A margin must be a number above 0, got {margin}.")
     if clusters.size < 2:
         return None
     if rate and clusters.single:
@@ -187,7 +187,7 @@ def _mean_interval(
 
 
 def _half_of_t(clusters: Clusters, span: float | None, upper: float) -> Callable[[float], float]:
-    """Half the width of the interval at a number of pairs, where differences vary."""
+    """Half-width of the t interval as a function of the number of pairs."""
     of_one = clusters.variance * clusters.rows
     worth = (clusters.df + 1) / clusters.rows
     far = 0.0 if span is None else span * clusters.rows / clusters.size
@@ -200,7 +200,7 @@ def _half_of_t(clusters: Clusters, span: float | None, upper: float) -> Callable
 
 
 def _half_of_newcombe(table: Table, level: float) -> Callable[[float], float]:
-    """The same of Newcombe's interval."""
+    """Half-width of Newcombe's interval as a function of the number of pairs."""
     n = sum(table)
 
     def half(pairs: float) -> float:
@@ -212,32 +212,32 @@ def _half_of_newcombe(table: Table, level: float) -> Callable[[float], float]:
 
 
 def _half_of_unseen(clusters: Clusters, span: float, upper: float) -> Callable[[float], float]:
-    """The same where differences do not vary: the longer side."""
+    """The same if differences do not vary: the longer side of the interval."""
     furthest = span + abs(clusters.mean)
     worth = clusters.size / clusters.rows
     return lambda pairs: furthest * _unseen(max(2.0, pairs * worth), upper)
 
 
 def _alike(clusters: Clusters) -> bool:
-    """Whether the mean difference of every cluster is the same, but for rounding."""
+    """Whether all clusters have the same mean difference, up to rounding."""
     means = clusters.sums / clusters.counts
     return float(means.max() - means.min()) <= ROUNDING * max(1.0, float(np.abs(means).max()))
 
 
 def _unseen(clusters: float, upper: float) -> float:
-    """The share of clusters that may be of a kind of which there was none."""
+    """Upper bound on the share of clusters of a kind that was not observed."""
     return wilson_ends(0.0, clusters, t_quantile(upper, clusters - 1))[1]
 
 
 def _table(first: Clusters, second: Clusters) -> Table:
-    """How often each came out.
+    """The 2 × 2 table of the pairs.
 
     Raises:
         InputError: A score that is neither 0 nor 1.
     """
     a, b = first.sums, second.sums
     if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
-        raise InputError("Scores of a rate are 0 or 1.")
+        raise InputError("The scores of a rate must be 0 or 1.")
     one, other = a == 1, b == 1
     counted = (one & other, one & ~other, ~one & other, ~one & ~other)
     both, only_a, only_b, neither = (int(np.count_nonzero(where)) for where in counted)

@@ -1,4 +1,4 @@
-"""Sign-flip test: would the differences look like this if it were chance who is ahead?"""
+"""Sign-flip test: a permutation test of a mean paired difference."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ ROUNDING = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class SignFlip:
-    """``p``, in (0, 1]; ``flips`` is how many it rests on, all there are where ``exact``."""
+    """``p`` in (0, 1] from ``flips`` sign assignments; from all of them if ``exact``."""
 
     p: float
     exact: bool
@@ -25,24 +25,24 @@ class SignFlip:
 
 
 def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> SignFlip:
-    """Two-sided permutation test that clusters differ as often and as far one way as the other.
+    """Two-sided permutation test of the hypothesis that the two systems are interchangeable.
 
-    If the two systems are interchangeable within a cluster, each sign of its
-    sum of differences is as likely. p is the share of all ways to set the signs
-    whose total is as far from 0 as the one seen:
+    If the two systems are interchangeable within a cluster, both signs of its
+    sum of differences are equally likely. p is the share of sign assignments
+    whose total is at least as far from 0 as the observed one:
 
-        p = #(|sum ± s_c| >= |sum s_c|) / 2^C              few clusters: all ways
-        p = (1 + #(…)) / (1 + resamples)                   else: random ways
+        p = #(|sum ± s_c| >= |sum s_c|) / 2^C              few clusters: all assignments
+        p = (1 + #(…)) / (1 + resamples)                   otherwise: random assignments
 
     so it is never 0. Clusters whose sum is 0 do not count. More than 10,000
-    clusters are joined at random into 10,000 groups that are flipped whole: a
-    subgroup of all flips, so that the test stays valid.
+    clusters are merged at random into 10,000 groups that are flipped whole: these
+    flips form a subgroup of all flips, so the test stays valid.
 
     Args:
         sums: Shape (C,). Sum of a - b over the pairs of each cluster, finite.
         seed: The same seed gives the same flips on every machine.
-        resamples: Random flips; where there are no more ways than that, all are
-            taken instead.
+        resamples: Number of random assignments; if there are no more than this in
+            all, all are used instead.
 
     Raises:
         InputError: A wrong shape, sums that are not finite, no resamples.
@@ -65,7 +65,7 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> Si
 
 
 def _read(sums: ArrayLike) -> Floats:
-    """The sums that are not 0, brought to a size that cannot overflow."""
+    """The nonzero sums, divided by the largest so that totals cannot overflow."""
     try:
         differences = np.asarray(sums, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -80,9 +80,9 @@ def _read(sums: ArrayLike) -> Floats:
 
 
 def _all_totals(differences: Floats) -> Floats:
-    """The total of every way to set the signs behind the first, shape (2^(C-1),).
+    """The totals of all sign assignments with the first sign fixed, shape (2^(C-1),).
 
-    The other half are the same with the opposite sign.
+    The other half are these with opposite signs, and so equally far from 0.
     """
     totals = differences[:1]
     for difference in differences[1:]:
@@ -91,9 +91,9 @@ def _all_totals(differences: Floats) -> Floats:
 
 
 def _random_totals_as_far(differences: Floats, resamples: int, rng: np.random.Generator) -> int:
-    """How many random ways to set the signs bring the total as far as it was.
+    """The number of random sign assignments whose total is at least as far from 0 as observed.
 
-    A random byte flips eight clusters at once: its total stands in a table.
+    A random byte flips eight clusters at once; a table holds the 256 totals of each eight.
     """
     joined = join_clusters(differences, rng)
     padded = np.pad(joined, (0, -len(joined) % BYTE))
@@ -109,6 +109,7 @@ def _random_totals_as_far(differences: Floats, resamples: int, rng: np.random.Ge
 
 
 def _as_far(totals: Floats, differences: Floats) -> int:
-    """Totals at least as far from 0 as the one seen; what differs by rounding is a tie."""
+    """The number of totals at least as far from 0 as the observed one."""
+    # A total that differs only by the order of summation must count as equal to the observed one.
     slack = ROUNDING * float(np.abs(differences).sum())
     return int(np.count_nonzero(np.abs(totals) >= abs(float(differences.sum())) - slack))

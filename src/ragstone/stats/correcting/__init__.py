@@ -1,13 +1,13 @@
-"""Correcting: a judge's mean, put right by labels of some rows. Imported file by file.
+"""Correcting: a judge's mean, corrected by people's labels of some rows. Imported file by file.
 
-by_design            which of these a rate is corrected by
-poststratified       rates: what people said, verdict by verdict
+by_design            chooses the correction of a rate before labels are seen
+poststratified       rates: post-stratification by verdict
 ppi                  means: prediction-powered inference (PPI++)
 rogan_gladen         rates: by sensitivity and specificity
-labels_only          what the labels say without the judge
+labels_only          estimates from the labels alone
 verdict_strata       strata of a graded judge
 stratified_wilson    Wilson's interval for a stratified rate
-corrected            the result that all of them give
-labelled_rows        labels checked
+corrected            the result type of all methods
+labelled_rows        checks labels
 mean_with_error      a mean that can give its interval at any level
 """

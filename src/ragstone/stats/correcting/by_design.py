@@ -1,4 +1,4 @@
-"""By design: which correction of a rate a sample favours, settled before a label is seen."""
+"""By design: chooses the correction of a rate from the design alone, before labels are seen."""
 
 from typing import Literal
 
@@ -24,23 +24,23 @@ def favoured(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
 ) -> RateCorrection:
-    """How to correct a rate of these judged rows from labels of those rows.
+    """The method to correct a rate of the judged rows with labels of some of them.
 
-    ``ppi_plus_plus`` where all of this holds, else ``poststratified``:
+    ``ppi_plus_plus`` if all of the following hold, otherwise ``poststratified``:
 
-    - The judge gives at most five values, so that a straight line says nearly all that its
-      verdicts do. Of finer scores strata tell more.
-    - The mean score of all judged rows leads to expect five yes and five no at the
-      least among the labelled rows, or clusters of them: Kish's number of these where
-      weights differ. With fewer, rare errors go unseen, and PPI++ takes them for none.
-    - Where rows share clusters, 20 of these are labelled.
+    - The judge gives at most five distinct scores, so that a linear correction uses nearly all
+      of their information. Finer scores are better used by strata.
+    - By the mean score of all judged rows, at least five positives and five negatives are
+      expected among the labelled rows or clusters (Kish's effective number for unequal weights).
+      With fewer, rare errors may not occur in the sample, and PPI++ takes them for impossible.
+    - For clustered rows, at least 20 clusters are labelled.
 
-    No label goes into the choice: one made by looking would make the intervals too narrow.
+    The choice uses no label; otherwise the intervals would be too narrow.
 
     Args:
-        scores: Shape (N,). What the judge gave each row, in [0, 1].
-        labelled: Shape (n,) places or shape (N,) mask of the labelled rows.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        scores: Shape (N,). The judge's score of each row, in [0, 1].
+        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (N,). Rows with the same value are not independent.
 
     Raises:
@@ -67,13 +67,13 @@ def favoured(
 def favoured_of(
     mean: float, values: int, size: float, *, clusters: float | None = None
 ) -> RateCorrection:
-    """As ``favoured``, of what it looks at: for labels that are not drawn yet.
+    """As ``favoured``, from summary statistics, so that it can be planned before labelling.
 
     Args:
         mean: Of the judge's scores, in [0, 1].
-        values: How many different ones it gives.
-        size: Kish's number of labelled rows, or of clusters of them.
-        clusters: With a labelled row; None where rows are independent.
+        values: Number of distinct scores.
+        size: Kish's effective number of labelled rows or clusters.
+        clusters: Number of labelled clusters; None for independent rows.
     """
     if values > MOST_STRATA or (clusters is not None and clusters < FEW):
         return "poststratified"

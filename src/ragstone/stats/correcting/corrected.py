@@ -1,4 +1,4 @@
-"""A judge's mean, corrected by the labels that people gave to some of what it judged."""
+"""The result of correcting a judge's mean by people's labels of some of the judged rows."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -23,12 +23,11 @@ FEW = 20
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """The rows that got one verdict of the judge.
+    """The rows with the same verdict of the judge.
 
-    ``rate`` is the share of positives among its labelled rows, each counted
-    with its weight, and ``interval`` where the true share may lie: None and
-    [0, 1] where no row is labelled. ``effective_labels`` is how many
-    independent labels of equal weight tell as much.
+    ``rate`` is the weighted share of positives among its labelled rows, and
+    ``interval`` its confidence interval; None and [0, 1] if no row is labelled.
+    ``effective_labels`` is the effective sample size of its labels.
     """
 
     verdict: Hashable
@@ -42,15 +41,15 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """What people would have said on average, had they labelled all that the judge judged.
+    """An estimate of the mean that people would give if they labelled all judged rows.
 
-    ``value`` and ``interval`` are None, and ``reason`` says why, where the
-    labels cannot tell: ``no_labels``, ``one_cluster``, ``no_variation`` (of
-    scores without a range) and what the methods name. ``effective_labels`` is
-    how many independent labels without a judge would give an interval as
-    narrow. ``flags`` warn: ``unlabelled_stratum`` (a verdict that no one has
-    looked at counts as anything from 0 to 1), ``few_labels`` and
-    ``few_clusters`` (fewer than 20).
+    ``value`` and ``interval`` are None if they cannot be computed, and ``reason``
+    says why: ``no_labels``, ``one_cluster``, ``no_variation`` (scores of unknown
+    range that are all equal), and further reasons of the methods.
+    ``effective_labels`` is the number of independent labels that would give an
+    equally narrow interval without a judge. ``flags`` are warnings:
+    ``unlabelled_stratum`` (no row with some verdict is labelled, so its rate may be
+    anything from 0 to 1), ``few_labels`` and ``few_clusters`` (fewer than 20).
     """
 
     value: float | None
@@ -64,19 +63,19 @@ class Corrected:
 
 
 class Correction(Protocol):
-    """An estimate made ready: ``at`` takes about a millisecond, however many rows there are."""
+    """A prepared estimate: ``at`` takes about a millisecond, whatever the number of rows."""
 
     def at(self, level: float) -> Corrected: ...
 
 
 def effective_labels_of_rate(value: float, interval: Interval) -> float:
-    """How many independent labels have a Wilson interval at ``value`` of this width.
+    """The number of independent labels whose Wilson interval at ``value`` has this width.
 
-    For Wilson's own interval it is the number of its rows.
+    For a Wilson interval it is the number of its rows.
 
     Args:
         value: The rate, in [0, 1].
-        interval: Wider than a point.
+        interval: Its width must be above 0.
 
     Returns:
         0 for an interval that covers all of [0, 1].
@@ -88,12 +87,13 @@ def effective_labels_of_rate(value: float, interval: Interval) -> float:
     # Wilson's width as an equation in u = z² / n: a u² + b u - square / 4 = 0.
     a, b = (1 - square) / 4, value * (1 - value) - square / 2
     root = sqrt(b * b + a * square)
+    # Of the two forms of the root, the one without a difference of nearly equal numbers.
     u = (root - b) / (2 * a) if b <= 0 else square / (2 * (root + b))
     return z * z / u if u else inf
 
 
 def label_flags(n_labels: int, n_clusters: int | None) -> tuple[str, ...]:
-    """Warnings that there are too few labels, or clusters of them, to rely on the level."""
+    """Warnings that there are too few labels or labelled clusters for reliable coverage."""
     few_labels = (FEW_LABELS,) if n_labels < FEW else ()
     few_clusters = (FEW_CLUSTERS,) if n_clusters is not None and n_clusters < FEW else ()
     return few_labels + few_clusters

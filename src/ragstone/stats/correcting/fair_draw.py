@@ -1,4 +1,4 @@
-"""Fair draw: could rows have been chosen at random, going by what they are made of?"""
+"""Fair draw: tests whether a sample could have been drawn at random, by its composition."""
 
 from math import ceil
 
@@ -11,13 +11,13 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 FIRST = 200
-"""Draws after which most fair draws are known to be one."""
+"""First batch of draws; it is usually enough if the sample was drawn at random."""
 
 ENOUGH = 20
-"""So many draws beyond, of all, settle on which side of ``below`` a p lies to about a fifth."""
+"""Expected exceedances at p = ``below``: this many give its relative error as about a fifth."""
 
 SAME = 1e-9
-"""Distances that differ by less differ by rounding alone."""
+"""Distances that differ by less than this count as equal."""
 
 
 def fair_draw_p(
@@ -28,24 +28,24 @@ def fair_draw_p(
     below: float = 0.001,
     seed: int = 0,
 ) -> float:
-    """How likely a fair draw would be at least as unlike all rows as the chosen ones are.
+    """Monte Carlo p-value for the hypothesis that the chosen rows are a random sample.
 
         distance = sum over levels of (share among the chosen - share among all)² / share among all
 
-    As many rows are drawn at random and again as many whole clusters as hold a chosen row, and
-    the larger p of the two counts: so a draw of rows and a draw of whole questions, which is
-    further from all rows where a question's rows are alike, are both fair. Monte Carlo, with no
-    approximation but the number of draws, which stop as soon as p is sure not to lie below.
+    The null distribution is simulated twice: by drawing as many rows at random, and by drawing as
+    many whole clusters as hold a chosen row. The larger p counts, so both a random sample of rows
+    and one of whole questions pass; the latter differs more from all rows if a question's rows are
+    alike. Drawing stops as soon as p is certain not to lie below the threshold.
 
     Args:
-        levels: Shape (n,), whole numbers from 0: what each row is, such as its system.
+        levels: Shape (n,), whole numbers from 0: a property of each row, such as its system.
         chosen: Shape (n,), whether each row was chosen.
         clusters: Shape (n,), whole numbers; rows of one cluster are not independent.
-        below: Where p is to be told apart from; it is told down to a twentieth of it.
+        below: The threshold of interest; p is resolved down to a twentieth of it.
         seed: The same seed gives the same p.
 
     Returns:
-        In (0, 1]; 1 where there is nothing to tell: all rows chosen, or none, or one level.
+        In (0, 1]; 1 if all rows are chosen, or none, or there is only one level.
 
     Raises:
         InputError: Arrays of different lengths, or ``below`` outside (0, 1).
@@ -54,9 +54,9 @@ def fair_draw_p(
     """
     of, among = np.asarray(levels, dtype=np.int64), np.asarray(chosen, dtype=np.bool_)
     if of.shape != among.shape or (clusters is not None and np.shape(clusters) != of.shape):
-        raise InputError("Every row needs its level, and whether it was chosen.")
+        raise InputError("levels, chosen and clusters must have the same length.")
     if not 0 < below < 1:
-        raise InputError(f"A p lies inside (0, 1), got {below}.")
+        raise InputError(f"The threshold for p must lie inside (0, 1), got {below}.")
     counts = np.bincount(of)
     counts, place = counts[counts > 0], np.cumsum(counts > 0) - 1
     n = int(among.sum())
@@ -89,10 +89,10 @@ def _p(
     below: float,
     rng: np.random.Generator,
 ) -> float:
-    """The share of draws of ``n`` units that lie as far from all rows.
+    """The share of random draws of ``n`` units that are at least as far from all rows.
 
-    ``kinds`` (kinds, levels) says how many rows of each level a unit of a kind holds, ``times``
-    (kinds,) how many such units there are.
+    ``kinds`` (kinds, levels) is the number of rows of each level in a unit of each kind, ``times``
+    (kinds,) the number of units of each kind.
     """
     most = ceil(ENOUGH / below)
     drawn = beyond = 0
@@ -106,7 +106,7 @@ def _p(
 
 
 def _distance(rows: Ints, counts: Ints) -> Floats:
-    """Of each draw's rows by level (B, levels) from all rows."""
+    """The distance of each draw from all rows, given its rows by level (B, levels)."""
     total = np.maximum(rows.sum(axis=1, keepdims=True), 1)
     share = counts / counts.sum()
     return np.asarray(((rows / total - share) ** 2 / share).sum(axis=1))

@@ -1,4 +1,4 @@
-"""The rows that people labelled, among all that the judge judged."""
+"""The rows that people labelled, among all judged rows."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ from ragstone.stats.kish import kish_df
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledRows:
-    """Labels of some of ``n_judged`` rows, checked.
+    """Checked labels of some of ``n_judged`` rows.
 
-    ``rows`` are their places, shape (n,); ``weights`` have mean 1, and
-    ``weighted`` says whether they differ; ``clusters`` holds a whole number for
-    each judged row, shape (N,), or is None where rows are independent.
+    ``rows`` are their indices, shape (n,); ``weights`` have mean 1, and
+    ``weighted`` says whether they are unequal; ``clusters`` is a whole number for
+    each judged row, shape (N,), or None if rows are independent.
     """
 
     n_judged: int
@@ -32,22 +32,22 @@ class LabelledRows:
 
     @property
     def own_clusters(self) -> Ints:
-        """A whole number from 0 for each labelled row: its cluster, or itself."""
+        """A whole number from 0 for each labelled row: its cluster; without clusters, its own."""
         if self.clusters is None:
             return np.arange(self.n)
         return np.unique(self.clusters[self.rows], return_inverse=True)[1].astype(np.int64)
 
     @property
     def n_clusters(self) -> int | None:
-        """Clusters with a labelled row; None where rows are independent."""
+        """Number of clusters with a labelled row; None if rows are independent."""
         return None if self.clusters is None else len(np.unique(self.clusters[self.rows]))
 
     @property
     def df(self) -> float | None:
-        """Degrees of freedom of a variance over the labelled clusters, at least 1.
+        """Degrees of freedom of a variance between the labelled clusters, at least 1.
 
-        ``kish_df`` of the weights of the clusters. None for independent rows of
-        equal weight, whose rates need no estimate of their variance.
+        ``kish_df`` of the clusters' weights. None for independent rows of equal
+        weight, whose rates need no variance estimate.
         """
         if self.n == 0 or (self.clusters is None and not self.weighted):
             return None
@@ -55,12 +55,12 @@ class LabelledRows:
 
     @property
     def cluster_weights(self) -> Floats:
-        """Sum of the weights of each labelled cluster, or row, shape (C,)."""
+        """Total weight of each labelled cluster or row, shape (C,)."""
         return sums_by(self.own_clusters, self.weights)
 
     @property
     def alike(self) -> bool:
-        """Whether all labels are the same one, or there is none."""
+        """Whether all labels are equal, or there are none."""
         return self.n == 0 or bool(self.labels.min() == self.labels.max())
 
 
@@ -73,24 +73,24 @@ def read_labelled(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
 ) -> LabelledRows:
-    """Check labels and what belongs to them.
+    """Check labels with their rows, weights and clusters.
 
     Args:
-        n_judged: Rows that were judged, N.
-        labelled: Places of the labelled rows, shape (n,), each once; or shape
-            (N,), true where a row is labelled.
+        n_judged: Number of judged rows, N.
+        labelled: Indices of the labelled rows, shape (n,), each once; or a mask
+            of shape (N,), true where a row is labelled.
         labels: Shape (n,), in the order of ``labelled``; 0 or 1 for a rate.
         rate: Whether labels must be 0 or 1.
-        weights: Shape (n,), above 0: one over the probability with which the
-            row was drawn, up to a factor. None where all had the same.
+        weights: Shape (n,), above 0: inverse sampling probabilities, up to a common
+            factor. None if all are equal.
         clusters: Shape (N,). Rows with the same value are not independent.
 
     Raises:
-        InputError: With every fault.
+        InputError: The arguments have faults; lists them.
     """
     rows = np.asarray(labelled)
     if rows.dtype == bool:
-        faults = [] if rows.shape == (n_judged,) else ["a mask needs one value a judged row"]
+        faults = [] if rows.shape == (n_judged,) else ["a mask needs one value per judged row"]
         rows = np.flatnonzero(rows)
     else:
         faults = _index_faults(rows, n_judged)
@@ -102,9 +102,9 @@ def read_labelled(
     if not np.isfinite(values).all():
         faults.append("labels must be finite")
     elif rate and not np.isin(values, (0, 1)).all():
-        faults.append("labels of a rate are 0 or 1")
+        faults.append("labels of a rate must be 0 or 1")
     if own.shape != values.shape or not (np.isfinite(own) & (own > 0)).all():
-        faults.append("weights must be finite and above 0, one a label")
+        faults.append("weights must be finite and above 0, one per label")
     codes = None if clusters is None else codes_of(clusters)
     if codes is not None and len(codes) != n_judged:
         faults.append(f"{n_judged} judged rows have {len(codes)} clusters")
@@ -121,11 +121,11 @@ def _index_faults(rows: NDArray[np.generic], n_judged: int) -> list[str]:
     if len(rows) == 0:
         return []
     if rows.dtype.kind not in "iu":
-        return ["labelled rows are whole numbers or a mask"]
+        return ["labelled rows must be whole numbers or a mask"]
     places = rows.astype(np.int64)
     faults = []
     if places.min() < 0 or places.max() >= n_judged:
-        faults.append(f"labelled rows must lie in 0 to {n_judged - 1}")
+        faults.append(f"labelled rows must lie between 0 and {n_judged - 1}")
     if len(np.unique(places)) < len(places):
         faults.append("a row is labelled twice")
     return faults

@@ -1,4 +1,4 @@
-"""Labels only: what people's labels say with no judge beside them."""
+"""Labels only: estimates from people's labels, without a judge."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -27,7 +27,7 @@ from .poststratified import design_effect
 
 @dataclass(frozen=True, slots=True)
 class LabelsOnlyRate:
-    """A rate of labelled rows that are worth ``size`` independent ones."""
+    """A rate with effective sample size ``size``."""
 
     value: float | None
     size: float
@@ -60,14 +60,14 @@ def labels_only_rate(
 ) -> Corrected:
     """Rate from labels alone.
 
-    ``wilson`` for independent rows, ``cluster_wilson`` for clusters. With
-    unequal weights the rows count as Kish's number of them, divided by the
-    design effect of the weighted rows where that is above 1; where all labels are
-    the same, as Kish's number of clusters.
+    ``wilson`` for independent rows, ``cluster_wilson`` for clusters. With unequal
+    weights the sample size is Kish's effective one, divided by the design effect
+    of the weighted rows if that is above 1; if all labels are equal, it is Kish's
+    effective number of clusters.
 
     Args:
         labels: Shape (n,), 0 or 1.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
@@ -82,7 +82,7 @@ def labels_only_rate(
 def rate_of_labels(
     labels: ArrayLike, *, weights: ArrayLike | None = None, clusters: Codes | None = None
 ) -> LabelsOnlyRate:
-    """``labels_only_rate`` made ready: its ``at`` gives the estimate at any level."""
+    """``labels_only_rate`` in prepared form, whose ``at`` gives the estimate at any level."""
     sample = _all_labelled(labels, weights, clusters, rate=True)
     reason = _reason(sample)
     value = float(np.average(sample.labels, weights=sample.weights)) if sample.n else None
@@ -118,14 +118,15 @@ def labels_only_mean(
 
         mean = sum of w y / sum of w,   variance = C / (C - 1) · sum of (sum of w (y - mean))²
 
-    with Student's t on the rows or clusters; on a scale with two ends by
-    ``bounded_wilson``. Without weights as ``mean_interval``.
+    The inner sum runs over the rows of a cluster, with weights scaled to a sum of 1. With
+    Student's t on the rows or clusters; ``bounded_wilson`` for a bounded scale. Without weights
+    the same as ``mean_interval``.
 
     Args:
         labels: Shape (n,), finite, on the scale.
-        low: The least score there can be, None for no bound.
-        high: The greatest score there can be, None for no bound.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        low: The least possible score, None for no bound.
+        high: The greatest possible score, None for no bound.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
@@ -147,7 +148,7 @@ def mean_of_labels(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
 ) -> MeanWithError:
-    """``labels_only_mean`` made ready: its ``at`` gives the estimate at any level."""
+    """``labels_only_mean`` in prepared form, whose ``at`` gives the estimate at any level."""
     sample = _all_labelled(labels, weights, clusters, rate=False)
     check_scale(sample, low, high)
     value, error = None, 0.0
@@ -173,27 +174,27 @@ def mean_of_labels(
 
 
 def check_scale(sample: LabelledRows, low: float | None, high: float | None) -> None:
-    """Refuse labels that lie off their scale."""
+    """Raise ``InputError`` if a label is not on its scale."""
     if low is not None and high is not None and not low < high:
         raise InputError(f"A scale needs low < high, got {low} and {high}.")
     below = low is not None and bool((sample.labels < low).any())
     above = high is not None and bool((sample.labels > high).any())
     if below or above:
         raise InputError(
-            f"Labels from {sample.labels.min()} to {sample.labels.max()} do not lie on a scale "
+            f"Labels from {sample.labels.min()} to {sample.labels.max()} are outside the scale "
             f"from {low} to {high}."
         )
 
 
 def variance_of_labels(sample: LabelledRows, mean: float) -> float:
-    """Variance of the weighted mean of the labels, over clusters; 0 for one of them."""
+    """Variance of the weighted mean of the labels, between clusters; 0 for a single cluster."""
     effect = sample.weights * (sample.labels - mean) / sample.n
     sums = sums_by(sample.own_clusters, effect)
     return float(sums @ sums) * len(sums) / (len(sums) - 1) if len(sums) > 1 else 0.0
 
 
 def sample_spread(sample: LabelledRows) -> float:
-    """Variance of one label, each counted with its weight; 0 for fewer than two labels."""
+    """Weighted variance of the labels; 0 for fewer than two labels."""
     if sample.n < 2:
         return 0.0
     gaps = sample.labels - np.average(sample.labels, weights=sample.weights)
@@ -201,7 +202,7 @@ def sample_spread(sample: LabelledRows) -> float:
 
 
 def degrees_of_freedom(sample: LabelledRows) -> float:
-    """As ``LabelledRows.df``, and n - 1 for independent rows of equal weight; at least 1."""
+    """``LabelledRows.df``, or n - 1 for independent rows of equal weight; at least 1."""
     return max(1.0, sample.n - 1.0) if sample.df is None else sample.df
 
 

@@ -1,4 +1,4 @@
-"""A mean of labels with its standard error, ready for an interval at any level."""
+"""A mean of labels with its standard error, from which intervals of any level are computed."""
 
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -20,10 +20,10 @@ STEPS = 50
 class MeanWithError:
     """An estimated mean, from labelled rows or clusters.
 
-    ``size`` is how many independent rows of 0 or 1 would tell as much, for a
-    scale with two ends, None for another. ``spread`` is the variance of one
-    label, ``low`` and ``high`` the ends of the scale, None for no end. ``value``
-    lies on the scale.
+    ``size`` is the effective sample size (see ``effective_rows``) for a bounded
+    scale, otherwise None. ``spread`` is the variance of a label; ``low`` and
+    ``high`` are the ends of the scale, None for no bound. ``value`` lies on the
+    scale.
     """
 
     value: float | None
@@ -42,12 +42,12 @@ class MeanWithError:
     def at(self, level: float) -> Corrected:
         """The mean with its interval at ``level``, in (0, 1).
 
-        On a scale with two ends, Wilson's for ``size`` rows, stretched to the
-        scale, with Student's t: never a single point. Otherwise
+        On a bounded scale it is Wilson's for ``size`` rows with Student's t,
+        rescaled: never a single point. Otherwise
 
-            value ± t(df) · standard error, ending at the end of the scale
+            value ± t(df) · standard error, clipped to the scale
 
-        and None where nothing varies.
+        and None if nothing varies.
         """
         q = t_quantile(upper_quantile(level), self.df)
         if self.value is None or self.reason is not None:
@@ -74,7 +74,7 @@ class MeanWithError:
         )
 
     def _effective_labels(self, interval: Interval, q: float) -> float | None:
-        """How many independent labels, that vary as these do, have an interval as narrow."""
+        """The number of independent labels of this variance with an equally narrow interval."""
         upper = upper_quantile(interval.level)
         if self.low is None or self.high is None or self.size is None:
             rows = self.spread * (NormalDist().inv_cdf(upper) / (q * self.standard_error)) ** 2
@@ -93,9 +93,9 @@ class MeanWithError:
 
 
 def _with_t(rows: float, upper: float) -> float:
-    """As many rows as give with Student's t the width that ``rows`` give with the normal.
+    """The number of rows whose t interval is as wide as the normal interval of ``rows`` rows.
 
-    Two rows are the fewest that have a t; below them in proportion.
+    A t interval needs at least two rows; below that the result is scaled in proportion.
     """
     z = NormalDist().inv_cdf(upper)
 
@@ -113,7 +113,7 @@ def _with_t(rows: float, upper: float) -> float:
 
 
 def bounded_size(sample: LabelledRows, low: float | None, high: float | None) -> float | None:
-    """``effective_rows`` of the labels on a scale with two ends, each with its weight."""
+    """``effective_rows`` of the weighted labels on a bounded scale; None for another scale."""
     if low is None or high is None or sample.n == 0:
         return None
     own = sample.own_clusters

@@ -1,4 +1,4 @@
-"""Post-stratified rate: the judge's verdicts say how to weigh what people said of each."""
+"""Post-stratified rate: people's rate within each verdict, weighted by how often it occurs."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from .stratified_wilson import stratified_wilson_ends
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostStratified:
-    """Shares and rates of the verdict strata, shape (K,), ready for an interval at any level."""
+    """Shares and rates of the verdict strata, shape (K,); ``at`` gives an interval of any level."""
 
     verdicts: tuple[Hashable, ...]
     n_judged: Ints
@@ -102,43 +102,44 @@ def poststratified_rate(
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> Corrected:
-    """Rate that people would find in all judged rows, from the labels of some of them.
+    """Estimate of people's rate in all judged rows, from the labels of some of them.
 
         sum over verdicts k of  P_k · θ_k
 
     P_k is the share of judged rows with verdict k, θ_k the share of positives
-    that people found among its labelled rows. The interval is Wilson's for
-    strata, ``stratified_wilson_ends``, with the sampling variance of the shares;
-    a judge that always says the same leaves Wilson's own. What the judge says
-    is never taken at its word, so the result is right however bad the judge is;
-    a good one makes it narrower.
+    among its labelled rows. The interval is Wilson's for strata,
+    ``stratified_wilson_ends``, with the sampling variance of the shares; for a
+    judge that always gives the same verdict it is Wilson's own. The estimate
+    is valid however bad the judge is; a good judge makes the interval narrower.
 
-    - Unequal weights: θ_k is the weighted share, and its rows count as Kish's
-      number of them.
-    - Clusters: every number of rows is divided by one design effect, at least
-      1, of the whole estimate, for a cluster has rows in several strata; q is
-      Student's t on the labelled clusters. ``design_effect`` has the formula.
-    - A verdict none of whose rows is labelled may have any rate from 0 to 1.
-      That is no matter of chance, so its share is added to both sides as it
-      is. The value takes the rate of all labelled rows for it.
+    - Unequal weights: θ_k is the weighted share, and its sample size is Kish's
+      effective one.
+    - Clusters: all sample sizes are divided by one design effect, at least 1,
+      of the whole estimate, because a cluster has rows in several strata; q is
+      Student's t with the degrees of freedom of the labelled clusters.
+      ``design_effect`` has the formula.
+    - A verdict without a labelled row may have any rate from 0 to 1. This is
+      not sampling error, so its share is added in full to both sides. The value
+      uses the rate of all labelled rows for it.
 
     Args:
-        verdicts: Shape (N,). What the judge said of each row, of few kinds;
-            a missing verdict is one more kind. For scores see ``strata_of``.
-        labelled: Shape (n,) places or shape (N,) mask of the labelled rows.
+        verdicts: Shape (N,). The judge's verdict on each row, with few distinct
+            values; a missing verdict is a further value. For scores see
+            ``strata_of``.
+        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
         labels: Shape (n,), 0 or 1, in the order of the rows.
-        weights: Shape (n,). One over the probability of being drawn for
-            labelling, up to a factor. Needed only where it differs between rows
-            of one verdict.
+        weights: Shape (n,). Inverse probabilities of being drawn for labelling,
+            up to a common factor. Needed only if they differ between rows with
+            the same verdict.
         clusters: Shape (N,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
     Raises:
         InputError: Wrong shapes or numbers, or no verdicts.
 
-    Joining Wilson's intervals of the strata by square-and-add (Newcombe 1998;
-    Zou & Donner 2008) instead is 5 to 20 % wider for rates near 0 or 1 and holds
-    the truth less often there. ``benchmarks/correction.py`` measures both.
+    The alternative, combining the strata's Wilson intervals by square-and-add
+    (Newcombe 1998; Zou & Donner 2008), is 5 to 20 % wider for rates near 0 or 1 and
+    has lower coverage there. ``benchmarks/correction.py`` measures both.
 
     Source: Holt & Smith (1979), "Post stratification"; Wilson (1927) and
     Miettinen & Nurminen (1985) for the interval; Kish (1965) for weights. The
@@ -155,13 +156,13 @@ def poststratify(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
 ) -> PostStratified:
-    """``poststratified_rate`` made ready: its ``at`` gives the estimate at any level."""
+    """``poststratified_rate`` in prepared form, whose ``at`` gives the estimate at any level."""
     strata, names = _strata_of_verdicts(verdicts)
     sample = read_labelled(
         len(strata), labelled, labels, rate=True, weights=weights, clusters=clusters
     )
     if len(strata) == 0:
-        raise InputError("There is no judged row.")
+        raise InputError("There are no judged rows.")
     kinds = len(names)
     own = strata[sample.rows]
     judged = np.bincount(strata, minlength=kinds)
@@ -194,7 +195,7 @@ def poststratify(
 
 
 def stratum_rates(positives: Floats, mass: Floats) -> Floats:
-    """Rate of each stratum, shape (..., K); of all strata together where one has no label."""
+    """Rate of each stratum, shape (..., K); a stratum without labels gets the pooled rate."""
     total = mass.sum(axis=-1, keepdims=True)
     pooled = positives.sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1)
     rates = np.divide(positives, mass, out=np.zeros_like(mass, dtype=np.float64), where=mass > 0)
@@ -202,21 +203,21 @@ def stratum_rates(positives: Floats, mass: Floats) -> Floats:
 
 
 def design_effect(shares: Floats, rates: Floats, sizes: Floats, residuals: Floats) -> Floats:
-    """How many times the variance of the rate is that of as many independent rows, at least 1.
+    """The design effect: variance of the rate relative to that of independent rows, at least 1.
 
         effect = (V + h · sum of P_k² / C²) / (B + h · sum of P_k² / (n_k C)),    h = 1/2
         V = C / (C - 1) · sum of R_c²,    B = sum of P_k² θ_k (1 - θ_k) / n_k
 
-    R_c is what cluster c adds to the estimate: the sum of P_k (y - θ_k) / n_k
-    over its labelled rows. One effect for all strata, because the rows of a
-    cluster resemble each other across them. For a single stratum this is the
-    design effect of ``effective_rows``, half a cluster and all.
+    R_c is the contribution of cluster c to the estimate: the sum of
+    P_k (y - θ_k) / n_k over its labelled rows. There is one effect for all strata,
+    because rows of a cluster are correlated across strata. For a single stratum it
+    is the design effect of ``effective_rows``, including the half cluster.
 
     Args:
         shares: Shape (..., K). Sums run over the strata with labels.
         rates: Shape (..., K).
-        sizes: Shape (..., K). Rows, or Kish's number of them; 0 for no label.
-        residuals: Shape (..., C), of every labelled cluster.
+        sizes: Shape (..., K). Numbers of rows, or Kish's effective ones; 0 for no label.
+        residuals: Shape (..., C). R_c of every labelled cluster.
     """
     clusters = residuals.shape[-1]
     there = sizes > 0
@@ -233,7 +234,7 @@ def design_effect(shares: Floats, rates: Floats, sizes: Floats, residuals: Float
 
 
 def row_share_variance(shares: Floats, rates: Floats, n_judged: float) -> Floats:
-    """Variance that the rate has from the shares of the verdicts among independent rows."""
+    """The part of the rate's variance that comes from the shares, for independent rows."""
     value = (shares * rates).sum(axis=-1, keepdims=True)
     return np.asarray((shares * (rates - value) ** 2).sum(axis=-1) / n_judged)
 
@@ -241,7 +242,7 @@ def row_share_variance(shares: Floats, rates: Floats, n_judged: float) -> Floats
 def _share_variance(
     strata: Ints, sample: LabelledRows, shares: Floats, rates: Floats, residual: Floats
 ) -> float:
-    """Variance from the shares, with twice its covariance with the labels of the same clusters."""
+    """The variance from the shares, plus twice its covariance with labels of the same clusters."""
     if sample.clusters is None:
         return float(row_share_variance(shares, rates, len(strata)))
     moved = (rates[strata] - shares @ rates) / len(strata)
@@ -252,10 +253,10 @@ def _share_variance(
 
 
 def _strata_of_verdicts(verdicts: Codes) -> tuple[Ints, tuple[Hashable, ...]]:
-    """The stratum of each row, and the verdict of each stratum."""
+    """The stratum index of each row, and the verdict of each stratum."""
     listed = verdicts.tolist() if isinstance(verdicts, np.ndarray) else list(verdicts)
     names = in_order(listed)
     if any(one != one for one in names):
-        raise InputError("A verdict is NaN; a missing verdict is None.")
+        raise InputError("A verdict is NaN; use None for a missing verdict.")
     place = {verdict: stratum for stratum, verdict in enumerate(names)}
     return np.fromiter((place[one] for one in listed), dtype=np.int64), names

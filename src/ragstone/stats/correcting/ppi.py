@@ -1,4 +1,4 @@
-"""PPI++: a judge's mean score, moved by what people's labels say it gets wrong."""
+"""PPI++: prediction-powered inference, a judge's mean score corrected by its labelled errors."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -26,9 +26,9 @@ HALF_ERROR = 0.5
 
 @dataclass(frozen=True, slots=True)
 class PredictionPowered:
-    """A prediction-powered mean: how far it follows the judge, and how sure it is.
+    """A prediction-powered mean with its weight on the judge and its variance.
 
-    ``power`` is λ, from 0 (labels only) to 1 (the judge's mean, moved by its
+    ``power`` is λ, from 0 (labels only) to 1 (the judge's mean, corrected by its
     mean error). ``variance_labelled`` and ``variance_rest`` are the parts of the
     variance of ``value`` that come from the labelled rows and from the others.
     """
@@ -56,36 +56,37 @@ def ppi_mean(
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> Corrected:
-    """Mean that people would find in all judged rows, from the labels of some of them.
+    """Estimate of people's mean over all judged rows, from the labels of some of them.
 
         ȳ + g · (f̄_all - f̄)     ȳ, f̄ over the labelled rows, f̄_all over all judged ones
 
-    The same as λ f̄_rest + mean of (y - λ f) with λ = g (N - n) / N, where "rest"
-    are the judged rows without a label. λ is the one with the least variance,
-    in [0, 1], so a useless judge does no harm when there are many labels. For
-    rates ``poststratified_rate`` is the better choice, most of all near 0 or 1.
+    y are people's labels, f the judge's scores. The same as λ f̄_rest + mean of
+    (y - λ f) with λ = g (N - n) / N, where "rest" are the judged rows without a
+    label. λ in [0, 1] is chosen to minimise the variance, so a useless judge does
+    no harm when there are many labels. For rates ``poststratified_rate`` is the
+    better choice, especially near 0 or 1.
 
-    Independent rows of equal weight have the paper's λ and variance, but for
-    n / (n - 1) and Student's t. With clusters what each row adds to the mean is
-    summed by cluster first; with weights ȳ and f̄ are weighted means. On a scale
-    with two ends the interval is Wilson's, stretched to it, for as many rows as
-    the labels are worth (``effective_rows``) times what the judge saves: the
-    variance of ȳ over that of the result. The paper's, value ± t · standard
-    error, is too narrow near an end. Other scales have the paper's.
+    For independent rows of equal weight λ and the variance are the paper's, with a
+    factor of n / (n - 1) and Student's t. With clusters, contributions to the mean
+    are first summed by cluster; with weights, ȳ and f̄ are weighted means. On a
+    bounded scale the interval is Wilson's, rescaled, with an effective sample size:
+    that of the labels (``effective_rows``) times the gain from the judge, which is
+    the variance of ȳ over that of the result. The paper's interval, value ± t ·
+    standard error, is too narrow near an end; it is used for other scales.
 
-    A good judge's errors are few, and may be missed altogether. So for a rate, half
-    an error of one row or cluster is added to both variances: 1/2 over the square
-    of Kish's number of them. It is nothing beside many errors.
+    A good judge's errors are few, and none may occur in the sample. So for a rate,
+    half an error of one row or cluster is added to both variances: 1/2 over the
+    square of Kish's effective number of them. With many errors it is negligible.
 
     Args:
-        scores: Shape (N,). What the judge gave each row, finite, in any unit.
-        labelled: Shape (n,) places or shape (N,) mask of the labelled rows.
-        labels: Shape (n,), what people gave, in the order of the rows.
-        low: The least mean there can be, None for no bound.
-        high: The greatest mean there can be, None for no bound.
-        rate: Whether people say nothing but 0 and 1, which are the ends of the scale.
-        weights: Shape (n,). One over the probability of being drawn for
-            labelling, up to a factor.
+        scores: Shape (N,). The judge's score of each row, finite, in any unit.
+        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
+        labels: Shape (n,), people's labels, in the order of the rows.
+        low: The least possible mean, None for no bound.
+        high: The greatest possible mean, None for no bound.
+        rate: Whether people's labels are only 0 or 1, the ends of the scale.
+        weights: Shape (n,). Inverse probabilities of being drawn for labelling,
+            up to a common factor.
         clusters: Shape (N,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
@@ -119,7 +120,7 @@ def prediction_powered(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
 ) -> PredictionPowered:
-    """``ppi_mean`` made ready: its ``at`` gives the estimate at any level."""
+    """``ppi_mean`` in prepared form, whose ``at`` gives the estimate at any level."""
     judged = np.asarray(scores, dtype=np.float64)
     if judged.ndim != 1 or not np.isfinite(judged).all():
         raise InputError("Scores of the judge must be of shape (N,) and finite.")
@@ -155,7 +156,11 @@ def prediction_powered(
 
 
 def _estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float, float, float]:
-    """Value, λ, and the variance from the units with labels and from the rest."""
+    """Value, λ, and the variance from the labelled units and from the rest.
+
+    ``adds`` and ``follows`` are each row's contribution to ȳ and to f̄_all - f̄, centred, so that
+    ``adds + g · follows`` is its contribution to the estimate.
+    """
     share = sample.weights / sample.n
     seen = judged[sample.rows]
     label_mean, seen_mean = float(share @ sample.labels), float(share @ seen)
@@ -181,7 +186,10 @@ def _estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float, float
 
 
 def _centre(judged: Floats, labelled: NDArray[np.bool_], weighted: bool) -> float | Floats:
-    """Where the judge's scores lie: of labelled and other rows apart, if both are fair samples."""
+    """Centre of the judge's scores: separate means of labelled and other rows if both are random.
+
+    With weights the labelled rows are no simple random sample, so all share the overall mean.
+    """
     if weighted or labelled.all():
         return float(judged.mean())
     return np.asarray(np.where(labelled, judged[labelled].mean(), judged[~labelled].mean()))
@@ -195,7 +203,7 @@ def _paper_gain(judged: Floats, sample: LabelledRows) -> float:
 
 
 def _least_variance_gain(adds: Floats, follows: Floats, labelled: NDArray[np.bool_]) -> float:
-    """The g for which ``adds + g · follows`` varies least."""
+    """The g that minimises the variance of ``adds + g · follows``."""
     scale = np.where(labelled, _correction(labelled.sum()), _correction((~labelled).sum()))
     square = float(scale @ follows**2)
     return -float(scale @ (adds * follows)) / square if square else 0.0

@@ -28,7 +28,7 @@ NO_BETTER_THAN_CHANCE = "judge_no_better_than_chance"
 
 @dataclass(frozen=True, slots=True)
 class CountedRate:
-    """A rate and how many independent rows it rests on."""
+    """A rate with its effective sample size."""
 
     rate: float
     rows: float
@@ -36,7 +36,7 @@ class CountedRate:
 
 @dataclass(frozen=True, slots=True)
 class RoganGladen:
-    """A corrected rate, ready for an interval at any level."""
+    """A corrected rate; ``at`` gives an interval of any level."""
 
     judged: CountedRate
     sensitivity: CountedRate
@@ -76,27 +76,26 @@ def rogan_gladen(
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> Corrected:
-    """Rate that people would find in all judged rows, from how often the judge errs.
+    """Estimate of people's rate in all judged rows, from the judge's error rates.
 
         (share of positive verdicts + specificity - 1) / (sensitivity + specificity - 1)
 
-    kept inside [0, 1]. Sensitivity and specificity come from the labelled rows.
-    The interval is that of Lang and Reiczigel; with clusters or weights every
-    number of rows in it is the effective one and its quantile Student's t. It
-    takes the judged rows to be many more than the labelled ones. Wide where
-    sensitivity + specificity is little above 1, and usually wider than
-    ``poststratified_rate``.
+    clipped to [0, 1]. Sensitivity and specificity are estimated from the labelled
+    rows. The interval is that of Lang and Reiczigel; with clusters or weights it uses
+    effective sample sizes and Student's t. It assumes that there are many more judged
+    rows than labelled ones. It is wide if sensitivity + specificity is little above
+    1, and usually wider than that of ``poststratified_rate``.
 
     Undefined without a labelled positive (``no_labelled_positives``) or negative
-    (``no_labelled_negatives``), and where sensitivity + specificity <= 1
+    (``no_labelled_negatives``), and if sensitivity + specificity <= 1
     (``judge_no_better_than_chance``).
 
     Args:
-        verdicts: Shape (N,). 0 or 1, what the judge said of each row.
-        labelled: Shape (n,) places or shape (N,) mask of the labelled rows.
+        verdicts: Shape (N,). The judge's verdict on each row, 0 or 1.
+        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
         labels: Shape (n,), 0 or 1, in the order of the rows.
-        weights: Shape (n,). One over the probability of being drawn for
-            labelling, up to a factor.
+        weights: Shape (n,). Inverse probabilities of being drawn for labelling,
+            up to a common factor.
         clusters: Shape (N,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
@@ -118,7 +117,7 @@ def error_corrected(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
 ) -> RoganGladen:
-    """``rogan_gladen`` made ready: its ``at`` gives the estimate at any level."""
+    """``rogan_gladen`` in prepared form, whose ``at`` gives the estimate at any level."""
     said = np.asarray(verdicts, dtype=np.float64)
     if said.ndim != 1 or len(said) == 0 or not np.isin(said, (0, 1)).all():
         raise InputError("Verdicts must be of shape (N,), at least one, each 0 or 1.")
@@ -142,7 +141,7 @@ def error_corrected(
 def adjusted_ends(
     judged: CountedRate, sensitivity: CountedRate, specificity: CountedRate, q: float
 ) -> tuple[float, float]:
-    """Lang and Reiczigel's ends, inside [0, 1]; from 0 to 1 where the errors leave nothing."""
+    """Ends of Lang and Reiczigel's interval; 0 and 1 for a judge no better than chance."""
     # A success and a failure are added to each error rate, q² / 2 of each to the verdicts.
     found = CountedRate(
         (judged.rate * judged.rows + q * q / 2) / (judged.rows + q * q), judged.rows + q * q
@@ -169,7 +168,7 @@ def _with_one_of_each(of: CountedRate) -> CountedRate:
 
 
 def _rate_where(right: Floats, sample: LabelledRows, label: int) -> CountedRate:
-    """How often the judge is right about the rows with ``label``; on 0 rows where there is none."""
+    """The judge's accuracy on the rows with ``label``; with 0 rows if there are none."""
     chosen = sample.labels == label
     rows = sample.rows[chosen]
     clusters = None if sample.clusters is None else sample.clusters[rows]

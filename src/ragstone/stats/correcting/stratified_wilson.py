@@ -1,4 +1,4 @@
-"""Wilson's interval for a rate that is put together from strata."""
+"""Wilson's interval for a stratified rate."""
 
 from collections.abc import Callable
 
@@ -20,25 +20,25 @@ def stratified_wilson_ends(
     quantile: float,
     share_variance: float | Floats = 0.0,
 ) -> tuple[Floats, Floats]:
-    """The true rates θ = sum of P_k t_k from which the one found is ``quantile`` errors away.
+    """The true rates θ = sum of P_k t_k that lie ``quantile`` standard errors from the estimate.
 
         (sum of P_k (m_k - t_k))² = q² · (sum of P_k² t_k (1 - t_k) / n_k + S)
 
-    with t the most likely rates of the strata among those that give θ: Wilson's
-    own interval for a single stratum. By Lagrange each t_k solves
+    with t the maximum-likelihood rates of the strata subject to θ. For a single
+    stratum this is Wilson's interval. By Lagrange multipliers each t_k solves
 
         n_k (m_k - t_k) = μ P_k t_k (1 - t_k)
 
-    and the statistic rises with |μ|, so μ is found by regula falsi, for all
-    rows of the arrays at once. A stratum without rows may have any rate: its share
-    is added to the upper end as it is.
+    and the statistic increases with |μ|, so μ is found by regula falsi, for all
+    intervals of the arrays at once. A stratum without rows may have any rate: its
+    share is added in full to the upper end.
 
     Args:
-        shares: Shape (..., K). P, of sum 1, known or nearly so.
-        rates: Shape (..., K). m, in [0, 1]; not looked at where there are no rows.
-        sizes: Shape (..., K). n, independent rows that each rate rests on, 0 for none.
+        shares: Shape (..., K). P, with sum 1; S accounts for their sampling error.
+        rates: Shape (..., K). m, in [0, 1]; ignored for strata without rows.
+        sizes: Shape (..., K). n, effective sample sizes, 0 for none.
         quantile: q, above 0, of the normal or of Student's t.
-        share_variance: Shape (...). S, the variance that θ has from the shares.
+        share_variance: Shape (...). S, the variance of θ due to the shares.
 
     Returns:
         Lower and upper ends, shape (...), in [0, 1].
@@ -57,7 +57,7 @@ def stratified_wilson_ends(
 
 
 def _end(shares: Floats, rates: Floats, rows: Floats, quantile: float, apart: Floats) -> Floats:
-    """The lower end; 0 where even no positives at all would not be far enough away."""
+    """The lower end; 0 where even a rate of 0 is less than ``quantile`` errors away."""
     found = (shares * rates).sum(axis=-1)
     reached = found > quantile * np.sqrt(apart)
 
@@ -70,9 +70,10 @@ def _end(shares: Floats, rates: Floats, rows: Floats, quantile: float, apart: Fl
 
 
 def _root(rising: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Floats:
-    """Where rising functions that begin below 0 are 0: regula falsi, with Illinois' halving."""
+    """Roots of increasing functions that are negative at 0: regula falsi, Illinois variant."""
     least, most = np.zeros(shape), np.full(shape, FIRST)
     below, above = rising(least), rising(most)
+    # Extend each bracket until it holds its root.
     for _ in range(MOST_STEPS):
         short = above < 0
         if not short.any():
@@ -88,6 +89,7 @@ def _root(rising: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Floats:
         if ((np.abs(here) < CLOSE) | (most - least <= CLOSE * most)).all():
             break
         over = here > 0
+        # Illinois: halve the value at an end that was kept twice in a row, or it would never move.
         below = np.where(over, np.where(before > 0, below / 2, below), here)
         above = np.where(over, here, np.where(before < 0, above / 2, above))
         least, most = np.where(over, least, middle), np.where(over, middle, most)
@@ -98,10 +100,11 @@ def _root(rising: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Floats:
 def _distance(
     multiplier: Floats, shares: Floats, rates: Floats, rows: Floats, apart: Floats
 ) -> tuple[Floats, Floats]:
-    """How many standard errors θ lies below the rate found, and θ itself, for μ > 0."""
+    """How many standard errors θ lies below the estimate, and θ itself, for μ > 0."""
     pull = multiplier[..., None] * shares
     total = rows + pull
     root = np.sqrt(np.maximum(0, total**2 - 4 * pull * rows * rates))
+    # This form of the root has no difference of nearly equal numbers, which total - root would be.
     likely = np.minimum(1, 2 * rows * rates / (total + root))
     variance = (shares**2 * likely * (1 - likely) / rows).sum(axis=-1)
     distance = multiplier * variance / np.sqrt(np.maximum(variance + apart, TINY))

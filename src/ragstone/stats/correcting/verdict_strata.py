@@ -1,4 +1,4 @@
-"""Strata of a judge's scores: few enough to be labelled, fine enough to tell rows apart."""
+"""Strata of a judge's scores, for post-stratification."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,24 +8,24 @@ from ragstone.stats.bins import equal_mass_bins
 
 MOST_STRATA = 5
 EXPECTED = 5
-"""Labels that are expected of a verdict for it to tell anything by itself."""
+"""Minimum expected number of labels in a stratum of its own."""
 
 
 def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
-    """A stratum for each score, from 0 for the lowest: to post-stratify a rate by a graded judge.
+    """The stratum of each score, from 0 for the lowest: to post-stratify a rate by a graded judge.
 
-    Each value is a stratum where there are at most ``most`` of them; otherwise
-    the scores are cut into ``most`` parts of about equal size, equal scores
-    together. Only the judge's scores are looked at, never labels, which would
-    make the intervals too narrow.
+    Each distinct score is a stratum if there are at most ``most`` of them; otherwise
+    scores are divided into ``most`` bins of about equal size, equal scores in one
+    bin. Only the judge's scores are used; using labels would make the intervals too
+    narrow.
 
-    Five, because in simulations (50 to 300 labels, rates from .03 to .5, judges of
-    AUROC .76 to .98) they were within 6 % of the narrowest interval of 2 to 10
-    strata; but for 300 labels and rates up to .1 more strata save up to 11 %.
+    The default is five: in simulations (50 to 300 labels, rates from .03 to .5, judges
+    of AUROC .76 to .98) intervals were within 6 % of the narrowest for 2 to 10 strata,
+    except that for 300 labels and rates up to .1 more strata save up to 11 %.
 
     Args:
         scores: Shape (N,), finite, of all judged rows.
-        most: Strata at the most, at least 1.
+        most: Maximum number of strata, at least 1.
 
     Raises:
         InputError: Scores that are not finite, or ``most`` below 1.
@@ -40,15 +40,16 @@ def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64
 
 
 def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
-    """``strata_of``, each with five labels to be expected, but two strata at least.
+    """``strata_of``, merged so that at least five labels are expected in each stratum.
 
-    The rarest is joined to the one whose mean score is nearest, the lower of two as near, until
-    every one may expect five of the labels, or two are left. No label is looked at.
+    The smallest stratum is merged with the neighbour whose mean score is nearest (of two equally
+    near ones, the lower) until five labels are expected in every stratum, or two strata are left.
+    No label is used.
 
     Args:
         scores: Shape (N,), finite, of all judged rows.
-        labels: How many rows are labelled, each as likely as any other.
-        most: Strata before joining, at least 1.
+        labels: Number of rows that are labelled, drawn with equal probability.
+        most: Maximum number of strata before merging, at least 1.
 
     Raises:
         InputError: As ``strata_of``.
@@ -59,12 +60,12 @@ def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) ->
 
 
 def joined_cells(counts: ArrayLike, totals: ArrayLike, labels: float) -> NDArray[np.int64]:
-    """To which of the joined strata each stratum goes: the rule of ``joined_strata``.
+    """The merged stratum of each stratum, by the rule of ``joined_strata``.
 
     Args:
-        counts: Shape (K,). Judged rows of each stratum, these in the order of their scores.
-        totals: Shape (K,). Sum of the scores of each.
-        labels: How many rows are labelled, each as likely as any other.
+        counts: Shape (K,). Judged rows in each stratum, ordered by score.
+        totals: Shape (K,). Sum of the scores in each stratum.
+        labels: Number of rows that are labelled, drawn with equal probability.
     """
     rows, sums = np.asarray(counts, dtype=np.float64), np.asarray(totals, dtype=np.float64)
     place = np.arange(len(rows))

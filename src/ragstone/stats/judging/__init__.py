@@ -1,12 +1,12 @@
-"""Judging: a judge against people on the same rows. Imported file by file.
+"""Judging: a judge compared with people on the same rows. Imported file by file.
 
-Agreement beyond chance is ``kappa_with_interval`` in ``agreement.cohen``.
+Chance-corrected agreement is ``kappa_with_interval`` in ``agreement.cohen``.
 
-confusion          who said what; sensitivity, specificity, precision
-auroc_interval     how well scores rank, with an interval
-ranks              Spearman, Kendall
-calibration_error  is it right as often as it says
-threshold          from which score on a verdict should be yes, cross-validated
-bias               for which rows it differs more
-cells              a bootstrap over the cells of a table
+confusion          confusion matrix; sensitivity, specificity, precision
+auroc_interval     AUROC with an interval
+ranks              rank correlations: Spearman, Kendall
+calibration_error  expected calibration error
+threshold          the best threshold on a score, cross-validated
+bias               mean difference from people, by group and along a covariate
+cells              bootstrap over the cells of a contingency table
 """

@@ -1,4 +1,4 @@
-"""AUROC with its interval."""
+"""AUROC with an interval."""
 
 from dataclasses import dataclass
 
@@ -19,11 +19,11 @@ NO_NEGATIVES = "no_negatives"
 
 @dataclass(frozen=True, slots=True)
 class Auroc:
-    """From 0 to 1, .5 for scores that know nothing.
+    """An AUROC, from 0 to 1; .5 for uninformative scores.
 
-    ``value`` is None, and ``reason`` says why, without a positive or a negative.
-    ``interval`` is None too where the positives, or the negatives, are of one
-    row or cluster.
+    ``value`` is None, and ``reason`` says why, if there is no positive or no negative.
+    ``interval`` is also None if the positives, or the negatives, are all in one row
+    or cluster.
     """
 
     value: float | None
@@ -41,20 +41,20 @@ def auroc_interval(
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> Auroc:
-    """AUROC, and Wilson's ends for it on the number of pairs that its variance is worth.
+    """AUROC with Wilson's interval on the effective sample size that its variance implies.
 
-    The ends are those of ``heavy_wilson_ends``. The variance is DeLong's; with
-    clusters, what rows add to A is summed by cluster first. k is the smaller of
-    the numbers of positives and negatives, or of clusters that hold them: at
-    A = 1, where the variance is 0, n_eff = k, which is the least it can be for
-    independent rows. With unequal weights a pair counts as the product of its
-    two, k is less by the share of ``heaviest_size`` and the degrees of freedom
-    by that of ``variance_df``.
+    The interval is that of ``heavy_wilson_ends``. The variance is DeLong's; with
+    clusters, rows' contributions to the AUROC, A, are first summed by cluster. k is
+    the smaller of the numbers of positives and negatives, or of the clusters that
+    hold them: at A = 1, where the variance is 0, n_eff = k, the smallest value it can
+    have for independent rows. With unequal weights, the weight of a pair is the
+    product of its rows' weights; k is reduced in proportion to ``heaviest_size`` and
+    the degrees of freedom in proportion to ``variance_df``.
 
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
         positive: Shape (n,), true or 1 for a positive.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true value, in (0, 1).
 
@@ -99,7 +99,8 @@ def delong_variance(
     everyone, others = mean_ranks(scores, weights), ~labels
     own, mass = weights[labels], weights[others]
     parts = np.empty(len(scores))
-    # Share of negatives that a positive beats, and of positives that beat a negative.
+    # For each positive the share of negatives below it; for each negative the share of positives
+    # above it.
     parts[labels] = (everyone[labels] - mean_ranks(scores[labels], own)) / mass.sum()
     parts[others] = 1 - (everyone[others] - mean_ranks(scores[others], mass)) / own.sum()
     effect = weights * (parts - value) / np.where(labels, own.sum(), mass.sum())

@@ -1,4 +1,4 @@
-"""Bias: does a judge differ from people more for some rows than for others?"""
+"""Bias: the mean difference of judge and people, by group and along a covariate."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ PARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class GroupBias:
-    """Mean of judge less people over the ``n`` rows of a group.
+    """Mean of judge minus people over the ``n`` rows of a group.
 
-    ``interval`` is None for a group of one row or cluster.
+    ``interval`` is None for a group with a single row or cluster.
     """
 
     group: Hashable
@@ -34,10 +34,10 @@ class GroupBias:
 
 @dataclass(frozen=True, slots=True)
 class BiasAlong:
-    """Bias by parts of a number such as length, from its lowest to its highest third.
+    """Bias by thirds of a covariate such as length, from the lowest to the highest.
 
-    The groups are named by (lowest, highest) of the number in them;
-    ``correlation`` is Spearman's of the number with judge less people.
+    Each group's name is its (lowest, highest) value of the covariate; ``correlation``
+    is Spearman's, of the covariate with judge minus people.
     """
 
     parts: tuple[GroupBias, ...]
@@ -56,15 +56,15 @@ def bias_by_group(
 ) -> tuple[GroupBias, ...]:
     """Mean difference of judge and people in each group.
 
-    Between bounds with the ends of ``heavy_wilson_ends``, for a judge that seldom differs
-    does so by much; without them as by ``labels_only_mean``.
+    Bounded differences have the interval of ``heavy_wilson_ends``, because a judge's
+    differences are rare but large; others that of ``labels_only_mean``.
 
     Args:
-        differences: Shape (n,), judge less people, finite.
+        differences: Shape (n,), judge minus people, finite.
         groups: Shape (n,), such as the system or the slice of each row.
-        low: The least difference there can be, None for no bound; -1 for rates.
-        high: The greatest difference there can be, None for no bound; 1 for rates.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        low: The least possible difference, None for no bound; -1 for rates.
+        high: The greatest possible difference, None for no bound; 1 for rates.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true mean, in (0, 1).
 
@@ -72,7 +72,7 @@ def bias_by_group(
         InputError: Different numbers of rows, or numbers that are not finite.
 
     Source: Bland & Altman (1986), "Statistical methods for assessing agreement
-    between two methods of clinical measurement", whose bias it is, by group.
+    between two methods of clinical measurement", for the definition of bias.
     """
     values, mass, own = _read(differences, weights, clusters)
     listed: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
@@ -96,29 +96,29 @@ def bias_along(
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> BiasAlong:
-    """Mean difference of judge and people in thirds of a number, and its rank correlation.
+    """Mean difference of judge and people by thirds of a covariate, and its rank correlation.
 
     Args:
-        differences: Shape (n,), judge less people, finite.
-        covariate: Shape (n,), finite, such as the length of an answer. Equal
-            numbers share a part, so there may be fewer than three.
-        low: The least difference there can be, None for no bound; -1 for rates.
-        high: The greatest difference there can be, None for no bound; 1 for rates.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        differences: Shape (n,), judge minus people, finite.
+        covariate: Shape (n,), finite, such as the length of an answer. Equal values
+            are in one group, so there may be fewer than three.
+        low: The least possible difference, None for no bound; -1 for rates.
+        high: The greatest possible difference, None for no bound; 1 for rates.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true value, in (0, 1).
 
     Raises:
         InputError: Different numbers of rows, or numbers that are not finite.
 
-    Source: Bland & Altman (1986), on bias that follows what is measured; Zheng et
-    al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on length
-    and position.
+    Source: Bland & Altman (1986), on bias that depends on the magnitude; Zheng et
+    al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on bias by
+    length and position.
     """
     values, mass, own = _read(differences, weights, clusters)
     number = np.asarray(covariate, dtype=np.float64)
     if number.shape != values.shape or not np.isfinite(number).all():
-        raise InputError("The number that bias may follow must be finite, one a difference.")
+        raise InputError("The covariate must be finite and have one value per difference.")
     place = equal_mass_bins(number, PARTS, mass)
     parts = []
     for code in range(int(place.max()) + 1 if len(place) else 0):
@@ -165,7 +165,7 @@ def _bounded(
 ) -> tuple[float, Interval | None]:
     """The mean of bounded differences, with the interval of ``heavy_wilson_ends``."""
     if (values < low).any() or (values > high).any():
-        raise InputError(f"Differences lie from {low} to {high}, got one that does not.")
+        raise InputError(f"Differences must lie between {low} and {high}.")
     own = np.arange(len(values)) if codes is None else np.unique(codes, return_inverse=True)[1]
     mean = clamp(float(np.average(values, weights=weights)), low, high)
     masses = sums_by(own, weights)

@@ -1,4 +1,4 @@
-"""Calibration error: is a judge right as often as it says?"""
+"""Calibration error: does a judge's stated probability match how often it is right?"""
 
 from dataclasses import dataclass
 from math import pi, sqrt
@@ -25,7 +25,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Rows of nearby probabilities, from ``low`` to ``high``: what was said and what was true."""
+    """Rows with probabilities from ``low`` to ``high``: mean probability and observed positives."""
 
     low: float
     high: float
@@ -35,11 +35,11 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationError:
-    """Expected calibration error over ``n`` rows, from 0 to 1, and the bins it comes from.
+    """Expected calibration error over ``n`` rows, from 0 to 1, with its bins.
 
-    ``value`` is None, with ``reason`` ``no_rows``, for no rows. It is above 0
-    by chance alone: ``by_chance`` is about what a perfectly calibrated judge
-    would have. ``interval`` is None for one row or cluster.
+    ``value`` is None, with ``reason`` ``no_rows``, for no rows. It is biased upwards:
+    ``by_chance`` is about its value for a perfectly calibrated judge. ``interval`` is
+    None for a single row or cluster.
     """
 
     value: float | None
@@ -61,29 +61,28 @@ def calibration_error(
     resamples: int = 2000,
     level: float = 0.95,
 ) -> CalibrationError:
-    """Mean gap between the probability that was said and the share that was true, bin by bin.
+    """Mean absolute gap between stated probability and observed share of positives, over bins.
 
         sum over bins b of  S_b · |mean probability - share of positives|
         by chance, about  sqrt(2 / π) · sum of S_b sqrt(p_b (1 - p_b) / n_b)
 
-    S_b is the share of the rows in bin b, p_b its mean probability, n_b its
-    rows, Kish's number of them with weights. Bins hold about equally many rows;
-    equal probabilities share a bin, so there may be fewer of them.
+    S_b is the share of the rows in bin b, p_b its mean probability, n_b its number of
+    rows, with weights Kish's effective one. Bins hold about equal numbers of rows;
+    equal probabilities share a bin, so there may be fewer bins than requested.
 
-    Chance only ever adds to a gap, and drawing rows again adds as much once
-    more: the interval is the basic bootstrap's over rows or clusters with the
-    bins as they are, which takes that off again, from 0 on. It holds the error
-    less often than its level says; how often,
-    ``benchmarks/calibration.py`` measures.
+    Sampling error can only increase the gaps, and resampling increases them once
+    more. So the interval is the basic bootstrap's over rows or clusters with fixed
+    bins, which subtracts that bias, clipped at 0. Its coverage is below its level;
+    ``benchmarks/calibration.py`` measures it.
 
     Args:
         probabilities: Shape (n,), in [0, 1].
         positive: Shape (n,), true or 1 for a positive.
-        bins: At the most, at least 1.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        bins: Maximum number of bins, at least 1.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         seed: The same seed gives the same draws on every machine.
-        resamples: Draws of the bootstrap.
+        resamples: Number of resamples.
         level: Of the intervals, in (0, 1).
 
     Raises:
@@ -102,7 +101,7 @@ def calibration_error(
             f"got {said.shape}, {labels.shape} and {bins}."
         )
     if not ((said >= 0) & (said <= 1)).all() or not np.isin(labels, (0, 1)).all():
-        raise InputError("Probabilities lie in [0, 1] and labels are true or false.")
+        raise InputError("Probabilities must lie in [0, 1] and labels must be true or false.")
     groups = None if clusters is None else codes_of(clusters)
     if groups is not None and len(groups) != len(said):
         raise InputError(f"{len(said)} rows have {len(groups)} clusters.")
@@ -137,7 +136,7 @@ def _basic_bootstrap(
     resamples: int,
     level: float,
 ) -> Interval | None:
-    """Units drawn again; what is drawn lies as far from the value as the value from the truth."""
+    """The basic bootstrap: resampled values deviate from the value as the value from the truth."""
     columns, rows = int(place.max()) + 1, int(units.max()) + 1
     sums = sums_by(units * columns + place, gaps, rows * columns).reshape(rows, columns)
     counts = np.repeat(sums_by(units, mass)[:, None], columns, axis=1)

@@ -1,4 +1,4 @@
-"""Pairs of labels as cells of a table, and intervals for what is computed from the table."""
+"""Bootstrap intervals for statistics of a contingency table."""
 
 from collections.abc import Callable
 
@@ -23,23 +23,23 @@ def cell_bootstrap(
 ) -> Interval | None:
     """Percentile bootstrap for a function of the shares of the cells.
 
-    Clusters are drawn whole; independent rows of equal weight by one multinomial
-    draw of the table, which costs the same for ten rows and ten million.
+    Whole clusters are resampled; for independent rows of equal weight the table is
+    drawn from a multinomial, which costs the same for ten rows and ten million.
 
     Args:
-        cells: Shape (n,), from 0 to ``n_cells`` - 1.
-        n_cells: How many cells there are.
+        cells: Shape (n,), the cell of each row, from 0 to ``n_cells`` - 1.
+        n_cells: Number of cells.
         combine: Takes shares of shape (B, n_cells), returns finite numbers of
             shape (B,).
-        weights: Shape (n,), of mean 1; None where all are equal.
-        clusters: Shape (n,); None where rows are independent.
+        weights: Shape (n,), with mean 1; None if all are equal.
+        clusters: Shape (n,); None if rows are independent.
         seed: The same seed gives the same draws on every machine.
-        resamples: Draws.
+        resamples: Number of resamples.
         level: In (0, 1).
 
     Returns:
-        The interval; None for fewer than two rows or clusters, or where both
-        ends are the same.
+        The interval; None for fewer than two rows or clusters, or if both ends
+        coincide.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap",
     chapters 8 and 13.

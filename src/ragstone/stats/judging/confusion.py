@@ -1,4 +1,4 @@
-"""Confusion: where a judge and people say the same, and where not."""
+"""Confusion: the confusion matrix of a judge and people, with its rates."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class ShareEstimate:
     """A share of ``n`` rows.
 
     ``value`` is None, and ``reason`` says why, for no rows (``no_such_rows``).
-    ``interval`` is None too where they are all of one cluster.
+    ``interval`` is also None if all rows are in one cluster.
     """
 
     value: float | None
@@ -33,13 +33,14 @@ class ShareEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Counts of each pair of labels.
+    """A confusion matrix and its rates.
 
     ``counts[i][j]`` rows have ``labels[i]`` from people and ``labels[j]`` from
     the judge. For two labels, one of them positive: ``sensitivity`` is the share
-    of people's positives that the judge found, ``specificity`` that of their
-    negatives, ``precision`` the share of the judge's positives that are people's.
-    They are None, with ``reason`` ``not_binary``, for other labels.
+    of people's positives that the judge calls positive, ``specificity`` the share
+    of their negatives that it calls negative, ``precision`` the share of the judge's
+    positives that are people's too. They are None, with ``reason`` ``not_binary``,
+    for other labels.
     """
 
     labels: tuple[Hashable, ...]
@@ -61,17 +62,17 @@ def confusion(
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> Confusion:
-    """Confusion of a judge with people, and its rates with intervals.
+    """Confusion matrix of a judge and people, and its rates with intervals.
 
-    Rates and intervals as ``labels_only_rate`` gives them: Wilson's, ``cluster_wilson``
-    where rows share clusters. Counts are of rows, whatever their weights.
+    Rates and intervals are those of ``labels_only_rate``: Wilson's, or ``cluster_wilson``
+    for clustered rows. Counts are unweighted.
 
     Args:
-        judge: Shape (n,), one label a row, none missing.
+        judge: Shape (n,), one label per row, none missing.
         people: Shape (n,), for the same rows.
-        positive: Which label is positive; True is 1. Rates need it to be one of
-            at most two labels.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        positive: Which label is positive; True equals 1. Rates require it to be one
+            of at most two labels.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true rate, in (0, 1).
 
@@ -80,7 +81,7 @@ def confusion(
     """
     said, meant = list_labels("judge", judge), list_labels("people", people)
     if len(said) != len(meant):
-        raise InputError(f"The judge has {len(said)} labels and people {len(meant)}.")
+        raise InputError(f"The judge has {len(said)} labels and people have {len(meant)}.")
     if clusters is not None and len(codes_of(clusters)) != len(said):
         raise InputError(f"{len(said)} rows have {len(clusters)} clusters.")
     labels = in_order({*said, *meant})
@@ -116,7 +117,7 @@ def share_of(
     clusters: Ints | None,
     level: float,
 ) -> ShareEstimate:
-    """Share of the rows ``among`` that are ``hits``, each with its weight, and its interval."""
+    """The weighted share of ``hits`` among the rows ``among``, with an interval."""
     n = int(among.sum())
     if n == 0:
         return ShareEstimate(None, None, 0, NO_SUCH_ROWS)

@@ -25,12 +25,12 @@ PAIRS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class RankCorrelation:
-    """From -1 to 1, over ``n`` rows.
+    """A rank correlation, from -1 to 1, over ``n`` rows.
 
-    ``value`` is None, and ``reason`` says why, where there is none: ``too_few``
-    (fewer than 2), ``no_variation`` of either. ``interval`` is None for fewer
-    than 4 rows or clusters, and for ranks in perfect order, where nothing
-    shows how far chance reaches.
+    ``value`` is None, and ``reason`` says why, if it is not defined: ``too_few``
+    (fewer than 2 rows), ``no_variation`` of one of the two. ``interval`` is None for
+    fewer than 4 rows or clusters, and for ranks in perfect order, where the
+    variance cannot be estimated.
     """
 
     value: float | None
@@ -50,13 +50,13 @@ def spearman(
     """Spearman's ρ: the correlation of the ranks, tied values sharing their mean rank.
 
     The interval is tanh(atanh(ρ) ± t · s / (1 - ρ²)); s² is the variance of ρ by
-    the delta method on the ranks, summed by cluster. With weights a row counts as
-    so many rows, in ranks too.
+    the delta method on the ranks, by cluster. With weights a row counts as that
+    many rows, in the ranks too.
 
     Args:
         a: Shape (n,), finite.
         b: Shape (n,), finite.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true value, in (0, 1).
 
@@ -85,19 +85,19 @@ def kendall(
     clusters: Codes | None = None,
     level: float = 0.95,
 ) -> RankCorrelation:
-    """Kendall's τ-b: pairs in the same order less pairs in opposite order, ties put right.
+    """Kendall's τ-b: concordant minus discordant pairs, adjusted for ties.
 
         (C - D) / sqrt((pairs not tied in a) · (pairs not tied in b))
 
-    In n log n steps. The interval is tanh(atanh(τ) ± t · s / (1 - τ²)); s² is the
-    delta method's variance of this ratio of means over pairs. It needs every
-    pair, so above 10,000 rows there is none. With weights a pair counts as the
-    product of its two.
+    Computed in O(n log n). The interval is tanh(atanh(τ) ± t · s / (1 - τ²)); s² is
+    the delta-method variance of this ratio of means over pairs. It needs all pairs,
+    so there is none above 10,000 rows. The weight of a pair is the product of its
+    rows' weights.
 
     Args:
         a: Shape (n,), finite.
         b: Shape (n,), finite.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
         level: Share of intervals that should hold the true value, in (0, 1).
 
@@ -135,13 +135,13 @@ def _standard(values: Floats, mass: Floats) -> Floats:
 
 
 def _tied_pairs(codes: Ints, mass: Floats) -> float:
-    """Of the rows of one code, the sum of the products of any two weights."""
+    """Weighted number of pairs of rows with the same code."""
     place = np.unique(codes, return_inverse=True)[1]
     return float((sums_by(place, mass) ** 2 - sums_by(place, mass**2)).sum() / 2)
 
 
 def _inversions(values: Ints, mass: Floats) -> float:
-    """Pairs of places whose first value is the greater one, by merging halves that double."""
+    """Weighted number of inversions (pairs with the greater value first), by merge sort."""
     n, top = len(values), int(values.max()) + 1
     places, total, half = np.arange(n), 0.0, 1
     while half < n:
@@ -160,7 +160,7 @@ def _inversions(values: Ints, mass: Floats) -> float:
 def _kendall_effect(
     i: Ints, j: Ints, mass: Floats, score: float, apart_a: float, apart_b: float
 ) -> Floats:
-    """What each row adds to τ-b beyond its mean."""
+    """The influence of each row on τ-b."""
     n = len(i)
     ordered = np.empty(n)
     # A few rows at a time: the signs of all n² pairs would not fit in memory.

@@ -1,4 +1,4 @@
-"""Threshold: from which score on a judge's verdict should be positive."""
+"""Threshold: the score from which a judge's verdict should be positive."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -28,13 +28,13 @@ TINY = 1e-12
 class Threshold:
     """Scores of at least ``value`` are positive.
 
-    ``in_sample`` is the criterion on the rows it was chosen on, and so too
-    good; ``cross_validated`` that of verdicts on rows that had no say in the
-    choice, all folds together, with its ``interval``. All are None, and
-    ``reason`` says why, where there is nothing to choose: ``no_positives``,
-    ``no_negatives``, ``no_variation`` of the scores. The last two are None,
-    with ``too_few``, for fewer rows or clusters than folds, or folds that leave
-    nothing to choose.
+    ``in_sample`` is the criterion on the rows used to choose the threshold, and so
+    optimistic; ``cross_validated`` is computed from verdicts on held-out rows, all
+    folds together, with its ``interval``. All are None, and ``reason`` says why, if
+    no threshold can be chosen: ``no_positives``, ``no_negatives``, ``no_variation``
+    of the scores. Only the last two are None, with reason ``too_few``, if there are
+    fewer rows or clusters than folds, or if no threshold can be chosen without some
+    fold.
     """
 
     value: float | None
@@ -60,19 +60,19 @@ def best_threshold(
     resamples: int = 2000,
     level: float = 0.95,
 ) -> Threshold:
-    """The threshold that maximises a criterion, and what it is worth on other rows.
+    """The threshold that maximises a criterion, with a cross-validated estimate of it.
 
     | criterion | |
     |---|---|
     | ``f1`` | 2 TP / (2 TP + FP + FN) |
     | ``youden`` | sensitivity + specificity - 1 |
-    | ``accuracy`` | share of right verdicts |
-    | ``kappa`` | Cohen's, with people |
+    | ``accuracy`` | share of correct verdicts |
+    | ``kappa`` | Cohen's kappa with people |
 
-    Thresholds lie half-way between neighbouring scores, or at the lowest; of
-    equally good ones the lowest is taken. Clusters stay whole in the folds and
-    in the bootstrap, which does not choose again: the interval is for the
-    criterion of such thresholds on other rows.
+    Candidate thresholds lie half-way between neighbouring scores, or at the lowest
+    score; of equally good ones the lowest is taken. Clusters are kept whole in the
+    folds and in the bootstrap. The bootstrap does not choose thresholds again: the
+    interval is for the criterion of these thresholds on other rows.
 
     Args:
         scores: Shape (n,), finite; higher means more likely positive.
@@ -80,9 +80,9 @@ def best_threshold(
         criterion: What to maximise.
         folds: At least 2.
         seed: Of the folds and of the bootstrap.
-        weights: Shape (n,). One over the probability of being drawn, up to a factor.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
         clusters: Shape (n,). Rows with the same value are not independent.
-        resamples: Draws of the bootstrap.
+        resamples: Number of resamples.
         level: Share of intervals that should hold the true value, in (0, 1).
 
     Raises:
@@ -128,9 +128,9 @@ def best_threshold(
 
 
 def criterion_of(shares: Floats, criterion: Criterion) -> Floats:
-    """The criterion from the shares of true negatives, false positives, misses and hits.
+    """The criterion from the shares of TN, FP, FN and TP (true negatives, …), in this order.
 
-    Shape (B, 4) in, shape (B,) out. 0 where it divides 0 by 0.
+    Shape (B, 4) in, shape (B,) out; 0 where it would be 0 / 0.
     """
     passed, false, missed, hit = np.moveaxis(np.asarray(shares, dtype=np.float64), -1, 0)
     positives, negatives, said = hit + missed, passed + false, hit + false
@@ -154,6 +154,7 @@ def _choose(
     values: Floats, true: NDArray[np.bool_], mass: Floats, criterion: Criterion
 ) -> tuple[float, float]:
     distinct, place = np.unique(values, return_inverse=True)
+    # Cumulative sums from the top: the counts above every candidate threshold in one pass.
     hits = sums_by(place, mass * true)[::-1].cumsum()[::-1]
     said = sums_by(place, mass)[::-1].cumsum()[::-1]
     n, positives = float(mass.sum()), float(mass @ true)
@@ -174,7 +175,7 @@ def _verdicts_of_others(
     folds: int,
     seed: int,
 ) -> Ints | None:
-    """A verdict on each row, by a threshold chosen without its fold; None where that cannot be."""
+    """A verdict on each row, by a threshold chosen without its fold; None if that is impossible."""
     units = np.unique(codes, return_inverse=True)[1]
     size = int(units.max()) + 1
     if size < folds:

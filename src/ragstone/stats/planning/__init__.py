@@ -1,10 +1,10 @@
-"""Planning: how much to run or label. Imported file by file.
+"""Planning: sample sizes for runs and labels. Imported file by file.
 
 sample_size    rows for a rate or a mean of a given precision
-power          pairs for a difference, and the difference that pairs can show
-equivalence    the margin within which pairs show that two are alike
-labels_needed  labels beside a judge, on average or with assurance
-rate_widths    how wide a corrected rate's interval comes out
-needed_n       rows that would decide an open test
-sampling       draws whose chances are known
+power          pairs to detect a difference, and the difference that pairs can detect
+equivalence    the smallest margin at which pairs can show equivalence
+labels_needed  labels to correct a judge, on average or with assurance
+rate_widths    the width of a corrected rate's interval
+needed_n       rows at which an undecided test would be decided
+sampling       random sampling with known inclusion probabilities
 """

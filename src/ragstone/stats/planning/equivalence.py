@@ -1,4 +1,4 @@
-"""Equivalence: what margin so many pairs can show, if two systems are truly alike."""
+"""Equivalence: the margin that a number of pairs can show if two systems are truly equal."""
 
 from math import sqrt
 
@@ -9,21 +9,21 @@ from ragstone.stats.student import t_quantile
 def equivalence_margin(
     deviation: float, pairs: int, *, power: float = 0.8, level: float = 0.95, unseen: float = 0.0
 ) -> float:
-    """The least margin within which two one-sided t tests place a true difference of 0.
+    """The smallest margin at which two one-sided t tests show equivalence if the difference is 0.
 
         (t(level, n - 1) + t((1 + power) / 2, n - 1)) · sqrt(deviation² / n + (unseen / n)²)
 
-    For clusters of pairs ``pairs`` counts clusters, and ``deviation`` is what one brings to the
-    mean (``Pilot.cluster_deviation``).
+    For clustered pairs, ``pairs`` is the number of clusters, and ``deviation`` is the standard
+    deviation per cluster (``Pilot.cluster_deviation``).
 
     Args:
         deviation: Standard deviation of the differences, 0 or more, in the unit of the scores.
         pairs: At least 2.
-        power: How often it is to be shown, in (0, 1).
-        level: 1 - the level of each one-sided test, in (.5, 1): of one of a family of k by Holm
-            1 - .05 / k.
-        unseen: The width of the scores' range, of which ``paired_difference`` takes one cluster
-            more into its variance; 0 for scores without a range.
+        power: Wanted probability of showing equivalence, in (0, 1).
+        level: 1 minus the significance level of each one-sided test, in (.5, 1); in a family of k
+            tests adjusted by Holm, 1 - .05 / k.
+        unseen: The width of the scores' range, for the additional cluster in the variance of
+            ``paired_difference``; 0 for unbounded scores.
 
     Raises:
         InputError: An argument is out of its range.

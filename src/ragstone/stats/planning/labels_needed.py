@@ -1,4 +1,4 @@
-"""Labels needed: how many rows people must label where a judge has read them all."""
+"""Labels needed: how many rows people must label if a judge has judged all of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,16 +33,15 @@ Method = Literal["poststratified", "ppi_plus_plus", "labels_only"]
 
 @dataclass(frozen=True, slots=True)
 class LabelsNeeded:
-    """How many labels reach a half-width, with the judge and without.
+    """The number of labels for a wanted half-width, with the judge and without.
 
     Attributes:
-        labels: The fewest with the judge; None where all judged rows would not do.
-        labels_only: The fewest rows without it, each labelled.
-        half_width: Of the corrected interval with ``labels``; with all judged
-            rows where these would not do. The average one, or, of an assurance, the one that
-            such a share of draws keeps.
-        method: By which the judge is corrected with ``labels``; ``labels_only`` for a judge
-            that saves none.
+        labels: The fewest with the judge; None if labelling all judged rows is not enough.
+        labels_only: The fewest labels without the judge.
+        half_width: Of the corrected interval with ``labels``; if these are None, with all judged
+            rows labelled. The expected one, or, with an assurance, its quantile over draws.
+        method: The method of correction with ``labels``; ``labels_only`` if the judge saves no
+            labels.
     """
 
     labels: int | None
@@ -60,30 +59,30 @@ def labels_for_rate(
     assurance: float | None = None,
     seed: int = 0,
 ) -> LabelsNeeded:
-    """The fewest labels for a corrected rate of a wanted half-width.
+    """The fewest labels for a corrected rate with a wanted half-width.
 
-    By the method that ``calibrate`` would choose at as many labels. Without ``assurance`` the
-    interval has the width at expected counts, so that about half of all draws are wider. With it
-    the quantile of the width over simulated draws, ``half_widths``.
+    With the method that ``calibrate`` would choose for that number of labels. Without
+    ``assurance`` it is the width at expected counts, so about half of all samples give a wider
+    interval. With it, it is the quantile of the width over simulated samples, ``half_widths``.
 
     Args:
-        judged: What is known of judge and rows.
+        judged: The judge's scores and their agreement with people.
         half_width: Wanted, in (0, .5).
-        design: Of the draw.
+        design: The sampling design.
         level: Of the interval, in (0, 1).
-        assurance: Share of draws whose interval is to be no wider, in (0, 1); None for the
+        assurance: Wanted probability that the interval is no wider, in (0, 1); None for the
             expected width.
-        seed: Of the simulated draws.
+        seed: Of the simulation.
 
     Raises:
         InputError: An argument is out of its range.
 
     Source: Kelley & Rausch (2006), "Sample size planning for the standardized mean difference:
-    accuracy in parameter estimation via narrow confidence intervals", for assurance; the draws are
-    those of ``half_widths``.
+    accuracy in parameter estimation via narrow confidence intervals", for assurance; the simulation
+    is that of ``half_widths``.
     """
     if not 0 < half_width < 0.5:
-        raise InputError(f"The half-width of a rate lies in (0, .5), got {half_width}.")
+        raise InputError(f"The half-width of a rate must lie in (0, .5), got {half_width}.")
     _check_assurance(assurance)
     rows, method = int(judged.judged), partial(_by, judged, design)
     average = _fewest(
@@ -119,32 +118,34 @@ def mean_half_width(
     pilot: float | None = None,
     kurtosis: float = NORMAL,
 ) -> float:
-    """Half the width of a prediction-powered mean's interval.
+    """Half-width of the interval of a prediction-powered mean.
 
         t · deviation · sqrt(D · ((1 - r²) · F / labels + r² / judged))
 
-    with t of as many degrees of freedom as labelled rows or clusters have, D the design's effect,
-    and the variance that the best weight on the judge leaves. F is 1 on average. That found in a
-    draw varies: of normal scores as chi² over its degrees of freedom, and where the deviation
-    itself is that of a pilot, as F. So for an assurance F is the quantile of this distribution:
-    the half-width is kept in that share of draws. Scores of other kurtosis k than the normal's 3
-    have
+    t has the degrees of freedom of the labelled rows or clusters, D is the design effect, r the
+    correlation, and the variance is that left by the best weight on the judge. F is the ratio of
+    the estimated to the true variance, 1 on average. For normal scores it is distributed as chi²
+    over its degrees of freedom, or as F if the deviation itself is estimated from a pilot. With
+    an assurance, F is that quantile of the distribution, so the half-width is met with that
+    probability. For scores with kurtosis k the degrees of freedom are
 
         2 n / (k - (n - 3) / (n - 1))
 
-    degrees of freedom, n - 1 of the normal. A pilot of m labels has one less, for the weight on
-    the judge is fitted in it, and what that leaves is counted as (m - 1) / (m - 2) times as much.
+    which is n - 1 for the normal's 3. A pilot of m labels has one fewer, because the weight on the
+    judge is fitted to it too, and its residual variance is multiplied by (m - 1) / (m - 2).
 
     Args:
         deviation: Standard deviation of people's scores, above 0.
         correlation: Of the judge's scores with people's, in [-1, 1].
-        labels: Labelled at random among the judged, at least 2.
-        judged: At least ``labels``.
-        design: Of the draw.
+        labels: Number of labels, drawn at random from the judged rows, at least 2.
+        judged: Number of judged rows, at least ``labels``.
+        design: The sampling design.
         level: Of the interval, in (0, 1).
-        assurance: Share of draws, in (0, 1); None for the average.
-        pilot: Independent labels that the deviation rests on; None where it is known.
-        kurtosis: Of what people's scores leave open beside the judge's, at least 1.
+        assurance: Wanted probability that the interval is no wider, in (0, 1); None for the
+            average width.
+        pilot: Number of independent labels that the deviation is estimated from; None if it is
+            known.
+        kurtosis: Of the residuals of people's scores given the judge's, at least 1.
 
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference", for
     the variance; Beal (1989), "Sample size determination for confidence intervals on the population
@@ -176,19 +177,18 @@ def labels_for_mean(
     pilot: float | None = None,
     kurtosis: float = NORMAL,
 ) -> LabelsNeeded:
-    """The fewest labels for a corrected mean of a wanted half-width, by ``mean_half_width``.
+    """The fewest labels for a corrected mean with a wanted half-width, by ``mean_half_width``.
 
     Args:
         deviation: Standard deviation of people's scores, above 0.
         correlation: Of the judge's scores with people's, in [-1, 1].
         half_width: Wanted, above 0.
-        judged: Rows the judge has read, at least 2.
-        design: Of the draw.
+        judged: Number of judged rows, at least 2.
+        design: The sampling design.
         level: Of the interval, in (0, 1).
-        assurance: Share of draws whose interval is to be no wider, in (0, 1); None for the
-            average width.
-        pilot: Independent labels that the deviation rests on; None where it is known.
-        kurtosis: Of what people's scores leave open beside the judge's, at least 1.
+        assurance: As for ``mean_half_width``.
+        pilot: As for ``mean_half_width``.
+        kurtosis: As for ``mean_half_width``.
 
     Raises:
         InputError: An argument is out of its range.
@@ -230,7 +230,10 @@ def _fewest(
     method: Callable[[int], Method],
     near: LabelsNeeded | None = None,
 ) -> LabelsNeeded:
-    """``near`` saves time: what is looked for is most often no less than half as many."""
+    """The fewest labels by search; ``near`` gives a starting point.
+
+    The result is usually at least half of ``near``; that is checked before it is relied on.
+    """
 
     def fewest(half: Callable[[int], float], about: int | None, most: int = MOST) -> int:
         first = min(2, most)
@@ -254,7 +257,7 @@ def _by(judged: JudgedRate, design: Design, labels: int) -> Method:
 
 
 def _variance_df(n: float, kurtosis: float) -> float:
-    """Degrees of freedom of a variance that is found in n independent values."""
+    """Degrees of freedom of a variance estimated from n independent values of this kurtosis."""
     if n <= 1:
         return 1.0
     return 2 * n / (max(1.0, kurtosis) - (n - 3) / (n - 1))
@@ -262,4 +265,4 @@ def _variance_df(n: float, kurtosis: float) -> float:
 
 def _check_assurance(assurance: float | None) -> None:
     if assurance is not None and not 0 < assurance < 1:
-        raise InputError(f"An assurance is a share of draws in (0, 1), got {assurance}.")
+        raise InputError(f"An assurance must be a probability in (0, 1), got {assurance}.")

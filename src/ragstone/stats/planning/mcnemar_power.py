@@ -1,4 +1,4 @@
-"""McNemar power: how many pairs of yes and no show a difference between two rates."""
+"""McNemar power: how many pairs are needed to detect a difference between two rates."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,29 +12,29 @@ from ragstone.stats.smallest import smallest
 from .power import paired_power, paired_sample_size
 
 LARGE = 2000
-"""Of more differing pairs the exact test is the normal one for all that matters here."""
+"""Above this many differing pairs the normal approximation is accurate enough."""
 
 TINY = 1e-9
 REACH = 5.0
-"""Standard deviations of the number of differing pairs that are summed over, on each side."""
+"""The sum runs over this many standard deviations of the number of differing pairs, each side."""
 
 STEPS = 40
 
 
 def mcnemar_power(difference: float, differing: float, pairs: int, *, level: float = 0.95) -> float:
-    """How likely McNemar's exact test over so many pairs finds a difference of two rates.
+    """Power of McNemar's exact test of the difference of two rates.
 
         sum over k of P(k pairs differ) · P(the test of k such pairs reaches 1 - level)
 
-    ``k`` is binomial with ``differing``; of these the first alone succeeds in a share of
-    (1 + difference / differing) / 2.
+    ``k`` is binomial with probability ``differing``; in such a pair the better system succeeds with
+    probability (1 + difference / differing) / 2.
 
     Args:
         difference: True difference of the rates; its sign does not matter.
-        differing: Share of the pairs on which one alone succeeds, in (0, 1], at least the
+        differing: Share of the pairs on which exactly one succeeds, in (0, 1], at least the
             difference.
         pairs: At least 1.
-        level: 1 - the level of the test, in (0, 1).
+        level: 1 minus the significance level, in (0, 1).
 
     Returns:
         In [0, 1].
@@ -48,8 +48,8 @@ def mcnemar_power(difference: float, differing: float, pairs: int, *, level: flo
     ahead = abs(difference)
     if not (0 < differing <= 1 and ahead <= differing and pairs >= 1 and 0 < level < 1):
         raise InputError(
-            f"McNemar's power needs a difference up to the share of pairs that differ, got "
-            f"{difference} and {differing}, of {pairs} pairs at {level}."
+            f"McNemar's power needs a difference of at most the share of pairs that differ, got "
+            f"{difference} and {differing}, for {pairs} pairs at level {level}."
         )
     if pairs * differing > LARGE:
         return paired_power(ahead, sqrt(differing - ahead**2) or TINY, pairs, level=level)
@@ -70,21 +70,21 @@ def mcnemar_power(difference: float, differing: float, pairs: int, *, level: flo
 def mcnemar_sample_size(
     difference: float, differing: float, *, power: float = 0.8, level: float = 0.95
 ) -> int:
-    """The fewest pairs with which McNemar's exact test finds a difference so often.
+    """The fewest pairs with which McNemar's exact test has the wanted power.
 
     Args:
-        difference: Of the rates, to be found; not 0.
-        differing: Share of the pairs on which one alone succeeds, at least the difference.
-        power: How often, in (0, 1).
-        level: 1 - the level of the test, in (0, 1).
+        difference: True difference of the rates, not 0.
+        differing: Share of the pairs on which exactly one succeeds, at least the difference.
+        power: Wanted, in (0, 1).
+        level: 1 minus the significance level, in (0, 1).
 
     Raises:
         InputError: An argument is out of its range.
     """
     if difference == 0 or not 0 < power < 1:
         raise InputError(
-            f"A difference other than 0 is found with a power inside (0, 1), got {difference} "
-            f"and {power}."
+            f"Needs a difference other than 0 and a power inside (0, 1), got {difference} and "
+            f"{power}."
         )
     deviation = sqrt(max(differing - difference**2, 0.0)) or TINY
     about = paired_sample_size(difference, deviation, power=power, level=level)
@@ -102,19 +102,20 @@ def mcnemar_detectable(
     level: float = 0.95,
     worth: Callable[[float], int] | None = None,
 ) -> float | None:
-    """The least difference of two rates that so many pairs find so often.
+    """The smallest difference of two rates that can be detected with the wanted power.
 
-    Where it lies above the share of pairs that differ, that share grows with it.
+    For differences above the share of pairs that differ, that share is raised to the difference.
 
     Args:
-        differing: Share of the pairs on which one alone succeeds.
+        differing: Share of the pairs on which exactly one succeeds.
         pairs: At least 1.
-        power: How often, in (0, 1).
-        level: 1 - the level of the test, in (0, 1).
-        worth: How many pairs of a known share these are worth, for a difference; as they are.
+        power: Wanted, in (0, 1).
+        level: 1 minus the significance level, in (0, 1).
+        worth: The effective number of pairs for a difference, if ``differing`` is uncertain; None:
+            ``pairs``.
 
     Returns:
-        In (0, 1]; None where even a difference of 1 is not found so often.
+        In (0, 1]; None if even a difference of 1 is not detected with this power.
 
     Raises:
         InputError: An argument is out of its range.
@@ -136,19 +137,20 @@ def mcnemar_detectable(
 
 @lru_cache(maxsize=200_000)
 def _fewest(k: int, alpha: float) -> int | None:
-    """The fewest of k differing pairs on one side that reach alpha; None where not even all do."""
+    """The fewest of k differing pairs on one side that are significant; None if no number is."""
     if k == 0 or mcnemar_exact(k, 0) > alpha:
         return None
     return smallest(lambda more: mcnemar_exact(more, k - more) <= alpha, least=(k + 1) // 2, most=k)
 
 
 def _at_least(fewest: int, k: int, share: float) -> float:
-    """P(X >= fewest) of k trials."""
+    """P(X >= fewest) for X ~ Binomial(k, share)."""
     return 1.0 if fewest == 0 else beta_cdf(share, fewest, k - fewest + 1)
 
 
 def _binomial(k: int, n: int, share: float) -> float:
     if share == 1:
         return float(k == n)
+    # By logarithms: binomial coefficients overflow long before 2,000 pairs.
     ways = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
     return exp(ways + k * log(share) + (n - k) * log1p(-share))

@@ -1,4 +1,4 @@
-"""Needed n: how many rows would decide on which side of a bar the truth lies."""
+"""Needed n: how many rows it would take to show on which side of a bar the true value lies."""
 
 from math import ceil
 from statistics import NormalDist
@@ -9,22 +9,22 @@ ROUNDING = 1e-9
 
 
 def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
-    """Rows in all at which a one-sided test would reach its level, if the value stayed as it is.
+    """Total rows at which a one-sided test would be significant if the value stayed the same.
 
         n · (z(level) / z(p))²
 
-    The distance from the bar in standard errors grows with the square root of the rows. Exact
-    for Wilson's interval: no event in n rows against a bar of .01 gives 268, whatever n is. For
-    Student's t a row or so too many where rows are few, as its quantiles shrink with them.
+    The distance from the bar in standard errors grows with the square root of the number of rows.
+    Exact for Wilson's interval: 0 events in n rows against a bar of .01 give 268, whatever n is.
+    For Student's t it may be about one row too many for small n, as quantiles decrease with n.
 
     Args:
-        n: Rows there are, above 0.
-        p: One-sided p of the side on which the value lies, as ``one_sided_p`` gives it.
-        level: Of the test, in (0, .5).
+        n: Present number of rows, above 0.
+        p: One-sided p-value for the side on which the value lies, see ``one_sided_p``.
+        level: Significance level, in (0, .5).
 
     Returns:
-        At least 1; None for a value that is not past the bar (p of .5 or more), for which
-        no number of rows decides.
+        At least 1; None if the value is not beyond the bar (p of .5 or more), so that no number
+        of rows is enough.
 
     Raises:
         InputError: An argument is out of its range.

@@ -1,4 +1,4 @@
-"""Pilot doubt: how many more rows keep a power on average, where a pilot tells the variance."""
+"""Pilot doubt: larger sample sizes to allow for the uncertainty of a pilot's variance."""
 
 from math import sqrt
 from statistics import NormalDist
@@ -13,22 +13,22 @@ from ragstone.stats.interval import upper_quantile
 Floats = NDArray[np.float64]
 
 NODES = tuple((at + 0.5) / 20 for at in range(20))
-"""Quantiles at which a variance that is not known for sure is looked at."""
+"""Probabilities of the quantiles that represent an uncertain variance."""
 
 STEPS = 60
 ROUNDING = 1e-9
 
 
 def doubt_of_deviation(clusters: int) -> Floats:
-    """The true variance over that of a pilot of so many normal values, at ``NODES``.
+    """The ratio of the true variance to that of a pilot of normal values, at ``NODES``.
 
-        (clusters - 1) / chi²,   chi² by Wilson and Hilferty
+        (clusters - 1) / chi²,   chi² by Wilson and Hilferty's approximation
 
     Raises:
-        InputError: Fewer than two.
+        InputError: Fewer than two clusters.
     """
     if clusters < 2:
-        raise InputError(f"A variance needs two values, got {clusters}.")
+        raise InputError(f"A variance needs at least two values, got {clusters}.")
     df = clusters - 1
     z = np.array([NormalDist().inv_cdf(1 - node) for node in NODES])
     cube = 1 - 2 / (9 * df) + z * sqrt(2 / (9 * df))
@@ -36,21 +36,21 @@ def doubt_of_deviation(clusters: int) -> Floats:
 
 
 def doubt_of_share(successes: int, rows: int, *, least: float = 0.0) -> Floats:
-    """The true share over that of a pilot, at ``NODES`` of its posterior by Jeffreys' prior.
+    """The ratio of the true share to a pilot's, at ``NODES`` of the posterior with Jeffreys' prior.
 
     Args:
         successes: Of the pilot, at least 1.
         rows: Of the pilot.
-        least: The true share is known not to lie below it, in [0, 1]. The posterior is that of
-            the shares above, and the pilot's share counts as this one where it lies below.
+        least: A known lower bound of the true share, in [0, 1]. The posterior is truncated there,
+            and a pilot's share below it is replaced by it.
 
     Raises:
-        InputError: No success, more than rows, or a least share out of its range.
+        InputError: No success, more successes than rows, or a bound out of its range.
     """
     if not (0 < successes <= rows and 0 <= least <= 1):
         raise InputError(
-            f"A share needs a success and a least one in [0, 1], got {successes} of {rows} and "
-            f"{least}."
+            f"A share needs at least one success and a lower bound in [0, 1], got {successes} of "
+            f"{rows} and {least}."
         )
     a, b = successes + 0.5, rows - successes + 0.5
     below = beta_cdf(least, a, b)
@@ -61,17 +61,17 @@ def doubt_of_share(successes: int, rows: int, *, least: float = 0.0) -> Floats:
 
 
 def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> float:
-    """How many times as many rows have the power on average over what the variance may be.
+    """The factor on the sample size that gives the power on average over the uncertain variance.
 
         mean over the ratios of Phi((z + z_power) · sqrt(factor / ratio) - z) = power
 
-    A plan by the pilot's own variance has it where that is the true one; but rows lost where
-    the variance is larger weigh more than those gained where it is smaller.
+    A plan by the pilot's variance has the wanted power only if that is the true variance; on
+    average it has less, because a larger variance costs more power than a smaller one gains.
 
     Args:
-        ratios: True variance over the pilot's, each as likely.
+        ratios: Ratios of the true to the pilot's variance, equally likely.
         power: Wanted, in (.5, 1).
-        level: 1 - the level of the two-sided test.
+        level: 1 minus the significance level of the two-sided test.
 
     Returns:
         At least 1.
@@ -82,7 +82,7 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
     Source: O'Hagan, Stevens & Campbell (2005), "Assurance in clinical trial design".
     """
     if not 0 < power < 1:
-        raise InputError(f"A power lies inside (0, 1), got {power}.")
+        raise InputError(f"A power must lie inside (0, 1), got {power}.")
     normal = NormalDist()
     z = normal.inv_cdf(upper_quantile(level))
     shift = z + normal.inv_cdf(power)
@@ -102,11 +102,11 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
 def mcnemar_inflation(
     difference: float, differing: float, ratios: Floats, *, power: float = 0.8, level: float = 0.95
 ) -> float:
-    """As ``inflation``, for McNemar's test of a difference among a share of differing pairs.
+    """As ``inflation``, for McNemar's test with an uncertain share of differing pairs.
 
         mean over the shares d of Phi((difference · sqrt(n) - z · sqrt(d)) / sqrt(d - difference²))
 
-    A share below the difference cannot be, and counts as the difference.
+    A share below the difference is impossible and is replaced by the difference.
 
     Source: Connor (1987), "Sample size for testing differences in proportions for the
     paired-sample design", for the power at a known share.

@@ -1,4 +1,4 @@
-"""Power of a paired comparison: how many pairs show a difference, and what so many can show."""
+"""Power of a paired comparison: pairs to detect a difference, and the detectable difference."""
 
 from functools import lru_cache
 from math import erf, lgamma, log, sqrt
@@ -14,25 +14,25 @@ from ragstone.stats.student import t_quantile
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
 SPAN = 10.0
-"""Standard deviations of chi on each side that the integral goes over."""
+"""The integral runs over this many standard deviations of chi on each side."""
 
 LARGE_DF = 100_000
 STEPS = 200
 
 
 def paired_power(difference: float, deviation: float, pairs: int, *, level: float = 0.95) -> float:
-    """How likely a two-sided t test over so many pairs finds a difference that is there.
+    """Power of the two-sided paired t test.
 
         P(|T| > t(level, n - 1)),  T noncentral t,  ncp = difference / deviation · sqrt(n)
 
-    For clusters of pairs: ``pairs`` counts clusters, and ``deviation`` is what one
-    brings to the mean (``Pilot.cluster_deviation``).
+    For clustered pairs, ``pairs`` is the number of clusters, and ``deviation`` is the
+    standard deviation per cluster (``Pilot.cluster_deviation``).
 
     Args:
         difference: True mean difference, in the unit of the scores.
         deviation: Standard deviation of the differences, above 0.
         pairs: At least 2.
-        level: 1 - the level of the test, in (0, 1).
+        level: 1 minus the significance level, in (0, 1).
 
     Returns:
         In (0, 1).
@@ -45,8 +45,8 @@ def paired_power(difference: float, deviation: float, pairs: int, *, level: floa
     """
     if not deviation > 0 or pairs < 2:
         raise InputError(
-            f"Power needs differences that vary and two pairs, got a deviation of {deviation} and "
-            f"{pairs} pairs."
+            "Power needs a deviation above 0 and at least two pairs, got a deviation of "
+            f"{deviation} and {pairs} pairs."
         )
     df = pairs - 1
     critical = t_quantile(upper_quantile(level), df)
@@ -57,14 +57,14 @@ def paired_power(difference: float, deviation: float, pairs: int, *, level: floa
 def paired_sample_size(
     difference: float, deviation: float, *, power: float = 0.8, level: float = 0.95
 ) -> int:
-    """The fewest pairs with which a two-sided t test finds a difference so often.
+    """The fewest pairs with which the two-sided paired t test has the wanted power.
 
     Args:
-        difference: To be found, in the unit of the scores, not 0; its sign does
-            not matter.
+        difference: True mean difference, in the unit of the scores, not 0; its
+            sign does not matter.
         deviation: Standard deviation of the differences, above 0.
-        power: How often, in (0, 1) and above 1 - ``level``.
-        level: 1 - the level of the test, in (0, 1).
+        power: Wanted, in (0, 1) and above 1 - ``level``.
+        level: 1 minus the significance level, in (0, 1).
 
     Raises:
         InputError: An argument is out of its range.
@@ -82,13 +82,13 @@ def paired_sample_size(
 def detectable_difference(
     deviation: float, pairs: int, *, power: float = 0.8, level: float = 0.95
 ) -> float:
-    """The least difference that a two-sided t test over so many pairs finds so often.
+    """The smallest difference that the two-sided paired t test detects with the wanted power.
 
     Args:
         deviation: Standard deviation of the differences, above 0.
         pairs: At least 2.
-        power: How often, in (0, 1) and above 1 - ``level``.
-        level: 1 - the level of the test, in (0, 1).
+        power: Wanted, in (0, 1) and above 1 - ``level``.
+        level: 1 minus the significance level, in (0, 1).
 
     Returns:
         Above 0, in the unit of ``deviation``.
@@ -115,13 +115,13 @@ def _check_power(power: float, level: float) -> None:
     upper_quantile(level)
     if not 1 - level < power < 1:
         raise InputError(
-            f"Power lies between the test's own level and 1, so inside ({1 - level:g}, 1), "
-            f"got {power}."
+            f"Power must lie between the test's significance level and 1, inside "
+            f"({1 - level:g}, 1), got {power}."
         )
 
 
 def _above(critical: float, df: int, shift: float) -> float:
-    """P(T > critical) for the noncentral t: the normal tail, averaged over chi."""
+    """P(T > critical) for the noncentral t: the normal tail probability, averaged over chi."""
     if df >= LARGE_DF:
         return NormalDist().cdf(shift - critical)
     scale, share = _chi(df)
@@ -131,7 +131,7 @@ def _above(critical: float, df: int, shift: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _chi(df: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values of sqrt(chi² / df), and how much each counts."""
+    """Quadrature nodes for sqrt(chi² / df), and their weights."""
     width = SPAN / sqrt(2 * df)
     low, high = max(0.0, 1 - width), 1 + width
     scale = low + (high - low) * (NODES + 1) / 2
@@ -140,4 +140,5 @@ def _chi(df: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         - df * scale**2 / 2
     )  # fmt: skip
     share = WEIGHTS * np.exp(log_density)
+    # Normalised: cancels the error of truncating the integral and of lgamma for large df.
     return scale, share / share.sum()

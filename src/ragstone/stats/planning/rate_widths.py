@@ -1,4 +1,4 @@
-"""Rate widths: how wide a corrected rate's interval comes out, on average and from draw to draw."""
+"""Rate widths: the width of a corrected rate's interval, expected and simulated."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,24 +18,24 @@ from ragstone.stats.student import quantile
 Floats = NDArray[np.float64]
 
 DRAWS = 4000
-"""So many give a share of .9 to within .01."""
+"""With this many simulated samples a probability of .9 is accurate to about .01."""
 
 JEFFREYS = 0.5
 MOST_COUNTED = 10**9
-"""Of more rows NumPy draws none without replacement, and it makes no difference."""
+"""NumPy's limit for sampling without replacement; beyond it, replacement makes no difference."""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedRate:
-    """What a judge said of rows, and how often people agree: all that a plan for a rate goes by.
+    """A judge's scores of rows, in cells, and people's rate in each cell: the input of a plan.
 
     Attributes:
-        scores: Shape (K,), ascending, in [0, 1]: the judge's, of the rows of each cell; their
-            mean where a cell has several.
-        counts: Shape (K,). Judged rows of each cell; need not be whole.
-        rates: Shape (K,). Share of each that people call true.
-        values: How many different scores the judge gives.
-        labels: Shape (K,). How many independent labels tell each rate; None where all are known.
+        scores: Shape (K,), ascending, in [0, 1]: the judge's score of each cell's rows; their mean
+            if a cell has several.
+        counts: Shape (K,). Judged rows in each cell; need not be whole.
+        rates: Shape (K,). Share of each cell's rows that people call true.
+        values: Number of distinct scores that the judge gives.
+        labels: Shape (K,). Number of independent labels behind each rate; None if all are known.
     """
 
     scores: Floats
@@ -54,20 +54,20 @@ class JudgedRate:
 
     @property
     def mean(self) -> float:
-        """Of the judge's scores."""
+        """The mean of the judge's scores."""
         return float(self.shares @ self.scores)
 
 
 def judged_rate(
     rate: float, sensitivity: float, specificity: float, *, judged: float
 ) -> JudgedRate:
-    """A judge that says yes or no.
+    """A judge with yes/no verdicts.
 
     Args:
-        rate: True, in [0, 1].
-        sensitivity: Share of the true that the judge calls true, in [0, 1].
-        specificity: Share of the false that it calls false, in [0, 1].
-        judged: Rows, above 0.
+        rate: The true rate, in [0, 1].
+        sensitivity: Share of the true rows that the judge calls true, in [0, 1].
+        specificity: Share of the false rows that it calls false, in [0, 1].
+        judged: Number of judged rows, at least 1.
 
     Raises:
         InputError: An argument is out of its range.
@@ -75,9 +75,9 @@ def judged_rate(
     given = {"rate": rate, "sensitivity": sensitivity, "specificity": specificity}
     wrong = [f"{name} {value}" for name, value in given.items() if not 0 <= value <= 1]
     if wrong:
-        raise InputError(f"A share lies in [0, 1], got {', '.join(wrong)}.")
+        raise InputError(f"A share must lie in [0, 1], got {', '.join(wrong)}.")
     if not judged >= 1:
-        raise InputError(f"Labels need judged rows, got {judged}.")
+        raise InputError(f"There must be at least one judged row, got {judged}.")
     yes = rate * sensitivity + (1 - rate) * (1 - specificity)
     shares = np.array([1 - yes, yes])
     true = np.array([rate * (1 - sensitivity), rate * sensitivity])
@@ -87,11 +87,11 @@ def judged_rate(
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How rows resemble each other, and how they are drawn.
+    """A sampling design.
 
     Attributes:
-        effect: How many of the rows tell as much as one independent row, at least 1.
-        rows_per_cluster: Above 1 where clusters are labelled whole, else 1.
+        effect: The design effect: rows per independent row, at least 1.
+        rows_per_cluster: Above 1 if whole clusters are labelled, otherwise 1.
     """
 
     effect: float = 1.0
@@ -100,7 +100,7 @@ class Design:
     def __post_init__(self) -> None:
         if not (self.effect >= 1 and self.rows_per_cluster >= 1):
             raise InputError(
-                "A design needs an effect and rows per cluster of at least 1, got "
+                "A design effect and rows per cluster must be at least 1, got "
                 f"{self.effect} and {self.rows_per_cluster}."
             )
 
@@ -109,11 +109,11 @@ class Design:
         return self.rows_per_cluster > 1
 
     def units(self, labels: float) -> float:
-        """Clusters that are labelled, or rows."""
+        """Number of labelled clusters, or rows."""
         return labels / self.rows_per_cluster
 
     def df(self, labels: float) -> float:
-        """Degrees of freedom of a variance over the units, at least 1."""
+        """Degrees of freedom of a variance between the units, at least 1."""
         return max(1.0, self.units(labels) - 1)
 
 
@@ -123,7 +123,7 @@ INDEPENDENT = Design()
 def correction_at(
     judged: JudgedRate, labels: float, design: Design = INDEPENDENT
 ) -> RateCorrection:
-    """How ``calibrate`` corrects the rate from so many labels: as ``favoured`` chooses."""
+    """The method that ``calibrate`` uses with this number of labels, as chosen by ``favoured``."""
     units = design.units(labels)
     return favoured_of(
         judged.mean, judged.values, units, clusters=units if design.clustered else None
@@ -133,12 +133,12 @@ def correction_at(
 def expected_half_width(
     judged: JudgedRate, labels: float, *, design: Design = INDEPENDENT, level: float = 0.95
 ) -> float:
-    """Half the width of the corrected rate's interval where all counts are those expected.
+    """Half-width of the corrected rate's interval if all counts equal their expected values.
 
     Args:
-        judged: What is known of judge and rows.
-        labels: Labelled at random among the judged, in (0, judged].
-        design: Rows that share clusters count by its effect.
+        judged: The judge's scores and their agreement with people.
+        labels: Number of labels, drawn at random from the judged rows, in (0, judged].
+        design: The sampling design.
         level: Of the interval, in (0, 1).
 
     Raises:
@@ -162,24 +162,24 @@ def half_widths(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Floats:
-    """Half the width of the corrected rate's interval in each of many draws of so many labels.
+    """Half-widths of the corrected rate's interval in simulated samples of labels.
 
-    Drawn are
+    Simulated are
 
-    - the rate of each cell, where labels of a pilot tell it: from its posterior, Beta(true + 1/2,
-      false + 1/2). Given rates are taken as they are;
-    - how many labelled rows fall in each cell: hypergeometric, for the cells' sizes are known;
-    - how many of these people call true: binomial;
-    - where clusters are labelled whole, rows count by the design effect, and the estimate of this
-      by chi² over the degrees of freedom.
+    - the rate of each cell, if it is estimated from a pilot: from its posterior, Beta(true + 1/2,
+      false + 1/2). Known rates are used as they are;
+    - the number of labelled rows in each cell: hypergeometric, as the cells' sizes are known;
+    - the number of these that people call true: binomial;
+    - if whole clusters are labelled: sample sizes are divided by the design effect, and the
+      estimate of that varies as chi² over its degrees of freedom.
 
     Args:
-        judged: What is known of judge and rows.
-        labels: Labelled at random among the judged, in (0, judged].
-        design: Rows that share clusters count by its effect.
+        judged: The judge's scores and their agreement with people.
+        labels: Number of labels, drawn at random from the judged rows, in (0, judged].
+        design: The sampling design.
         level: Of the intervals, in (0, 1).
         seed: The same seed gives the same draws.
-        draws: How many, at least 1.
+        draws: Number of simulated samples, at least 1.
 
     Returns:
         Shape (draws,).
@@ -188,7 +188,7 @@ def half_widths(
         InputError: An argument is out of its range.
 
     Source: Beal (1989), "Sample size determination for confidence intervals on the population mean
-    and on the difference between two population means", for a width that is random; Joseph,
+    and on the difference between two population means", for treating the width as random; Joseph,
     Wolfson & du Berger (1995), "Sample size calculations for binomial proportions via highest
     posterior density intervals", for rates from a prior; O'Hagan, Stevens & Campbell (2005),
     "Assurance in clinical trial design", for the posterior of a pilot as that prior.
@@ -217,7 +217,7 @@ def half_widths(
 def expected_half_width_alone(
     judged: JudgedRate, labels: float, *, design: Design = INDEPENDENT, level: float = 0.95
 ) -> float:
-    """As ``expected_half_width``, of labels without the judge, as many as one likes."""
+    """As ``expected_half_width``, without the judge; labels are not limited to the judged rows."""
     rate = np.array([judged.shares @ judged.rates])
     size = np.array([labels / design.effect])
     return float(_half_alone(rate, size, np.ones(1), labels, design, level)[0])
@@ -232,7 +232,7 @@ def half_widths_alone(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Floats:
-    """As ``half_widths``, of labels without the judge, as many as one likes."""
+    """As ``half_widths``, without the judge; labels are not limited to the judged rows."""
     rng = np.random.default_rng(seed)
     rows = max(1, round(labels / design.effect))
     found = rng.binomial(rows, np.minimum(1, _rates(judged, draws, rng) @ judged.shares)) / rows
@@ -241,7 +241,7 @@ def half_widths_alone(
 
 
 def _rates(judged: JudgedRate, draws: int, rng: np.random.Generator) -> Floats:
-    """What the rates of the cells may be, shape (draws, K)."""
+    """Simulated rates of the cells, shape (draws, K)."""
     shape = (draws, len(judged.rates))
     if judged.labels is None:
         return np.broadcast_to(judged.rates, shape)
@@ -250,7 +250,7 @@ def _rates(judged: JudgedRate, draws: int, rng: np.random.Generator) -> Floats:
 
 
 def _doubt(labels: float, design: Design, draws: int, rng: np.random.Generator) -> Floats:
-    """The variance that is found between the clusters over the true one."""
+    """The ratio of the estimated to the true variance between clusters, shape (draws,)."""
     if not design.clustered:
         return np.ones(draws)
     df = design.df(labels)
@@ -266,7 +266,7 @@ def _half_widths(
     design: Design,
     level: float,
 ) -> Floats:
-    """Of counts and positives in independent rows, shape (B, K), and ``_doubt``, shape (B,)."""
+    """Half-widths for counts and positives of shape (B, K) and ``_doubt`` of shape (B,)."""
     df = design.df(labels)
     everyone = judged.judged / design.effect
     if correction_at(judged, labels, design) == "ppi_plus_plus":
@@ -287,7 +287,7 @@ def _half_widths(
 def _effect(
     shares: Floats, rates: Floats, sizes: Floats, doubt: Floats, labels: float, design: Design
 ) -> Floats:
-    """``design_effect`` as it is found, of strata of so many independent rows, shape (B,)."""
+    """The estimated ``design_effect`` for strata with these effective sizes, shape (B,)."""
     if not design.clustered:
         return np.ones(len(doubt))
     there, clusters = sizes > 0, max(1.0, design.units(labels))
@@ -308,7 +308,7 @@ def _powered(
     labels: float,
     design: Design,
 ) -> tuple[Floats, Floats]:
-    """Value and size as ``prediction_powered`` has them of a rate, shape (B,)."""
+    """Value and effective size of a rate as in ``prediction_powered``, shape (B,) each."""
     scores, shares = judged.scores, judged.shares
     n, units, each = counts.sum(axis=-1), design.units(labels), design.rows_per_cluster
     rest = np.maximum(0, everyone - n)
@@ -354,7 +354,7 @@ def _wilson_half(rates: Floats, sizes: Floats, q: float) -> Floats:
 
 
 def _whole(counts: ArrayLike) -> NDArray[np.int64]:
-    """Whole numbers near these with the sum's nearest, 1 at least, by largest remainder."""
+    """Round to whole numbers that keep the rounded sum (at least 1), by largest remainder."""
     given = np.asarray(counts, dtype=np.float64)
     whole = np.floor(given).astype(np.int64)
     left = max(1, round(float(given.sum()))) - int(whole.sum())
@@ -364,4 +364,6 @@ def _whole(counts: ArrayLike) -> NDArray[np.int64]:
 
 def _check(judged: JudgedRate, labels: float) -> None:
     if not 0 < labels <= judged.judged * (1 + 1e-9):
-        raise InputError(f"Labels are some of the judged rows, got {labels} of {judged.judged:g}.")
+        raise InputError(
+            f"Labels must number at most the {judged.judged:g} judged rows, got {labels}."
+        )

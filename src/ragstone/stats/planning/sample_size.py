@@ -1,4 +1,4 @@
-"""Sample size: how many rows a rate or a mean needs for an interval of a given width."""
+"""Sample size: rows that a rate or a mean needs for an interval of a given width."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,16 +20,15 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """What a first sample says about how scores vary.
+    """The variation of scores in a first sample.
 
     Attributes:
         mean: Of all rows.
         deviation: Standard deviation of the rows, in their unit.
-        cluster_deviation: Standard deviation that one cluster brings to the
-            mean: the mean of K such clusters has a standard error of
-            ``cluster_deviation / sqrt(K)``.
-        rows: How many.
-        clusters: How many.
+        cluster_deviation: Standard deviation per cluster: the mean of K such
+            clusters has a standard error of ``cluster_deviation / sqrt(K)``.
+        rows: Number of rows.
+        clusters: Number of clusters.
         df: Degrees of freedom of ``cluster_deviation``.
     """
 
@@ -42,14 +41,14 @@ class Pilot:
 
     @property
     def rows_per_cluster(self) -> float:
-        """On average."""
+        """The average number of rows in a cluster."""
         return self.rows / self.clusters
 
     @property
     def design_effect(self) -> float | None:
-        """How many of these rows tell as much as one independent row; None if none varies.
+        """Rows per independent row; None if scores do not vary.
 
-        Below 1 where rows of a cluster differ more than rows of different ones.
+        Below 1 if rows of the same cluster differ more than rows of different clusters.
         """
         if self.deviation == 0:
             return None
@@ -58,9 +57,9 @@ class Pilot:
 
 @dataclass(frozen=True, slots=True)
 class SampleSize:
-    """How much is enough, and the half-width that it gives.
+    """A sample size and the half-width that it gives.
 
-    ``clusters`` is None where rows are independent of each other.
+    ``clusters`` is None if rows are independent.
     """
 
     rows: int
@@ -69,10 +68,10 @@ class SampleSize:
 
 
 def pilot(values: ArrayLike, clusters: ArrayLike) -> Pilot:
-    """How the scores of a first sample vary, between rows and between clusters.
+    """The variation of scores in a first sample, between rows and between clusters.
 
     Args:
-        values: Shape (n,), finite, one score a row, in any unit.
+        values: Shape (n,), finite, one score per row, in any unit.
         clusters: Shape (n,). Equal entries belong to one cluster.
 
     Raises:
@@ -100,13 +99,13 @@ def pilot(values: ArrayLike, clusters: ArrayLike) -> Pilot:
 
 
 def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> int:
-    """The fewest independent rows for which Wilson's interval is narrow enough.
+    """The fewest independent rows for which Wilson's interval has the wanted half-width.
 
         half = sqrt(w p (1 - p) + w² / 4) / (1 + w),  w = z² / n
 
-    solved for n: no step of search, and unlike Wald's formula right for rare
-    events, too. The half-width is half the interval's width, for the two sides
-    are not of one length.
+    is solved for n, without a search; unlike Wald's formula it is accurate for rare
+    events too. The half-width is half the interval's width, because the interval is
+    not symmetric.
 
     Args:
         rate: Expected, in [0, 1].
@@ -124,9 +123,9 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
 
 def _effective_rows(rate: float, half_width: float, level: float) -> float:
     if not 0 <= rate <= 1:
-        raise InputError(f"A rate lies in [0, 1], got {rate}.")
+        raise InputError(f"A rate must lie in [0, 1], got {rate}.")
     if not 0 < half_width < 0.5:
-        raise InputError(f"The half-width of a rate lies inside (0, 0.5), got {half_width}.")
+        raise InputError(f"The half-width of a rate must lie inside (0, 0.5), got {half_width}.")
     z = NormalDist().inv_cdf(upper_quantile(level))
     spread, square = rate * (1 - rate), half_width**2
     a, b = 0.25 - square, spread - 2 * square
@@ -135,7 +134,7 @@ def _effective_rows(rate: float, half_width: float, level: float) -> float:
 
 
 def rate_half_width(rate: float, rows: float, *, level: float = 0.95) -> float:
-    """Half the width of Wilson's interval for a rate over so many independent rows.
+    """Half-width of Wilson's interval for a rate of this many independent rows.
 
     Args:
         rate: In [0, 1].
@@ -146,7 +145,9 @@ def rate_half_width(rate: float, rows: float, *, level: float = 0.95) -> float:
         InputError: An argument is out of its range.
     """
     if not (0 <= rate <= 1 and rows > 0):
-        raise InputError(f"A rate lies in [0, 1] and needs rows, got {rate} and {rows}.")
+        raise InputError(
+            f"A rate must lie in [0, 1] and rows must be above 0, got {rate} and {rows}."
+        )
     low, high = wilson_ends(rate, rows, NormalDist().inv_cdf(upper_quantile(level)))
     return (high - low) / 2
 
@@ -160,30 +161,30 @@ def mean_sample_size(
     high: float | None = None,
     level: float = 0.95,
 ) -> SampleSize | None:
-    """How many clusters like the pilot's bring the interval of ``mean_interval`` to a width.
+    """Number of clusters like the pilot's for which ``mean_interval`` has the wanted half-width.
 
-    The pilot's mean, variance and design effect are taken as they are, so the
-    answer is as uncertain as they are. The interval is the one that
-    ``mean_interval`` would choose: Wilson's on the effective rows for a rate and
-    for scores in a range, t for others.
+    The pilot's mean, variance and design effect are used as if they were exact, so
+    the result is as uncertain as they are. The interval is the one that
+    ``mean_interval`` would choose: Wilson's on the effective sample size for a rate
+    and for bounded scores, t for others.
 
     Args:
         first: The pilot.
         half_width: Wanted, above 0, in the unit of the scores.
         rate: Whether every score is 0 or 1.
-        low: The least score there can be, None for no bound.
-        high: The greatest score there can be.
+        low: The least possible score, None for no bound.
+        high: The greatest possible score, None for no bound.
         level: Of the interval, in (0, 1).
 
     Returns:
-        The size; ``clusters`` is None where each has one row. None for a pilot
-        that does not vary and a range without ends, which say nothing.
+        The size; its ``clusters`` is None if every cluster has one row. None for
+        unbounded scores that do not vary in the pilot.
 
     Raises:
         InputError: An argument is out of its range.
     """
     if not half_width > 0:
-        raise InputError(f"A half-width is above 0, got {half_width}.")
+        raise InputError(f"A half-width must be above 0, got {half_width}.")
     upper = upper_quantile(level)
     single = first.rows == first.clusters
     if rate and single:
@@ -210,7 +211,7 @@ def _unbounded(first: Pilot, upper: float) -> Callable[[int], float]:
 
 
 def _bounded(first: Pilot, low: float, high: float, upper: float) -> Callable[[int], float]:
-    """As ``bounded_wilson`` would find it for so many clusters like the pilot's."""
+    """Half-width of ``bounded_wilson`` as a function of the number of clusters."""
     span = high - low
     mean = clamp((first.mean - low) / span, 0, 1)
     variance = (first.deviation / span) ** 2 * (first.rows - 1) / first.rows
@@ -232,10 +233,10 @@ def _bounded(first: Pilot, low: float, high: float, upper: float) -> Callable[[i
 
 
 def _df(first: Pilot, clusters: int) -> float:
-    """Of the variance of so many clusters."""
+    """Degrees of freedom of the variance of this many clusters."""
     return max(1.0, _kish(first, clusters) - 1)
 
 
 def _kish(first: Pilot, clusters: int) -> float:
-    """Kish's number of so many clusters, as unequal in size as the pilot's."""
+    """Kish's effective number of this many clusters, as unequal in size as the pilot's."""
     return (first.df + 1) * clusters / first.clusters

@@ -1,7 +1,7 @@
-"""Sampling: rows drawn by chance, each with a probability of being drawn that is known.
+"""Sampling: random samples with known inclusion probabilities.
 
-Whatever is drawn can be counted for the whole: a row that had a chance of π
-stands for 1 / π rows (Horvitz & Thompson, 1952).
+Each sampled row has the weight 1 / π, where π is its inclusion probability
+(Horvitz & Thompson, 1952).
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ Whole = NDArray[np.int64]
 Allocation = Literal["proportional", "equal", "neyman"]
 
 FEWEST = 2
-"""Rows of a stratum that must be drawn to know how it varies."""
+"""Rows of a stratum that must be drawn to estimate its variance."""
 
 NEGLIGIBLE = 1e-9
-"""A deviation so small beside the largest is none."""
+"""A deviation below this, relative to the largest, counts as 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class Drawn:
 
     Attributes:
         picked: Shape (n,). Indices of the rows, ascending.
-        probability: Shape (N,). How likely each row was to be in it, in (0, 1].
+        probability: Shape (N,). Inclusion probability of each row, in (0, 1].
     """
 
     picked: Whole
@@ -37,7 +37,7 @@ class Drawn:
 
 
 def draw_random(rows: int, size: int, rng: np.random.Generator) -> Drawn:
-    """Every row with the same chance, size / rows.
+    """A simple random sample: every row has the inclusion probability size / rows.
 
     Args:
         rows: N, at least ``size``.
@@ -45,7 +45,7 @@ def draw_random(rows: int, size: int, rng: np.random.Generator) -> Drawn:
         rng: Seeded by the caller.
 
     Raises:
-        InputError: More rows wanted than there are, or none.
+        InputError: The size is below 1 or above the number of rows.
     """
     _check_size(rows, size)
     picked = np.sort(rng.choice(rows, size, replace=False))
@@ -59,12 +59,12 @@ def allocate(
     *,
     deviations: ArrayLike | None = None,
 ) -> Whole:
-    """How many rows to draw from each stratum, as whole numbers that add up.
+    """The number of rows to draw from each stratum, with sum ``size``.
 
-    Shares are of N_h (proportional), of 1 (equal) or of N_h · S_h (neyman).
-    Every stratum gets two rows at least, so that it tells how it varies, or one
-    where two each are more than the sample, and never more than it has; what is
-    left goes by the shares, by largest remainder.
+    In proportion to N_h (proportional), 1 (equal) or N_h · S_h (neyman). Every
+    stratum gets at least two rows, so that its variance can be estimated (one, if the
+    sample is too small for two each), and at most all its rows. Fractions are
+    rounded by largest remainder.
 
     Args:
         sizes: Shape (H,). N_h, each at least 1.
@@ -73,7 +73,7 @@ def allocate(
         deviations: Shape (H,). S_h for neyman, at least 0, not all 0.
 
     Raises:
-        InputError: A size that cannot be, or neyman without deviations.
+        InputError: An impossible size, or neyman without deviations.
 
     Source: Cochran (1977), "Sampling Techniques", chapter 5; Neyman (1934).
     """
@@ -81,7 +81,7 @@ def allocate(
     _check_size(int(there.sum()), size)
     if size < len(there):
         raise InputError(
-            f"{len(there)} strata need a sample of {len(there)} at least, one each, got {size}."
+            f"{len(there)} strata need a sample of at least {len(there)}, one row each, got {size}."
         )
     wanted = _shares(there, how, deviations)
     least = np.minimum(there, FEWEST)
@@ -91,15 +91,15 @@ def allocate(
 
 
 def draw_stratified(strata: ArrayLike, sizes: ArrayLike, rng: np.random.Generator) -> Drawn:
-    """So many rows of each stratum, inside it each with the same chance.
+    """A stratified random sample: a simple random sample from each stratum.
 
     Args:
         strata: Shape (N,). The stratum of each row, from 0.
-        sizes: Shape (H,). Rows to draw of each, as ``allocate`` gives them.
+        sizes: Shape (H,). Rows to draw from each stratum, see ``allocate``.
         rng: Seeded by the caller.
 
     Raises:
-        InputError: More rows of a stratum than it has, or none.
+        InputError: A stratum is to give no row, or more rows than it has.
     """
     place, wanted = np.asarray(strata, dtype=np.int64), np.asarray(sizes, dtype=np.int64)
     there = np.bincount(place, minlength=len(wanted))
@@ -113,19 +113,19 @@ def draw_stratified(strata: ArrayLike, sizes: ArrayLike, rng: np.random.Generato
 
 
 def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
-    """Chances in proportion to weights, at most 1, that add up to the sample's size.
+    """Inclusion probabilities in proportion to weights, at most 1, with the sample size as sum.
 
         π_i = min(1, c · w_i),  sum of π_i = n
 
     Args:
-        weights: Shape (N,), finite, each above 0, so that every row has a chance.
+        weights: Shape (N,), finite and above 0, so that every row can be drawn.
         size: n, from 1 to N.
 
     Returns:
         Shape (N,), in (0, 1].
 
     Raises:
-        InputError: A weight that is not above 0, or a size that cannot be.
+        InputError: A weight that is not above 0, or an impossible size.
 
     Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey
     Sampling", section 3.6.1.
@@ -133,7 +133,8 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
     given = np.asarray(weights, dtype=np.float64)
     _check_size(len(given), size)
     if given.ndim != 1 or not np.isfinite(given).all() or not (given > 0).all():
-        raise InputError("Weights must be finite and above 0, one a row.")
+        raise InputError("Weights must be finite and above 0, one per row.")
+    # The heaviest rows are drawn with certainty: as many as exceed probability 1 among the rest.
     order = np.sort(given)[::-1]
     rest = np.cumsum(order[::-1])[::-1]
     certain = int(np.argmax((size - np.arange(len(order))) * order < rest))
@@ -143,17 +144,17 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
 
 
 def draw_systematic(probability: ArrayLike, rng: np.random.Generator) -> Drawn:
-    """Rows with unequal chances, exactly as many as these add up to.
+    """Systematic sampling: a sample of fixed size with unequal inclusion probabilities.
 
-    The chances are laid end to end on a line, in random order; one random start
-    in [0, 1) and every whole step from it pick the rows they fall into.
+    The probabilities are laid end to end on a line, in random order. A random start
+    in [0, 1) and all whole steps from it select the rows in whose segments they fall.
 
     Args:
         probability: Shape (N,), in (0, 1], with a whole sum of at least 1.
         rng: Seeded by the caller.
 
     Raises:
-        InputError: Chances out of their range, or a sum that is not whole.
+        InputError: Probabilities out of their range, or a sum that is not whole.
 
     Source: Madow (1949), "On the theory of systematic sampling, II"; in random
     order: Goodman & Kish (1950).
@@ -163,10 +164,11 @@ def draw_systematic(probability: ArrayLike, rng: np.random.Generator) -> Drawn:
     size = round(total)
     if not ((chance > 0) & (chance <= 1)).all() or size < 1 or abs(total - size) > 1e-6:
         raise InputError(
-            f"Chances must lie in (0, 1] and add up to a whole number of rows, got {total:g}."
+            f"Probabilities must lie in (0, 1] and sum to a whole number of rows, got {total:g}."
         )
     order = rng.permutation(len(chance))
     ends = np.cumsum(chance[order]) * (size / total)
+    # Rounding of the cumulative sum must not leave the last step beyond the last row.
     ends[-1] = size
     steps = rng.random() + np.arange(size)
     picked = order[np.searchsorted(ends, steps, side="right")]
@@ -188,7 +190,7 @@ def _shares(there: Whole, how: Allocation, deviations: ArrayLike | None) -> Floa
 
 
 def _between(shares: Floats, least: Floats, most: Floats, size: int) -> Floats:
-    """c · shares held between the two, with c such that they add up to the size."""
+    """c · shares clipped to [least, most], with c such that they sum to the size."""
 
     def held(factor: float) -> Floats:
         return np.asarray(np.clip(factor * shares, least, most))
@@ -209,7 +211,7 @@ def _between(shares: Floats, least: Floats, most: Floats, size: int) -> Floats:
 
 
 def _whole(shares: Floats, most: Whole) -> Whole:
-    """Whole numbers with the same sum, by largest remainder, none beyond what is there."""
+    """Round to whole numbers with the same sum by largest remainder, at most ``most``."""
     size = round(float(shares.sum()))
     found = np.floor(shares + 1e-9).astype(np.int64)
     remainder = np.where(found < most, shares - found, -1.0)
@@ -220,6 +222,6 @@ def _whole(shares: Floats, most: Whole) -> Whole:
 
 def _check_size(rows: int, size: int) -> None:
     if size < 1:
-        raise InputError(f"A sample needs a row at least, got {size}.")
+        raise InputError(f"A sample needs at least one row, got {size}.")
     if size > rows:
-        raise InputError(f"A sample of {size:,} is more than there is: {rows:,}.")
+        raise InputError(f"A sample of {size:,} rows is larger than the data: {rows:,} rows.")
