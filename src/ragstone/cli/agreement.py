@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import options
 from .column_names import column_names
 from .output import print_notes, print_page
 
@@ -50,7 +51,7 @@ def agreement(
                      "--json shows all."),
     ] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the intervals.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Measure how well the annotators in LABELS agree, label by label.
 

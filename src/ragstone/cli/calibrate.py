@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
+from . import options
 from .column_names import column_names
 from .output import print_json, print_notes, print_page, say
 from .rating_scales import RatingScales, scale_ends
-from .results import MetricsFrom, load_own, names_of
+from .results import load_own, names_of
 
 
 def calibrate(
@@ -21,14 +22,7 @@ def calibrate(
             "run's examples.",
         ),
     ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map",
-            metavar="FIELD=COLUMN",
-            help="Label file column that holds a label or the values of a metric; repeatable.",
-        ),
-    ] = None,
+    columns: options.LabelColumns = None,
     scales: RatingScales = None,
     metric: Annotated[
         list[str] | None,
@@ -38,11 +32,7 @@ def calibrate(
         list[str] | None, typer.Option(metavar="FIELD", help="Also correct within each value of "
                                        "this field; repeatable.")
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one "
-                     "the run was evaluated with."),
-    ] = None,
+    cluster: options.Cluster = None,
     method: Annotated[
         str,
         typer.Option(
@@ -107,8 +97,8 @@ def calibrate(
         typer.Option(metavar="FILE", help="Write each example's corrected scores to .csv, .jsonl "
                      "or .parquet."),
     ] = None,
-    metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Check the judge of RUN against human labels, and correct its numbers with them.
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from . import options
 from .output import print_page
-from .results import MetricsFrom, load_own, names_of
+from .results import load_own, names_of
 
 if TYPE_CHECKING:
     from ragstone.decisions.comparing.compared import Adjust
@@ -33,11 +34,7 @@ def compare(
         typer.Option(metavar="FIELD", help="Also compare within each value of this field; "
                      "repeatable."),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one "
-                     "the run was evaluated with."),
-    ] = None,
+    cluster: options.Cluster = None,
     margin: Annotated[
         float | None,
         typer.Option(metavar="X", help="Differences up to this size are too small to matter, in "
@@ -53,8 +50,8 @@ def compare(
         typer.Option("--force", help="Also compare metrics that the two runs judged or defined "
                      "differently."),
     ] = False,
-    metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Compare the systems of RUN, or RUN with RUN_B, question by question.
 

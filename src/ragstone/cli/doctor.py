@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated
 
-import typer
-
+from . import options
 from .output import print_page
 
 BASE = ("aiohttp", "numpy", "polars", "pydantic", "typer")
@@ -82,7 +80,7 @@ class Examination:
 
 
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: options.Json = False,
 ) -> None:
     """Show what is installed, which extras are missing, and whether runs can be written here."""
     from ragstone.report.page import Facts, Note, Page, section

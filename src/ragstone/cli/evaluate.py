@@ -1,29 +1,23 @@
 """``ragstone evaluate DATA``: judge it, score it, and keep everything in a run folder."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import model_options as models
+from . import options
 from .column_names import column_names
 from .output import print_notes, print_page
 from .progress import bar
-from .results import (
-    Bertscore,
-    CrossEncoder,
-    Embedder,
-    MetricsFrom,
-    Offline,
-    finish,
-    load_own,
-    requested,
-)
+from .results import finish, load_own, requested
 
 if TYPE_CHECKING:
     from ragstone.run import Live, Run
+    from ragstone.run.request import Request
 
 RUNS = Path("runs")
 
@@ -44,7 +38,7 @@ def evaluate(
         typer.Option(help="Suite of metrics; repeatable. Default, if there is no --metric "
                      "either: quick, every metric that the data and the judges allow."),
     ] = None,
-    metrics_from: MetricsFrom = None,
+    metrics_from: options.MetricsFrom = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(help="Judge: local, human, human:FILE, nli:NAME, openai:MODEL, "
@@ -92,10 +86,10 @@ def evaluate(
                      "answer, if they are not like \\[1] or \\[doc-7]; its first group is the "
                      "context's id or rank."),
     ] = None,
-    embedder: Embedder = None,
-    cross_encoder: CrossEncoder = None,
-    bertscore: Bertscore = "",
-    offline: Offline = False,
+    embedder: options.Embedder = None,
+    cross_encoder: options.CrossEncoder = None,
+    bertscore: options.Bertscore = "",
+    offline: options.Offline = False,
     plan: models.Plan = "isolated",
     prompts: models.Prompts = None,
     language: models.Language = None,
@@ -111,7 +105,7 @@ def evaluate(
     cache: models.Cache = None,
     no_cache: models.NoCache = False,
     debug: models.Debug = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Judge DATA, compute metrics, and save everything in a run folder.
 
@@ -122,57 +116,62 @@ def evaluate(
     are missing.
     """
     from ragstone.judges import MARKERS
-    from ragstone.run import evaluate as run_evaluation
+    from ragstone.run import Instructions, Limits
+    from ragstone.run.request import Request
 
     columns = column_names(map or ())
     own = load_own(metrics_from or ())
     metrics, suites, notes = requested(metric or (), suite or (), own, quick=True)
-    told = models.instructions(plan, prompts, language, rubrics)
-    limits = models.limits(
-        timeout=timeout,
-        concurrency=concurrency,
-        rpm=rpm,
-        tpm=tpm,
-        max_calls=max_calls,
-        budget=budget,
-        prices=prices,
-        cache=cache,
-        no_cache=no_cache,
+    request = Request(
+        data,
+        metrics=metrics,
+        suites=suites,
+        judge=tuple(judge or ()),
+        by=tuple(by or ()),
+        cluster=cluster,
+        out=out,
+        columns=columns,
+        qrels=qrels,
+        skip_bad=skip_bad,
+        limit=limit,
+        citations=citations or MARKERS,
+        embedder=embedder,
+        cross_encoder=cross_encoder,
+        bertscore=bertscore,
+        offline=offline,
+        instructions=Instructions(plan, prompts, language, rubrics),
+        limits=Limits(
+            timeout, concurrency, rpm, tpm, max_calls, budget, prices, cache, cached=not no_cache
+        ),
+        debug=_print_example if debug else None,
     )
-    request: dict[str, Any] = {
-        "metrics": metrics,
-        "suites": suites,
-        "judge": tuple(judge or ()),
-        "by": tuple(by or ()),
-        "cluster": cluster,
-        "columns": columns,
-        "qrels": qrels,
-        "skip_bad": skip_bad,
-        "limit": limit,
-        "citations": citations or MARKERS,
-        "embedder": embedder,
-        "cross_encoder": cross_encoder,
-        "bertscore": bertscore,
-        "offline": offline,
-        "instructions": told,
-        "limits": limits,
-    }
     if dry_run:
-        from ragstone.report.pages.forecast import forecast_page
-        from ragstone.run.forecast import forecast
+        _print_forecast(request, notes, json=json)
+    else:
+        finish(_run(request), notes, json=json)
 
-        expected = forecast(data, out=out, **request)
-        print_notes(notes)
-        print_page(forecast_page(expected), json=json)
-        return
 
-    def evaluated(folder: Path) -> "Run":
+def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> None:
+    from ragstone.report.pages.forecast import forecast_page
+    from ragstone.run.forecast import forecast_of
+
+    expected = forecast_of(request)
+    print_notes(notes)
+    print_page(forecast_page(expected), json=json)
+
+
+def _run(request: "Request") -> "Run":
+    """The run, in the folder that was named or in a free one."""
+    from ragstone.run.evaluate import evaluated
+
+    def run_in(folder: Path) -> "Run":
         with bar() as progress:
-            shown: dict[str, Any] = {"debug": _print_example} if debug else {"progress": progress}
-            return run_evaluation(data, out=folder, **request, **shown)
+            shown = None if request.debug else progress
+            return evaluated(replace(request, out=folder, progress=shown))
 
-    run = evaluated(out) if out is not None else _in_free_folder(evaluated, RUNS / run_name(data))
-    finish(run, notes, json=json)
+    if request.out is not None:
+        return run_in(Path(request.out))
+    return _in_free_folder(run_in, RUNS / run_name(request.data))
 
 
 def _print_example(block: "Live", example: str) -> None:

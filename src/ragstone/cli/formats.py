@@ -1,14 +1,11 @@
 """``ragstone formats``: what can be read, each with a two-line example."""
 
-from typing import Annotated
-
-import typer
-
+from . import options
 from .output import print_page
 
 
 def formats(
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: options.Json = False,
 ) -> None:
     """List the file formats and record layouts that can be read, each with an example."""
     from dataclasses import asdict

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from . import options
 from .column_names import column_names
 from .output import print_page
 from .rating_scales import RatingScales, scale_ends
-from .results import MetricsFrom, load_own, names_of
+from .results import load_own, names_of
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Names the file in which GitHub collects the summary of a build step."""
@@ -24,7 +25,7 @@ class On(StrEnum):
 
 
 def gate(
-    run: Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")],
+    run: options.RunFolder,
     require: Annotated[
         list[str] | None,
         typer.Option("--require", "-r", metavar="'METRIC >= BAR'", help="Requirement, such as "
@@ -78,18 +79,9 @@ def gate(
                      "their mean alone, with an interval that stays valid however often you "
                      "look."),
     ] = False,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option("--map", metavar="FIELD=COLUMN",
-                     help="Label file column that holds a label or the values of a metric; "
-                     "repeatable."),
-    ] = None,
+    columns: options.LabelColumns = None,
     scales: RatingScales = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one "
-                     "the run was evaluated with."),
-    ] = None,
+    cluster: options.Cluster = None,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")
     ] = None,
@@ -101,8 +93,8 @@ def gate(
         typer.Option(min=0, max=10, metavar="N", help="Number of worst examples to show per "
                      "requirement."),
     ] = 3,
-    metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Decide whether every system of RUN meets its requirements.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from . import options
 from .output import print_page
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def judges(
             metavar="[KIND]", help="Kind of judgement to explain: its guideline and its labels."
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: options.Json = False,
 ) -> None:
     """List the judges and the kinds of judgement they make, or explain one KIND."""
     print_page(_list() if kind is None else _of_kind(_kind_named(kind)), json=json)

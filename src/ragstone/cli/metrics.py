@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
+from . import options
 from .output import print_page
-from .results import MetricsFrom, load_own
+from .results import load_own
 
 
 def metrics(
@@ -13,8 +14,8 @@ def metrics(
         str | None, typer.Argument(help="Metric to explain; with --suite, a suite.")
     ] = None,
     suite: Annotated[bool, typer.Option("--suite", help="List suites instead of metrics.")] = False,
-    metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
 ) -> None:
     """List the metrics, or explain NAME: its formula, range, parameters and aliases."""
     from ragstone.report import catalogue

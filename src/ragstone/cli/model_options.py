@@ -1,12 +1,9 @@
 """Options for LLM judges: their instructions, limits on calls and cost, and the cache."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from ragstone.run import Instructions, Limits
 
 PANEL = "LLM judges"
 
@@ -123,40 +120,3 @@ Debug = Annotated[
         help="Print every reply, and each example with its verdicts as soon as it is judged.",
     ),
 ]
-
-
-def instructions(
-    plan: str, prompts: Path | None, language: str | None, rubrics: Path | None
-) -> "Instructions":
-    """What models are told."""
-    from ragstone.run import Instructions
-
-    return Instructions(plan, prompts, language, rubrics)
-
-
-def limits(
-    *,
-    timeout: float,
-    concurrency: int,
-    rpm: int | None,
-    tpm: int | None,
-    max_calls: int | None,
-    budget: float | None,
-    prices: Path | None,
-    cache: Path | None,
-    no_cache: bool,
-) -> "Limits":
-    """How fast models are asked, and what it may cost."""
-    from ragstone.run import Limits
-
-    return Limits(
-        timeout=timeout,
-        concurrency=concurrency,
-        rpm=rpm,
-        tpm=tpm,
-        max_calls=max_calls,
-        budget=budget,
-        prices=prices,
-        cache=cache,
-        cached=not no_cache,
-    )

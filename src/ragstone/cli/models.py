@@ -8,6 +8,7 @@ import typer
 
 from ragstone.argument import in_shell
 
+from . import options
 from .failures import BAD_INPUT
 from .output import print_json, print_page
 
@@ -64,7 +65,7 @@ def models(
         typer.Argument(help="builtin:minilm, org/name on the Hugging Face Hub, or onnx:org/name "
                        "for its ONNX file."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """List, download or verify the models in your cache, or clear cached embeddings.
 

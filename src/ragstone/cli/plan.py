@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import options
 from .column_names import column_names
 from .failures import guarded
 from .kinds import with_kinds
 from .output import print_page
 from .rating_scales import RatingScales, scale_ends
-from .results import MetricsFrom, load_own, names_of
+from .results import load_own, names_of
 
 if TYPE_CHECKING:
     from ragstone.decisions.scored import Scored
@@ -35,12 +36,6 @@ HalfWidth = Annotated[
     ),
 ]
 Level = Annotated[float, typer.Option(help="Confidence level of the interval.")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one the "
-                 "run was evaluated with."),
-]  # fmt: skip
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @plan.command()
@@ -50,7 +45,7 @@ def rate(
     value: Annotated[float, typer.Option("--value", help="Expected rate, from 0 to 1.")],
     half_width: HalfWidth,
     level: Level = 0.95,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Number of rows needed to estimate a rate, with one row per question.
 
@@ -74,10 +69,10 @@ def mean(
     system: Annotated[
         list[str] | None, typer.Option(help="System of the run; repeatable. Default: every system.")
     ] = None,
-    cluster: Cluster = None,
+    cluster: options.Cluster = None,
     level: Level = 0.95,
-    metrics_from: MetricsFrom = None,
-    json: Json = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
 ) -> None:
     """Number of questions needed to estimate a metric's mean, given its variance in RUN.
 
@@ -118,11 +113,11 @@ def paired(
                      "tests that `ragstone compare RUN` makes, over every metric and pair of "
                      "systems."),
     ] = False,
-    cluster: Cluster = None,
+    cluster: options.Cluster = None,
     level: Annotated[float, typer.Option(help="1 minus the significance level of all tests "
                                          "together.")] = 0.95,
-    metrics_from: MetricsFrom = None,
-    json: Json = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Number of questions needed to tell two systems apart, or the difference N can detect.
 
@@ -191,12 +186,7 @@ def labels(
     judged: Annotated[
         int | None, typer.Option(metavar="N", help="Number of rows the judge has judged.")
     ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option("--map", metavar="FIELD=COLUMN",
-                     help="Label file column that holds a label or the values of a metric; "
-                     "repeatable."),
-    ] = None,
+    columns: options.LabelColumns = None,
     scales: RatingScales = None,
     assurance: Annotated[
         float | None,
@@ -204,10 +194,10 @@ def labels(
                      "enough. Default: it is so on average, so about half of all samples give a "
                      "wider one."),
     ] = None,
-    cluster: Cluster = None,
+    cluster: options.Cluster = None,
     level: Level = 0.95,
-    metrics_from: MetricsFrom = None,
-    json: Json = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Number of answers people must label, with and without the judge's help.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,50 +11,6 @@ from .output import print_notes, print_page
 if TYPE_CHECKING:
     from ragstone.metrics import Metric
     from ragstone.run import Run
-
-
-MetricsFrom = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE",
-        help="Python file that defines metrics to add. It is executed, so load only code you "
-        "trust.",
-    ),
-]
-"""The option ``--metrics-from``, the same in every command; and so are those below."""
-
-Embedder = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Embedding model: builtin:minilm, a folder, org/name on the Hugging Face Hub, "
-        "openai:MODEL or http://HOST/v1#MODEL. Default: builtin:minilm, if a metric you name "
-        "needs embeddings.",
-    ),
-]
-
-CrossEncoder = Annotated[
-    str | None,
-    typer.Option(
-        "--cross-encoder",
-        metavar="NAME",
-        help="Cross-encoder that scores answer and reference together: a folder, or org/name on "
-        "the Hugging Face Hub.",
-    ),
-]
-
-Bertscore = Annotated[
-    str,
-    typer.Option(
-        metavar="SETTINGS",
-        help="BERTScore settings, separated by commas: layer=9, idf, rescale or rescale=FILE.",
-    ),
-]
-
-Offline = Annotated[
-    bool,
-    typer.Option("--offline", help="Download no model, and send no text to another machine."),
-]
 
 
 def load_own(files: Sequence[Path]) -> "list[Metric]":

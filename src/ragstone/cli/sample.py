@@ -8,8 +8,9 @@ import typer
 
 from ragstone.errors import InputError
 
+from . import options
 from .output import print_page
-from .results import MetricsFrom, load_own, names_of
+from .results import load_own, names_of
 
 
 class Way(StrEnum):
@@ -31,7 +32,7 @@ class AllocationOption(StrEnum):
 
 
 def sample(
-    run: Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")],
+    run: options.RunFolder,
     n: Annotated[
         int,
         typer.Option("--n", metavar="N", help="Number of examples to draw; with "
@@ -100,8 +101,8 @@ def sample(
         Path | None,
         typer.Option(metavar="FILE", help="Write the label sheet to .csv, .jsonl or .parquet."),
     ] = None,
-    metrics_from: MetricsFrom = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Draw examples of RUN for people to label, each with a known probability.
 

@@ -1,42 +1,33 @@
 """``ragstone score RUN``: new metrics on stored judgements."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from . import options
 from .progress import bar
-from .results import (
-    Bertscore,
-    CrossEncoder,
-    Embedder,
-    MetricsFrom,
-    Offline,
-    finish,
-    load_own,
-    requested,
-)
+from .results import finish, load_own, requested
 
 
 def score(
-    run: Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")],
+    run: options.RunFolder,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", help="Metric to compute; repeatable.")
     ] = None,
     suite: Annotated[
         list[str] | None, typer.Option(help="Suite of metrics; repeatable.")
     ] = None,
-    metrics_from: MetricsFrom = None,
+    metrics_from: options.MetricsFrom = None,
     by: Annotated[
         list[str] | None,
         typer.Option(metavar="FIELD", help="Also report results for each value of this field; "
                      "repeatable."),
     ] = None,
-    embedder: Embedder = None,
-    cross_encoder: CrossEncoder = None,
-    bertscore: Bertscore = "",
-    offline: Offline = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    embedder: options.Embedder = None,
+    cross_encoder: options.CrossEncoder = None,
+    bertscore: options.Bertscore = "",
+    offline: options.Offline = False,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Compute new metrics from the judgements stored in RUN, without judging again.
 

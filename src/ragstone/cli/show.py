@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from . import options
 from .output import print_page
 
 
@@ -23,7 +24,7 @@ def show(
         typer.Option("--with-prompts", help="With EXAMPLE: also show the prompts that models "
                      "received."),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Show the worst examples of each metric in RUN, or one EXAMPLE in full.
 

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
+from . import options
 from .output import print_notes, print_page
-from .results import MetricsFrom, load_own, names_of
+from .results import load_own, names_of
 
 
 def weights(
-    run: Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")],
+    run: options.RunFolder,
     preferences: Annotated[
         Path,
         typer.Option(metavar="FILE", help="Human preferences or ratings, .csv or .jsonl. "
@@ -32,16 +33,12 @@ def weights(
                                        "questions.")] = 5,
     seed: Annotated[int, typer.Option(help="Random seed of the folds.")] = 0,
     level: Annotated[float, typer.Option(help="Confidence level of the gain's interval.")] = 0.95,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: the one "
-                     "the run was evaluated with."),
-    ] = None,
-    metrics_from: MetricsFrom = None,
+    cluster: options.Cluster = None,
+    metrics_from: options.MetricsFrom = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write weights and results as JSON.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Fit the weights of a composite metric to human preferences or ratings.
 

@@ -77,7 +77,7 @@ def evaluate(data: Any, **arguments: Any) -> Run:
             something else; a named model that cannot be used.
         MissingDependency: A named model needs a package that is not installed.
     """
-    return _evaluated(Request(data, **arguments), Cancellation())
+    return evaluated(Request(data, **arguments))
 
 
 @with_arguments_of(Request)
@@ -89,7 +89,7 @@ async def aevaluate(data: Any, **arguments: Any) -> Run:
     cancellation = Cancellation()
     request = Request(data, **arguments)
     try:
-        return await asyncio.to_thread(_evaluated, request, cancellation)
+        return await asyncio.to_thread(evaluated, request, cancellation)
     except asyncio.CancelledError:
         await asyncio.to_thread(cancellation.cancel)
         raise
@@ -115,8 +115,8 @@ class Cancellation:
             self._asking.close()
 
 
-def _evaluated(request: Request, cancellation: Cancellation) -> Run:
-    """Find out whether the folder holds a run to be resumed, and carry the request out."""
+def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run:
+    """What ``evaluate`` does with its arguments: resume the run in the folder, or begin one."""
     prepared = prepare(request)
     temporary = request.out is None
     folder = Folder(Path(mkdtemp(prefix="ragstone-") if request.out is None else request.out))
@@ -138,7 +138,8 @@ def _evaluated(request: Request, cancellation: Cancellation) -> Run:
                     asking = closing.enter_context(
                         prepared.chat.asking(folder.path, request.limits, notes.append)
                     )
-                    cancellation.watch(asking)
+                    if cancellation is not None:
+                        cancellation.watch(asking)
                 _carry_out(request, prepared, folder, held, asking, notes)
             except DiskFull:
                 raise

@@ -112,7 +112,11 @@ def forecast(data: Any, **arguments: Any) -> Forecast:
     Raises:
         InputError: As ``evaluate``; also if no judge is a model.
     """
-    request = Request(data, **arguments)
+    return forecast_of(Request(data, **arguments))
+
+
+def forecast_of(request: Request) -> Forecast:
+    """What ``forecast`` does with its arguments."""
     prepared = prepare(request, to_ask=False)
     spec, chat = prepared.spec, prepared.chat
     survey = prepared.survey or Survey(0)

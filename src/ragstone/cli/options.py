@@ -1,0 +1,69 @@
+"""Options that several commands have, the same in each."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+RunFolder = Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")]
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD",
+        help="Field that groups dependent rows. Default: the one the run was evaluated with.",
+    ),
+]
+
+LabelColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="FIELD=COLUMN",
+        help="Label file column that holds a label or the values of a metric; repeatable.",
+    ),
+]
+
+MetricsFrom = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Python file that defines metrics to add. It is executed, so load only code you "
+        "trust.",
+    ),
+]
+
+Embedder = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Embedding model: builtin:minilm, a folder, org/name on the Hugging Face Hub, "
+        "openai:MODEL or http://HOST/v1#MODEL. Default: builtin:minilm, if a metric you name "
+        "needs embeddings.",
+    ),
+]
+
+CrossEncoder = Annotated[
+    str | None,
+    typer.Option(
+        "--cross-encoder",
+        metavar="NAME",
+        help="Cross-encoder that scores answer and reference together: a folder, or org/name on "
+        "the Hugging Face Hub.",
+    ),
+]
+
+Bertscore = Annotated[
+    str,
+    typer.Option(
+        metavar="SETTINGS",
+        help="BERTScore settings, separated by commas: layer=9, idf, rescale or rescale=FILE.",
+    ),
+]
+
+Offline = Annotated[
+    bool,
+    typer.Option("--offline", help="Download no model, and send no text to another machine."),
+]
