@@ -10,10 +10,13 @@ from ragstone.report.figures import (
     counted,
     ends,
     in_percent,
+    method_word,
+    most_frequent,
     number,
     p_word,
     percent,
     scale_of,
+    shortened,
     signed,
     why_no_value,
 )
@@ -108,3 +111,53 @@ def test_percent_only_where_all_suites_show_percent() -> None:
 
 def test_every_interval_method_has_a_word() -> None:
     assert set(METHODS) == set(get_args(Method))
+    assert all(method_word(method) == METHODS[method][0] for method in get_args(Method))
+    assert (method_word(None), method_word("a_later_one")) == ("", "a_later_one")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (None, "–"), ("", ""), ("a\n b\t c", "a b c"), ("1234567", "1234567"),
+        ("12345678", "123456…"), ("12345 789", "12345…"),
+    ],
+)  # fmt: skip
+def test_a_text_is_shortened_to_one_line(text: str | None, shown: str) -> None:
+    """Of seven letters, the last a sign that there were more."""
+    assert shortened(text, 7) == shown
+
+
+def test_the_two_most_frequent_reasons_are_told() -> None:
+    counts = {"a": 1, "c": 3, "b": 2}
+    assert most_frequent(counts) == "c; b and 1 more"
+    assert most_frequent({"a": 1, "b": 1}) == "a; b", "ties in their order"
+    assert most_frequent(counts, 1) == "c and 2 more"
+
+
+def test_a_thousand_has_no_decimals_and_less_has() -> None:
+    assert [number(one) for one in (999.4, 1000.0, -1000.4)] == ["999.400", "1,000", "-1,000"]
+    assert number(12.0, percent=True) == "1,200"
+    assert number(9.99, percent=True) == "999.0"
+
+
+def test_a_difference_that_rounds_to_nothing_has_no_sign() -> None:
+    shown = [signed(value) for value in (0.0004, 0.0005, -0.0004, 1234.0)]
+    assert shown == ["0.000", "+0.001", "0.000", "+1,234"]
+
+
+@pytest.mark.parametrize(("p", "shown"), [(0.001, "0.001"), (0.00099, "<0.001"), (0.0, "<0.001")])
+def test_a_small_p_is_told_to_be_smaller(p: float, shown: str) -> None:
+    assert p_word(p) == shown
+
+
+def test_a_group_of_nothing_has_no_examples(estimate: Make) -> None:
+    assert why_no_value(estimate("precision")) == "no examples"
+    assert why_no_value(estimate("precision", n_undefined=2)) == "undefined"
+
+
+def test_a_value_without_a_better_end_or_without_a_value_has_no_band(estimate: Make) -> None:
+    assert band(estimate("semantic_similarity"), ["embedding"]) == ""
+    neither = estimate("semantic_similarity", 0.9, better="0")
+    assert band(neither, ["embedding"]) == ""
+    assert band(estimate("precision", 0.9), ["embedding"]) == "", "no metric of the suite"
+    assert band(estimate("semantic_similarity", 0.9), ["no_such", "embedding"]) == "excellent"

@@ -19,6 +19,7 @@ from ragstone.report import (
     worst,
     worst_page,
 )
+from ragstone.report.export import write_table
 from ragstone.run import Run, evaluate
 
 ROWS: list[dict[str, Any]] = [
@@ -175,8 +176,34 @@ def test_undefined_and_missing_scores_are_empty_cells(run: Run) -> None:
 def test_nothing_else_can_be_exported(run: Run) -> None:
     with pytest.raises(UnknownName, match="judgement kind"):
         export_table(run, "judgements:suport")
-    with pytest.raises(UnknownName, match="part of a run"):
+    with pytest.raises(UnknownName, match="There are scores, estimates, judgements:KIND, examples"):
         export_table(run, "everything")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "new/folder/a.jsonl", "a.b.parquet"])
+def test_a_table_is_written_as_its_files_name_ends(run: Run, tmp_path: Path, name: str) -> None:
+    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
+        ".csv": pl.read_csv, ".jsonl": pl.read_ndjson, ".parquet": pl.read_parquet,
+    }  # fmt: skip
+    table = export_table(run)
+    write_table(table, tmp_path / name)
+    assert readers[Path(name).suffix](tmp_path / name)["metric"].equals(table["metric"])
+
+
+def test_a_table_is_written_in_no_other_format(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\.xlsx: a table is written as \.csv, \.jsonl"):
+        write_table(export_table(run), tmp_path / "new" / "a.xlsx")
+    assert not (tmp_path / "new").exists()
+    other: Any = "xlsx"
+    with pytest.raises(InputError, match="written as csv, jsonl, parquet"):
+        as_bytes(export_table(run), other)
+
+
+def test_what_nests_is_json_in_csv_and_nothing_stays_nothing() -> None:
+    table = pl.DataFrame({"a": [["é", "b"], None, []], "n": [1, 2, None]})
+    back = pl.read_csv(BytesIO(as_bytes(table, "csv")))
+    assert back["a"].to_list() == ['["é", "b"]', None, "[]"]
+    assert back["n"].to_list() == [1, 2, None]
 
 
 def test_a_page_is_read_back_from_the_folder(run: Run, text: Callable[..., str]) -> None:

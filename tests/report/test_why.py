@@ -80,6 +80,7 @@ def test_the_first_few_are_told_and_the_rest_counted() -> None:
         "claim absent: Claim 0.", "claim absent: Claim 1.", "and 3 more",
     ]  # fmt: skip
     assert len(why(found(claims=claims[:2]), "faithfulness", most=2)) == 2
+    assert why(found(claims=claims), "faithfulness")[2:] == ["claim absent: Claim 2.", "and 2 more"]
 
 
 def test_long_texts_are_cut_and_equal_lines_told_once() -> None:

@@ -89,6 +89,61 @@ def test_a_reason_in_words(text: str, said: str) -> None:
     assert in_shell(words(text)) == said
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "no_reply", "no_majority", "all_alike_without_a_range", "no_pair_differs", "no_direction",
+        "no_margin", "narrow_already", "nothing_is_estimated", "not_after_correction",
+        "test_is_stricter", "no_comparisons", "not_connected", "decided", "no_value", "no_interval",
+        "on_the_bar", "met", "not_met", "clears", "inside", "inside_though_all_labelled",
+    ],
+)  # fmt: skip
+def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
+    assert " " in words(code)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        (reason("beyond", side="below"), "lie below the bar"),
+        (reason("beyond_alone", side="above"), "above the bar taken alone"),
+        (reason("too_few_differ", n=1, noun="pair", least="0.05"), "1 pair differs"),
+        (reason("too_few_differ", n=3, noun="cluster", least="0.05"), "3 clusters differ"),
+        (reason("pairs_in_part", n=1234), "1,234 pairs rest on a part"),
+        (reason("same_inputs", pairs=0, differing=0), "no pair has both values"),
+        (reason("same_inputs", pairs=9, differing=0), "nothing to test"),
+        (reason("same_inputs", pairs=2000, differing=1000), "1,000 of 2,000 were judged"),
+        (reason("no_pair_has_both", undefined=3, missing=1200), "(3 undefined, 1,200 missing)"),
+        (reason("missing_could_turn_it", missing=1, possible=9, how="low:open"),
+         "1 of 9 scores are missing and could turn it: at the low end"),
+        (reason("missing_could_turn_it", missing=1, possible=9, how="no_end"), "no end of a range"),
+        (reason("too_many_missing", missing=1200, possible=9000, most=0.125),
+         "1,200 of 9,000 scores are missing, more than 12.5 %"),
+        (reason("no_value_anywhere", missing=0, undefined=2, why="no_claims"),
+         "undefined everywhere (no_claims)"),
+        (reason("no_value_anywhere", missing=1, undefined=2), "missing or undefined everywhere"),
+        (reason("no_value_anywhere", missing=1, undefined=0), "missing everywhere"),
+        (reason("several_models", models="m-1=1\nm-2=2000"),
+         "served by two models: m-1 (1 reply), m-2 (2,000 replies)"),
+        (reason("several_models", models="a=1\nb=2\nc=3\nd=4"),
+         "served by 4 models: a (1 reply), b (2 replies), c (3 replies) and 1 more"),
+        (reason("left_alone", seconds=7200), "for 2.0 hours"),
+        (reason("similarities_failed", n=1), "failed once"),
+        (reason("similarities_failed", n=1200), "failed 1,200 times"),
+        (reason("not_in_reply", said="missing", tries="all"), "however often it was asked"),
+        (reason("few_clusters", least=3, most=3, enough=10, cluster="doc"), "3 values of doc"),
+        (reason("few_clusters", least=1, most=1, enough=10, cluster="question_id"), "1 question "),
+        (reason("judge_more", labels=1200, judged=1000), "1,200 labels, of 1,000 judged"),
+    ],
+)  # fmt: skip
+def test_facts_stand_in_the_words(text: str, part: str) -> None:
+    assert part in in_shell(words(text))
+
+
+def test_what_was_put_once_is_not_told_to_have_been_asked_often() -> None:
+    assert "however often" not in words(reason("not_in_reply", said="missing"))
+
+
 def test_in_short_it_is_not_said_what_to_do() -> None:
     assert short_words(reason("filtered", of="m", said="hate")) == "m: hate"
     assert short_words(ASKS["quality"].not_judged) == "quality needs an LLM judge or people"

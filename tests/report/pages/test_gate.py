@@ -261,6 +261,8 @@ def test_the_small_print_explains_the_words_of_the_page(page: Callable[..., Page
     assert list(by_means) == ["holds", "broken", "p broken", "open", "means", "missing"]
     assert by_means["holds"].startswith("the whole 90 % interval clears the bar")
     assert "over 1 requirements and systems" in by_means["broken"]
+    clustered = small_print(page(decided(method="cluster_clopper_pearson"), decided(method="t")))
+    assert list(clustered)[-3:] == ["rates", "means", "missing"]
     exact = small_print(page(decided(method="clopper_pearson", counted="labels")))
     assert list(exact)[-3:] == ["rates", "missing", "n"]
     assert "299 rows or more" in exact["rates"], "log .05 / log .99 = 298.07"

@@ -180,3 +180,29 @@ def test_questions_are_taken_to_have_as_many_tokens_a_character_as_the_densest()
     known.learn(100, Usage(200, None))
     known.learn(100, Usage(None, None))
     assert known.careful(50) == Usage(201, AT_FIRST, written=201)
+
+
+def test_what_is_left_pays_for_a_call_of_just_as_much() -> None:
+    """Half a dollar is left: a call that may well cost that goes, one that costs more does not."""
+    just = Budget(usd=1.0, spent=0.5)
+    assert just.reserve(costs(0.8, 0.5)) == 0.5
+    careful = Budget(usd=1.0, spent=0.5)
+    assert careful.reserve(costs(0.5, 0.1)) == 0.5
+    more = Budget(usd=1.0, spent=0.5)
+    assert more.reserve(costs(0.8, 0.5001)) is None
+    assert more.reached is not None
+
+
+def test_a_limit_of_nothing_is_a_limit() -> None:
+    assert not Budget(max_calls=0).count()
+    assert Budget(usd=0.0).reserve(costs(0.1)) is None
+    assert Budget(usd=0.0).reserve(costs(0.0)) == 0.0
+
+
+def test_calls_are_limited_beside_money(run: Run) -> None:
+    budget = Budget(usd=1.0, max_calls=1)
+    assert budget.reserve(costs(0.1)) == 0.1
+    assert budget.reserve(costs(0.1)) is None
+    assert run(budget.wait(0, costs(0.1))) is None
+    assert budget.reached is not None
+    assert "max_calls=1" in budget.reached

@@ -1,17 +1,23 @@
 """A dry run sends nothing, needs no key and leaves what is kept as it is."""
 
+import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragstone
+from ragstone.examples import Example
+from ragstone.judges.llm.question import Item, Piece, Question
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.run import Limits
-from ragstone.run.forecast import forecast
+from ragstone.run.calls.prices import Price
+from ragstone.run.forecast import Forecast, TaskForecast, _Counting, _Known, forecast
 from ragstone.testing import ScriptedModel
 
 Model = Callable[..., ScriptedModel]
@@ -87,3 +93,62 @@ def test_reasoning_that_was_heard_in_the_run_is_expected_of_the_rest(
     assert found.notes == (
         f"scripted{effort}: 700 tokens of reasoning a call, as heard in 1 reply so far.",
     )
+
+
+class Words(Item):
+    verdict: str
+
+
+def counted(*texts: str, price: Price | None = None) -> Forecast:
+    """What is counted of questions with these instructions, each about one item."""
+
+    def asked(text: str) -> Question:
+        piece = Piece(
+            task="support", instructions=text, blocks=("x",), items={"p01": Words},
+            only=lambda _: piece, contexts="", vote=0,
+        )  # fmt: skip
+        return Question((piece,), "", example="e1")
+
+    model = ScriptedModel(lambda _: {}, name="m")
+    with closing(_Known(None, Limits(cached=False))) as known:
+        counting = _Counting({"m": price}, known)
+        counting.see([Example("e1", "q1", "a")])
+        for text in texts:
+            asyncio.run(counting.ask(model, asked(text)))
+    return Forecast(1, counting.tasks)
+
+
+def test_tokens_sent_are_four_characters_each_and_a_part_counts_whole() -> None:
+    """One more character is never less than a token in all, and four are one."""
+    sizes = [counted("x" * length).total.prompt for length in range(200, 209)]
+    steps = [after - before for before, after in pairwise(sizes)]
+    assert sorted(steps) == [0, 0, 0, 0, 0, 0, 1, 1]
+    bare = counted("x" * 200).total.prompt
+    assert counted("x" * 4200).total.prompt == bare + 1000
+
+
+def test_questions_that_are_put_twice_are_counted_once() -> None:
+    assert counted("a", "b", "a").total.calls == 2
+    assert counted("a", "b").total.prompt == 2 * counted("a").total.prompt
+
+
+def test_costs_of_questions_add_up() -> None:
+    """A dollar per million tokens, sent and back."""
+    priced = counted("a", "b", price=Price(1.0, 0.1, 1.0)).total
+    assert priced.usd == pytest.approx((priced.prompt + priced.completion) / 1e6)
+    assert counted("a").total.usd is None
+
+
+def test_all_tasks_together_cost_what_each_costs_if_that_is_known() -> None:
+    first, second = TaskForecast(2, 1, 30, 4, 3, 0.5), TaskForecast(1, 0, 10, 2, 0, 0.25)
+    both = Forecast(9, {("m", "claims"): first, ("n", "support"): second}, ("a note",))
+    assert both.total == TaskForecast(3, 1, 40, 6, 3, 0.75)
+    record = both.to_dict()
+    assert (record["examples"], record["total"]["calls"], record["notes"]) == (9, 3, ["a note"])
+    assert [(one["judge"], one["task"], one["usd"]) for one in record["tasks"]] == [
+        ("m", "claims", 0.5), ("n", "support", 0.25),
+    ]  # fmt: skip
+    unknown = Forecast(9, {("m", "claims"): first, ("n", "support"): TaskForecast(calls=1)})
+    assert unknown.total.usd is None
+    known_before = Forecast(9, {("m", "claims"): first, ("n", "support"): TaskForecast(known=4)})
+    assert known_before.total.usd == 0.5, "what is not asked costs nothing"

@@ -103,7 +103,7 @@ class Grid:
 
 def plain_line(line: Text) -> Text:
     """A line that is printed as it is, however long."""
-    line.no_wrap, line.overflow = True, "ignore"
+    line.overflow = "ignore"
     return line
 
 

@@ -1,0 +1,165 @@
+"""All that a run knows of one example, from tables made by hand."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ragstone.errors import UnknownName
+from ragstone.examples import Context, Example, Turn, to_frame
+from ragstone.judgements import KINDS
+from ragstone.report.dossier import dossier
+from ragstone.report.excerpt import Excerpt
+from ragstone.run import Entry
+
+Rows = Sequence[Mapping[str, Any]]
+
+PIER = Example(
+    "pier", "q1", "a", question="How long?", answer="It is 90 m. It is red.",
+    history=(Turn("user", "Hello."),), policy="be kind",
+    contexts=(Context("c1", "The pier is 90 m long.", 1), Context("c2", None, 2)),
+    reference=("90 m", "Ninety metres"), evidence=("It is 90 m long.",),
+    reference_contexts={"c1": 2}, slices={"topic": "sea"}, labels={"helpful": 1},
+    meta={"year": 1850},
+)  # fmt: skip
+MINE = Example("mine", "q2", "a", question="Why?", contexts=None)
+
+
+class Tables:
+    """A run of two examples; all rows are the pier's unless they say otherwise."""
+
+    def __init__(self, scores: Rows = (), **judged: Rows) -> None:
+        self.given = judged
+        self.read: list[str] = []
+        self.scored = [{"example_id": "pier", "status": "value", **one} for one in scores]
+
+    def examples(self) -> pl.DataFrame:
+        self.read.append("examples")
+        return to_frame([PIER, MINE])
+
+    def scores(self) -> pl.DataFrame:
+        self.read.append("scores")
+        names = ("example_id", "metric", "status", "label", "reason")
+        return pl.DataFrame(self.scored, schema={**dict.fromkeys(names, pl.String),
+                                                 "value": pl.Float64})  # fmt: skip
+
+    def judgements(self, kind: str, /) -> pl.DataFrame:
+        self.read.append(kind)
+        rows = [{"example_id": "pier", "subject": "s", "judge": "m", **one}
+                for one in self.given.get(kind, ())]  # fmt: skip
+        return pl.DataFrame(rows, schema={"example_id": pl.String, **KINDS[kind].schema()})
+
+    def calls(self, example: str, /) -> Sequence[Entry]:  # noqa: ARG002
+        return ()
+
+
+CLAIMS: Rows = ({"index": 0, "text": "It is 90 m."}, {"index": 1, "text": "It is red."})
+
+
+def record(**tables: Any) -> dict[str, Any]:
+    return dossier(Tables(**tables), "pier").to_dict()
+
+
+def test_an_example_stands_as_it_was_given() -> None:
+    found = record()
+    assert (found["id"], found["question_id"], found["system"]) == ("pier", "q1", "a")
+    assert found["history"] == [{"role": "user", "text": "Hello."}]
+    assert (found["policy"], found["reference"]) == ("be kind", ["90 m", "Ninety metres"])
+    assert found["reference_contexts"] == [{"id": "c1", "grade": 2}]
+    assert (found["slices"], found["labels"], found["meta"]) == (
+        {"topic": "sea"}, {"helpful": 1}, {"year": 1850},
+    )  # fmt: skip
+    assert [(one["id"], one["rank"], one["text"]) for one in found["contexts"]] == [
+        ("c1", 1, "The pier is 90 m long."), ("c2", 2, None),
+    ]  # fmt: skip
+
+
+def test_no_retrieval_is_not_an_empty_one() -> None:
+    found = dossier(Tables(), "mine").to_dict()
+    assert found["contexts"] is None
+    assert found["reference_contexts"] is None
+    assert (found["claims"], found["gold_evidence"], found["judgements"]) == ([], [], {})
+
+
+def test_a_claim_has_the_support_of_its_index_and_none_of_a_statement_or_evidence() -> None:
+    support = [
+        {"origin": "claim", "author": "m", "index": 1, "verdict": "absent"},
+        {"origin": "statement", "author": "m", "index": 0, "verdict": "contradicted"},
+        {"origin": "evidence", "author": "data", "index": 0, "verdict": "supported"},
+    ]
+    found = record(claims=CLAIMS, support=support)
+    verdicts = [one["support"] and one["support"]["verdict"] for one in found["claims"]]
+    assert verdicts == [None, "absent"]
+    assert [one["support"]["verdict"] for one in found["gold_evidence"]] == ["supported"]
+
+
+def test_a_claim_is_held_against_every_reference() -> None:
+    agreement = [
+        {"origin": "claim", "author": "m", "index": 0, "reference": at, "verdict": verdict}
+        for at, verdict in enumerate(("matches", "contradicts"))
+    ]
+    first, second = record(claims=CLAIMS, agreement=agreement)["claims"]
+    assert [one["verdict"] for one in first["agreement"]] == ["matches", "contradicts"]
+    assert second["agreement"] == []
+
+
+def test_a_context_has_what_was_said_of_its_rank() -> None:
+    relevance = [{"rank": 2, "relevant": False, "reason": "of gulls"}]
+    first, second = record(relevance=relevance)["contexts"]
+    assert first["relevance"] is None
+    assert (second["relevance"]["relevant"], second["relevance"]["reason"]) == (False, "of gulls")
+
+
+def test_what_is_the_same_in_all_rows_is_not_repeated_in_them() -> None:
+    (row,) = record(quality=[{"helpful": True}])["judgements"]["quality"]
+    assert not {"example_id", "subject"} & row.keys()
+    assert (row["helpful"], row["judge"]) == (True, "m")
+
+
+def test_other_kinds_stand_by_themselves_where_they_say_anything() -> None:
+    """What is told beside a unit is not told again."""
+    found = record(
+        quality=[{"helpful": True}], claims=CLAIMS, relevance=[{"rank": 1, "relevant": True}],
+        response=[{"response_type": "answer"}, {"response_type": "abstain", "example_id": "mine"}],
+    )  # fmt: skip
+    assert set(found["judgements"]) == {"quality", "response"}
+    assert [one["response_type"] for one in found["judgements"]["response"]] == ["answer"]
+
+
+def test_a_panel_speaks_for_its_members() -> None:
+    """Who is in no panel speaks for itself."""
+    said = [{"judge": judge, "helpful": judge != "a"} for judge in ("a", "b", "a,b", "local")]
+    rows = record(quality=said)["judgements"]["quality"]
+    assert [row["judge"] for row in rows] == ["a,b", "local"]
+
+
+def test_each_metric_says_how_it_came_out_for_this_example_alone() -> None:
+    scores: Rows = [
+        {"metric": "hit", "value": 0.0, "label": "wrong", "reason": "note"},
+        {"metric": "mrr", "status": "undefined", "reason": "no_x"},
+        {"metric": "hit", "value": 1.0, "example_id": "mine"},
+    ]
+    assert record(scores=scores)["scores"] == [
+        {"metric": "hit", "status": "value", "value": 0.0, "label": "wrong", "reason": "note"},
+        {"metric": "mrr", "status": "undefined", "value": None, "label": None, "reason": "no_x"},
+    ]
+
+
+@pytest.mark.parametrize(("name", "near"), [("pie", "pier"), ("mime", "mine"), ("zz", "")])
+def test_an_unknown_example_is_compared_with_those_that_begin_alike(name: str, near: str) -> None:
+    with pytest.raises(UnknownName) as caught:
+        dossier(Tables(), name)
+    assert ("Did you mean" in str(caught.value)) is bool(near)
+    assert near in str(caught.value)
+
+
+def test_an_excerpt_reads_each_table_once_whatever_is_asked_of_it() -> None:
+    tables = Tables(quality=[{"helpful": True}], scores=[{"metric": "hit", "value": 1.0}])
+    excerpt = Excerpt(tables, ["pier"])
+    for _ in range(2):
+        dossier(excerpt, "pier")
+    assert len(tables.read) == len(set(tables.read)) == len(KINDS) + 2
+    assert excerpt.examples()["id"].to_list() == ["pier"]
+    assert excerpt.calls("pier") == ()
+    assert Excerpt(tables, ["mine"]).judgements("quality").is_empty()
