@@ -8,6 +8,7 @@ import pytest
 from ragstone.examples import Context, Example, to_frame
 from ragstone.judgements import MISSING, VALUE, Tables, answered_by
 from ragstone.judges import Block, LocalJudge, RulesJudge
+from ragstone.judges.local.relevance import relevance
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.testing import ScriptedEncoder
 
@@ -138,6 +139,63 @@ def test_each_reference_is_held_against_the_answer(judged: Judged, scored: Score
     rows = judged(ASKED, [two], LOCAL).of("agreement/claim")
     assert set(rows.select("reference", "index").rows()) == {(0, 0), (0, 1), (1, 0), (1, 1)}
     assert scored("answer_coverage", two, LOCAL) == 1
+
+
+def test_an_encoder_compares_the_question_with_each_context(judged: Judged) -> None:
+    """Vectors of any length: cosines of 0.6, 0 and -0.8."""
+    question = "When did the Royal Albert Bridge open?"
+    texts = [BRIDGE.text or "", HEATH.text or "", "The bridge opened."]
+    vectors = {question: (2, 0), texts[0]: (3, 4), texts[1]: (0, 5), texts[2]: (-4, 3)}
+    contexts = (BRIDGE, HEATH, Context("third", texts[2], 3))
+    judge = LocalJudge(ScriptedEncoder(vectors=vectors, dimensions=2))
+    both = [example(contexts=contexts), example(id="2", contexts=contexts[:2])]
+    rows = judged(["relevance"], both, (judge,)).of("relevance").sort("row", "rank")
+    expected = [
+        *relevance(question, texts, [0.6, 0, -0.8]),
+        *relevance(question, texts[:2], [0.6, 0]),
+    ]
+    assert rows["probability"].to_list() == pytest.approx([one.probability for one in expected])
+    assert rows["grade"].to_list() == [one.grade for one in expected]
+    assert rows["reason"].to_list() == [one.reason for one in expected]
+    apart = judged(["relevance"], both[:1], LOCAL).of("relevance")["probability"].to_list()
+    assert rows["probability"].to_list()[:3] != apart
+
+
+def test_an_encoder_that_finds_each_word_of_a_claim_makes_it_more_probable(judged: Judged) -> None:
+    """What is aligned is said in the reason; the verdict goes by the curve of both."""
+    words = ["bridge", "opened", "pink", "1990."]
+    near = dict.fromkeys([*words, "Royal", "Albert", "Bridge", "Tamar.", "1859."], (1, 0))
+    judge = LocalJudge(ScriptedEncoder(vectors=near, dimensions=2))
+    with_it = judged(ASKED, [example()], (judge, RulesJudge())).of("support/claim").sort("index")
+    without = judged(ASKED, [example()], LOCAL).of("support/claim").sort("index")
+    assert ["aligned" in reason for reason in with_it["reason"]] == [True, True]
+    assert ["aligned" in reason for reason in without["reason"]] == [False, False]
+    assert with_it["probability"].to_list() != without["probability"].to_list()
+    assert with_it["index"].to_list() == without["index"].to_list() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "left_open"),
+    [
+        (("Humphry Davy and Trevithick",), "It was Davy.", True),
+        (("Humphry Davy",), "It was Humphry Davy.", False),
+        (("Humphry Davy",), "It was a mine of tin and lead.", False),
+        (("Humphry Davy and Trevithick", "Davy"), "It was Davy.", False),
+    ],
+)
+def test_only_a_statement_that_strings_leave_open_is_matched_by_an_encoder(
+    judged: Judged, reference: tuple[str, ...], answer: str, left_open: bool
+) -> None:
+    """Strings settle the last one: another reference is there in full."""
+    asks = ["statements", "agreement/statement"]
+    asked = [example(answer, question="Who?", reference=reference)]
+    by_strings = judged(asks, asked, LOCAL).of("agreement/statement")
+    by_both = judged(asks, asked, (LocalJudge(ScriptedEncoder()),)).of("agreement/statement")
+    assert (0.35 < by_strings["probability"][0] < 0.65) is (left_open or len(reference) > 1)
+    assert ["aligned" in why for why in by_strings["reason"]] == [False] * len(reference)
+    assert ["aligned" in why for why in by_both["reason"]] == [left_open] * len(reference)
+    if not left_open:
+        assert by_both["probability"].equals(by_strings["probability"])
 
 
 def test_the_ledger_says_that_it_failed_and_why() -> None:

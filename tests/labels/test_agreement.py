@@ -173,6 +173,13 @@ def test_the_items_that_divide_most_come_first_with_their_notes(tmp_path: Path) 
     assert len(only(agreement_of(read_label_table(path), limit=None)).dividing) == 2
 
 
+def test_of_items_that_divide_alike_the_one_with_more_annotators_comes_first() -> None:
+    two, three = {"word": ["a", "b"]}, {"word": ["a", "b", "c"]}
+    one = only(agreement_of(table(two, three, two), resamples=20))
+    assert [item.spread for item in one.dividing] == [1, 1, 1]
+    assert [item.example_id for item in one.dividing] == ["q1", "q0", "q2"]
+
+
 def test_ties_are_counted() -> None:
     found = only(agreement_of(table({"ok": [1, 0]}, {"ok": [1, 1]}, {"ok": [0, 0]})))
     assert [tie.example_id for tie in found.ties] == ["q0"]

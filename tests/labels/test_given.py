@@ -288,6 +288,8 @@ def test_a_long_row_names_a_kind_that_people_label_and_a_column(
         (["id", "kind", "column", "value"], True, False),
         (["id", "Kind", "Column ", "VALUE", "note"], True, False),
         (["id", "kind", "value"], False, False),
+        (["id", "kind", "column"], False, False),
+        (["id", "column", "value"], False, False),
         (["id", "labels"], False, True),
         (["id", "labels.tone.ann"], False, True),
         (["id", "label", "my labels"], False, False),

@@ -11,6 +11,7 @@ from ragstone.errors import DataError
 from ragstone.examples import Context, Example
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import LabelTable
+from ragstone.reason import Reason
 from ragstone.report.words import explain
 
 PAIR = Example("q1", "q1", "s", contexts=(Context("d7", "t", 1), Context("d9", "u", 2)))
@@ -84,6 +85,43 @@ def test_grades_and_verdicts_are_joined_in_their_own_form(tmp_path: Path) -> Non
         ],
         "statements": [{"text": "statement 0", "agreement": "full"}],
     }
+
+
+@pytest.mark.parametrize(("grade", "joined"), [(0, 0), ("3", 3), (2.0, 2)])
+def test_a_grade_is_joined_as_a_whole_number(tmp_path: Path, grade: object, joined: int) -> None:
+    found = labels(tmp_path, {"context": "d9", "grade": grade}).join(PAIR).labels["contexts"]
+    assert found == [{}, {"grade": joined}]
+    assert type(found[1]["grade"]) is int
+
+
+def test_ratings_critiques_preferences_and_metrics_are_not_joined(tmp_path: Path) -> None:
+    row = {"rating.tone": 3, "critique.harm": 1, "preference.b": "win", "faithfulness": 1, "x": 2}
+    assert labels(tmp_path, row).join(PAIR) == PAIR
+
+
+def test_a_tie_takes_what_the_record_says_of_its_label_away(tmp_path: Path) -> None:
+    """It is open what people say, but for the kind of reply, where the record goes on to speak."""
+    said = {"answer": {"helpful": 1, "incomplete": 0}, "response_type": "answer"}
+    rows = [
+        {"annotator": "ann", "helpful": 1, "response_type": "abstain"},
+        {"annotator": "ben", "helpful": 0, "response_type": "refuse"},
+    ]
+    joined = labels(tmp_path, *rows).join(replace(PAIR, labels=said)).labels
+    assert joined == {"answer": {"helpful": None, "incomplete": 0}, "response_type": "answer"}
+
+
+def test_notes_say_how_many_labels_lack_an_example_and_how_many_a_context(tmp_path: Path) -> None:
+    rows = [
+        {"id": "z1", "helpful": 1, "incomplete": 0},
+        {"id": "z2", "helpful": 1},
+        {"context": "d0", "misleading": 1},
+    ]
+    found = [Reason.read(note) for note in labels(tmp_path, *rows).on([PAIR]).notes]
+    assert [(one.code, one.facts["lacks"], one.facts["n"], one.facts["examples"].split())
+            for one in found] == [
+        ("labels_not_used", "example", "3", ["z1", "z2"]),
+        ("labels_not_used", "context", "1", ["q1"]),
+    ]  # fmt: skip
 
 
 def test_verdicts_are_joined_to_the_claims_that_the_example_lists(tmp_path: Path) -> None:

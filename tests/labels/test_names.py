@@ -127,6 +127,11 @@ def test_a_cell_holds_the_label_of_its_column(
         (named("metric", "answer_relevance"), None, "yes", "a number from -1 to 1"),
         (named("metric", "hit(k=5)"), None, 0.5, "yes, no, 0, 1, true or false"),
         (Name("own", "tone"), None, ["kind"], "a word, a number, true or false"),
+        (named("metric", "mrr"), None, [1], "a value of the metric"),
+        (named("metric", "hit(k=5)"), None, {"a": 1}, "a value of the metric"),
+        (named("metric", "nothing of ours"), None, "often", "a value of the metric"),
+        (named("metric", "nothing of ours"), None, ["1"], "a value of the metric"),
+        (OUTCOME, None, "mostly", "one of correct, partial, wrong, dont_know, true or false"),
     ],
 )
 def test_what_is_no_label_is_told_what_would_be(
@@ -172,6 +177,11 @@ def test_a_unit_is_a_context_unless_it_is_a_claim_or_statement(
     kind: str | None, unit: str, context: bool
 ) -> None:
     assert is_about_contexts(kind, unit) is context
+
+
+def test_a_metric_that_is_not_there_has_any_number() -> None:
+    """As after an own metric was left out of a call."""
+    assert label(named("metric", "nothing of ours"), "3.50", None) == ("3.5", 3.5)
 
 
 def test_every_known_label_is_the_name_of_its_judgement() -> None:

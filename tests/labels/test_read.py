@@ -18,6 +18,7 @@ from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import SCHEMA, LabelTable
 from ragstone.labels.words import in_words
 from ragstone.metrics import Range, metric, register
+from ragstone.reason import Reason
 from ragstone.report.words import explain
 
 
@@ -537,6 +538,62 @@ def test_a_long_row_is_told_which_kinds_there_are(
     row = {"id": "a", "kind": kind, "column": column, "value": 1}
     (fault, *_) = faults(jsonl(tmp_path / "labels.jsonl", row))
     assert (fault.field, fault.expected) == (field, expected)
+
+
+@pytest.mark.parametrize(("words", "kept"), [(20, True), (21, False)])
+def test_a_column_of_ones_own_has_twenty_words_at_most(
+    tmp_path: Path, words: int, kept: bool
+) -> None:
+    rows = [{"id": str(at), "tone": 1, "mood": f"mood {at % words}"} for at in range(2 * words)]
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert (("own", "mood") in table.columns) is kept
+    assert bool(table.notes) is not kept
+
+
+@pytest.mark.parametrize(("letters", "kept"), [(40, True), (41, False)])
+def test_a_word_of_ones_own_has_forty_characters_at_most(
+    tmp_path: Path, letters: int, kept: bool
+) -> None:
+    row = {"id": "a", "tone": 1, "mood": "x" * letters}
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", row))
+    assert (("own", "mood") in table.columns) is kept
+
+
+def test_numbers_of_ones_own_may_be_as_many_as_they_like(tmp_path: Path) -> None:
+    rows = [{"id": str(at), "weight": at / 7} for at in range(50)]
+    table = read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))
+    assert len(table.of("own", "weight")) == 50
+
+
+def test_only_a_file_that_has_nothing_but_ones_own_is_told_of_labels_left_empty(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,topic,mood,helpful,incomplete\na,rivers,,,\n")
+    (note,) = map(Reason.read, read_label_table(path).notes)
+    assert (note.code, note.facts["columns"].split()) == (
+        "no_cell_filled", ["helpful", "incomplete"],
+    )  # fmt: skip
+    path.write_text("id,topic,mood,helpful,incomplete\na,rivers,,1,\n")
+    assert read_label_table(path).notes == ()
+
+
+def test_the_place_of_each_label_is_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,helpful,tone\na,1,3\nb,,\nc,0,\n")
+    places = read_label_table(path).places
+    assert places is not None
+    assert places.rows() == [(str(path), 2), (str(path), 2), (str(path), 4)]
+    records = [{"id": "a", "labels": {}}, {"id": "b", "labels": {"tone": [1, 2]}}]
+    places = labels_of(records, source="mine").places
+    assert places is not None
+    assert places.rows() == [("mine", 2), ("mine", 2)]
+
+
+def test_the_id_of_a_record_may_be_mapped() -> None:
+    records = [{"id": 1, "key": "a", "labels": {"tone": 3}}, {"id": 2, "labels": {"tone": 4}}]
+    table = labels_of(records, columns={"id": "key"})
+    assert table.used["example_id"].to_list() == ["a", "2"]
 
 
 @pytest.mark.parametrize("id", [True, 1.5, "", ["a"]])

@@ -136,6 +136,22 @@ def test_what_annotators_say_together_reads_back_as_one_annotator(tmp_path: Path
     assert table.used.select("example_id", "value").rows() == [("a", "true")]
 
 
+@pytest.mark.parametrize(
+    ("column", "plain"),
+    [("support", True), ("grade", True), ("preference", True), ("helpful", False), ("mrr", False)],
+)
+def test_a_column_of_ones_own_keeps_its_name_where_it_is_taken_for_no_judgement(
+    tmp_path: Path, column: str, plain: bool
+) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(f"id,annotator,own.{column}\nq1,ann,1\nq2,ann,0\n")
+    table = read_label_table(path)
+    write_labels(table, tmp_path / "again.csv")
+    names = (tmp_path / "again.csv").read_text().splitlines()[0].split(",")
+    assert (column in names, f"own.{column}" in names) == (plain, not plain)
+    assert read_label_table(tmp_path / "again.csv").frame.rows() == table.frame.rows()
+
+
 def test_a_long_file_has_a_row_for_each_label(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("id,annotator,context,misleading,tone\nq1,ann,1,0,dry\n")

@@ -131,23 +131,23 @@ def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str,
 def _of_file(path: Path, name: str, columns: Mapping[str, str], seen: dict[str, None]) -> Given:
     rows: list[GivenRow] = []
     faults: list[Fault] = []
-    n_records = 0
+    is_empty = True
     for line, record in records_of(path, name):
         problems: Sequence[Problem]
         if isinstance(record, BadRow):
             problems = record.problems
         elif header_of(record, columns).is_data:
-            n_records += 1
+            is_empty = False
             found, problems = rows_in(record, name, line, columns)
             rows += found
         else:
-            n_records += 1
+            is_empty = False
             row, problems = row_of(record, name, line, columns)
             rows += [] if problems else [row]
         if isinstance(record, Mapping):
             seen.update(dict.fromkeys(map(str, record)))
         faults += [Fault(name, line, *problem) for problem in problems]
-    if not n_records and not faults:
+    if is_empty and not faults:
         faults.append(Fault(name, None, "", "at least one row of labels", "none"))
     return rows, faults
 

@@ -66,6 +66,10 @@ def test_wanted_are_the_words_that_the_question_does_not_give(
         ("geologist", "geoloxisk", ("geologist",)),
         ("astrologist", "astroloxisk", ()),
         ("geologists", "geoloxists", ()),
+        ("Poland", "Polander", ()),
+        ("Polander", "Poland", ()),
+        ("Malta", "Maltese", ("malta",)),
+        ("Poland", "Polexxder", ("poland",)),
         ("constantinople", "constantinopolitan", ("constantinopl",)),
     ],
 )
@@ -256,11 +260,22 @@ def test_a_name_that_the_question_gives_is_no_other_name() -> None:
     assert not counted("Humphry Davy", "Humphry Trevithick", asked).other_name
 
 
+def test_a_half_that_the_question_gives_is_not_said_by_the_answer() -> None:
+    asked = "Who was Humphry?"
+    assert not counted("Humphry Davy", "Humphry Trevithick", asked).other_name
+    assert counted("Humphry Davy", "Humphry Trevithick", "Who was it?").other_name
+
+
 @pytest.mark.parametrize(
     ("answer", "some"), [("tin", True), ("", False), ("gold", False), ("tin lead", True)]
 )
 def test_some_of_it_is_a_third_of_the_words(answer: str, some: bool) -> None:
     assert counted("tin lead zinc", answer).some is some
+
+
+def test_one_of_two_words_is_a_part() -> None:
+    assert counted("tin lead", "tin").some
+    assert statement_agreement("tin 1859", "tin and zinc and iron").verdict == "partial"
 
 
 def test_a_single_word_is_never_said_in_part() -> None:
@@ -395,6 +410,12 @@ def test_a_statement_of_small_words_is_looked_for_word_for_word(
         ("Tin and lead in 2.4 ports.", "Tin and lead lay in 2.45 ports near Bath.", "matches"),
         ("It was Davy.", "Humphry Davy", "matches"),
         ("It was Trevithick.", "Humphry Davy", "extra"),
+        ("Davy sold coal, iron and salt.", "Humphry Davy, Penzance, Cornwall", "extra"),
+        (
+            "Davy of Cornwall sold coal, iron and salt.",
+            "Humphry Davy, Penzance, Cornwall",
+            "matches",
+        ),
         ("Well, it is so.", "Humphry Davy", "extra"),
     ],
 )

@@ -120,6 +120,7 @@ def test_the_fullest_sentence_is_the_one_that_denies() -> None:
         ("Tin lay north of Truro.", "Tin lay south of Truro, lead north of it.", None),
         ("Tin lay north and south of Truro.", "Tin lay south of Truro.", None),
         ("Tin lay north of Truro.", "Gold ships sail south of Bath.", None),
+        ("Tin lay north of Truro.", "Ships lay south, with tin.", None),
     ],
 )
 def test_an_opposite_stands_for_a_word_that_no_context_has(
@@ -157,6 +158,7 @@ def test_another_name_stands_between_the_same_neighbours(claim: str, other: str 
     [
         ("Old grey bridge by Telford", "Old grey bridge by Brunel", True),
         ("Grey bridge by Telford", "Grey bridge by Brunel", False),
+        ("Old grey bridge by Telford", "Old bridge by Brunel", False),
     ],
 )
 def test_another_name_is_looked_for_in_a_claim_of_four_words_or_more(

@@ -160,6 +160,8 @@ def test_a_sentence_with_less_than_half_of_what_the_best_holds_is_not_picked() -
     """Of four words of the same weight: 4, 2 and 1; and 3 in ten at the least."""
     (seen,) = relevance("tin zinc lead gold", ["Tin zinc lead gold. Tin zinc. Tin. Lead gold."])
     assert seen.relevant_sentences == (0, 1, 3)
+    (five,) = relevance("tin zinc lead gold iron", ["Tin zinc lead gold iron. Tin zinc."])
+    assert five.relevant_sentences == (0,)
     (few,) = relevance("tin zinc lead gold", ["Tin. Zinc. Lead. Gold."])
     assert (few.relevant, few.relevant_sentences) == (True, ())
 

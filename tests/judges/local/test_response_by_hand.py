@@ -139,6 +139,16 @@ def test_thirty_words_may_stand_before_a_question_back(words: int, kind: str) ->
     assert response_type(" ".join([*parts, "Which one do you mean?"]))[0] == kind
 
 
+@pytest.mark.parametrize(("characters", "kind"), [(700, "clarify"), (701, "answer")])
+def test_a_question_back_stands_in_a_text_of_seven_hundred_characters(
+    characters: int, kind: str
+) -> None:
+    asked = " Which one do you mean?"
+    answer = "Tin " + "x" * (characters - len(asked) - 5) + "." + asked
+    assert len(answer) == characters
+    assert response_type(answer)[0] == kind
+
+
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [

@@ -27,6 +27,8 @@ def split(text: str) -> list[str]:
         ("Tin sank. lead rose.", 1),
         ("tin sank. lead rose.", 2),
         ("It uses iOS. iPad came.", 2),
+        ("Tin sank. i", 1),
+        ("Tin sank. I", 2),
         ("It cost 5. 7 came back.", 2),
         ("Es war am 12. Mai kalt.", 1),
         ("Es kam die 123. Mai war kalt.", 2),
@@ -54,6 +56,7 @@ def test_a_line_of_45_to_120_characters_may_be_wrapped(width: int, n: int) -> No
     line = "Tin " + "x" * (width - 4)
     assert len(line) == width
     assert len(split(f"{line}\nTruro and more of it.")) == n
+    assert len(split(f"Rain fell.\n\n{line}\nTruro and more of it.")) == n + 1
 
 
 @pytest.mark.parametrize(
@@ -104,6 +107,7 @@ TELLS = "Let me know " + "whether " * 21
          ["Here is a list of mines that sank in 1902 and later."]),
         ("Tin sank: lead rose.", ["Tin sank: lead rose."]),
         ("Mines:", []),
+        ("鉱山：", []),
         ("**Mines:**\nTin sank.", ["Tin sank."]),
         ("Did tin sink?”\nIt did sink.", ["It did sink."]),
         ("See https://truro.uk/mines", ["See https://truro.uk/mines"]),
