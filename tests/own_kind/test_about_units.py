@@ -78,7 +78,7 @@ def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     record = dossier(found, "1").to_dict()
     assert [claim["vague"]["vague"] for claim in record["claims"]] == [True, True, False]
     shown = CliRunner().invoke(app, ["show", str(found.path), "1"]).stdout
-    assert "vague  vague true" in shown
+    assert "vague: vague" in shown
 
 
 LOUD = '''"""Loud: does it shout?"""

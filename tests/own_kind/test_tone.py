@@ -166,7 +166,7 @@ def test_a_gate_holds_it_to_a_bar(run: ragstone.Run) -> None:
 
 def test_it_is_shown(run: ragstone.Run) -> None:
     shown = CliRunner().invoke(app, ["show", str(run.path), "0"]).stdout
-    assert "casual" in shown
+    assert "tone: sounds casual" in shown
     assert "By ear." in shown
     record = CliRunner().invoke(app, ["show", str(run.path), "0", "--json"]).stdout
     assert json.loads(record)["judgements"]["tone"][0]["tone"] == "casual"

@@ -15,6 +15,7 @@ class Tone(Kind):
         "how it speaks",
         role="verdict",
         label="tone",
+        phrase="sounds {}",
         values={
             "formal": "full sentences, no slang, nobody is addressed as a friend.",
             "neutral": "neither.",

@@ -111,7 +111,7 @@ def test_example_page_shows_claims_verdicts_evidence_and_reasons(
 ) -> None:
     printed = text(example_page(dossier(run, "pier-a")))
     for part in ("How long is the pier?", "relevant  (human)", "supported", "from c1",
-                 "response type answer", "Reference", "token_f1", "1.000"):  # fmt: skip
+                 "response type: answer", "Reference", "token_f1", "1.000"):  # fmt: skip
         assert part in printed
 
 

@@ -64,7 +64,7 @@ def test_other_judgements_are_told_with_their_reason_where_they_have_one() -> No
         {"response_type": "answer", "reason": None, "judge": "m", "probability": 0.5},
     ]
     assert why(found(judgements={"response": rows}), "abstention") == [
-        "response, response_type abstain (it says so)"
+        "response type: abstain (it says so)"
     ]
 
 

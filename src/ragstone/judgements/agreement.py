@@ -35,6 +35,7 @@ class Agreement(Kind):
             ("claims",),
             BY,
             values=CLAIM_VERDICTS,
+            says="says it",
         ),
         Ask(
             "statement",
@@ -43,6 +44,7 @@ class Agreement(Kind):
             ("statements",),
             BY,
             values=STATEMENT_VERDICTS,
+            says="answer",
         ),
     )
     tokens = 40
@@ -59,6 +61,15 @@ class Agreement(Kind):
         role="verdict",
         values=OF_CLAIM | OF_STATEMENT,
         positive=("matches", "full"),
+        tones={
+            "matches": "good",
+            "full": "good",
+            "partial": "caution",
+            "missing": "caution",
+            "extra": "quiet",
+            "contradicts": "bad",
+            "contradicted": "bad",
+        },
         label="agreement",
         fact="agreement",
     )
@@ -68,4 +79,5 @@ class Agreement(Kind):
         role="number",
         of="verdict",
         fact="agreement_probability",
+        phrase="",
     )

@@ -30,6 +30,9 @@ class Ask:
         beside: Parts of the system's output that a judge may also read.
         columns: Columns of the kind that it fills; empty: all.
         values: Possible verdicts; empty: all of the kind.
+        says: What stands before its judgement where one is shown, such as ``contexts`` before
+            ``supported``; empty: nothing, and it stands in the unit's own line. None: the kind's
+            name.
         kind: Name of the kind, filled in by the kind itself.
     """
 
@@ -41,6 +44,7 @@ class Ask:
     beside: tuple[Literal["contexts", "rivals"], ...] = ()
     columns: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
+    says: str | None = None
     kind: str = ""
 
     @property

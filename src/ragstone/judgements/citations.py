@@ -15,10 +15,17 @@ class Citation(Kind):
     """One row per citation marker of the answer."""
 
     name = "citations"
-    asks = (Ask(requires=("answer",), by=("counting",), beside=("contexts",)),)
+    asks = (Ask(requires=("answer",), by=("counting",), beside=("contexts",), says="cites"),)
     made = True
     repeats = True
 
-    sentence = Column(pl.UInt32, "the answer's sentence it stands in, from 0", role="unit")
-    marker = Column(pl.String, "as written", role="unit")
-    context = Column(pl.String, "id of the context it names; null where there is none")
+    sentence = Column(
+        pl.UInt32, "the answer's sentence it stands in, from 0", role="unit", phrase=""
+    )
+    marker = Column(pl.String, "as written", role="unit", phrase="{}")
+    context = Column(
+        pl.String,
+        "id of the context it names; null where there is none",
+        phrase={None: "no retrieved context"},
+        tones={None: "bad"},
+    )

@@ -1,7 +1,7 @@
 """Column: a typed column of a table of judgements, and what it says."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import polars as pl
 
@@ -20,6 +20,9 @@ Role = Literal[
   who gave the majority's verdict, because these columns belong together.
 - ``about``: what else is known of the unit, the same for every judge.
 """
+
+Tone = Literal["good", "caution", "bad", "quiet"]
+"""How a value is shown."""
 
 SAID: tuple[Role, ...] = ("verdict", "grade", "number", "count", "evidence", "about")
 """What can be counted of a unit: it enters the unit's view."""
@@ -45,6 +48,11 @@ class Column:
         at_least: For a truth value: the grade from which it is true if a judge gives only the
             grade; 0 if it does not follow from the grade.
         fact: Its name in the views of units; empty if the same.
+        phrase: How it is said where one judgement is shown, ``{}`` for the value, or so for each
+            value, null among them; empty: it is not. None: a verdict by its value, a truth value by
+            its name, everything else by both.
+        tones: How each of its values is shown; what is not good speaks against the unit. None: the
+            positive values are good, the others a caution.
     """
 
     def __init__(
@@ -63,6 +71,8 @@ class Column:
         certain: bool = False,
         at_least: int = 0,
         fact: str = "",
+        phrase: str | Mapping[Any, str] | None = None,
+        tones: Mapping[Any, Tone] | None = None,
     ) -> None:
         self.values: Mapping[str, str] | Mapping[int, str] = values or {}
         self.dtype = pl.Enum([str(value) for value in self.values]) if dtype is None else dtype
@@ -77,6 +87,8 @@ class Column:
         self.certain = certain
         self.at_least = at_least
         self.fact = fact
+        self.phrase = phrase
+        self.tones: Mapping[Any, Tone] = _by_positive(self) if tones is None else tones
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -87,3 +99,9 @@ class Column:
     def __get__(self, instance: object, owner: type) -> pl.Expr: ...
     def __get__(self, instance: object, owner: type) -> pl.Expr:
         return pl.col(self.name)
+
+
+def _by_positive(column: Column) -> Mapping[Any, Tone]:
+    if not column.positive:
+        return {}
+    return {value: "good" if value in column.positive else "caution" for value in column.values}

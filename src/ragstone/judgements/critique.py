@@ -20,7 +20,12 @@ class Critique(Kind):
 
     aspect = Column(pl.String, "what is asked", role="topic")
     index = Column(pl.UInt32, "which vote, from 0", role="vote")
-    verdict = Column(pl.Boolean, "yes or no; null where the vote could not be read", role="verdict")
+    verdict = Column(
+        pl.Boolean,
+        "yes or no; null where the vote could not be read",
+        role="verdict",
+        phrase={True: "yes", False: "no"},
+    )
 
 
 class Votes(View):

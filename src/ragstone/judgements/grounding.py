@@ -41,21 +41,37 @@ class Grounding(Kind):
     )
 
     support_present = Column(
-        pl.Boolean, "some claim is supported", role="verdict", label="support_present"
+        pl.Boolean,
+        "some claim is supported",
+        role="verdict",
+        label="support_present",
+        phrase={True: "a claim supported", False: "no claim supported"},
     )
     unsupported_claim_present = Column(
         pl.Boolean,
         "some claim is absent or contradicted",
         role="verdict",
         label="unsupported_claim_present",
+        phrase={True: "a claim unsupported", False: "no claim unsupported"},
     )
     contradicted_claim_present = Column(
-        pl.Boolean, "some claim is contradicted", role="verdict", label="contradicted_claim_present"
+        pl.Boolean,
+        "some claim is contradicted",
+        role="verdict",
+        label="contradicted_claim_present",
+        phrase={True: "a claim contradicted", False: "no claim contradicted"},
     )
-    source_cited = Column(pl.Boolean, "it names a source", role="verdict", label="source_cited")
+    source_cited = Column(
+        pl.Boolean,
+        "it names a source",
+        role="verdict",
+        label="source_cited",
+        phrase={True: "a source cited", False: "no source cited"},
+    )
     fabricated_source = Column(
         pl.Boolean,
         "it names a source that was not retrieved",
         role="verdict",
         label="fabricated_source",
+        phrase={True: "a source fabricated", False: "no source fabricated"},
     )

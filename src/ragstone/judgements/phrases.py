@@ -17,5 +17,15 @@ class Phrases(Kind):
     name = "phrases"
     asks = (Ask(over=Answers, requires=("answer",), by=("counting",)),)
 
-    phrases_8 = Column(pl.Boolean, "one of the eight phrases occurs", role="verdict")
-    phrases_12 = Column(pl.Boolean, "one of the twelve phrases occurs", role="verdict")
+    phrases_8 = Column(
+        pl.Boolean,
+        "one of the eight phrases occurs",
+        role="verdict",
+        phrase={True: "one of the eight", False: "none of the eight"},
+    )
+    phrases_12 = Column(
+        pl.Boolean,
+        "one of the twelve phrases occurs",
+        role="verdict",
+        phrase={True: "one of the twelve", False: "none of the twelve"},
+    )

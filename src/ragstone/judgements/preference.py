@@ -26,8 +26,13 @@ class Preference(Kind):
     asks = (Ask(requires=("answer",), by=("model",), beside=("rivals",)),)
     tokens = 70
 
-    rival = Column(pl.String, "the system compared with", role="topic")
-    order = Column(pl.UInt32, "0 if this answer was shown first, 1 if second", role="vote")
+    rival = Column(pl.String, "the system compared with", role="topic", phrase="against {}")
+    order = Column(
+        pl.UInt32,
+        "0 if this answer was shown first, 1 if second",
+        role="vote",
+        phrase={0: "shown first", 1: "shown second"},
+    )
     verdict = Column(None, "for this answer", role="verdict", values=VERDICTS, label="preference")
 
 

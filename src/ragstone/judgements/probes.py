@@ -19,13 +19,14 @@ class Probe(Kind):
     made = True
     tokens = 90
 
-    index = Column(pl.UInt32, "position, from 0", role="unit")
+    index = Column(pl.UInt32, "position, from 0", role="unit", phrase="")
     text = Column(pl.String, "the generated question", role="words")
     noncommittal = Column(
         pl.Boolean,
         "ANSWER as a whole gives nothing: it evades, declines, asks back or only says that it does "
         "not know",
         role="verdict",
+        phrase={True: "noncommittal"},
     )
 
 

@@ -17,7 +17,7 @@ class Relevance(Kind):
 
     name = "relevance"
     shows = ("question",)
-    asks = (Ask(over=Contexts, requires=("contexts",), by=("local", "people", "model")),)
+    asks = (Ask(over=Contexts, requires=("contexts",), by=("local", "people", "model"), says=""),)
     rules = (RULES["evidence_requires_relevance"], RULES["evidence_excludes_misleading"])
     unretrieved = MappingProxyType({})
     tokens = 50
@@ -42,10 +42,22 @@ class Relevance(Kind):
         of="relevant",
     )
     relevant = Column(
-        pl.Boolean, "grade 1 or more", role="verdict", label="topically_relevant", at_least=1
+        pl.Boolean,
+        "grade 1 or more",
+        role="verdict",
+        label="topically_relevant",
+        at_least=1,
+        phrase={True: "relevant", False: "not relevant"},
+        tones={True: "good", False: "caution"},
     )
     sufficient = Column(
-        pl.Boolean, "grade 3", role="verdict", label="evidence_sufficient", at_least=3
+        pl.Boolean,
+        "grade 3",
+        role="verdict",
+        label="evidence_sufficient",
+        at_least=3,
+        phrase={True: "sufficient"},
+        tones={True: "good"},
     )
     misleading = Column(
         pl.Boolean,
@@ -53,6 +65,10 @@ class Relevance(Kind):
         "place or time that is easily mistaken",
         role="verdict",
         label="misleading",
+        phrase={True: "misleading"},
+        tones={True: "bad"},
     )
-    sentences = Column(pl.UInt32, "how many sentences it has")
-    relevant_sentences = Column(pl.List(pl.UInt32), "which of them help, from 0", role="evidence")
+    sentences = Column(pl.UInt32, "how many sentences it has", phrase="")
+    relevant_sentences = Column(
+        pl.List(pl.UInt32), "which of them help, from 0", role="evidence", phrase=""
+    )

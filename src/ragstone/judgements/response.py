@@ -12,7 +12,14 @@ class Response(Kind):
     name = "response"
     shows = ("question", "sentences")
     asked_with = "claims"
-    asks = (Ask(over=Answers, requires=("answer",), by=("local", "people", "model")),)
+    asks = (
+        Ask(
+            over=Answers,
+            requires=("answer",),
+            by=("local", "people", "model"),
+            says="response type",
+        ),
+    )
 
     response_type = Column(
         None,
@@ -26,6 +33,7 @@ class Response(Kind):
             "clarify": "it asks back.",
         },
         positive=("abstain",),
+        tones={},
         label="response_type",
     )
 

@@ -85,10 +85,14 @@ class Similarity(Kind):
         for name, measure in _MEASURES.items()
     )
 
-    measure = Column(pl.Enum(MEASURES), "what is compared, and how", role="unit")
+    measure = Column(pl.Enum(MEASURES), "what is compared, and how", role="unit", phrase="{}")
     index = Column(pl.UInt32, "the rank of a context, else the position from 0", role="unit")
-    value = Column(pl.Float64, "a cosine from -1 to 1, else 0 to 1", role="number")
-    cut = Column(pl.Boolean, "a text was longer than the model reads; null where it does not say")
+    value = Column(pl.Float64, "a cosine from -1 to 1, else 0 to 1", role="number", phrase="{}")
+    cut = Column(
+        pl.Boolean,
+        "a text was longer than the model reads; null where it does not say",
+        phrase={True: "cut"},
+    )
 
 
 for _name, _measure in _MEASURES.items():

@@ -10,6 +10,7 @@ from .kind import Kind
 from .views import Claims, Evidence, Statements
 
 BY: tuple[Filler, ...] = ("local", "people", "model")
+SAYS = "contexts"
 PROPOSITIONS = ("claim", "statement", "evidence")
 
 
@@ -19,9 +20,15 @@ class Support(Kind):
     name = "support"
     shows = ("contexts",)
     asks = (
-        Ask("claim", Claims, ("answer", "answer_text", "contexts"), ("claims",), BY),
-        Ask("statement", Statements, ("reference", "contexts"), ("statements",), BY),
-        Ask("evidence", Evidence, ("evidence", "contexts"), (), ("local", "model")),
+        Ask(
+            "claim", Claims, ("answer", "answer_text", "contexts"), ("claims",), BY, says="contexts"
+        ),
+        Ask(
+            "statement", Statements, ("reference", "contexts"), ("statements",), BY, says="contexts"
+        ),
+        Ask(
+            "evidence", Evidence, ("evidence", "contexts"), (), ("local", "model"), says="contexts"
+        ),
     )
     unretrieved = MappingProxyType(
         {
@@ -47,6 +54,7 @@ class Support(Kind):
             "absent": "they do not settle it, however true you know it to be.",
         },
         positive=("supported",),
+        tones={"supported": "good", "contradicted": "bad", "absent": "caution"},
         label="support",
         fact="support",
     )
@@ -57,13 +65,21 @@ class Support(Kind):
         of="verdict",
         certain=True,
     )
-    evidence = Column(pl.List(pl.String), "ids of the contexts it rests on", role="evidence")
+    evidence = Column(
+        pl.List(pl.String), "ids of the contexts it rests on", role="evidence", phrase="from {}"
+    )
     quote = Column(pl.String, "the words it rests on, found in a context", role="words")
     quote_found = Column(
-        pl.Boolean, "the quote stands in a context; null where not looked for", role="count"
+        pl.Boolean,
+        "the quote stands in a context; null where not looked for",
+        role="count",
+        phrase={False: "not found in the contexts"},
     )
     evidence_unknown = Column(
-        pl.UInt32, "ids a model named that were not shown, and that were dropped", role="count"
+        pl.UInt32,
+        "ids a model named that were not shown, and that were dropped",
+        role="count",
+        phrase="",
     )
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from ragstone.errors import RagstoneError
-from ragstone.judgements import ASKS, KINDS, Kind, Relevance, kind_of
+from ragstone.judgements import ASKS, KINDS, kind_of
 from ragstone.metrics import Composite, Metric, parse_metric
 
 from .dossier import PLACES, Dossier, JudgementRow, asks_about
-from .figures import number, shortened
+from .figures import shortened
+from .judged import against, in_words, says, speaking
 
 TEXT, LINE = 160, 320
 MOST_LINES = 3
@@ -26,7 +27,7 @@ def why(found: Dossier, metric: str, *, most: int = MOST_LINES) -> list[str]:
         most: Lines.
     """
     asks = _asks(metric)
-    held = sorted(_held(found, asks), key=lambda one: not one[0].startswith("contradict"))
+    held = sorted(_held(found, asks), key=lambda one: one[0] != "bad")
     lines = list(dict.fromkeys([*(line for _, line in held), *_others(found, asks)]))
     lines = [shortened(line, LINE) for line in lines]
     if len(lines) > most:
@@ -48,10 +49,11 @@ def _asks(metric: str) -> frozenset[str]:
 
 
 def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """The verdict on each proposition and context that speaks against it, and a line."""
+    """A line for each verdict that speaks against a proposition or context, and its tone."""
     for what, text, row in _of_units(found, asks):
-        if against := _against(row):
-            yield against, _line(f"{what} {against}", text, row.reason)
+        tone, verdict = against(row)
+        if tone:
+            yield tone, _line(f"{what} {verdict}", text, row.reason)
 
 
 def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
@@ -64,41 +66,14 @@ def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, 
                 yield from ((what, text, row) for row in part.rows(ask.kind))
 
 
-def _against(row: JudgementRow) -> str:
-    """The verdict of a row that speaks against what it is about; empty where it does not."""
-    if row.kind is Relevance:
-        return "not relevant" if row.values["relevant"] is False else ""
-    good, verdict = _good(row.kind), row.values.get(row.kind.decides)
-    return str(verdict) if good and verdict and verdict not in good else ""
-
-
-def _good(kind: type[Kind]) -> tuple[str, ...]:
-    return kind.columns[kind.decides].positive if kind.decides else ()
-
-
 def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
     """Judgements that carry a reason; of counting there is none."""
-    of_units = [
-        row
-        for _, _, row in _of_units(found, asks)
-        if row.kind is not Relevance and not _good(row.kind)
-    ]
+    of_units = [row for _, _, row in _of_units(found, asks) if speaking(row.kind) is None]
     for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
         rows = () if KINDS[kind].derived else found.judgements.get(kind, ())
         for row in (*rows, *(one for one in of_units if one.kind.name == kind)):
-            facts = [
-                _fact(name, value)
-                for name, value in row.values.items()
-                if value is not None and name not in ("judge", "reason", "probability")
-            ]
             if row.reason:
-                yield _line(", ".join([kind, *facts]), "", row.reason)
-
-
-def _fact(name: str, value: object) -> str:
-    if isinstance(value, bool):
-        return f"{name} {'yes' if value else 'no'}"
-    return f"{name} {number(value) if isinstance(value, float) else value}"
+                yield _line(f"{says(row.kind)}: {in_words(row)}", "", row.reason)
 
 
 def _line(head: str, text: str, reason: str) -> str:

@@ -88,12 +88,16 @@ def test_a_claim_stands_with_its_support_and_each_reference(found: Found) -> Non
 
 @pytest.mark.parametrize(
     ("verdict", "tone"),
-    [("supported", "good"), ("contradicted", "bad"), ("absent", "caution"), ("extra", "quiet")],
+    [("supported", "good"), ("contradicted", "bad"), ("absent", "caution")],
 )
 def test_verdicts_have_a_tone(found: Found, verdict: str, tone: Tone) -> None:
-    claim = {"index": 0, "text": "x", "support": {**SUPPORT, "verdict": verdict}, "agreement": []}
-    (item,) = items(example_page(found(claims=[claim])), "Claims of the answer")
+    extra = {**AGREES, "verdict": "extra"}
+    said = {"support": {**SUPPORT, "verdict": verdict}, "agreement": [extra]}
+    (item,) = items(
+        example_page(found(claims=[{"index": 0, "text": "x", **said}])), "Claims of the answer"
+    )
     assert Phrase(verdict, tone) in parts(item.inner[0].words)
+    assert Phrase("extra", "quiet") in parts(item.inner[1].words)
 
 
 def test_what_was_not_judged_is_said(found: Found) -> None:
@@ -116,7 +120,8 @@ def test_the_answer_stands_with_its_type_and_what_it_cites(found: Found) -> None
     }
     answer = items(example_page(found(judgements=judgements)), "Answer")
     assert [said(item) for item in answer] == [
-        "90 m.", "response type answer  (m)", "cites [1] = c1", "cites [9] = no retrieved context",
+        "90 m.", "response type: answer  (m)", "cites: [1], context c1  (m)",
+        "cites: [9], no retrieved context  (m)",
     ]  # fmt: skip
     assert said(items(example_page(found(answer=None)), "Answer")[0]) == "–"
 
@@ -128,21 +133,21 @@ def test_a_reference_stands_with_its_statements(found: Found) -> None:
         found(reference=["90 m"], statements=[statement], judgements={"lexical": [lexical]})
     )
     (item,) = items(page, "Reference")
-    assert [said(one) for one in item.inner] == ["token_f1 0.500", "90 m"]
-    assert said(item.inner[1].inner[0]) == "answer: full  (m)"
-    assert said(item.inner[1].inner[1]).startswith("contexts: supported")
+    assert [said(one) for one in item.inner] == ["lexical: token_f1 0.500  (rules)", "90 m"]
+    assert said(item.inner[1].inner[0]).startswith("contexts: supported")
+    assert said(item.inner[1].inner[1]) == "answer: full  (m)"
 
 
 def test_other_judgements_labels_and_evidence_are_shown(found: Found) -> None:
     page = example_page(
         found(
-            judgements={"quality": [{"helpful": True, "score": None, "judge": "m", "reason": "x"}]},
+            judgements={"preference": [{"rival": "b", "verdict": "win", "reason": "x"}]},
             labels={"helpful": True, "tone": "warm"},
             gold_evidence=[{"text": "90 m", "support": None}],
         )
     )
     assert [said(item) for item in items(page, "Other judgements")] == [
-        "quality  helpful true  x  (m)"
+        "preference: against b, win  x  (m)"
     ]
     assert [said(one) for one in items(page, "Labels of people")] == ["helpful  true", "tone  warm"]
     assert items(page, "Gold evidence") == (OutlineItem(Phrase("90 m", "text"), (), " 1"),)

@@ -189,8 +189,9 @@ def fit_weights(
     same = np.ptp(table.x, axis=0) if opinions.sort == Sort.RATING else np.abs(table.x).max(axis=0)
     varies = np.asarray(same > 0)
     if begin is None:
-        excluded |= {name: reason("same_for_all", sort=opinions.sort)
-                     for name, one in zip(names, varies, strict=True) if not one}  # fmt: skip
+        of_pairs = opinions.sort == Sort.PREFERENCE
+        why = "same_for_both_answers" if of_pairs else "same_for_every_example"
+        excluded |= {name: why for name, one in zip(names, varies, strict=True) if not one}
         names = [name for name, one in zip(names, varies, strict=True) if one]
         if names and not varies.all():
             table, left_out, n_left_out = score_table(scored, names, pairs, turn)

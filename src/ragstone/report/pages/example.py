@@ -1,14 +1,15 @@
 """Example page: one example with its claims, verdicts, evidence and reasons."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.examples import Example
 from ragstone.examples.labels import Unit
-from ragstone.judgements import Agreement, Citation, Lexical, Relevance, Response, Support
+from ragstone.judgements import KINDS, Kind
 from ragstone.report.calls import call_items
-from ragstone.report.dossier import Dossier, ExampleScore, JudgedPart, JudgementRow, asks_about
+from ragstone.report.dossier import Dossier, ExampleScore, JudgedPart, asks_about
 from ragstone.report.figures import number
+from ragstone.report.judged import judged, says
 from ragstone.report.page import (
     Block,
     Facts,
@@ -23,9 +24,7 @@ from ragstone.report.page import (
     RowName,
     Section,
     Table,
-    Tone,
     Why,
-    Words,
     quiet,
     section,
     strong,
@@ -33,18 +32,8 @@ from ragstone.report.page import (
 )
 from ragstone.report.words import words
 
-TONES: Mapping[str, Tone] = {
-    "supported": "good", "matches": "good", "full": "good",
-    "absent": "caution", "extra": "quiet", "partial": "caution", "missing": "caution",
-    "contradicted": "bad", "contradicts": "bad",
-}  # fmt: skip
-
-ELSEWHERE = (Response.name, Citation.name, Lexical.name)
-"""Kinds that stand with the answer and the reference."""
-OURS = (Relevance.name, Support.name, Agreement.name)
-"""Kinds that are shown with the unit they are about, in words of their own."""
-
 Items = Iterator[OutlineItem]
+Outlined = tuple[OutlineItem, ...]
 
 
 def example_page(found: Dossier, *, prompts: bool = False) -> Page:
@@ -94,121 +83,86 @@ def _contexts(found: Dossier) -> Items:
         yield OutlineItem(quiet("this system does not retrieve"))
     elif not contexts:
         yield OutlineItem(quiet("it retrieved nothing"))
-    for context, judged in zip(contexts or (), found.parts["context"], strict=True):
+    for context, part in zip(contexts or (), found.parts["context"], strict=True):
         score = "" if context.score is None else f"  score {number(context.score)}"
-        told = [part for row in judged.rows(Relevance.name) for part in _relevance(row)]
+        head, inner = _said("context", part)
         text = "(no text)" if context.text is None else context.text
         yield OutlineItem(
-            (Phrase(context.id, "name"), quiet(score), *told),
-            (OutlineItem(Phrase(text, "text")), *_further("context", judged)),
+            (Phrase(context.id, "name"), quiet(score), *head),
+            (OutlineItem(Phrase(text, "text")), *inner),
             lead=f"{context.rank:>2}",
         )
 
 
-def _relevance(row: JudgementRow) -> list[str | Phrase]:
-    told: list[str | Phrase] = ["  "]
-    judged = row.values
-    if judged["relevant"] is not None:
-        good = judged["relevant"]
-        told.append(Phrase("relevant", "good") if good else Phrase("not relevant", "caution"))
-    for name, tone in (("sufficient", "good"), ("misleading", "bad")):
-        told += [Phrase(f", {name}", tone)] if judged[name] else []  # type: ignore[arg-type]
-    told += [quiet(f", grade {judged['grade']}")] if judged["grade"] is not None else []
-    return [*told, _source(row)]
+def _said(unit: Unit, part: JudgedPart, references: int = 1) -> tuple[list[Phrase], Outlined]:
+    """What stands in the unit's own line, and what below it, in the order of the asks."""
+    head: list[Phrase] = []
+    below: list[OutlineItem] = []
+    for ask in asks_about(unit):
+        said = part.said[ask.kind]
+        for row in said.rows:
+            lead = says(row.kind, ask)
+            if said.several and references > 1:
+                lead = f"reference {row.values['reference'] + 1} {lead}"
+            if lead:
+                below.append(OutlineItem(judged(row, lead)))
+            else:
+                head += [quiet("  "), *judged(row, "")]
+    return head, tuple(below)
+
+
+def _unit(unit: Unit, part: JudgedPart, lead: str, references: int = 1) -> OutlineItem:
+    head, below = _said(unit, part, references)
+    text = Phrase(part.text or "", "text")
+    return OutlineItem((text, *head) if head else text, below, lead=lead)
 
 
 def _answer(found: Dossier) -> Items:
     answer = found.example.answer
     yield OutlineItem(Phrase("–" if answer is None else answer, "text"))
-    for row in found.judgements.get(Response.name, ()):
-        said = strong(str(row.values["response_type"]))
-        yield OutlineItem(("response type ", said, _source(row)))
-    for row in found.judgements.get(Citation.name, ()):
-        names = row.values["context"] or Phrase("no retrieved context", "bad")
-        yield OutlineItem(("cites ", strong(row.values["marker"]), " = ", names))
+    yield from _whole(found, with_answer=True)
 
 
 def _claims(found: Dossier) -> Items:
-    several = len(found.example.reference) > 1
+    references = len(found.example.reference)
     for claim in found.parts["claim"]:
-        judged = [OutlineItem(_support(row)) for row in claim.rows(Support.name)]
-        for row in claim.rows(Agreement.name):
-            which = f"reference {row.values['reference'] + 1} " if several else ""
-            judged.append(OutlineItem([*_verdict(f"{which}says it: ", row), _source(row)]))
-        judged += _further("claim", claim)
-        text = Phrase(claim.text or "", "text")
-        yield OutlineItem(text, tuple(judged), lead=f"{claim.place + 1:>2}")
-
-
-def _support(row: JudgementRow) -> Words:
-    told, judged = _verdict("contexts: ", row), row.values
-    if judged["probability"] is not None:
-        told.append(quiet(f", probability {number(judged['probability'])}"))
-    if judged["evidence"]:
-        told += [quiet(", from "), Phrase(", ".join(judged["evidence"]), "name")]
-    if judged["quote"]:
-        told += [" ", Phrase(f"“{judged['quote']}”", "text")]
-    return [*told, _source(row)]
-
-
-def _verdict(lead: str, row: JudgementRow) -> list[str | Phrase]:
-    verdict = row.values["verdict"]
-    return [quiet(lead), Phrase(verdict or "not judged", TONES.get(verdict or "", ""))]
-
-
-def _source(row: JudgementRow) -> Phrase:
-    """Why, and who said so."""
-    reason = f"  {row.reason}" if row.reason else ""
-    return quiet(f"{reason}  ({row.judge})")
+        yield _unit("claim", claim, f"{claim.place + 1:>2}", references)
 
 
 def _reference(found: Dossier) -> Items:
-    references, lexical = found.example.reference, found.judgements.get(Lexical.name, ())
-    several = len(references) > 1
+    references = found.example.reference
     for at, text in enumerate(references):
         inner = [
-            OutlineItem(quiet(_numbers(row.values, skip=("reference",))))
-            for row in lexical
-            if row.values["reference"] == at
+            OutlineItem(judged(row, says(row.kind)))
+            for kind, rows in found.judgements.items()
+            for row in rows
+            if "reference" in _about(KINDS[kind]) and row.values["reference"] == at
         ]
-        inner += [_statement(one) for one in found.parts["statement"] if one.reference == at]
-        yield OutlineItem(Phrase(text, "text"), tuple(inner), lead=f"{at + 1:>2}" * several)
-
-
-def _statement(statement: JudgedPart) -> OutlineItem:
-    judged = [
-        OutlineItem([*_verdict("answer: ", row), _source(row)])
-        for row in statement.rows(Agreement.name)
-    ]
-    judged += [OutlineItem(_support(row)) for row in statement.rows(Support.name)]
-    judged += _further("statement", statement)
-    return OutlineItem(Phrase(statement.text or "", "text"), tuple(judged), lead="·")
+        statements = (one for one in found.parts["statement"] if one.reference == at)
+        inner += [_unit("statement", one, "·") for one in statements]
+        lead = f"{at + 1:>2}" * (len(references) > 1)
+        yield OutlineItem(Phrase(text, "text"), tuple(inner), lead=lead)
 
 
 def _evidence(found: Dossier) -> Items:
     for evidence in found.parts["evidence"]:
-        judged = [OutlineItem(_support(row)) for row in evidence.rows(Support.name)]
-        judged += _further("evidence", evidence)
-        text = Phrase(evidence.text or "", "text")
-        yield OutlineItem(text, tuple(judged), lead=f"{evidence.place + 1:>2}")
+        yield _unit("evidence", evidence, f"{evidence.place + 1:>2}")
 
 
 def _others(found: Dossier) -> Items:
+    yield from _whole(found, with_answer=False)
+
+
+def _whole(found: Dossier, *, with_answer: bool) -> Items:
+    """What is said of no part: of the answer, or of anything else."""
     for kind, rows in found.judgements.items():
-        for row in rows if kind not in ELSEWHERE else ():
-            yield _plainly(row)
+        about = _about(KINDS[kind])
+        if "reference" not in about and ("answer" in about or KINDS[kind].made) is with_answer:
+            yield from (OutlineItem(judged(row, says(row.kind))) for row in rows)
 
 
-def _further(unit: Unit, part: JudgedPart) -> Items:
-    """What kinds of a user's own say of a unit."""
-    for ask in asks_about(unit):
-        for row in part.rows(ask.kind) if ask.kind not in OURS else ():
-            yield _plainly(row, skip=row.kind.having("unit"))
-
-
-def _plainly(row: JudgementRow, skip: Sequence[str] = ()) -> OutlineItem:
-    facts = {name: value for name, value in row.values.items() if value is not None}
-    return OutlineItem((strong(row.kind.name), f"  {_numbers(facts, skip)}", _source(row)))
+def _about(kind: type[Kind]) -> set[Unit]:
+    return {ask.over.unit for ask in kind.asks if ask.over is not None}
 
 
 def _labels(found: Dossier) -> Items:
@@ -228,15 +182,6 @@ def _score(score: ExampleScore) -> Row:
     why = f"{score.status} ({words(score.reason or '')})"
     return Row(
         (name, Number(None), Why("missing" if score.status == "missing" else "undefined", why))
-    )
-
-
-def _numbers(values: Mapping[str, object], skip: Sequence[str] = ()) -> str:
-    left_out = ("judge", "reason", "subject", *skip)
-    return ", ".join(
-        f"{name} {number(value) if isinstance(value, float) else _plain(value)}"
-        for name, value in values.items()
-        if name not in left_out
     )
 
 

@@ -168,11 +168,8 @@ SENTENCES: Mapping[str, Sentence] = {
     "composite_in_composite": plain("a composite cannot be in another"),
     "critique_in_composite": plain("critiques stand in no composite"),
     "no_score_in_run": plain("it has no score in this run"),
-    "same_for_all": lambda facts: (
-        "it is the same for both answers of every pair"
-        if facts["sort"] == "preference"
-        else "it is the same for every example"
-    ),
+    "same_for_both_answers": plain("it is the same for both answers of every pair"),
+    "same_for_every_example": plain("it is the same for every example"),
     "nothing_goes_with_people": lambda facts: (
         f"no metric goes with people's {facts['sort']}s, so {_start(facts)} stay"
     ),

@@ -1,0 +1,125 @@
+"""Judged: one judgement in the phrases that its kind declares, and who said so."""
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from ragstone.judgements import Ask, Column, Kind
+from ragstone.judgements.column import Role
+
+from .dossier import PLACES, JudgementRow
+from .figures import number
+from .page import Phrase, Tone, plain, quiet
+
+FIRST: Mapping[Role, int] = {"unit": 0, "topic": 0, "vote": 0, "verdict": 1}
+PLACED = (*PLACES, "answer", "reference")
+"""Units that a judgement of theirs is shown with, so that it need not say which it is about."""
+
+
+def judged(row: JudgementRow, lead: str) -> list[Phrase]:
+    """What is said to speak, what it says, why, and who said so."""
+    told = [quiet(f"{lead}: ")] if lead else []
+    for column, phrase in phrases(row):
+        between = " " if column.role == "words" else ", "
+        told += [quiet(between), *phrase] if len(told) > bool(lead) else phrase
+    if not any(row.values.get(name) is not None for name in _decided(row.kind)):
+        told += [Phrase("not judged")] if len(told) == bool(lead) else []
+    reason = f"  {row.reason}" if row.reason else ""
+    return [*told, quiet(f"{reason}  ({row.judge})")]
+
+
+def in_words(row: JudgementRow) -> str:
+    """What it says, without how likely that is."""
+    return ", ".join(plain(phrase) for column, phrase in phrases(row) if not column.of)
+
+
+def against(row: JudgementRow) -> tuple[Tone, str]:
+    """The verdict that speaks against what the row is about, and its tone; nothing for none."""
+    column = speaking(row.kind)
+    if column is None:
+        return "", ""
+    value = row.values.get(column.name)
+    tone: Tone = column.tones.get(value, "")
+    return ("", "") if tone in ("", "good") else (tone, plain(_phrase(row.kind, column, value)))
+
+
+def speaking(kind: type[Kind]) -> Column | None:
+    """The verdict that speaks for or against a unit; None where the kind holds with neither."""
+    return next((kind.columns[one] for one in kind.having("verdict") if kind.columns[one].tones),
+                None)  # fmt: skip
+
+
+def says(kind: type[Kind], ask: Ask | None = None) -> str:
+    """What is said to speak."""
+    asks = kind.asks if ask is None else (ask,)
+    return next((one.says for one in asks if one.says is not None), kind.name)
+
+
+def phrases(row: JudgementRow) -> Iterator[tuple[Column, list[Phrase]]]:
+    """What each column says, those that say something: what it is about, the verdicts, the rest."""
+    own = [one for name, one in row.kind.columns.items() if name not in ("judge", "reason")]
+    for column in sorted(own, key=lambda one: FIRST.get(one.role, len(FIRST))):
+        if phrase := _phrase(row.kind, column, row.values.get(column.name)):
+            yield column, phrase
+
+
+def _phrase(kind: type[Kind], column: Column, value: object) -> list[Phrase]:
+    pattern, look = _pattern(kind, column, value), _look(kind, column, value)
+    before, there, after = pattern.partition("{}")
+    if not there or column.role == "words":
+        said = f"{before}{_shown(value)}{after}" if there else before
+        return [Phrase(said, *look)] if said else []
+    around = [quiet(before), Phrase(_shown(value), *look), quiet(after)]
+    return [one for one in around if one.text]
+
+
+def _pattern(kind: type[Kind], column: Column, value: object) -> str:
+    """How a value is said, as declared or else by what sort of column it is."""
+    if isinstance(column.phrase, Mapping) and (value in column.phrase or column.role == "verdict"):
+        return column.phrase.get(value, "")
+    if value is None or value == [] or value == "":
+        return ""
+    if isinstance(column.phrase, str):
+        return column.phrase
+    match column.role:
+        case "unit" if any(ask.over and ask.over.unit in PLACED for ask in kind.asks):
+            return ""
+        case "topic":
+            return "{}"
+        case "words":
+            return "“{}”"
+        case "verdict" if column.dtype == pl.Boolean:
+            name = column.name.replace("_", " ")
+            return name if value else f"not {name}"
+        case "verdict" if column.name == kind.decides:
+            return "{}"
+    return f"{column.name} {{}}"
+
+
+def _look(kind: type[Kind], column: Column, value: object) -> tuple[Tone, bool]:
+    """The tone of a value, and whether it stands out."""
+    match column.role:
+        case "evidence":
+            return "name", False
+        case "words":
+            return "text", False
+        case "verdict" | "about" if column.tones:
+            return column.tones.get(value, ""), False
+        case "verdict":
+            return "", column.name == kind.decides
+    return "quiet", False
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return number(value)
+        case list():
+            return ", ".join(map(str, value))
+    return str(value)
+
+
+def _decided(kind: type[Kind]) -> list[str]:
+    return kind.having("verdict", "grade", "number")
