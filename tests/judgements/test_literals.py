@@ -47,7 +47,6 @@ def test_nothing_follows_from_all_kinds_while_it_is_imported() -> None:
 
 
 NO_KINDS = {
-    "cli/evaluate.py": ("citations",),
     "decisions/calibrating/calibrate.py": ("agreement",),
     "decisions/calibrating/identity.py": ("citations",),
     "decisions/weighing/opinions.py": ("preference", "rating"),
