@@ -78,7 +78,7 @@ class Test:
         seconds: Processor time.
         calls: What it, or a fixture of its file, calls: ``file::qualified name``, files below the
             package's folder.
-        at_import: What the imports of its folder, of its conftest.py too, call.
+        at_import: What the imports of all tests call.
     """
 
     name: str
@@ -158,10 +158,10 @@ def recorded(folders: Sequence[str], out: Path, jobs: int) -> list[Test]:
     for status, _ in in_processes(todo, [3600.0] * len(todo), jobs):
         if status not in (0, 1):
             raise SystemExit(f"The tests could not be recorded: status {status}, see {STDERR}.")
+    recordings = [json.loads(file.read_text()) for file in files]
+    at_import = frozenset(call for part in recordings for call in part["at_import"])
     found = []
-    for file in files:
-        part = json.loads(file.read_text())
-        at_import = frozenset(part["at_import"])
+    for part in recordings:
         for name, (seconds, calls) in part["tests"].items():
             found.append(Test(name, seconds, frozenset(calls), at_import))
     return found
