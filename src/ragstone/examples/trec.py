@@ -132,13 +132,7 @@ def read_qrels(path: Path, meter: Meter, faults: Faults) -> Qrels:
     """Qrels of four columns, or BEIR's of three with a header."""
     qrels = Qrels()
     beir = False
-    for line, text in text_lines(path, meter):
-        if isinstance(text, BadRow):
-            faults.append((line, text._replace(file=str(path))))
-            continue
-        words = text.split()
-        if not words:
-            continue
+    for line, text, words in _lines(path, meter, faults):
         if line == 1 and words[0].lower() in ("query-id", "query_id"):
             beir = True
             continue
@@ -176,13 +170,7 @@ def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, s
         for column in (numbers, topics, documents, scores):
             column.clear()
 
-    for line, text in text_lines(path, meter):
-        if isinstance(text, BadRow):
-            faults.append((line, text._replace(file=str(path))))
-            continue
-        words = text.split()
-        if not words:
-            continue
+    for line, text, words in _lines(path, meter, faults):
         score = _number(words[4]) if len(words) >= 5 else None
         if score is None or not math.isfinite(score):
             faults.append((line, BadRow(text.strip(), (_run_problem(words),), str(path))))
@@ -213,6 +201,15 @@ def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, s
 
 
 _SCHEMA = {"line": pl.Int64, "topic": pl.String, "document": pl.String, "score": pl.Float64}
+
+
+def _lines(path: Path, meter: Meter, faults: Faults) -> Iterator[tuple[int | None, str, list[str]]]:
+    """The lines that are not empty, each with its words; those that cannot be read are faults."""
+    for line, text in text_lines(path, meter):
+        if isinstance(text, BadRow):
+            faults.append((line, text._replace(file=str(path))))
+        elif words := text.split():
+            yield line, text, words
 
 
 def _repeated(frame: pl.DataFrame) -> list[tuple[int, str, str]]:

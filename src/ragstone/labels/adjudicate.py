@@ -13,13 +13,14 @@ from .names import named
 from .scale import Scale
 from .words import number_in_words, plain_value
 
-ADJUDICATED = {
-    "example_id": pl.String,
-    "kind": pl.String,
-    "column": pl.String,
-    "unit": pl.String,
-    "value": pl.String,
+SAID = {
+    **dict.fromkeys(("example_id", "kind", "column", "unit", "value"), pl.String),
     "number": pl.Float64,
+}
+"""What is said of a unit, whoever says it."""
+
+ADJUDICATED = {
+    **SAID,
     "inclusion_probability": pl.Float64,
     "n_votes": pl.UInt32,
     "tie": pl.Boolean,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ragstone.errors import ModelError
 
 from .batches import distinct
-from .encoder import TokenVectors, Vectors
+from .encoder import Encoder, TokenVectors, Vectors
 from .folder import SHORTEST, ModelFolder, Pooling
 
 TOO_SHORT = 1e-12
@@ -105,13 +105,9 @@ class FolderEncoder:
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
-        if not self.layers:
-            raise ModelError(f"{self.name} gives one vector per text and no token vectors.")
-        layer = self.layers if layer is None else layer
+        layer = token_layer(self, layer)
         self._states.check(layer, self.name)
-        limit = self.max_tokens if limit is None else min(limit, self.longest)
-        if limit < SHORTEST:
-            raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {limit}.")
+        limit = token_limit(self, limit)
         whole = layer == self.layers and limit == self.max_tokens
         once, places = distinct(texts)
         tokenized = self._model.tokenizer.tokens(once, limit)
@@ -169,3 +165,26 @@ def _pooled(states: Vectors, pooling: Pooling) -> Vectors:
     else:
         pooled = states.mean(axis=0)
     return pooled
+
+
+def token_layer(encoder: Encoder, layer: int | None) -> int:
+    """The layer to read token vectors from: the given one, else the last.
+
+    Raises:
+        ModelError: The encoder gives no token vectors.
+    """
+    if not encoder.layers:
+        raise ModelError(f"{encoder.name} gives one vector per text and no token vectors.")
+    return encoder.layers if layer is None else layer
+
+
+def token_limit(encoder: Encoder, limit: int | None) -> int:
+    """The most tokens to read of a text: as many as given and possible, else as ``embed`` reads.
+
+    Raises:
+        ModelError: Too few for any text.
+    """
+    found = encoder.max_tokens if limit is None else min(limit, encoder.longest)
+    if found < SHORTEST:
+        raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {found}.")
+    return found

@@ -16,7 +16,8 @@ from ragstone.errors import MissingDependency, ModelError, ModelFailure
 
 from .batches import batches, distinct
 from .encoder import TokenVectors, Vectors
-from .folder import NO_LENGTH, SHORTEST, is_count
+from .folder import NO_LENGTH, is_count
+from .reading import check_layer, token_layer, token_limit
 from .tokenizer import readable
 from .torch_loading import fingerprint, first_line, positions_of, quiet
 
@@ -130,14 +131,9 @@ class TorchEncoder:
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
-        if not self.layers:
-            raise ModelError(f"{self.name} gives one vector per text and no token vectors.")
-        layer = self.layers if layer is None else layer
-        if not 0 <= layer <= self.layers:
-            raise ModelError(f"{self.name} has layers 0 to {self.layers}, not {layer}.")
-        limit = self.max_tokens if limit is None else min(limit, self.longest)
-        if limit < SHORTEST:
-            raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {limit}.")
+        layer = token_layer(self, layer)
+        check_layer(layer, self.layers, self.name)
+        limit = token_limit(self, limit)
         once, places = distinct(texts)
         lengths = self.lengths(once)
         found: dict[int, TokenVectors] = {}

@@ -1,6 +1,6 @@
 """Checks: one column of a judge's words against people's, on the same units."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,7 +175,7 @@ def check_column(
         spearman(judge, people, **alike) if graded else None,
         kendall(judge, people, **alike) if graded else None,
         threshold,
-        tuple(_biases(rows, difference, weights, clusters, span, level)),
+        tuple(_biases(rows, difference, span, alike)),
     )
 
 
@@ -227,42 +227,22 @@ def _probable(scores: Floats) -> bool:
 def _biases(
     rows: pl.DataFrame,
     difference: Floats | None,
-    weights: Floats | None,
-    clusters: NDArray[np.int64],
     span: float | None,
-    level: float,
+    alike: Mapping[str, Any],
 ) -> Iterator[Bias]:
     if difference is None or rows.height < FEWEST:
         return
-    low = None if span is None else -span
+    alike = {"low": None if span is None else -span, "high": span, **alike}
     fields = ["system", *(name for name in rows.columns if name.startswith("by "))]
     for field in fields:
         if rows[field].n_unique() > 1:
-            values = rows[field].to_list()
-            groups = bias_by_group(
-                difference,
-                values,
-                low=low,
-                high=span,
-                weights=weights,
-                clusters=clusters,
-                level=level,
-            )
+            groups = bias_by_group(difference, rows[field].to_list(), **alike)
             yield from (Bias(field.removeprefix("by "), one) for one in groups)
     for name, column in (("length", rows["length"]), ("position", _position(rows))):
         if column.null_count() or column.n_unique() < FEWEST:
             continue
         numbers = column.to_numpy().astype(np.float64)
-        along = bias_along(
-            difference,
-            numbers,
-            low=low,
-            high=span,
-            weights=weights,
-            clusters=clusters,
-            level=level,
-        )
-        yield from (Bias(name, one) for one in along.parts)
+        yield from (Bias(name, one) for one in bias_along(difference, numbers, **alike).parts)
 
 
 def _position(rows: pl.DataFrame) -> pl.Series:

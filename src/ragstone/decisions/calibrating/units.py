@@ -5,18 +5,10 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from ragstone.judgements import KINDS, About, Kind
+from ragstone.labels.adjudicate import SAID
 from ragstone.run import Run
 
-SCHEMA = {
-    "example_id": pl.String,
-    "kind": pl.String,
-    "column": pl.String,
-    "unit": pl.String,
-    "value": pl.String,
-    "number": pl.Float64,
-    "probability": pl.Float64,
-    "judge": pl.String,
-}
+SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
 """As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one."""
 
 KEYS = ["example_id", "kind", "column", "unit"]

@@ -24,8 +24,8 @@ from .wire import (
     layout,
     longest,
     no_reply,
-    printed,
     temperature,
+    texts_of,
     together,
     word,
 )
@@ -90,10 +90,7 @@ def bedrock_chat(model: str, settings: str) -> ChatModel:
 def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]) -> Body:
     """The arguments of Converse."""
     where = layout(settings, lacks)
-    text = request.text + ("" if where == "strict" else printed(request))
-    has_system = bool(request.system.strip())
-    if has_system and "system" in lacks:
-        text = f"{request.system}\n\n{text}"
+    text, system = texts_of(request, settings, lacks)
     unlimited = "max_tokens" in lacks and settings.max_tokens is None
     inference = given(
         temperature=temperature(settings, lacks),
@@ -109,7 +106,7 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
     return given(
         modelId=model,
         messages=[{"role": "user", "content": [{"text": text}]}],
-        system=[{"text": request.system}] if has_system and "system" not in lacks else None,
+        system=None if system is None else [{"text": system}],
         inferenceConfig=inference or None,
         outputConfig=output or None,
     )

@@ -18,8 +18,8 @@ from .wire import (
     longest,
     no_reply,
     opened,
-    printed,
     temperature,
+    texts_of,
     together,
     word,
 )
@@ -63,13 +63,10 @@ def body(request: ChatRequest, model: str, settings: Settings, lacks: frozenset[
         lacks: Features that the server is known not to support.
     """
     where = layout(settings, lacks)
-    text = request.text + ("" if where == "strict" else printed(request))
-    has_system = bool(request.system.strip())
-    if has_system and "system" in lacks:
-        text = f"{request.system}\n\n{text}"
+    text, system = texts_of(request, settings, lacks)
     made: Body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
-    if has_system and "system" not in lacks:
-        made["systemInstruction"] = {"parts": [{"text": request.system}]}
+    if system is not None:
+        made["systemInstruction"] = {"parts": [{"text": system}]}
     unlimited = "max_tokens" in lacks and settings.max_tokens is None
     made["generationConfig"] = given(
         temperature=temperature(settings, lacks),

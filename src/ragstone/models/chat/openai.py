@@ -21,8 +21,8 @@ from .wire import (
     longest,
     no_reply,
     opened,
-    printed,
     temperature,
+    texts_of,
     word,
 )
 
@@ -47,13 +47,10 @@ def body(
         limits: The two names of the field that limits the reply's length, the first to try first.
     """
     where = layout(settings, lacks)
-    text = request.text + ("" if where == "strict" else printed(request))
-    has_system = bool(request.system.strip())
-    if has_system and "system" in lacks:
-        text = f"{request.system}\n\n{text}"
+    text, system = texts_of(request, settings, lacks)
     messages = [{"role": "user", "content": text}]
-    if has_system and "system" not in lacks:
-        messages.insert(0, {"role": "system", "content": request.system})
+    if system is not None:
+        messages.insert(0, {"role": "system", "content": system})
     made: Body = {"model": model, "messages": messages}
     made |= given(
         temperature=temperature(settings, lacks),

@@ -65,6 +65,20 @@ def temperature(settings: Settings, lacks: frozenset[str]) -> float | None:
     return settings.temperature or 0
 
 
+def texts_of(
+    request: ChatRequest, settings: Settings, lacks: frozenset[str]
+) -> tuple[str, str | None]:
+    """The user message, and the system message, for servers that take one text for each.
+
+    The system message is None if there is none, or if the server has no field for it; then it
+    begins the user message.
+    """
+    text = request.text + ("" if layout(settings, lacks) == "strict" else printed(request))
+    if not request.system.strip():
+        return text, None
+    return (f"{request.system}\n\n{text}", None) if "system" in lacks else (text, request.system)
+
+
 def printed(request: ChatRequest) -> str:
     """The schema with an example reply, for the very end of the user message."""
     schema = json.dumps(request.schema, separators=(",", ":"), ensure_ascii=False)
