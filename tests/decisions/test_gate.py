@@ -335,6 +335,17 @@ def test_without_labels_for_it_a_requirement_says_that_it_is_not_corrected(run: 
     )
 
 
+def test_without_any_label_there_is_nothing_to_decide_on(run: Make) -> None:
+    """All is scored and nothing is missing, but it is decided on labels."""
+    none = Quantity(None, lambda _: None, 0, counted="labels")
+    one = only(gate(run(hit=zeros(9)), "hit >= 0.8", corrected=lambda *_: none))
+    assert (one.decision, one.n) == ("cannot_tell", 0)
+    assert one.reason == "nothing_counted?counted=labels"
+    owed: list[Score] = [0.0, MISSING]
+    one = only(gate(run(hit=owed), "hit >= 0.8", corrected=lambda *_: none, max_missing=1))
+    assert one.reason.startswith("no_value_anywhere?missing=1")
+
+
 def test_scores_that_a_judge_owes_stand_beside_a_corrected_estimate(run: Make) -> None:
     def corrected(metric: str, system: str) -> Quantity | None:  # noqa: ARG001
         return Quantity(0.95, lambda level: wilson(190, 200, level=level), 200, counted="labels")

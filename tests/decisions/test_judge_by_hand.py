@@ -215,6 +215,21 @@ def test_votes_that_are_even_say_nothing() -> None:
     assert found.rows() == [("for", "true", 1.0), ("against", "false", 0.0)]
 
 
+def test_people_can_name_claims_and_statements_of_the_first_reference_alone() -> None:
+    """No label file has a name for gold evidence, or for what further references state."""
+    places = (("claim", 0, 3), ("statement", 0, 1), ("statement", 1, 2), ("evidence", 0, 4))
+    run = said("support", *({"example_id": "e", "origin": origin, "author": "m", "index": index,
+                             "reference": reference, "verdict": "supported"}
+                            for origin, reference, index in places))  # fmt: skip
+    assert judged_units(run)["unit"].to_list() == ["claim 3", "statement 1"]
+
+
+def test_what_a_person_said_is_no_word_of_a_judge() -> None:
+    rows = [{"example_id": str(at), "judge": judge, "response_type": "answer"}
+            for at, judge in enumerate(("human", "human:ann", "m", "hum"))]  # fmt: skip
+    assert judged_units(said("response", *rows))["judge"].to_list() == ["m", "hum"]
+
+
 def test_numbers_that_differ_by_rounding_are_the_same_word() -> None:
     (found,) = flip_rates(rated(0.1, 0.5, 0.25, 1.0), rated(0.1 + 1e-12, 0.5, 0.75, 1.0))
     assert (found.what, found.value, found.n) == ("rating.tone", 0.25, 4)

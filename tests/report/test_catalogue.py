@@ -1,11 +1,14 @@
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from ragstone.errors import UnknownName
 from ragstone.metrics import SUITES, metric_types
 from ragstone.report import catalogue
-from ragstone.report.page import RowName, quiet
+from ragstone.report.groups import FAMILIES
+from ragstone.report.page import Facts, Outline, Page, RowName, plain, quiet
 from ragstone.report.pages.catalogue import catalogue_page, metric_page, suite_page
 
 
@@ -68,3 +71,56 @@ def test_the_page_of_all_metrics_has_a_row_for_each_under_its_family() -> None:
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_the_page_of_all_metrics_fits(width: int, text: Callable[..., str]) -> None:
     assert max(map(len, text(catalogue_page(), width).splitlines())) <= width
+
+
+def facts(page: Page) -> list[tuple[str, str]]:
+    block = page.sections[0].blocks[0]
+    assert isinstance(block, Facts)
+    return [(one.name, plain(one.words)) for one in block.rows]
+
+
+ENTRY = catalogue.MetricEntry(
+    name="own", family="answer", about="A metric.", better="-", range=(0, 2), rate=False,
+    judgements=("claims", "support"), filled_by=("people", "counting"), requires=("answer",),
+    parameters={"k": 3, "kind": "x"}, aliases=("an_alias",), docstring="A metric.\n\nMore of it.",
+)  # fmt: skip
+
+
+def test_each_fact_of_a_metric_stands_under_its_name() -> None:
+    page = metric_page(ENTRY)
+    assert facts(page) == [
+        ("metric", "own  answer"), ("range", "0 to 2, less is better"),
+        ("judgements", "claims, support"), ("filled by", "people's labels"),
+        ("filled by", "counting, which needs nobody's opinion"), ("requires", "answer"),
+        ("parameters", "k = 3"), ("parameters", "kind = 'x'"), ("aliases", "an_alias"),
+    ]  # fmt: skip
+    assert page.title == "own"
+    outline = page.sections[0].blocks[1]
+    assert isinstance(outline, Outline)
+    assert [plain(item.words) for item in outline.items] == ["A metric.", "", "More of it."]
+
+
+def test_what_a_metric_does_without_is_not_told() -> None:
+    bare = replace(ENTRY, judgements=(), requires=(), parameters={}, aliases=(), filled_by=())
+    assert [name for name, _ in facts(metric_page(bare))] == ["metric", "range", "judgements"]
+    assert dict(facts(metric_page(bare)))["judgements"] == "none"
+
+
+def test_each_fact_of_a_suite_stands_under_its_name() -> None:
+    suite = catalogue.SuiteEntry(
+        "mine", "A suite.", ("hit", "mrr"), ("topic",), True, ((0.5, "good"), (0.0, "poor")), "So."
+    )
+    assert facts(suite_page([suite])) == [
+        ("", "A suite."), ("metrics", "hit, mrr"), ("by", "topic"), ("conventions", "So."),
+        ("bands", "good from 0.5, poor from 0"),
+    ]  # fmt: skip
+    bare = replace(suite, by=(), conventions="", bands=())
+    assert [name for name, _ in facts(suite_page([bare]))] == ["", "metrics"]
+    record: Any = suite_page([suite]).record()
+    assert record[0]["bands"] == [{"from": 0.5, "word": "good"}, {"from": 0.0, "word": "poor"}]
+
+
+def test_users_own_metrics_stand_last() -> None:
+    families = [one.family for one in catalogue.catalogue()]
+    own = [at for at, family in enumerate(families) if family not in FAMILIES]
+    assert own == list(range(len(families) - len(own), len(families)))

@@ -243,3 +243,28 @@ def test_a_forest_writes_the_ends_of_its_scale_once_below() -> None:
     bare = charts.chart(Forest((("b", IntervalCell(None, None, None)),), "F"))
     assert read(bare).get("height") == "34"
     assert read(bare).findtext("title") == "F: b no value"
+
+
+def test_lines_and_words_have_the_heights_of_their_charts() -> None:
+    """A name stands 12 pixels below the top of its step, of which each has 34."""
+    svg = charts.chart(EVERY[1])
+    words = [(one.get("x"), one.get("y"), one.text) for one in read(svg).iter()
+             if one.tag.endswith("text")]  # fmt: skip
+    assert words == [
+        ("0", "12", "<lost>"), ("100%", "12", "2"), ("0", "46", "wrong"), ("100%", "46", "4"),
+    ]  # fmt: skip
+    assert [(one["x1"], one["x2"]) for one in of(svg, "rail")] == [("0%", "100%")] * 2
+    (event,) = of(charts.chart(EVERY[2]), "event")
+    assert (event["y1"], event["y2"]) == ("0", "150")
+    strip = charts.strip(IntervalCell(0.5, None, None, Scale(0, 1)))
+    assert [(one["x1"], one["x2"]) for one in of(strip, "rail")] == [("0%", "100%")]
+    axis = read(charts.axis(Scale(0, 1)))
+    assert (axis.get("height"), read(strip).get("height")) == ("16", "18")
+    (gap,) = of(charts.bar(Bar((BarPart(1, 0), BarPart(1, 1)), 2)), "gap")
+    assert (gap["y1"], gap["y2"]) == ("0", "14")
+
+
+def test_a_row_of_a_forest_has_the_looks_of_its_tone() -> None:
+    cells = [IntervalCell(0.5, 0.25, 0.75, Scale(0, 1), tone=tone) for tone in ("good", "")]
+    svg = charts.chart(Forest((("a", cells[0]), ("b", cells[1])), "F"))
+    assert [one.get("class") for one in read(svg) if one.tag.endswith("g")] == ["iv good", "iv"]

@@ -88,6 +88,10 @@ def test_long_texts_are_cut_and_equal_lines_told_once() -> None:
     (line,) = why(found(claims=claims), "faithfulness")
     assert line.endswith("…")
     assert len(line) == len("claim absent: ") + 160
+    (long,) = why(found(claims=[claim("x" * 400, judged("absent"))]), "faithfulness")
+    assert long == f"claim absent: {'x' * 159}…"
+    reasons = [claim("y", judged("absent", "z" * 400))]
+    assert len(why(found(claims=reasons), "faithfulness")[0]) == 320
 
 
 def test_of_a_metric_that_is_not_loaded_everything_is_told() -> None:

@@ -12,6 +12,7 @@ from ragstone.labels.read import read_label_table
 from ragstone.labels.table import LabelTable
 from ragstone.report.page import (
     Count,
+    Facts,
     IntervalCell,
     Mark,
     Number,
@@ -304,3 +305,9 @@ def test_twelve_annotators_are_named(labels: LabelTable, people: int, more: str)
     words = sentences(agreement_page(labels, [column(annotators=who)]))
     named = ", ".join(f"p{at}" for at in range(12))
     assert f"{2 * people} labels by {people} annotators: {named}{more} helpful" in words
+
+
+def test_what_explains_the_page_is_small(labels: LabelTable) -> None:
+    page = agreement_page(labels, [column()])
+    facts = [block for part in page.sections for block in part.blocks if isinstance(block, Facts)]
+    assert [one.small for one in facts] == [False, True, True]

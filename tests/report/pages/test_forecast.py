@@ -34,3 +34,7 @@ def test_what_is_not_asked_costs_nothing_and_what_is_not_known_says_so() -> None
     assert [row.cells[-1] for row in rows] == [
         Phrase("–"), Phrase("cost unknown"), Phrase("cost unknown", strong=True),
     ]  # fmt: skip
+
+
+def test_a_forecast_of_nothing_has_no_calls_each() -> None:
+    assert "0 examples, 0.0 calls each" in as_text(forecast_page(Forecast(0, {})))

@@ -585,3 +585,11 @@ def test_the_header_names_one_system_and_what_was_asked(
     assert "asked      3 model calls, cost unknown" in printed
     assert "look on" not in printed, "it lies nowhere"
     assert "string evidence, to be calibrated  (claims)" in printed
+
+
+def test_a_value_that_no_row_has_is_the_rarest(estimate: Make) -> None:
+    """Of 25 values with one row each but the first, which has none, the first goes."""
+    ones = [estimate("precision", 0.5, n=1, group={"topic": f"t{at}"}) for at in range(25)]
+    ones[0] = replace(ones[0], n=0)
+    (table,) = shown(slices("topic", ones)).tables
+    assert heads(table)[2:] == [f"t{at}" for at in range(1, 25)]

@@ -32,6 +32,8 @@ from ragstone.report.page import (
     Verdict,
     Waterfall,
     Why,
+    quiet,
+    strong,
     table,
 )
 from ragstone.report.render.html import as_document, as_html
@@ -221,3 +223,65 @@ def test_a_run_shows_its_page(estimate: Callable[..., Any], made_run: Callable[.
 
 def test_what_is_to_be_copied_stays_as_it_is(page_of: PageOf) -> None:
     assert "<pre>a\tb &lt;c&gt;</pre>" in as_html(page_of(Verbatim(("a\tb <c>",))))
+
+
+def test_what_goes_on_takes_the_columns_of_the_last_cell(page_of: PageOf) -> None:
+    """An interval has two columns where it is not drawn, so the words span three."""
+    columns = (Heading("a"), Heading("b"), Heading("c"))
+    rows = [
+        Row((RowName("x"), Count(1), IntervalCell(0.5, 0, 1))),
+        Row((RowName("y"), Why("unknown", "too few"), None)),
+    ]
+    html = as_html(page_of(table(columns, rows)))
+    assert '<td colspan="3"><span class="caution">too few</span></td>' in html
+    assert html.count("<bdi>y</bdi>") == 1
+
+
+def test_only_items_that_lead_have_a_lead(page_of: PageOf) -> None:
+    items = (OutlineItem("asked", lead="Q"), OutlineItem("plain"))
+    html = as_html(page_of(Outline(items, "A title")))
+    assert '<p class="quiet">A title</p>' in html
+    assert '<li class="led"><span class="lead">Q</span><div dir="auto">asked</div></li>' in html
+    assert '<li><div dir="auto">plain</div></li>' in html
+
+
+def test_a_name_is_said_again_where_it_is_no_key(page_of: PageOf) -> None:
+    rows = [Row((RowName("hit"), Count(1))), Row((RowName("hit"), Count(2)))]
+    assert read(as_html(page_of(table((Heading("a"), Heading("n")), rows)))).rows[1:] == [
+        ["hit", "1"], ["hit", "2"],
+    ]  # fmt: skip
+    keyed = read(as_html(page_of(table((Heading("a", key=True), Heading("n")), rows))))
+    assert keyed.rows[1:] == [["hit", "1"], ["", "2"]]
+    nameless = table((Heading("a", key=True), Heading("n")), [Row(("", Count(1)))] * 2)
+    assert read(as_html(page_of(nameless))).rows[1:] == [["", "1"]] * 2
+
+
+def test_the_title_of_a_group_heads_its_first_column_alone(page_of: PageOf) -> None:
+    groups = (
+        Group((Row((RowName("hit"), Count(1))),), "Retrieval"),
+        Group((Row((RowName("f1"), Count(2))),), "Answer"),
+    )
+    html = as_html(page_of(Table((Heading("metric"), Heading("n")), groups)))
+    assert read(html).rows == [["Retrieval", "n"], ["hit", "1"], ["Answer", "n"], ["f1", "2"]]
+    assert html.count('<th class="title">') == 2
+    assert html.count('<th class="n">n</th>') == 2
+
+
+def test_words_of_a_tone_are_marked_and_strong_ones_bold(page_of: PageOf) -> None:
+    html = as_html(page_of(Paragraphs((("a  b\n", quiet("c"), strong("d", "bad")),))))
+    assert (
+        '<p>a&ensp;b<br><span class="quiet">c</span><span class="bad"><b>d</b></span></p>' in html
+    )
+
+
+def test_an_interval_is_read_in_words_beside_its_value(page_of: PageOf) -> None:
+    cells = (IntervalCell(0.5, None, None, word="fair"),
+             IntervalCell(0.5, None, None, strong=False))  # fmt: skip
+    html = as_html(page_of(table((Heading("v"),), [Row((one,)) for one in cells])))
+    assert '<td class="n"><b>0.500</b> <span class="quiet">fair</span></td>' in html
+    assert '<td class="n">0.500</td>' in html
+
+
+def test_notes_stand_at_the_end(page_of: PageOf) -> None:
+    html = as_html(page_of(Paragraphs(("a",)), notes=("A note.", "No <b>.")))
+    assert html.endswith("<p>A note.</p><p>No &lt;b&gt;.</p></div>")

@@ -467,3 +467,35 @@ def test_an_outline_has_its_title_and_longer_words_hang_below_their_beginning(
 def test_the_least_room_for_words_is_twenty_letters(page_of: PageOf) -> None:
     page = page_of(Facts((Note("a long name of a fact", "word " * 8),)))
     assert {len(line[23:].rstrip()) for line in lines(page, 10)} == {19}
+
+
+def test_the_parts_of_a_bar_have_the_colours_of_their_levels(page_of: PageOf) -> None:
+    """The best is green, the worst but one red, what is neither is dim."""
+    bar = Bar(tuple(BarPart(1, level) for level in range(6)), 6)
+    (line,) = coloured(page_of(table((Heading(),), [Row((bar,))]))).splitlines()
+    looks = [piece.split("m") for piece in line.split("\x1b[")[1:] if not piece.startswith("0m")]
+    assert [(code, set(letters)) for code, letters in looks] == [
+        ("32", {"█"}), ("36", {"▓"}), ("33", {"▒"}), ("31", {"░"}), ("35", {"▁"}), ("90", {"·"}),
+    ]  # fmt: skip
+
+
+def test_a_long_name_is_folded_before_any_column_goes(page_of: PageOf) -> None:
+    """19 letters of it do not fit beside both columns, 11 do."""
+    columns = (Heading("name"), Heading("p", drop=1), Heading("n"))
+    one = Row((RowName("aaaa bbbb cccc dddd eeee ffff"), P(0.25), Count(7)))
+    assert lines(page_of(table(columns, [one])), 24) == [
+        "name             p  n",
+        "aaaa bbbb    0.250  7",
+        "  cccc dddd",
+        "  eeee ffff",
+    ]
+
+
+def test_of_a_distribution_percentages_go_before_columns(page_of: PageOf) -> None:
+    columns = (Heading("outcomes"), Heading("right"), Heading("of note", drop=2))
+    page = page_of(table(columns, [Row((RowName("a" * 12), Share(2, 3), "words said"))]))
+    wide, middle = as_text(page, 60), as_text(page, 32)
+    assert "67 %" in wide
+    assert "words said" in wide
+    assert "67 %" not in middle
+    assert "words said" in middle
