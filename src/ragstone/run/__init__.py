@@ -1,21 +1,21 @@
-"""The run room: judges, scores and estimates a data set, and keeps it all in a folder.
+"""Runs: judging, scoring and estimating a data set, with everything saved in a folder.
 
-What is asked for
+What is requested
     request      the arguments of evaluate, aevaluate and forecast
     spec         what a run is going to do; from a request, or from a finished run
-    settings     what of it run.json keeps, and a resumed run compares
-    evaluate, forecast, rescore   the three that carry a spec out
+    settings     the part of it that run.json stores and a resumed run compares
+    evaluate, forecast, rescore   the three functions that carry out a spec
 What is done
-    evaluation   a run under way: its blocks, what is counted, its manifest
-    streaming    blocks in the order of the data; prefetch: with questions to models put before
-    judging      judges in turn about one block; chat_judge: an LLM judge at work
+    evaluation   an unfinished run: its blocks, counts and manifest
+    streaming    blocks in the order of the data; prefetch: asking models ahead of judging
+    judging      asks the judges in turn about a block; chat_judge: an LLM judge
     scoring      the tables of a judged block
-    estimating   the reported numbers of all; estimates: of one metric; remarks beside them
-    calls/       what is put to models: paced, paid, retried, journaled
-What is kept
-    folder       a run's folder, with its lock and the parts of a run under way
+    estimating   all reported numbers; estimates: those of one metric; remarks on them
+    calls/       model calls: pacing, budget, retries, journal
+What is stored
+    folder       a run's folder, with its lock and the parts of an unfinished run
     run_files    its files, read and checked: forms, fitting, written
-    run          a finished run, which all other rooms read
+    run          a finished run, as all other rooms read it
 """
 
 from .calls.counts import Counts

@@ -1,7 +1,7 @@
 """Blocks: examples that are judged, scored and written together.
 
-Where a block ends follows from the examples alone, never from the clock, so that a run has the same
-rows on every machine, and also where it was stopped and went on.
+Where a block ends depends on the examples alone, never on time, so that a run has the same rows on
+every machine, and also if it was interrupted and resumed.
 """
 
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from ragstone.examples import Example
 
 CHARACTERS = 4_000_000
-"""Of texts and ids of contexts. A block of long texts is as quickly judged as one of short ones."""
+"""Maximum characters of a block, texts and context ids, which bounds the memory it needs."""
 
 
 def blocks(examples: Iterator[Example], most: int) -> Iterator[list[Example]]:
-    """Examples in blocks, which are never split; a block ends with the example that fills it.
+    """Group examples into blocks; a block ends with the example that fills it.
 
     Args:
-        examples: From the first of a block on.
+        examples: Starting with the first example of a block.
         most: Maximum number of examples in a block.
     """
     block: list[Example] = []
@@ -32,7 +32,7 @@ def blocks(examples: Iterator[Example], most: int) -> Iterator[list[Example]]:
 
 
 def size(example: Example) -> int:
-    """Characters of what judges read of an example."""
+    """The number of characters in an example that judges read."""
     texts = (
         example.question,
         example.answer,

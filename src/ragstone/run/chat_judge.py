@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class Replies(NamedTuple):
-    """What models said to one task about one example, each by its name."""
+    """The replies of all models to one task about one example."""
 
     target: Target
     subject: str
@@ -34,12 +34,12 @@ class Replies(NamedTuple):
 
 
 class ChatJudge:
-    """An LLM judge with what it asks with; pacing, retries, the journal and money are the asker's.
+    """An LLM judge with an asker, which does pacing, retries, journal and budget.
 
     Args:
-        judge: What is asked, and how replies are read.
-        asker: What questions are put with; None for a judge who is asked nothing yet.
-        wanted: The asks of the run; what nobody wants is not asked. None: all.
+        judge: Makes the questions and reads the replies.
+        asker: Sends the questions; None for a judge that cannot ask yet.
+        wanted: The asks of the run; others are not asked. None: all.
         answers: The answers of every system, by question; for preferences.
     """
 
@@ -59,7 +59,7 @@ class ChatJudge:
 
     @property
     def name(self) -> str:
-        """The models' names, a comma between."""
+        """The models' names, separated by commas."""
         return self.judge.name
 
     @property
@@ -75,7 +75,7 @@ class ChatJudge:
     def able_to_ask(
         self, asker: Asker, wanted: Collection[str], answers: Mapping[str, Mapping[str, str]]
     ) -> "ChatJudge":
-        """The same judge, with what it asks with."""
+        """The same judge with an asker."""
         return ChatJudge(self.judge, asker, frozenset(wanted), answers)
 
     def for_block(self) -> "ChatJudge":
@@ -85,7 +85,7 @@ class ChatJudge:
         return fresh
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        """Rows from the replies; what was not asked yet is asked now."""
+        """Rows from the replies; questions that were not asked yet are asked now."""
         task = self.judge.task_of(ask)
         about = {
             origin: block.propositions(one)
@@ -113,14 +113,14 @@ class ChatJudge:
         )
 
     async def ask_about(self, example: Example, asks: Collection[str], turn: int) -> None:
-        """Put all that is asked about an example, each stage behind those that it waits for.
+        """Ask everything about an example, each stage after the stages it waits for.
 
         No stage waits for other examples.
 
         Args:
-            example: What about.
-            asks: Those that are open for this example.
-            turn: The place of the example in the data.
+            example: The example.
+            asks: The asks that are open for this example.
+            turn: The position of the example in the data, which is its priority.
         """
         wanted = frozenset(asks)
         if wanted not in self._stages:
@@ -134,7 +134,7 @@ class ChatJudge:
     @property
     def _put_with(self) -> Asker:
         if self._asker is None:
-            raise RuntimeError(f"{self.name} was given nothing to ask with.")
+            raise RuntimeError(f"{self.name} has no asker.")
         return self._asker
 
     async def _put_stage(
@@ -162,12 +162,14 @@ class ChatJudge:
         )
 
     async def _put(self, tasks: Sequence[Task], target: Target, turn: int) -> None:
-        """Ask about some tasks, those of one round of the plan, and keep what is said.
+        """Ask the tasks of one round of the plan, and store the replies.
 
-        Where a server finds the contexts too long, they are asked about in ever smaller parts.
+        If a server finds the contexts too long, they are split into ever smaller parts.
         """
         subject = self.judge.subject(tasks, target)
         room = self.judge.room
+        # Each time the room is halved, down to a minimum: a model may have a smaller context window
+        # than it is known to have, and characters only estimate tokens.
         while True:
             replies = await self._ask_all(tasks, target, turn, room)
             reasons = [
@@ -183,7 +185,7 @@ class ChatJudge:
     async def _ask_all(
         self, tasks: Sequence[Task], target: Target, turn: int, room: int
     ) -> dict[str, dict[str, TaskReply]]:
-        """What every model says, by task; what is made is asked of the first that makes it."""
+        """The replies of every model, by task; claims and the like are made by one model alone."""
         pieces = {task.name: self.judge.pieces(task, target, room) for task in tasks}
         pieces = {name: them for name, them in pieces.items() if them}
         made = {task.name for task in tasks if task.kind.made}
@@ -214,7 +216,7 @@ class ChatJudge:
         turn: int,
         room: int,
     ) -> dict[str, TaskReply]:
-        """Put the pieces to one model; what it said to each task."""
+        """Ask one model about the pieces; its reply to each task."""
         questions = self.judge.questions(model, pieces, example)
         outcomes = await _together(self._put_with.ask(model, one, turn) for one in questions)
         return task_replies(pieces, questions, outcomes, room)
@@ -229,7 +231,7 @@ class ChatJudge:
     def _about(
         self, example: Example, asks: frozenset[str], stage: Stage
     ) -> Mapping[str, Sequence[Proposition]]:
-        """The propositions that a stage is about: gold evidence, and what was made before."""
+        """The propositions of a stage: gold evidence, and claims or statements made before."""
         about: dict[str, Sequence[Proposition]] = {}
         for ask in (ASKS[one] for task in stage.tasks for one in task.asks if one in asks):
             if ask.over is not None and ask.origin is not None:
@@ -241,7 +243,7 @@ class ChatJudge:
         return about
 
     def _made(self, ask: str, example: Example) -> list[Proposition]:
-        """The claims or statements of an example, as they are kept."""
+        """The claims or statements of an example, from the stored replies."""
         task = self.judge.task_of(ask)
         if (task.name, example.id) not in self._replies:
             return []
@@ -256,7 +258,7 @@ class ChatJudge:
         ]
 
     def _knows(self, task: Task, target: Target) -> bool:
-        """Whether the task was put, and about the same propositions."""
+        """Whether the task was asked about the same propositions."""
         replies = self._replies.get((task.name, target.example.id))
         if replies is None:
             return False
@@ -270,7 +272,7 @@ class ChatJudge:
     def _enter(
         self, ask: str, row: int, task: Task, replies: Replies, sheets: Mapping[str, Sheet]
     ) -> None:
-        """Enter the judge's word and, of a panel, that of each member."""
+        """Add the judge's rows to its sheet and, for a panel, each member's to theirs."""
         target, subject, by_model = replies
         status, reason = self.judge.status(task, target, by_model)
         keys = (key for one in by_model.values() for out in one.outcomes for key in out.requests)
@@ -291,6 +293,6 @@ class ChatJudge:
 
 
 async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """All at once; a task of its own costs time, so one alone gets none."""
+    """Run coroutines concurrently; a single one is awaited directly, which spares a task."""
     every = list(work)
     return [await every[0]] if len(every) == 1 else await asyncio.gather(*every)

@@ -1,4 +1,4 @@
-"""Chat judges: the LLM judges of a run, their settings, and what they ask with."""
+"""Chat judges: the LLM judges of a run, their settings and their asker."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChatJudges:
-    """The LLM judges of a run, by the names that they were given.
+    """The LLM judges of a run, by name.
 
     Attributes:
-        names: All judges in the user's words, those without a model too.
+        names: All judges as the user wrote them, including those without a model.
         judges: Those that are chat models.
         pool: The connections that they share.
     """
@@ -39,7 +39,7 @@ class ChatJudges:
     pool: "Connections | None" = None
 
     def settings(self) -> ChatSettings | None:
-        """What tells a run from one that was judged otherwise; None without models."""
+        """The settings that a resumed run must share; None without chat models."""
         if not self.judges:
             return None
         first = next(iter(self.judges.values())).judge
@@ -57,11 +57,11 @@ class ChatJudges:
         )
 
     def asking(self, folder: Path, limits: Limits, note: Callable[[str], None]) -> "Asking":
-        """What questions are put with; the journal lies in the folder.
+        """The asker, with its journal in the folder.
 
         Raises:
-            InputError: The journal cannot be written; prices that cannot be read, or are needed
-                and not there.
+            InputError: The journal cannot be written; prices cannot be read, or are required and
+                missing.
         """
         from ragstone.models.store import cache_folder
 
@@ -96,7 +96,7 @@ class ChatJudges:
         return asking
 
     def server_notes(self) -> list[str]:
-        """What servers did not take, so that it was left out."""
+        """Notes on request fields that servers do not support."""
         return [
             f"{model.name}: its server does not support all fields. Left out or replaced: "
             f"{'; '.join(model.notes)}."
@@ -105,12 +105,12 @@ class ChatJudges:
         ]
 
     def idle(self, instructions: Instructions, limits: Limits) -> list[str]:
-        """That what was said about models changes nothing, where none judges."""
+        """A note if options for models were given and no judge is a chat model."""
         if self.judges or (instructions == PLAIN and limits == USUAL):
             return []
         return [
-            "No judge is a model, so what was said about models (plan, prompts, limits, …) "
-            "changed nothing."
+            "No judge is a chat model, so the options for models (plan, prompts, limits, …) had no "
+            "effect."
         ]
 
     @property
@@ -125,12 +125,12 @@ def able_to_ask(
     wanted: Sequence[str],
     answers: Mapping[str, Mapping[str, str]],
 ) -> tuple[Judge, ...]:
-    """The same judges, of whom the chat models can ask.
+    """The same judges, with an asker for those that are chat models.
 
     Args:
         judges: In the order they are asked.
-        asker: What questions are put with.
-        wanted: The asks of the run; what nobody wants is not asked.
+        asker: Sends the questions.
+        wanted: The asks of the run; others are not asked.
         answers: The answers of every system, by question.
     """
     from .chat_judge import ChatJudge
@@ -150,19 +150,19 @@ def chat_judges(
     offline: bool,
     to_ask: bool = True,
 ) -> ChatJudges:
-    """The judges that are chat models. A comma between models makes a panel that votes.
+    """The judges that are chat models. Models separated by commas form a panel that votes.
 
     Args:
         judge: As the user gave it.
-        instructions: What models are told.
+        instructions: Instructions to the models.
         topics: Criteria, aspects and rivals that the metrics name.
-        citations: The pattern of the markers by which an answer cites.
-        offline: Ask no server but one on this machine.
-        to_ask: False opens models without a key, for nothing is going to be sent.
+        citations: Regular expression for citations in an answer.
+        offline: Use no server except on this machine.
+        to_ask: False opens models without a key, because nothing will be sent.
 
     Raises:
-        InputError: A model that cannot be asked; prompts, rubrics or a plan that are none. Only
-            where a model is named.
+        InputError: A model that cannot be used; invalid prompts, rubrics or plan. Only if a
+            chat model is named.
     """
     named = open_named(judge, offline=offline, to_ask=to_ask)
     if not named.models:
@@ -197,7 +197,7 @@ def chat_judges(
 
 
 def _rubrics(judge: "LLMJudge") -> list[str]:
-    """The rubrics of the criteria that are wanted."""
+    """The rubrics of the criteria that the metrics name."""
     from ragstone.judges.llm.rating import RatingTask
 
     task = judge.tasks[Rating.name]

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What stands in every signature: versions, and who filled which kind."""
+    """The parts of every signature: versions, and which judge filled which kind."""
 
     ragstone: str
     data: str

@@ -1,4 +1,4 @@
-"""Evaluate: examples in, judged and scored, a run out."""
+"""Evaluate: judges and scores examples, and returns a run."""
 
 import asyncio
 import time
@@ -96,27 +96,27 @@ async def aevaluate(data: Any, **arguments: Any) -> Run:
 
 
 class Cancellation:
-    """Ends what a run asks of models, from another thread."""
+    """Ends the model calls of a run, from another thread."""
 
     def __init__(self) -> None:
         self._asking: Asking | None = None
         self._cancelled = False
 
     def watch(self, asking: "Asking") -> None:
-        """This is what is to be ended; at once, where the run was cancelled before it began."""
+        """Register the asker to be closed; closes it now if the run was cancelled already."""
         self._asking = asking
         if self._cancelled:
             asking.close()
 
     def cancel(self) -> None:
-        """Ask nothing more."""
+        """Stop all model calls."""
         self._cancelled = True
         if self._asking is not None:
             self._asking.close()
 
 
 def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run:
-    """What ``evaluate`` does with its arguments: resume the run in the folder, or begin one."""
+    """The body of ``evaluate``: resume the run in the folder, or start a new one."""
     prepared = prepare(request)
     temporary = request.out is None
     folder = Folder(Path(mkdtemp(prefix="ragstone-") if request.out is None else request.out))
@@ -159,7 +159,7 @@ def _carry_out(
     asking: "Asking | None",
     notes: list[str],
 ) -> None:
-    """Judge, score and estimate; the run is finished then."""
+    """Judge, score and estimate, which finishes the run."""
     started = time.perf_counter()
     spec = _asking_with(prepared, asking)
     again = held is not None and held.finished
@@ -197,7 +197,7 @@ def _carry_out(
 
 
 def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:
-    """The spec, whose judges that are chat models can ask."""
+    """The spec with an asker for the judges that are chat models."""
     spec, survey = prepared.spec, prepared.survey
     if asking is None or survey is None:
         return spec
@@ -205,7 +205,7 @@ def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:
 
 
 def _left_out(metrics: Sequence[str]) -> list[str]:
-    """Where the run is gone through again, what has to be scored again by itself."""
+    """A note on metrics that were added later and must be scored again separately."""
     if not metrics:
         return []
     scores = call("rescore", argument("run", "RUN"))

@@ -1,4 +1,4 @@
-"""Evaluation: a run under way, from its first block to its manifest.
+"""Evaluation: an unfinished run, from its first block to its manifest.
 
 ``streaming`` judges block by block, ``scoring`` makes the tables of a block, ``estimating`` the
 reported numbers.
@@ -43,16 +43,16 @@ UNANSWERED = (
 
 
 class Evaluation:
-    """A run under way: its folder, and what has been counted of it so far.
+    """An unfinished run: its folder, and its counts so far.
 
     Args:
-        folder: Where it is kept.
+        folder: Where it is stored.
         spec: What it is going to do.
-        progress: Called after each block, and now and then while models are asked.
+        progress: Called after each block, and periodically while models are asked.
 
     Attributes:
-        tally: What is counted while blocks go by.
-        unanswered: Similarities for which the encoder did not answer.
+        tally: Counts over the blocks.
+        unanswered: Number of similarities that failed because the encoder did.
     """
 
     def __init__(self, folder: Folder, spec: RunSpec, progress: Report | None = None) -> None:
@@ -64,7 +64,7 @@ class Evaluation:
         self._asking: Asking | None = None
 
     def begin(self) -> None:
-        """Leave word of what this folder is going to be."""
+        """Write an unfinished manifest, so that the run can be resumed from now on."""
         self._write(self.spec.metrics, self.spec.fields, finished=False)
 
     def judge(
@@ -75,12 +75,12 @@ class Evaluation:
         asking: "Asking | None" = None,
         debug: Debug | None = None,
     ) -> None:
-        """Judge, score and keep what has not been, block by block.
+        """Judge, score and store all unfinished blocks.
 
         Args:
             examples: All of the data.
-            fraction: Which share so many examples are of all, as far as that is known.
-            asking: What questions to models are put with; None where no judge is one.
+            fraction: The share of the data that this number of examples is; None if unknown.
+            asking: The asker; None if no judge is a chat model.
             debug: Called with each example as soon as it is judged.
         """
         self._asking = asking
@@ -114,13 +114,13 @@ class Evaluation:
     def keep(
         self, number: int, examples: Sequence[Example], judged: JudgedBlock, *, anew: bool = True
     ) -> dict[str, pl.DataFrame]:
-        """Score a judged block, and keep it.
+        """Score a judged block, and store it.
 
         Args:
             number: Of the block.
             examples: The block.
-            judged: What was judged of it.
-            anew: False leaves the examples out, which are kept already.
+            judged: Its judgements.
+            anew: False leaves out the examples, which are already stored.
         """
         tables = block_tables(self.spec, number, examples, judged)
         kept = {name: table for name, table in tables.items() if anew or name != "examples"}
@@ -131,7 +131,7 @@ class Evaluation:
         return tables
 
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
-        """Estimate, and put the blocks' tables together; notes are told with the remarks.
+        """Estimate, join the blocks' tables, and write the manifest, with notes among the remarks.
 
         Raises:
             InputError: No metric of a quick run can be measured on this data.
@@ -155,6 +155,7 @@ class Evaluation:
             ],
             seconds=round(time.perf_counter() - started, 3),
         )
+        # Last: until the finished manifest is written, an interrupted run resumes from the parts.
         self.folder.parts.drop()
 
     def _report(self, stage: str, examples: int, fraction: float | None) -> None:
@@ -163,14 +164,14 @@ class Evaluation:
             self.progress(Progress(stage, examples, fraction, counts))
 
     def _show_early(self, example: Example, judges: Sequence[Judge], debug: Debug | None) -> None:
-        """Judge an example by itself, before its block, from the replies that are in."""
+        """Judge an example by itself, before its block, from the replies received."""
         judged = judge_block([example], judges, self.spec.asks)
         scores = block_scores(self.spec, 0, [example], judged)["scores"]
         if debug:
             debug(Live(self.folder, judged, scores), example.id)
 
     def _skip_finished(self, examples: Iterator[Example]) -> int:
-        """Pass over the examples of finished blocks; the number of the next block."""
+        """Skip the examples of finished blocks, and count them; returns the next block's number."""
         parts = self.folder.parts.checked()
         for part in parts:
             with reading(part):

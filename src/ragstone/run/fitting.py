@@ -1,8 +1,9 @@
-"""Fitting: rows that a run could have written, whatever the checksum of their table says.
+"""Fitting: checks that the rows of a table are consistent with its run, apart from checksums.
 
-A checksum can be made to fit a table that was repeated, cut or emptied. So each table is held to
-``run.json`` and to the examples, once and before anything joins it: as many rows as were counted,
-what must be there, no key twice, no example that is none, a score of each metric an example.
+A checksum can be recomputed for a table that was duplicated, truncated or emptied. So each table is
+checked against ``run.json`` and the examples, once, before it is joined with others: the number of
+rows, no nulls where values are required, unique keys, no unknown examples, and one score per metric
+and example.
 """
 
 import json
@@ -29,7 +30,7 @@ KEYS: Mapping[str, Sequence[str]] = {
     "scores": ("example_id", "metric"),
     "ledger": ("example_id", "ask", "judge"),
 }
-"""The columns that tell the rows of a table apart; of a kind those of its units."""
+"""The key columns of each table; those of a kind are its units' keys."""
 
 JSON = ("slices", "labels", "meta")
 PRESENT: Mapping[str, Sequence[str]] = {
@@ -37,7 +38,7 @@ PRESENT: Mapping[str, Sequence[str]] = {
     "scores": ("example_id", "metric", "status"),
     "ledger": ("example_id", "ask", "judge", "subject", "status", "block"),
 }
-"""The columns that have no nulls; of a kind ``OF_JUDGEMENT``."""
+"""The columns without nulls; of a kind ``OF_JUDGEMENT``."""
 
 OF_LISTS: Mapping[str, Sequence[str]] = {
     "reference": (),
@@ -46,18 +47,18 @@ OF_LISTS: Mapping[str, Sequence[str]] = {
     "history": ("role", "text"),
     "reference_contexts": ("id", "grade"),
 }
-"""The lists of an example, and the fields of their records that have no nulls."""
+"""The list columns of an example, and the fields of their records without nulls."""
 
 
 def _words(name: str) -> Mapping[str, Sequence[str]]:
-    """The columns that hold one of a few words."""
+    """The columns with a fixed set of values."""
     if name == "scores":
         return {"status": tuple(STATUS_NAMES.values())}
     return {"status": get_args(LedgerStatus), "ask": tuple(ASKS)} if name == "ledger" else {}
 
 
 def _keys(name: str) -> Sequence[str]:
-    """The columns that tell the rows apart; none where rows may be the same."""
+    """The key columns; none if rows may be duplicated."""
     if name not in KINDS:
         return KEYS.get(name, ())
     key = KINDS[name].key
@@ -69,7 +70,7 @@ def _present(name: str) -> Sequence[str]:
 
 
 def counted(name: str, manifest: Manifest) -> int | None:
-    """How many rows a table of this run has; None where that was not counted."""
+    """The number of rows of a table according to the manifest; None if it does not say."""
     if name == "examples":
         return manifest.data.examples
     if name == "scores":
@@ -80,7 +81,7 @@ def counted(name: str, manifest: Manifest) -> int | None:
 
 
 def looked_at(name: str) -> list[str]:
-    """The columns of a table that ``check_rows`` looks at."""
+    """The columns of a table that ``check_rows`` needs."""
     more = ("value",) if name == "scores" else ()
     return list(dict.fromkeys([*_present(name), *_keys(name), *more]))
 
@@ -93,18 +94,18 @@ def check_rows(
     size: int,
     metrics: Collection[str] | None = None,
 ) -> None:
-    """Hold the rows of a table, whose columns are right, to what a run writes.
+    """Check the rows of a table, whose columns were already checked.
 
     Args:
         name: Of the table.
-        rows: All of it, ``looked_at`` at least.
-        file: Where it lies.
-        examples: Where those of the run, or of the block, lie.
-        size: How many these are.
-        metrics: That are scored; by default those that the scores name.
+        rows: All rows, with at least the columns ``looked_at``.
+        file: The table's file.
+        examples: The file of the run's, or the block's, examples.
+        size: The number of examples.
+        metrics: The scored metrics; by default those that the scores name.
 
     Raises:
-        DamagedRun: No run wrote these rows.
+        DamagedRun: The rows are inconsistent.
     """
     ids = pl.Series("id", [], pl.String)
     if name in ("scores", "ledger"):
@@ -125,10 +126,10 @@ def check_rows(
 
 
 def check_lists(examples: pl.DataFrame, file: Path) -> None:
-    """Hold the lists of examples that were read to what a run writes: records without holes.
+    """Check that the list columns of examples have no nulls inside.
 
     Raises:
-        DamagedRun: One has a hole.
+        DamagedRun: There is a null.
     """
     faults = []
     for column in (name for name in OF_LISTS if name in examples.columns):
@@ -145,7 +146,7 @@ def check_lists(examples: pl.DataFrame, file: Path) -> None:
 
 
 def check_estimates(estimates: Sequence[Estimate], file: Path, manifest: Manifest) -> None:
-    """Hold the reported numbers to the metrics of the run.
+    """Check that the estimates are of the run's metrics.
 
     Raises:
         DamagedRun: One is of another metric.
@@ -158,7 +159,7 @@ def check_estimates(estimates: Sequence[Estimate], file: Path, manifest: Manifes
 
 
 Wrong = tuple[str, str, str]
-"""The column, what was expected of it, and what it has."""
+"""The column, what was expected, and what was found."""
 
 
 def _absent(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
@@ -176,10 +177,11 @@ def _other_words(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
 
 
 def _repeated(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
-    """Keys that stand twice: looked for by their hashes, and only a find is looked at whole."""
+    """Duplicate keys."""
     if not _keys(name):
         return
     keys = list(_keys(name))
+    # Counting hashes takes a fraction of the memory; keys are compared only if two are equal.
     hashes = reduce(xor, (pl.col(key).hash(seed) for seed, key in enumerate(keys)))
     if rows.select(hashes.n_unique()).item() == rows.height:
         return
@@ -189,9 +191,10 @@ def _repeated(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
 
 
 def _no_objects(rows: pl.DataFrame) -> Iterator[Wrong]:
-    """Fields of examples that are no JSON object; Polars knows most that are faster than Python."""
+    """Fields that should be JSON objects and are not."""
     for column in JSON:
         texts = rows[column].drop_nulls().unique()
+        # Polars recognises most objects, and faster; only the rest is parsed in Python.
         known = texts.str.starts_with("{") & texts.str.json_path_match("$").is_not_null()
         for text in texts.filter(~known):
             if not _is_object(text):
@@ -216,7 +219,9 @@ def _no_numbers(rows: pl.DataFrame) -> Iterator[Wrong]:
 
 
 def _one_each(rows: pl.DataFrame, ids: pl.Series, metrics: Collection[str] | None) -> bool:
-    """Whether each metric has one score an example, by sums of hashes: there may be millions."""
+    """Whether each metric has exactly one score per example."""
+    # By row count, sum of hashes and sum of squared hashes per metric, because there may be
+    # millions of scores; if these differ, the slower checks say what is wrong.
     example = pl.col("example_id").hash()
     sums = (pl.len().alias("rows"), example.sum(), (example * example).sum().alias("squares"))
     found = rows.group_by("metric").agg(*sums)
@@ -228,7 +233,7 @@ def _one_each(rows: pl.DataFrame, ids: pl.Series, metrics: Collection[str] | Non
 def _other_metrics(
     rows: pl.DataFrame, size: int, metrics: Collection[str] | None
 ) -> Iterator[Wrong]:
-    """Metrics that have not one score for each example."""
+    """Metrics without exactly one score for each example."""
     found = dict(rows["metric"].value_counts().iter_rows())
     for metric in found if metrics is None else metrics:
         if (count := found.get(metric, 0)) != size:
@@ -236,7 +241,7 @@ def _other_metrics(
 
 
 def _of_none(rows: pl.DataFrame, ids: pl.Series) -> Iterator[Wrong]:
-    """Rows of an example that is not there."""
+    """Rows of an unknown example."""
     unknown = rows["example_id"].drop_nulls().unique()
     unknown = unknown.filter(~unknown.is_in(ids.implode()))
     if len(unknown):

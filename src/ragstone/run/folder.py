@@ -1,20 +1,20 @@
-"""Folder: where a run keeps everything, block by block until it is whole.
+"""Folder: the folder of a run, written block by block.
 
     RUN/run.json                   manifest: settings, data, judges, timings
     RUN/journal.sqlite             every question to a model and every reply, with cost
     RUN/examples.parquet           the examples, with the block each came in
     RUN/judgements/KIND.parquet    who said what
     RUN/judgements/ledger.parquet  how each ask came out for each example
-    RUN/scores.parquet             one row a metric an example
+    RUN/scores.parquet             one row per metric and example
     RUN/estimates.json             the reported numbers
     RUN/rejected.jsonl             records left out with skip_bad, and why
     RUN/label_violations.jsonl     labels that break a hard rule
     RUN/label_ties.jsonl           labels on which annotators are split, left open
 
-While a run is under way its finished blocks lie in ``RUN/parts``; a block is
-there whole or not at all, so a run that was stopped goes on behind the last.
+The finished blocks of an unfinished run are in ``RUN/parts``. A block is written completely or not
+at all, so an interrupted run is resumed after the last one.
 
-Each file is read only if it is as ``run.json``, or ``part.json`` of its block, says.
+A file is read only if it matches its entry in ``run.json``, or in ``part.json`` of its block.
 """
 
 import json
@@ -39,32 +39,32 @@ from .written import described, reading, signed, write_json
 
 
 class Folder(RunFiles):
-    """A run's folder, to be written and read."""
+    """A run's folder, for writing and reading."""
 
     __slots__ = ()
 
     @property
     def parts(self) -> Parts:
-        """The finished blocks, while the run is under way."""
+        """The finished blocks of an unfinished run."""
         return Parts(self.path / PARTS)
 
     def locked(self) -> AbstractContextManager[None]:
-        """Hold the folder against another process that would write into it.
+        """Lock the folder against other processes that would write to it.
 
         Raises:
-            RunConflict: Another process holds it, or it is no folder of a run; nothing is made
-                in it then.
+            RunConflict: Another process holds the lock, or this is not the folder of a run, in
+                which case nothing is created in it.
         """
         return locked(self.path)
 
     def prepare(self, settings: RunSettings) -> Manifest | None:
-        """Begin a run in the folder, or go on with the one it holds.
+        """Start a run in the folder, or resume the one it holds.
 
         Returns:
-            The manifest of the run to go on with; None for a new one.
+            The manifest of the run to resume; None for a new one.
 
         Raises:
-            RunConflict: It holds something else, or a run of other data or
+            RunConflict: It holds something else, or a run with other data or
                 settings; says which differ.
         """
         self.settle()
@@ -92,21 +92,21 @@ class Folder(RunFiles):
         return held
 
     def begin_again(self) -> None:
-        """Go through a finished run once more; its journal answers what has been answered.
+        """Prepare to repeat a finished run; questions answered before come from its journal.
 
-        Its tables and numbers stay until the new ones are there.
+        Its tables and numbers stay until the new ones are complete.
         """
         self.parts.drop()
         self.parts.make()
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Replace ``run.json``, whole or not at all; that of a finished run notes every file."""
+        """Replace ``run.json`` atomically; that of a finished run lists every file."""
         files = self._described() if manifest["finished"] else {}
         write_json(self.path / MANIFEST, signed({**manifest, "files": files}))
         self._forget()
 
     def add_other_asks(self, name: str, asks: Sequence[str], other: "Folder") -> None:
-        """To a new table of judgements, what the finished run says of other asks than these."""
+        """Add to a new table of judgements the finished run's rows of asks other than these."""
         tables = [scan_parquet(self.table(name))] if self.table(name).is_file() else []
         if other.has(name):
             tables.insert(0, other.finished(name).filter(pl.col("ask").is_in(asks).not_()))
@@ -115,14 +115,15 @@ class Folder(RunFiles):
                 write_table(pl.concat(tables), self.table(name))
 
     def take_over(self, fresh: "Folder") -> None:
-        """Put all files of a folder in place of this one's; ``settle`` ends it if it is stopped."""
+        """Replace this folder's files by those of another; ``settle`` completes that."""
         files = {**self.manifest["files"], **fresh._described()}
         write_json(fresh.path / MANIFEST, signed({**fresh.manifest, "files": files}))
+        # The rename is atomic: before it the old run is intact, after it ``settle`` can finish.
         fresh.path.rename(self.path / READY)
         self.settle()
 
     def settle(self) -> None:
-        """Put what lies ready in its place, ``run.json`` last."""
+        """Move files that are ready to their places, ``run.json`` last."""
         ready = self.path / READY
         if not ready.is_dir():
             return
@@ -134,7 +135,7 @@ class Folder(RunFiles):
         self._forget()
 
     def drop(self, *, keep_folder: bool = False) -> None:
-        """Remove the folder; or only what an unfinished run put into it."""
+        """Delete the folder, or only the files that an unfinished run created in it."""
         if not keep_folder:
             shutil.rmtree(self.path, ignore_errors=True)
             return

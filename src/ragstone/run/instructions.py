@@ -1,4 +1,4 @@
-"""Instructions: what chat models are told, and how."""
+"""Instructions: how chat models are instructed."""
 
 from dataclasses import dataclass
 from pathlib import Path

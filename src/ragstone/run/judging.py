@@ -1,4 +1,4 @@
-"""Judging: puts every ask to the judges in turn and gathers one word for each unit."""
+"""Judging: asks the judges in turn, and selects one judgement for each unit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from ragstone.judges import LEDGER, Block, Filled, Judge
 
 @dataclass(frozen=True, slots=True)
 class JudgedBlock:
-    """A block's judgements: as the metrics see them, and as they are kept."""
+    """A block's judgements: as the metrics see them, and as they are stored."""
 
     tables: Tables
     ledger: pl.DataFrame
@@ -33,8 +33,8 @@ def judge_block(
 ) -> JudgedBlock:
     """Judge a block of examples.
 
-    Each ask goes to the judges in order. The first with an ok row for a unit
-    speaks for it; an example goes on to the next judge while a unit is open.
+    Each ask goes to the judges in order. The first judge with an ok row for a unit
+    decides it; an example goes on to the next judge as long as a unit is open.
     """
     return judge_further(examples, Tables(to_frame(examples)), judges, asks)
 
@@ -42,16 +42,16 @@ def judge_block(
 def judge_further(
     examples: Sequence[Example], tables: Tables, judges: Sequence[Judge], asks: Sequence[str]
 ) -> JudgedBlock:
-    """Put further asks about a block, of which some judgements are there already.
+    """Judge further asks of a block that is already judged in part.
 
     Args:
         examples: The block.
-        tables: What has been judged of it.
+        tables: Its judgements so far.
         judges: In the order they are asked.
-        asks: None that was put before.
+        asks: The further asks, none of which was judged before.
 
     Returns:
-        All judgements as the metrics see them; of the others only what is new.
+        In ``tables`` all judgements; in ``ledger`` and ``rows`` only the new ones.
     """
     block = Block(examples, tables.examples, tables)
     ledgers: list[pl.DataFrame] = []
@@ -73,7 +73,7 @@ def resolve(
     rows: pl.DataFrame,
     judges: Sequence[Judge],
 ) -> Tables:
-    """Add an ask's rows and outcomes to the tables, one judge's word for each unit."""
+    """Add an ask's rows and outcomes to the tables, with one judge for each unit."""
     places = {judge.name: place for place, judge in enumerate(judges) if ask in judge.asks}
     entries = ledger.with_columns(
         turn=pl.col("judge").replace_strict(places, default=len(places), return_dtype=pl.UInt32)
@@ -85,7 +85,8 @@ def resolve(
         .sort("row", "turn", maintain_order=True)
     )
     if _is_shared(ask):
-        # A unit is one judge's, the first that did not leave it open; others are one's as a whole.
+        # Contexts are decided one by one, each by the first judge that did not leave it open. For
+        # other units a single judge decides the whole example.
         joined = joined.sort(_says_something(ask).not_(), maintain_order=True).unique(
             subset=["row", *(kind_of(ask).key or ())], keep="first", maintain_order=True
         )
@@ -102,12 +103,12 @@ def resolve(
 
 
 def still_open(ask: str, block: Block, judges: Sequence[Judge]) -> list[int]:
-    """The rows that these judges leave open, of those that have what the ask requires."""
+    """The examples that these judges leave open, among those that the ask applies to."""
     return _put(ask, block, judges)[1]
 
 
 def _put(ask: str, block: Block, judges: Sequence[Judge]) -> tuple[list[Filled], list[int]]:
-    """Ask the judges in turn, each about what is still open; and what nobody settled."""
+    """Ask the judges in turn, each about open examples; returns also those left open by all."""
     open_rows = _applicable(ask, block.frame)
     filled: list[Filled] = []
     for judge in judges:
@@ -124,25 +125,25 @@ def _put(ask: str, block: Block, judges: Sequence[Judge]) -> tuple[list[Filled],
 
 
 def _applicable(ask: str, frame: pl.DataFrame) -> list[int]:
-    """Examples that have what the ask requires; on the others it is undefined."""
+    """The examples that have what the ask requires; for the others it is undefined."""
     holds = pl.all_horizontal(REQUIREMENTS[name].holds for name in ASKS[ask].requires)
     return frame.select(pl.arg_where(holds)).to_series().to_list()
 
 
 def _is_shared(ask: str) -> bool:
-    """Whether it is about contexts, so that several judges may share them."""
+    """Whether the ask is about contexts, which several judges may divide among them."""
     over = ASKS[ask].over
     return over is not None and over.unit == "context"
 
 
 def _says_something(ask: str) -> pl.Expr:
-    """Of a row: a judge did not leave it open."""
+    """Expression: whether a row holds a verdict."""
     said = kind_of(ask).having("grade", "verdict")
     return pl.any_horizontal(pl.col(name).is_not_null() for name in said)
 
 
 def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
-    """Examples some of whose contexts this judge left open."""
+    """The examples with contexts that this judge left open."""
     given = answers.rows.filter(_says_something(ask))
     counted = (
         answers.ledger.select("row", "subject")
@@ -157,7 +158,7 @@ def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
 
 
 def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Support and agreement join only the propositions of the judge that made them."""
+    """Keep only rows about propositions made by the judge whose propositions are in the tables."""
     over = ASKS[ask].over
     if over is None or "author" not in rows.columns:
         return rows
@@ -168,7 +169,7 @@ def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.Data
 
 
 def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:
-    """How the ask came out for each example: the best any judge did, else the last failure."""
+    """The outcome of the ask for each example: a value if any judge gave one, else a failure."""
     rank = pl.col("status").replace_strict(
         {"ok": VALUE, "undefined": UNDEFINED}, default=MISSING, return_dtype=pl.UInt8
     )

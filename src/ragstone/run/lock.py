@@ -1,4 +1,4 @@
-"""Lock: one process at a time writes into a run's folder."""
+"""Lock: only one process at a time writes to a run's folder."""
 
 import os
 import stat
@@ -19,11 +19,11 @@ OUT = argument("out", "FOLDER")
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder against another process that would write into it.
+    """Lock the folder against other processes that would write to it.
 
     Raises:
-        RunConflict: Another process holds it, or it is no folder of a run; nothing is made
-            in it then.
+        RunConflict: Another process holds the lock, or this is not the folder of a run, in which
+            case nothing is created in it.
     """
     if folder.exists() and not folder.is_dir():
         raise RunConflict(f"{folder} is a file. Name a folder with {OUT}.")
@@ -49,14 +49,14 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _before_a_run(entry: Path) -> bool:
-    """What may lie in a folder whose run was stopped before it began."""
+    """Whether this may be in the folder of a run that was interrupted before its manifest."""
     if entry.name == PARTS:
         return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
     return entry.name in (LOCK, MANIFEST + UNFINISHED) or entry.name.startswith(JOURNAL)
 
 
 def _opened(lock: Path) -> int:
-    """The lock's descriptor; what lies there is never emptied, and a link is not followed."""
+    """Open the lock file without truncating it or following a symbolic link."""
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(lock, flags, 0o600)
@@ -74,7 +74,7 @@ _NOT_OURS = f"no run made it. Delete it, or name another folder with {OUT}."
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether the file is locked now; where the system has no such locks, nothing is held."""
+    """Try to lock the file; always True on a system without such locks."""
     try:
         import fcntl
     except ImportError:

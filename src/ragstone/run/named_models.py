@@ -19,12 +19,12 @@ Named = Model | Sequence[Model]
 
 @dataclass(frozen=True)
 class NamedModels:
-    """The judges that were named, and the models of those that are chat models.
+    """The named judges, and the models of those that are chat models.
 
     Args:
-        names: All judges in the user's words, those without a model too.
-        models: Of each judge that is a chat model, or a panel of them, by its name.
-        pool: The connections that they share; None without any.
+        names: All judges as the user wrote them, including those without a model.
+        models: The models of each judge that is a chat model or a panel, by the judge's name.
+        pool: The connections that they share; None without chat models.
     """
 
     names: tuple[str, ...]
@@ -35,15 +35,15 @@ class NamedModels:
 def open_named(
     judge: Named | Sequence[Named], *, offline: bool, to_ask: bool = True
 ) -> NamedModels:
-    """Open the chat models among the judges. A comma between models makes a panel that votes.
+    """Open the chat models among the judges. Models separated by commas form a panel that votes.
 
     Args:
         judge: As the user gave it.
-        offline: Ask no server but one on this machine.
-        to_ask: False opens models without a key, for nothing is going to be sent.
+        offline: Use no server except on this machine.
+        to_ask: False opens models without a key, because nothing will be sent.
 
     Raises:
-        InputError: A model that cannot be asked, or is named twice.
+        InputError: A model that cannot be used, or is named twice.
     """
     from ragstone.models.chat.names import is_chat
 
@@ -99,7 +99,7 @@ def _opened(
 
 
 def _check_names(models: Sequence[ChatModel]) -> None:
-    """In every table a judge is known by its name."""
+    """Check that judges' names are unique, because tables identify judges by name."""
     from ragstone.judges.names import is_without_model
 
     for model in models:
@@ -111,7 +111,7 @@ def _check_names(models: Sequence[ChatModel]) -> None:
 
 
 def _check_panel(models: Sequence[ChatModel]) -> None:
-    """Members of a panel that would give the same replies are a mistake."""
+    """Check that no two members of a panel would give the same replies."""
     for what in ("name", "identity"):
         known = [getattr(model, what) for model in models]
         twice = next((one for one in known if known.count(one) > 1), None)

@@ -1,4 +1,4 @@
-"""Parts: the finished blocks of a run under way, each there whole or not at all."""
+"""Parts: the finished blocks of an unfinished run, each written completely or not at all."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -28,33 +28,33 @@ from .written import (
 
 PART = "part.json"
 ROWS_AT_ONCE = 20_000
-"""Of a table that is being put together; more would be faster and take more memory."""
+"""Rows in memory while a table is joined; more would be faster and take more memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The blocks in a run's folder, in one of their own.
+    """The folder of blocks inside a run's folder.
 
     Args:
-        path: Of that folder.
+        path: Of the folder of blocks.
     """
 
     path: Path
 
     def make(self) -> None:
-        """An empty folder for them, where there is none."""
+        """Create the folder if it does not exist."""
         self.path.mkdir(parents=True, exist_ok=True)
 
     def all(self) -> list[Path]:
-        """The finished blocks, in order, up to the first that is not there."""
+        """The finished blocks, in order, up to the first missing one."""
         numbered = (self.path / f"{number:06d}" for number in count())
         return list(takewhile(Path.is_dir, numbered))
 
     def checked(self) -> list[Path]:
-        """The finished blocks, each of them as it was written.
+        """The finished blocks, after checking each of them.
 
         Raises:
-            DamagedRun: One of them is not.
+            DamagedRun: A block is not as it was written.
         """
         parts = self.all()
         for number, part in enumerate(parts):
@@ -66,7 +66,7 @@ class Parts:
         return parts
 
     def add(self, number: int, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Keep a finished block: whole or not at all."""
+        """Store a finished block, completely or not at all."""
         final = self.path / f"{number:06d}"
         unfinished = final.with_suffix(UNFINISHED)
         unfinished.mkdir(parents=True)
@@ -74,6 +74,7 @@ class Parts:
             write_parquet(frame, unfinished / f"{name}.parquet")
         files = {file.name: described(file) for file in sorted(unfinished.iterdir())}
         write_json(unfinished / PART, signed({"block": number, "files": files}))
+        # Renaming a folder is atomic: a killed run leaves no half-written block under its number.
         unfinished.rename(final)
 
     def scan(self, name: str) -> pl.LazyFrame:
@@ -81,7 +82,7 @@ class Parts:
         return scan_parquet(self.files_of(name))
 
     def join(self, folder: Path, metrics: Sequence[str]) -> None:
-        """Put the blocks' tables together in a folder, with the scores of these metrics."""
+        """Join the blocks' tables into a folder, with the scores of these metrics only."""
         (folder / "judgements").mkdir(exist_ok=True)
         for name in tables():
             files = self.files_of(name)
@@ -94,24 +95,24 @@ class Parts:
                 write_table(table, folder / place(name))
 
     def drop_what_does_not_follow(self) -> None:
-        """Blocks behind a hole, and what was being written when the run was stopped."""
+        """Delete blocks after a missing one, and a block that was being written."""
         whole = set(self.all())
         for entry in self.path.glob("*"):
             if entry not in whole:
                 shutil.rmtree(entry)
 
     def drop(self) -> None:
-        """Remove the blocks, which the finished tables hold now."""
+        """Delete the blocks, which the finished tables now contain."""
         shutil.rmtree(self.path, ignore_errors=True)
 
     def files_of(self, name: str) -> list[Path]:
-        """The files of a table, of those blocks that have it."""
+        """The files of a table, from the blocks that have it."""
         files = [part / f"{name}.parquet" for part in self.all()]
         return [file for file in files if file.is_file()]
 
 
 def write_table(table: pl.LazyFrame, file: Path) -> None:
-    """Write a table that may be larger than memory, whole or not at all."""
+    """Write a table that may be larger than memory, completely or not at all."""
     unfinished = file.with_suffix(UNFINISHED)
     sink_parquet(table, unfinished, rows_at_once=ROWS_AT_ONCE)
     unfinished.replace(file)

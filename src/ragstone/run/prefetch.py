@@ -1,6 +1,6 @@
-"""Prefetch: questions to models are put while earlier blocks are still being judged.
+"""Prefetch: asks models about later blocks while earlier blocks are being judged.
 
-Each example goes on as soon as its own replies are in, so no block holds up the next.
+Each example proceeds as soon as its own replies have arrived, so no block delays the next.
 """
 
 import asyncio
@@ -25,32 +25,32 @@ BLOCK = 250
 """Examples of a block."""
 
 AHEAD = 2
-"""Blocks whose questions are out beside those of the block that is being judged."""
+"""Number of later blocks that are asked about while a block is being judged."""
 
 TICK = 0.2
-"""Seconds between two reports of progress."""
+"""Seconds between progress reports."""
 
 
 class Worker(Protocol):
-    """Runs coroutines that ask models, beside the thread that judges."""
+    """Runs coroutines that ask models, outside the thread that judges."""
 
     def submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
-        """Begin one."""
+        """Start a coroutine."""
 
     def settled(self, work: "Future[Any]", seconds: float) -> bool:
-        """Wait so many seconds for it; whether it has ended."""
+        """Wait at most this long; returns whether it has finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrefetchedBlock:
-    """A block whose questions are being put.
+    """A block whose questions are being asked.
 
     Args:
         examples: The block.
         frame: The same as a table.
-        judges: Those of the run; chat models among them keep the replies to this block.
-        done: When all questions have come out.
-        answered: The places of the examples of which all questions have.
+        judges: The run's judges; chat models among them hold the replies for this block.
+        done: Completed when all questions are settled.
+        answered: Indices of the examples whose questions are all settled.
     """
 
     examples: list[Example]
@@ -61,16 +61,16 @@ class PrefetchedBlock:
 
 
 class Prefetch:
-    """Puts the questions of blocks to models before their turn to be judged.
+    """Asks models about blocks before these are judged.
 
     Args:
-        judges: In the order they are asked; some of them by model.
+        judges: In the order they are asked; some of them chat models.
         asks: Of the run.
-        asking: What questions are put with.
-        first: The place of the first example in the data.
+        asking: Runs the coroutines that ask.
+        first: The position of the first example in the data.
 
     Attributes:
-        examples: How many have been answered, with those before the first.
+        examples: Number of examples whose questions are settled, including those before the first.
     """
 
     def __init__(
@@ -97,13 +97,13 @@ class Prefetch:
         Args:
             examples: All that are left to judge.
             check: Called with each block before anything is asked about it.
-            tick: Called now and then with the block that is next, and the number of examples done.
+            tick: Called periodically with the next block and the number of examples done.
         """
         queue: deque[PrefetchedBlock] = deque()
         source = blocks(examples, BLOCK)
         held = 0
         while True:
-            # Enough for servers to be busy while a block is judged; more would only take memory.
+            # Enough to keep servers busy while a block is judged; more would only use memory.
             while held <= AHEAD * BLOCK and (block := next(source, None)):
                 check(block)
                 queue.append(self._begin(block))
@@ -125,7 +125,7 @@ class Prefetch:
         asked: list[tuple[ChatJudge, list[set[str]]]] = []
         for judge in (one for one in judges if isinstance(one, ChatJudge)):
             open_asks: list[set[str]] = [set() for _ in examples]
-            # What judges before it settle, such as people, is not asked and not paid.
+            # What earlier judges such as people have settled is not asked, and so not paid for.
             before = judges[: judges.index(judge)]
             for ask in foreseen(judge, judges, self.asks):
                 for row in still_open(ask, block, before):
@@ -167,6 +167,6 @@ class Prefetch:
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
-    """The first error of a group, so that one in the user's own function arrives as it is."""
+    """The first error of a group, so that an error of the user's own function arrives unchanged."""
     error = errors.exceptions[0]
     return _first(error) if isinstance(error, ExceptionGroup) else error

@@ -1,4 +1,4 @@
-"""Remarks: what a reader of the numbers should know beside them, each a reason with its facts."""
+"""Remarks: caveats on the numbers of a run, each a reason code with its facts."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING

@@ -31,7 +31,7 @@ class FinishedJudge:
 
 @dataclass(frozen=True, slots=True)
 class StoredJudge:
-    """Says again what the finished run holds of a block, but for the failures."""
+    """A judge that repeats what the finished run holds of a block, except failures."""
 
     filled: Mapping[str, Filled]
     name: str = "known"

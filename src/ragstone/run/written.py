@@ -1,8 +1,8 @@
-"""Written: what was put into a run's folder, noted so that a reader knows whether it is still so.
+"""Written: records size and checksum of every file in a run's folder, and verifies them on reading.
 
-A run's folder is input like any other: it is copied, synced and mailed, and disks err. ``run.json``
-and the ``part.json`` of each finished block say of every file how long it is, how many rows it has
-and what its checksum is; they carry a checksum of their own. What is not as they say is not read.
+A run's folder is untrusted input like any other: it is copied, synced and mailed, and disks fail.
+``run.json`` and the ``part.json`` of each finished block list the size, number of rows and checksum
+of every file, and hold a checksum of themselves. A file that does not match is not read.
 """
 
 import json
@@ -23,21 +23,21 @@ from ragstone.parquet import scan_parquet
 T = TypeVar("T")
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Several = Annotated[list[T], FailFast()]
-"""A list of which only the first fault is told: of millions each would take a kilobyte."""
+"""A list in which only the first fault is reported: with millions, each would take a kilobyte."""
 
 CHECKSUM = "checksum"
 DIGITS = 16
 """Bytes of a checksum."""
 
 UNFINISHED = ".unfinished"
-"""Ends the name of what is being written."""
+"""Suffix of files that are being written."""
 
 LONGEST = 64 * 2**20
-"""Bytes of a JSON file: more are refused before they are read."""
+"""Maximum bytes of a JSON file; a larger one is not read."""
 
 
 class File(BaseModel):
-    """What is noted of a file: how long it is, its BLAKE2b-128, and how many rows a table has."""
+    """The record of a file: size, BLAKE2b-128 and, for a table, the number of rows."""
 
     bytes: Count
     checksum: str
@@ -45,7 +45,7 @@ class File(BaseModel):
 
 
 def described(file: Path) -> dict[str, Any]:
-    """What is to be noted of a file that was written."""
+    """The record of a file that was just written."""
     rows = None
     if file.suffix == ".parquet":
         rows = scan_parquet(file).select(pl.len()).collect().item()
@@ -54,12 +54,12 @@ def described(file: Path) -> dict[str, Any]:
 
 
 def fault_of(file: Path, noted: File) -> Fault | None:
-    """What of a file is not as it was noted; None where it is the same."""
+    """How a file differs from its record; None if it matches."""
     expected = f"{noted.bytes:,} bytes of checksum {noted.checksum}"
     try:
         facts = file.stat()
         if not stat.S_ISREG(facts.st_mode):
-            return Fault(str(file), None, "", expected, "no plain file")
+            return Fault(str(file), None, "", expected, "not a regular file")
         if facts.st_size != noted.bytes:
             return Fault(str(file), None, "", expected, f"{facts.st_size:,} bytes")
         checksum = _checksum_of(file)
@@ -71,20 +71,20 @@ def fault_of(file: Path, noted: File) -> Fault | None:
 
 
 def check_file(file: Path, noted: File) -> None:
-    """Hold a file to what was noted of it.
+    """Check a file against its record.
 
     Raises:
-        DamagedRun: It is not the same.
+        DamagedRun: It does not match.
     """
     if (fault := fault_of(file, noted)) is not None:
         raise DamagedRun([fault])
 
 
 def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None:
-    """Hold a table to these columns at least, of these types, and to so many rows; none is read.
+    """Check that a table has at least these columns and this number of rows, without reading rows.
 
     Raises:
-        DamagedRun: It has others.
+        DamagedRun: Columns, types or the number of rows differ.
     """
     with reading(file):
         table = scan_parquet(file)
@@ -103,7 +103,7 @@ def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None
 
 @contextmanager
 def reading(place: Path) -> Iterator[None]:
-    """What Polars and the disk raise, even a panic, as an error of ours.
+    """Turn errors of Polars, even panics, and of the disk into ``DamagedRun``.
 
     Raises:
         DamagedRun: The tables of this place cannot be read.
@@ -116,7 +116,7 @@ def reading(place: Path) -> Iterator[None]:
 
 
 def collect(table: pl.LazyFrame, place: Path) -> pl.DataFrame:
-    """The rows of a table that lies there.
+    """The rows of a table; ``place`` is named in the error.
 
     Raises:
         DamagedRun: It cannot be read.
@@ -126,20 +126,20 @@ def collect(table: pl.LazyFrame, place: Path) -> pl.DataFrame:
 
 
 def read_json(file: Path, form: type[T]) -> T:
-    """What a JSON file holds.
+    """Read and validate a JSON file.
 
     Raises:
-        DamagedRun: It cannot be read, or holds something else; says where.
+        DamagedRun: It cannot be read or is invalid; says where.
     """
     text, _ = _parsed(file)
     return _in_form(file, text, form)
 
 
 def read_signed(file: Path, form: type[T]) -> tuple[dict[str, Any], T]:
-    """What a JSON file holds that ``signed`` was written to: as it stands there, and in its form.
+    """Read and validate a JSON file with a checksum; returns its raw and its typed content.
 
     Raises:
-        DamagedRun: It cannot be read, is not what was written, or holds something else.
+        DamagedRun: It cannot be read, its checksum is wrong, or it is invalid.
     """
     text, content = _parsed(file)
     if not isinstance(content, dict):
@@ -152,12 +152,12 @@ def read_signed(file: Path, form: type[T]) -> tuple[dict[str, Any], T]:
 
 
 def signed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The same, with a checksum of it."""
+    """The content with its checksum added."""
     return {**content, CHECKSUM: _checksum_of_json(content)}
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write JSON lines; no file where there are none."""
+    """Write JSON lines; without any, no file is written."""
     path.unlink(missing_ok=True)
     lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
     if lines:
@@ -165,7 +165,7 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write JSON, whole or not at all; raises on NaN."""
+    """Write JSON, completely or not at all; raises on NaN."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     unfinished = path.with_name(path.name + UNFINISHED)
     unfinished.unlink(missing_ok=True)
@@ -194,12 +194,12 @@ def _parsed(file: Path) -> tuple[bytes, Any]:
         return DamagedRun([Fault(str(file), None, "", expected, got)])
 
     def refuse(name: str) -> float:
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} is not valid JSON")
 
     try:
         facts = file.stat()
         if not stat.S_ISREG(facts.st_mode):
-            raise damaged("a JSON file", "no plain file")
+            raise damaged("a JSON file", "not a regular file")
         if facts.st_size > LONGEST:
             raise damaged(f"at most {LONGEST:,} bytes", f"{facts.st_size:,}")
         text = file.read_bytes()
@@ -207,7 +207,7 @@ def _parsed(file: Path) -> tuple[bytes, Any]:
     except OSError as error:
         raise damaged("a JSON file", _in_words(error)) from error
     except (ValueError, RecursionError) as error:
-        raise damaged("JSON", f"text that is none ({_in_words(error)})") from error
+        raise damaged("JSON", f"invalid JSON ({_in_words(error)})") from error
 
 
 def _checksum_of(file: Path) -> str:
@@ -221,7 +221,7 @@ def _checksum_of_json(content: Mapping[str, Any]) -> str:
 
 
 def _in_words(error: BaseException) -> str:
-    """Its first line."""
+    """The first line of an error's message."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     lines = str(error).strip().splitlines()

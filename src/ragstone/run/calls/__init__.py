@@ -1,16 +1,16 @@
-"""Calls: questions put to models so that a run survives. Imported file by file, where it is needed.
+"""Calls: asking models so that a run survives their failures. Imported file by file.
 
-asking       the asker: a loop of its own, what is shared, what is asked again alone
-model_client one model: each question's attempts, until it is answered or given up
-attempting   one attempt, and what of it is of no use to repeat
-admission    when a call may go: pace and budget
-health       what replies tell of a server
-outcomes     replies put together; those that are remembered
-pacing       calls in flight by AIMD, requests and tokens a minute
-budget       calls and US dollars
-prices       what tokens cost
-counts       how it stands
-journal      every attempt, before it counts; entries: what it holds, for readers
-replies      kept across runs
+asking       the asker: its event loop, shared questions, asking for missing items again
+model_client one model: attempts at each question until it is answered or given up
+attempting   one attempt, and which results are not worth a retry
+admission    when a call may be sent: pace and budget
+health       the state of a server, as its replies show it
+outcomes     merging replies; an in-memory cache of outcomes
+pacing       concurrency by AIMD; requests and tokens per minute
+budget       limits on calls and US dollars
+prices       prices of tokens
+counts       counts of questions and calls for progress reports
+journal      every attempt, written before it counts; entries: reading the journal
+replies      a cache of replies across runs
 commits      many entries in one transaction
 """

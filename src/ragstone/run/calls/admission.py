@@ -1,4 +1,4 @@
-"""Admission: when a call to a model may go: its pace has room, and the budget can pay for it."""
+"""Admission: a call to a model is sent once its pace has room and the budget can pay for it."""
 
 from dataclasses import dataclass
 
@@ -12,24 +12,23 @@ from .pacing import Pace
 from .prices import MILLION, Price, cost
 
 LOST = frozenset({"timeout", "connection"})
-"""What may have been charged although no reply came."""
+"""Failures after which the call may have been charged although no reply came."""
 EXPECTED_TOKENS = 400
-"""Tokens of a reply, before one came."""
+"""Expected tokens of a reply, before any was received."""
 
 
 @dataclass(slots=True)
 class Admitted:
-    """A call that may be made; ``leave`` it when it is over, whatever came of it.
+    """A call that may be sent. Pass it to ``leave`` when it has ended, whatever its result.
 
     Args:
-        started: When it was let through.
+        started: When it was admitted.
         task: What is asked.
-        prompt: Tokens of the question.
-        tokens: Those that the call was taken to need.
-        reserved: US dollars set aside for it; None where there is no budget in USD, or it is
-            settled.
-        limit: Tokens of a reply for which that is enough; None: any number.
-        unused: Tokens that it did not take after all.
+        prompt: Estimated tokens of the question.
+        tokens: Estimated tokens of question and reply.
+        reserved: US dollars reserved for it; None without a budget in USD, or once settled.
+        limit: The most reply tokens that the reserved sum pays for; None: unlimited.
+        unused: Estimated tokens that were not used; negative if more were used.
     """
 
     started: float
@@ -42,14 +41,14 @@ class Admitted:
 
 
 class Admission:
-    """Lets the calls to one model through.
+    """Admits the calls to one model.
 
     Args:
         name: The model's.
-        pace: How many may be in flight.
-        health: Closes where the budget is at its end.
+        pace: Limits concurrency and rates.
+        health: Closed when the budget is exhausted.
         budget: Of the whole run.
-        price: Of the model.
+        price: Of the model; None if unknown.
     """
 
     def __init__(
@@ -61,11 +60,11 @@ class Admission:
         self._histories: dict[str, TokenHistory] = {}
 
     async def enter(self, asked: QueuedQuestion, prompt: int) -> Admitted | None:
-        """Wait until a call may be made; None where nothing is sent any more.
+        """Wait until a call may be sent; None if nothing is sent to this model any more.
 
         Args:
-            asked: What is asked.
-            prompt: Tokens of the question.
+            asked: The question.
+            prompt: Its estimated tokens.
         """
         tokens = prompt + int(self._expected)
         started = await self._pace.enter(asked.turn, tokens)
@@ -80,17 +79,18 @@ class Admission:
         return None
 
     def settle(self, call: Admitted, result: AttemptResult, usd: float | None) -> None:
-        """Put what a call took in the place of what it was expected to take.
+        """Replace a call's estimated tokens and cost by the actual ones.
 
         Args:
-            call: That came back.
-            result: What came of it.
-            usd: What it cost, where that is known.
+            call: A call that has ended.
+            result: Its result.
+            usd: Its cost; None if unknown.
         """
         call.unused = self._unused(call, result)
         if call.reserved is None:
             return
         if result.reply is None:
+            # A lost call may have been charged: its whole reserve counts as spent.
             usd = None if result.trouble in LOST else 0.0
         else:
             self._history(call.task).learn(call.prompt, result.reply.usage)
@@ -98,13 +98,13 @@ class Admission:
         call.reserved = None
 
     def leave(self, call: Admitted) -> None:
-        """The call is over; one that was not settled is taken to have cost what was set aside."""
+        """The call has ended; if it was not settled, it counts as having cost its whole reserve."""
         self._pace.leave(call.unused)
         if call.reserved is not None:
             self._budget.settle(call.reserved, None)
 
     async def _afforded(self, asked: QueuedQuestion, call: Admitted) -> Admitted | None:
-        """The same within a budget in USD; who waits for room there takes none from the others."""
+        """As ``enter`` with a budget in USD."""
         history = self._history(call.task)
 
         def estimate() -> CostEstimate:
@@ -115,12 +115,13 @@ class Admission:
 
         reserved = self._budget.reserve(estimate)
         if reserved is None:
+            # A call that waits for money must not occupy a slot that others could use.
             self._pace.leave(call.tokens)
             reserved = await self._budget.wait(asked.turn, estimate)
             if reserved is None:
                 self._health.close(self._budget.reached)
                 return None
-            # The money is there; now for a place among the calls once more, which may have closed.
+            # The money is reserved; wait for a slot again, during which the model may be closed.
             through = False
             try:
                 call.started = await self._pace.enter(asked.turn, call.tokens)
@@ -136,7 +137,7 @@ class Admission:
         return call
 
     def _bought(self, task: str, prompt: int, reserved: float) -> int | None:
-        """Tokens of a reply for which what was set aside is enough; None: for any number."""
+        """The most reply tokens that the reserved sum pays for; None: unlimited."""
         if self._price is None or not self._price.output:
             return None
         sent = self._history(task).least(prompt).prompt
@@ -152,11 +153,12 @@ class Admission:
         return history
 
     def _unused(self, call: Admitted, result: AttemptResult) -> int:
-        """The tokens that a call did not take after all."""
+        """The estimated tokens that a call did not use; negative if it used more."""
         if result.reply is None:
             return 0 if result.trouble in LOST else call.tokens
         usage = result.reply.usage
         if usage.completion is not None:
+            # An exponential moving average over about the last 16 replies.
             self._expected += (usage.completion - self._expected) / 16
         if usage.prompt is None or usage.completion is None:
             return 0

@@ -1,6 +1,6 @@
-"""Asking: puts the questions of a run to models, paced, retried, journaled, within the budget.
+"""Asking: sends the questions of a run to models, with pacing, retries, journal and budget.
 
-It has a thread and an event loop of its own.
+It runs in its own thread with its own event loop.
 """
 
 import asyncio
@@ -33,31 +33,31 @@ Result = TypeVar("Result")
 
 
 class Closable(Protocol):
-    """What is given back at the end."""
+    """Something to close at the end."""
 
     async def close(self) -> None:
-        """Nothing is asked after that."""
+        """Release connections; nothing may be asked after that."""
 
 
 REMEMBERED = 512
-"""Outcomes at hand for those who ask the same; older ones are read from the journal."""
+"""Outcomes cached in memory for repeated questions; older ones are read from the journal."""
 
 LOOK = 1.0
 WINDING_UP, CLOSING, STOPPING, FLUSHING = 0.6, 0.3, 0.1, 0.4
-"""Seconds that Ctrl-C waits, for files twice; together below two."""
+"""Timeouts in seconds after Ctrl-C; with FLUSHING for two files, together below two."""
 
 
 class Asking:
-    """The asker of a run. Close it: what arrived is then in the journal, and models are closed.
+    """The asker of a run. It must be closed, which completes the journal and closes the models.
 
     Args:
-        journal: Keeps every attempt; closed at the end.
-        limits: How each model may be asked.
-        prices: What models cost.
-        budget: What is left to spend; None: what the journal holds counts, nothing is limited.
+        journal: Records every attempt; closed at the end.
+        limits: Limits on the calls to each model.
+        prices: Prices of the models.
+        budget: The remaining budget; None: unlimited.
         cache: Replies of earlier runs; closed at the end.
-        pool: The connections that the models share; closed at the end.
-        loop: Runs in the thread; for tests whose time is not the clock's.
+        pool: The connections shared by the models; closed at the end.
+        loop: The event loop of the thread, for tests with simulated time.
     """
 
     def __init__(
@@ -85,38 +85,38 @@ class Asking:
         self._thread.start()
 
     def expect(self, model: ChatModel) -> None:
-        """Make ready for a model, before anything is asked.
+        """Register a model before anything is asked.
 
         Raises:
-            InputError: There is a budget in USD, and what the model costs is not known.
+            InputError: There is a budget in USD, and the model's price is not known.
         """
         self._client(model)
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
-        """Put a question; one that was put before is answered from the journal.
+        """Ask a question; one that was answered before is answered from the journal.
 
-        What a reply lacks is asked for alone, until it was put as often as a question without a
-        reply, and again when the run goes on. One that is longer than the model may write is asked
-        for in two halves.
+        Items missing from a reply are asked for again by themselves, with the same number of
+        attempts as for a question without a reply, and again when the run is resumed. If the reply
+        exceeds the model's length limit, the question is split in two.
 
         Raises:
-            ModelError: No question will be answered: the key, the model's name, the account.
-            InputError: The journal cannot be written, or a price is lacking.
+            ModelError: No question can be answered: wrong key, model name or account.
+            InputError: The journal cannot be written, or a price is missing.
         """
         return await self._ask(model, question, turn)
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "concurrent.futures.Future[Result]":
-        """Begin what asks; from any thread."""
+        """Start a coroutine that asks; thread-safe."""
         if self._closed:
             work.close()
             raise RuntimeError("Asking is closed.")
         return asyncio.run_coroutine_threadsafe(self._watched(work), self._loop)
 
     def settled(self, work: "concurrent.futures.Future[Any]", seconds: float) -> bool:
-        """Wait so long for what was begun; whether it is at its end.
+        """Wait at most this long for submitted work; returns whether it has finished.
 
         Raises:
-            KeyboardInterrupt: All work is ended, and what had arrived is in the journal.
+            KeyboardInterrupt: All work is cancelled; every reply received is in the journal.
             Exception: What the work raised.
         """
         try:
@@ -130,26 +130,27 @@ class Asking:
         return True
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run what asks to its end, from a thread that does not.
+        """Run a coroutine that asks to its end, from a thread outside the event loop.
 
         Raises:
-            KeyboardInterrupt: All work is ended, and what had arrived is in the journal.
+            KeyboardInterrupt: All work is cancelled; every reply received is in the journal.
             Exception: What the work raised.
         """
         begun = self.submit(work)
+        # In short waits, because outside POSIX Ctrl-C does not interrupt a wait on a lock.
         while not self.settled(begun, LOOK):
             pass
         return begun.result()
 
     def counts(self) -> Counts:
-        """How the questions stand; from any thread."""
+        """The present counts of questions and calls; thread-safe."""
         paces = [client.pace for client in list(self._clients.values())]
         return self._tally.read(
             sum(pace.in_flight for pace in paces), sum(pace.waiting for pace in paces)
         )
 
     def close(self) -> None:
-        """End all work, keep what arrived, close journal, cache and models."""
+        """Cancel all work, keep the replies received, close journal, cache and models."""
         self._end(None)
 
     def __enter__(self) -> Self:
@@ -175,7 +176,8 @@ class Asking:
             return known
         same = self._under_way.get(name)
         if same is not None:
-            # Another example asks the same right now; whoever waits does not end it if cancelled.
+            # Another example is asking the same: wait for that call instead of paying twice. The
+            # shield keeps a cancelled waiter from cancelling the call for the others.
             return await asyncio.shield(same)
         shared = self._under_way[name] = asyncio.get_running_loop().create_future()
         try:
@@ -219,7 +221,7 @@ class Asking:
         return rejoined(dict(zip(parts, outcomes, strict=True)), asked.key)
 
     async def _read_before(self, client: ModelClient, asked: QueuedQuestion) -> Outcome | None:
-        """What the journal, else the cache, has of a question."""
+        """The outcome of a question from the journal or, failing that, from the cache."""
         kept = self._journal.reply(asked.key)
         if kept is not None:
             outcome = _read(kept.reply, asked)
@@ -239,6 +241,7 @@ class Asking:
             model=reply.model,
             usd=0.0,
         )
+        # Journaled like a reply of the model: a resumed run must not depend on the cache.
         await self._journal.record(attempt, journaled(client.model, asked))
         self._tally.from_cache += 1
         return outcome
@@ -262,14 +265,14 @@ class Asking:
         return client
 
     def _stop(self, fault: RagstoneError) -> None:
-        """No further question can be answered: end all that asks."""
+        """No further question can be answered: cancel everything."""
         if self._fault is None:
             self._fault = fault
             for task in asyncio.all_tasks() - {asyncio.current_task()}:
                 task.cancel()
 
     async def _watched(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """What ended everything is what everyone is told."""
+        """Await the work; after a fatal fault every waiter gets that fault, not a cancellation."""
         try:
             return await work
         finally:
@@ -277,7 +280,7 @@ class Asking:
                 raise self._fault from None
 
     def _end(self, flushing: float | None) -> None:
-        """Close everything; the files may take so many seconds for that."""
+        """Close everything, with a time limit for each file; None: no limit."""
         if self._closed:
             return
         self._closed = True
@@ -307,7 +310,7 @@ class Asking:
 
 
 def _read(text: str, asked: QueuedQuestion) -> Outcome | None:
-    """What a kept reply holds; None where it does not read, or holds nothing that is asked."""
+    """The outcome of a stored reply; None if it is invalid or holds no requested item."""
     try:
         outcome = read_items(text, asked.items, asked.question.texts)
     except Malformed:

@@ -1,4 +1,4 @@
-"""One attempt: a question put to a model once, and what is to be made of what comes back."""
+"""One attempt: sends a question to a model once and interprets the result."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -20,21 +20,21 @@ FINISHES = {
 EMPTY = "the reply holds nothing that was asked"
 
 TOO_BIG = Outcome("truncated", reason=reason("in_halves"))
-"""The outcome of a question that can be split; it is this one object."""
+"""The outcome of a question that should be split; recognised by identity."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedQuestion:
-    """A question on its way.
+    """A question to be asked.
 
     Args:
-        key: Under which the journal has it.
+        key: Its key in the journal.
         question: The question.
-        request: The same as the model sees it.
-        items: What the reply must hold.
-        turn: Its place in line.
-        tries: How often it may be put; None: as often as any question. Of what an earlier reply
-            lacked, as often as that question might have been put again.
+        request: The question as sent to the model.
+        items: The items that the reply must hold.
+        turn: Its priority; lower ones go first.
+        tries: Maximum attempts; None: the usual number. For items missing from an earlier reply,
+            the attempts that were left for that question.
     """
 
     key: str
@@ -47,17 +47,17 @@ class QueuedQuestion:
 
 @dataclass(slots=True)
 class AttemptResult:
-    """What came back from one attempt, or what went wrong.
+    """The result of one attempt: a reply, or what went wrong.
 
     Attributes:
-        reply: What came back.
-        outcome: What it holds; None where it does not read.
-        trouble: What went wrong, in one word; None where nothing did.
-        words: More about that.
-        http: The status, where the reply was no success.
-        after: Seconds that the server wants to be left alone.
-        body: What the server sent in place of a reply.
-        final: No question will be answered.
+        reply: The reply; None if there was none.
+        outcome: Its items; None if the reply is invalid.
+        trouble: The type of failure, in one word; None if there was none.
+        words: Details of the failure.
+        http: The HTTP status of an error reply.
+        after: Seconds that the server asks to wait.
+        body: The body of an error reply.
+        final: Whether every other question would fail too.
     """
 
     reply: ChatReply | None = None
@@ -73,13 +73,13 @@ class AttemptResult:
 async def attempted(
     model: ChatModel, asked: QueuedQuestion, seconds: float, limit: int | None = None
 ) -> AttemptResult:
-    """Put a question once, and read the reply.
+    """Send a question once, and read the reply.
 
     Args:
-        model: Whom.
-        asked: What.
-        seconds: How long it may take.
-        limit: Tokens that the reply may have.
+        model: The model to ask.
+        asked: The question.
+        seconds: Timeout.
+        limit: Maximum tokens of the reply; None: the model's own.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -113,13 +113,13 @@ async def attempted(
 def no_use(
     name: str, result: AttemptResult, refusals: int, asked: QueuedQuestion
 ) -> Outcome | None:
-    """The outcome where asking again is of no use.
+    """The outcome if a retry would be of no use; otherwise None.
 
     Args:
         name: The model's.
-        result: What came of it.
-        refusals: How often the model declined.
-        asked: What was asked.
+        result: The result of the attempt.
+        refusals: How often the model has declined.
+        asked: The question.
     """
     match result.trouble:
         case "length" if len(asked.items) > 1:
@@ -136,15 +136,16 @@ def no_use(
 
 
 def why(name: str, result: AttemptResult, **more: str) -> str:
-    """What went wrong with a model, as a reason."""
+    """The failure of an attempt as a reason code with its facts."""
     return reason(result.trouble or "failed", of=name, said=result.words, **more)
 
 
 def settled_before(
     name: str, before: Sequence[str | None], asked: QueuedQuestion
 ) -> Outcome | None:
-    """The outcome where the journal's attempts show that asking again is of no use."""
+    """The outcome if the journal shows that a retry would be of no use; otherwise None."""
     result = AttemptResult(trouble=before[-1])
+    # Asked again on resume: the server may accept it by then, or the budget allow a longer reply.
     if result.trouble in ("rejected", "capped"):
         return None
     for trouble, words in FINISHES.values():
@@ -154,7 +155,7 @@ def settled_before(
 
 
 def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
-    """Read a reply; one without a single good item is as bad as one that does not read."""
+    """Read a reply; one without a single valid item counts as invalid."""
     try:
         outcome = read_items(text, asked.items, asked.question.texts)
     except Unclosed:

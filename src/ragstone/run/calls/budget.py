@@ -1,4 +1,4 @@
-"""Budget: how many calls a run may make, what they may cost, and what one is likely to."""
+"""Budget: limits on the calls of a run and their cost, and the estimated cost of a call."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,23 +13,23 @@ from ragstone.models.chat.model import MOST_TOKENS
 from ragstone.reason import reason
 
 BUDGET = "budget"
-"""How the reason of what was not asked begins, behind the model's name."""
+"""The code of the reason for questions that were not asked."""
 
 AT_FIRST = 8_000
-"""Tokens set aside for a reply while none to the same sort of question is known."""
+"""Reply tokens to reserve before any reply to the same task is known."""
 ROOM = 4_000
-"""Tokens set aside for a reply at the least, where the budget has them: thoughts vary in length."""
+"""Least reply tokens to reserve if the budget allows, because reasoning varies in length."""
 AT_LEAST = 400
-"""The same for a call that has to be alone, because the budget has no room for more."""
+"""The same before the first reply, for a call that is sent alone with all that is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """What a call may cost, in US dollars.
+    """Estimates of a call's cost, in US dollars.
 
     Args:
-        careful: Set aside while others are in flight.
-        least: Set aside where that is too much and nothing else is in flight.
+        careful: A high estimate, reserved if it fits.
+        least: A low estimate: if even this does not fit, the limit is reached.
     """
 
     careful: float
@@ -37,12 +37,12 @@ class CostEstimate:
 
 
 class TokenHistory:
-    """The tokens of one sort of question so far: the longest reply, the most of a question.
+    """Token counts of one task so far: the longest reply, and the most underestimated question.
 
-    The next reply may have twice the tokens of the longest, and ``ROOM`` at the least.
+    The high estimate of the next reply is twice the longest so far, and at least ``ROOM``.
 
     Args:
-        first: Tokens of a reply, before one came.
+        first: Estimated tokens of the first reply.
     """
 
     def __init__(self, first: int = AT_FIRST) -> None:
@@ -52,11 +52,11 @@ class TokenHistory:
         self._ratio = 1.0
 
     def learn(self, prompt: int, usage: Usage) -> None:
-        """A reply came.
+        """Learn from a reply.
 
         Args:
-            prompt: Tokens that its question was taken to have.
-            usage: What the server says.
+            prompt: Estimated tokens of its question.
+            usage: The server's counts.
         """
         if usage.completion is not None:
             self._replies += 1
@@ -65,13 +65,13 @@ class TokenHistory:
             self._ratio = max(self._ratio, usage.prompt / max(prompt, 1))
 
     def careful(self, prompt: int) -> Usage:
-        """Tokens that a call may take; of its question all may be written to the server's cache."""
+        """A high estimate of a call's tokens, the whole question being written to a cache."""
         sent = self._prompt(prompt)
         completion = max(ROOM, 2 * self.longest) if self._replies else self._first
         return Usage(sent, min(completion, MOST_TOKENS), written=sent)
 
     def least(self, prompt: int) -> Usage:
-        """Tokens that it may well take."""
+        """A low estimate of a call's tokens: a reply as long as the longest so far."""
         sent = self._prompt(prompt)
         return Usage(sent, self.longest if self._replies else AT_LEAST, written=sent)
 
@@ -80,15 +80,15 @@ class TokenHistory:
 
 
 class Budget:
-    """What is left. It counts the whole run, with what was spent before it was stopped.
+    """The remaining budget of the whole run, including what was spent before it was resumed.
 
-    What calls in flight may cost is set aside. Who does not fit beside that waits until one of them
-    is settled, in the order of turn; a limit is reached when a call does not fit by itself. Used
+    The estimated cost of calls in flight is reserved. A call that does not fit waits until another
+    is settled, in the order of turn; the limit is reached when a call does not fit even alone. Used
     from one event loop.
 
     Args:
-        usd: What the calls may cost; None: any sum.
-        max_calls: How many there may be; None: any number.
+        usd: Maximum cost; None: unlimited.
+        max_calls: Maximum number of calls; None: unlimited.
         spent: US dollars spent so far.
         calls: Calls made so far.
 
@@ -119,7 +119,7 @@ class Budget:
         self._arrival = count()
 
     def count(self) -> bool:
-        """Count a call where there is no limit in USD; False once a limit is reached."""
+        """Count a call, without a limit in USD; False once the limit on calls is reached."""
         if self.max_calls is not None and self.calls >= self.max_calls:
             self._all_made(self.max_calls)
         if self.reached is not None:
@@ -128,19 +128,19 @@ class Budget:
         return True
 
     def reserve(self, estimate: Callable[[], CostEstimate]) -> float | None:
-        """Set aside what a call may cost, and count it; None where it has to ``wait``.
+        """Reserve the estimated cost of a call and count the call; None if it has to ``wait``.
 
         Args:
-            estimate: What it may cost, as far as is known by now.
+            estimate: Returns the present estimate of its cost.
         """
         return None if self._waiting or self.reached is not None else self._granted(estimate())
 
     async def wait(self, turn: int, estimate: Callable[[], CostEstimate]) -> float | None:
-        """Wait for room, then set it aside; None once a limit is reached.
+        """Wait for room in the budget, then reserve it; None once a limit is reached.
 
         Args:
             turn: Lower ones go first.
-            estimate: What it may cost, as far as is known by then.
+            estimate: Returns the estimate of its cost at that time.
         """
         room: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
         heappush(self._waiting, (turn, next(self._arrival), estimate, room))
@@ -148,30 +148,32 @@ class Budget:
         try:
             return await room
         except asyncio.CancelledError:
+            # Cancelled after the sum was granted but before this task ran: nobody else returns it.
             if room.done() and not room.cancelled() and (reserved := room.result()) is not None:
                 self.give_back(reserved)
             raise
 
     def settle(self, reserved: float, spent: float | None) -> None:
-        """Put what a call did cost in the place of what was set aside for it.
+        """Replace the sum reserved for a call by its actual cost.
 
         Args:
-            reserved: What was set aside.
-            spent: What it cost; None: not known, so that the estimate stands.
+            reserved: The sum that was reserved.
+            spent: The actual cost; None: unknown, so the reserved sum counts.
         """
         self._in_flight -= 1
+        # Reset when nothing is in flight: rounding errors of sums would otherwise accumulate.
         self.set_aside = self.set_aside - reserved if self._in_flight else 0.0
         self.spent += reserved if spent is None else spent
         if self._waiting:
             self._serve()
 
     def give_back(self, reserved: float) -> None:
-        """A call was not made after all."""
+        """A call was reserved but not sent."""
         self.calls -= 1
         self.settle(reserved, 0.0)
 
     def _serve(self) -> None:
-        """Let through whoever fits; everyone is told where a limit is reached."""
+        """Admit waiting calls that fit; once a limit is reached, refuse them all."""
         # Strictly in order, so that what a budget pays for does not depend on the clock.
         while self._waiting:
             _, _, estimate, room = self._waiting[0]
@@ -183,7 +185,7 @@ class Budget:
             heappop(self._waiting)
 
     def _granted(self, estimate: CostEstimate) -> float | None:
-        """What is set aside; None where it does not fit, for now or, once ``reached``, at all."""
+        """The sum reserved; None if it does not fit now or, if ``reached`` is set, ever."""
         if self.max_calls is not None and self.calls >= self.max_calls:
             self._all_made(self.max_calls)
             return None

@@ -1,4 +1,4 @@
-"""Commits: a thread that writes what it is given, many entries in one transaction."""
+"""Commits: a writer thread that groups many entries into one transaction."""
 
 import asyncio
 import sqlite3
@@ -13,16 +13,16 @@ Entry = TypeVar("Entry")
 
 AT_ONCE = 64
 GATHERING = 0.001
-"""Seconds that a first entry waits for others."""
+"""Seconds that the first entry of a batch waits for others."""
 
 
 class Commits(Generic[Entry]):
-    """One writer of one file. After a fault it writes nothing more.
+    """The only writer of a file. After a fault it writes nothing more.
 
     Args:
-        connection: Written by this alone, and closed at the end.
-        write: Writes a batch, inside a transaction.
-        explain: What is raised where it fails.
+        connection: Used only by this writer, and closed at the end.
+        write: Writes a batch inside a transaction.
+        explain: Turns a fault into the exception to raise.
     """
 
     def __init__(
@@ -38,28 +38,28 @@ class Commits(Generic[Entry]):
         self._thread.start()
 
     def put(self, entry: Entry) -> None:
-        """Have it written some time; nobody waits for it."""
+        """Queue an entry without waiting for it to be written."""
         self._queue.put((entry, None))
 
     async def commit(self, entry: Entry) -> None:
-        """Have it written, and wait until it is.
+        """Queue an entry and wait until it is on disk.
 
         Raises:
-            Exception: What ``explain`` makes of the fault; the entry is not written.
+            Exception: From ``explain``; the entry is not written.
         """
         done = asyncio.get_running_loop().create_future()
         self._queue.put((entry, done))
         await done
 
     def close(self, seconds: float | None = None) -> bool:
-        """Write what was given so far and end; False if that took longer than it may."""
+        """Write the queued entries and end; False if that takes longer than ``seconds``."""
         self._queue.put(None)
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def _run(self) -> None:
         queue, more = self._queue, True
-        # Each transaction waits for the disk, so that entries that come together share one.
+        # Every transaction waits for an fsync; entries that arrive together share one.
         while more and (first := queue.get()) is not None:
             if queue.qsize() < AT_ONCE:
                 time.sleep(GATHERING)
@@ -85,14 +85,14 @@ class Commits(Generic[Entry]):
             connection.execute("BEGIN IMMEDIATE")
             self._write(connection, entries)
             connection.execute("COMMIT")
-        except Exception as error:  # whoever waits is told, whatever it was
+        except Exception as error:  # any error must reach the callers that wait
             self.fault = self._explain(error)
             with suppress(sqlite3.Error):
                 connection.rollback()
 
 
 def _settle(waiting: list["asyncio.Future[None]"], fault: Exception | None) -> None:
-    """Tell those who wait, in their own loop; one that has ended no longer waits."""
+    """Complete the waiting futures in their own event loop, unless that has ended."""
     if not waiting:
         return
 
@@ -105,5 +105,6 @@ def _settle(waiting: list["asyncio.Future[None]"], fault: Exception | None) -> N
             else:
                 done.set_exception(fault)
 
+    # Futures are not thread-safe: they may only be completed inside their loop.
     with suppress(RuntimeError):
         waiting[0].get_loop().call_soon_threadsafe(tell)

@@ -1,4 +1,4 @@
-"""Health: what its replies tell of a server, and when it is asked nothing more."""
+"""Health: the state of a server, as its replies show it, and when to stop calling it."""
 
 import random
 
@@ -8,27 +8,27 @@ from .attempting import AttemptResult
 from .pacing import Pace
 
 LONGEST_PAUSE = 600.0
-"""Seconds that a server may want to be left alone; after that it is asked nothing more."""
+"""If a server asks to wait longer than this (seconds), it is not called any more."""
 
 OVERLOADED = frozenset({429, 503, 529})
 DEAD = frozenset({"unreachable", "connection", "timeout", "server_error"})
 IN_A_ROW = 8
-"""Attempts without a reply before all wait; questions given up, or rejected where none ever was
-answered, before no more are asked."""
+"""This many attempts without a reply in a row pause all calls. This many questions in a row given
+up, or rejected before any was answered, end the calls to the server."""
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 
 
 class ServerHealth:
-    """What is known of one model's server.
+    """The state of one model's server.
 
     Args:
         name: The model's.
-        pace: Slows down where the server has too much to do.
+        pace: Slowed down when the server is overloaded.
 
     Attributes:
-        closed: Why nothing more is sent; None while anything is.
-        reached: Whether the server ever answered, be it with an error.
+        closed: Why nothing more is sent; None while calls are sent.
+        reached: Whether the server ever replied, even with an error.
     """
 
     def __init__(self, name: str, pace: Pace) -> None:
@@ -40,11 +40,11 @@ class ServerHealth:
         self._given_up = self._rejected = self._dead = 0
 
     def observe(self, result: AttemptResult, started: float) -> None:
-        """An attempt came back.
+        """Take note of an attempt's result.
 
         Args:
-            result: What it gave.
-            started: When it was let through.
+            result: The result.
+            started: When the call was admitted.
         """
         self.reached = self.reached or result.reply is not None or result.http is not None
         if result.reply is not None:
@@ -54,7 +54,7 @@ class ServerHealth:
         elif result.after > LONGEST_PAUSE:
             self.close(reason("left_alone", seconds=result.after))
         elif result.trouble == "rejected" and not self._replied:
-            # One question may be at fault; that all of them are tells of the settings.
+            # A single question may be invalid; if all are rejected, the settings are.
             self._rejected += 1
             if self._rejected >= IN_A_ROW:
                 self.close(reason("all_rejected", n=self._rejected, said=result.words))
@@ -70,7 +70,7 @@ class ServerHealth:
         self._given_up = 0
 
     def gave_up(self, result: AttemptResult) -> None:
-        """A question was given up, after this."""
+        """A question was given up after this result."""
         if result.reply is not None:
             self._given_up = 0
         elif result.trouble in DEAD:
@@ -79,12 +79,12 @@ class ServerHealth:
                 self.close(reason("server_gone", said=result.words))
 
     def close(self, why: str | None) -> None:
-        """Send nothing more, for this reason; who waits is let through to learn that."""
+        """Stop sending for this reason; waiting calls are admitted so that they can end."""
         if self.closed is None:
             self.closed = str(Reason.read(why or "closed").about(self._name))
             self._pace.lift()
 
 
 def wait(times: int) -> float:
-    """Seconds before the next attempt: twice as long each time, with chance in it."""
+    """Seconds before the next attempt: exponential backoff with random jitter."""
     return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (times - 1)) * (1 + random.random()) / 2

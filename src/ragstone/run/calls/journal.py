@@ -1,4 +1,4 @@
-"""The journal of a run: every question put to a model and every reply, kept before it counts."""
+"""The journal of a run: every question to a model and every reply, on disk before it counts."""
 
 import json
 import sqlite3
@@ -23,7 +23,7 @@ INSERT = f"INSERT OR IGNORE INTO attempts ({ATTEMPT}) VALUES ({', '.join('?' * 1
 
 @dataclass(frozen=True, slots=True)
 class JournaledQuestion:
-    """A question as the journal keeps it, once, with its first attempt."""
+    """A question as stored in the journal, once, together with its first attempt."""
 
     judge: str
     task: str
@@ -33,9 +33,9 @@ class JournaledQuestion:
 
 
 class Journal:
-    """An SQLite file with all attempts of a run; WAL, fully synchronous, one writer thread.
+    """An SQLite file with all attempts of a run: WAL mode, fully synchronous, one writer thread.
 
-    Written from one event loop; read from any thread. Holds no key of a server.
+    Written from one event loop, read from any thread. It holds no API keys.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class Journal:
 
     @classmethod
     def open(cls, file: Path) -> "Journal":
-        """The journal in that file, made where there is none.
+        """Open a journal, or create it if the file does not exist.
 
         Raises:
-            InputError: It cannot be written, is damaged or not ours.
+            InputError: The file cannot be written, is damaged or not a journal.
         """
         opened: list[sqlite3.Connection] = []
         try:
@@ -71,16 +71,16 @@ class Journal:
             raise explained(error, file) from error
 
     async def record(self, attempt: Attempt, question: JournaledQuestion) -> None:
-        """Keep an attempt; when this returns, it is on the disk.
+        """Store an attempt; when this returns, it is on disk.
 
         Raises:
-            InputError: It cannot be kept; says what to do.
+            InputError: It cannot be stored; says what to do.
         """
         await self._commits.commit((attempt, question))
         self._note(attempt.key, attempt.number, attempt.trouble)
 
     def reply(self, key: str) -> Attempt | None:
-        """The attempt that answered a question; None where none has.
+        """The attempt that answered a question; None if none did.
 
         Raises:
             InputError: The file cannot be read.
@@ -96,7 +96,7 @@ class Journal:
             raise explained(error, self.file) from error
 
     def troubles(self, key: str) -> list[str | None]:
-        """What went wrong with a question so far, attempt by attempt; None: it was answered.
+        """The trouble of each attempt at a question so far; None for an answer.
 
         Raises:
             InputError: The file cannot be read.
@@ -113,12 +113,12 @@ class Journal:
             raise explained(error, self.file) from error
 
     def totals(self) -> Totals:
-        """What the run took so far, its earlier parts too."""
+        """Calls, tokens and cost of the run so far, including before it was resumed."""
         with self._mutex:
             return count(self._reader)
 
     def close(self, seconds: float | None = None) -> bool:
-        """Write what was given so far and close; False if that took longer than it may."""
+        """Write the queued entries and close; False if that takes longer than ``seconds``."""
         with self._mutex:
             self._reader.close()
         return self._commits.close(seconds)
@@ -150,7 +150,7 @@ class Journal:
 
 
 class _Parts:
-    """Texts that many questions share, each written once."""
+    """The texts of questions, each written once although many questions share it."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -166,8 +166,9 @@ class _Parts:
         )  # fmt: skip
 
     def taken(self) -> list[tuple[object, ...]]:
-        """What has not been written yet; once taken, it counts as written."""
+        """The texts not written yet; once taken, they count as written."""
         rows: list[tuple[object, ...]] = list(self._new.items())
+        # Forgetting is safe: a text that is written again is ignored by INSERT OR IGNORE.
         if len(self._known) > PARTS_KNOWN:
             self._known.clear()
         self._known.update(self._new)
@@ -181,6 +182,8 @@ class _Parts:
         return digest
 
     def _schema(self, schema: object) -> str:
+        # By identity, to spare serialising the schema for every question. The entry keeps the
+        # object alive, so its id is not reused.
         known = self._schemas.get(id(schema))
         if known is None:
             if len(self._schemas) >= SCHEMAS_KNOWN:

@@ -1,4 +1,4 @@
-"""Model client: puts questions to one model, each until it is answered or given up."""
+"""Model client: asks one model, retrying each question until it is answered or given up."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from .prices import Price, cost
 from .replies import ReplyCache
 
 NEVER_REACHED = 3
-"""Attempts of one question at a server that nobody has reached yet; then its address is wrong."""
+"""After this many attempts at a server that was never reached, its address is taken to be wrong."""
 CHARACTERS_A_TOKEN = 4
 
 HINTS = {
@@ -35,14 +35,14 @@ HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """How a model may be asked.
+    """Limits on the calls to a model.
 
     Args:
         concurrency: Maximum concurrent calls.
-        timeout: Seconds that an attempt may take, from when it is sent.
+        timeout: Timeout of an attempt in seconds, from when it is sent.
         attempts: Attempts per question before it is given up; a rate limit (429) does not count.
-        patience: Seconds that a rate limit may hold a question back before it is given up.
-        requests_a_minute: The server's limit; None: no limit is known.
+        patience: Seconds after which a question held back by rate limits is given up.
+        requests_a_minute: The server's limit; None: not known.
         tokens_a_minute: The same for tokens.
     """
 
@@ -56,7 +56,7 @@ class CallLimits:
 
 @dataclass(slots=True)
 class ModelClient:
-    """One model as a run asks it: paced, retried, journaled, within the budget."""
+    """The calls of a run to one model, with pacing, retries, journal and budget."""
 
     model: ChatModel
     limits: CallLimits
@@ -69,7 +69,7 @@ class ModelClient:
     health: ServerHealth = field(init=False)
     _admission: Admission = field(init=False)
     _in_vain: dict[str, Outcome] = field(default_factory=dict)
-    """What was given up since the run was started."""
+    """Outcomes of questions given up since the run was started or resumed, by key."""
 
     def __post_init__(self) -> None:
         limits, name = self.limits, self.model.name
@@ -82,13 +82,13 @@ class ModelClient:
         self._admission = Admission(name, self.pace, self.health, self.budget, self.price)
 
     async def put(self, asked: QueuedQuestion) -> tuple[Outcome, int]:
-        """Put a question until it is answered, settled otherwise or given up.
+        """Ask a question until it is answered, blocked or given up.
 
         Returns:
-            Its outcome, and how often it was put in vain before.
+            Its outcome, and the number of failed attempts before it.
 
         Raises:
-            ModelError: No question will be answered.
+            ModelError: No question can be answered.
             InputError: The journal cannot be written.
         """
         before = self.journal.troubles(asked.key)
@@ -114,7 +114,7 @@ class ModelClient:
                 return outcome, failures
             now = asyncio.get_running_loop().time()
             if result.trouble == "rate_limit":
-                # A server that is busy is no fault of the question: only patience ends.
+                # A busy server is not the question's fault: time limits these attempts, not number.
                 pushed_back += 1
                 waiting_since = waiting_since or now
                 if now - waiting_since > self.limits.patience:
@@ -130,7 +130,7 @@ class ModelClient:
                 await asyncio.sleep(pause)
 
     async def _attempt(self, asked: QueuedQuestion, number: int) -> AttemptResult | None:
-        """Put it once, and keep what comes of it; None where nothing is sent any more."""
+        """Send it once and journal the result; None if nothing is sent any more."""
         call = await self._admission.enter(asked, _tokens(asked.request))
         if call is None:
             return None
@@ -147,7 +147,8 @@ class ModelClient:
             self._admission.settle(call, result, usd)
             self.health.observe(result, call.started)
             attempt = _record(asked.key, number, at, seconds, result, usage, usd)
-            # Only what is on the disk counts: a run that is killed here asks nothing twice.
+            # The slot is freed only after the attempt is on disk: a run killed at any time repeats
+            # at most the calls that were in flight.
             await self.journal.record(attempt, journaled(self.model, asked))
         finally:
             self._admission.leave(call)
@@ -155,7 +156,7 @@ class ModelClient:
         if self.cache is not None and result.reply is not None and whole:
             self.cache.put(asked.key, result.reply)
         if result.final:
-            hint = HINTS.get(result.trouble or "", "Mend that")
+            hint = HINTS.get(result.trouble or "", "Fix that")
             raise ModelError(
                 f"{self.model.name}: {result.words}. {hint}; then run the same command again to "
                 "resume."
@@ -163,7 +164,7 @@ class ModelClient:
         return result
 
     def _check_reached(self, result: AttemptResult, failures: int) -> None:
-        """End the run where its server was never there."""
+        """End the run if the server was never reached."""
         never = result.trouble == "unreachable" and not self.health.reached
         if never and failures >= NEVER_REACHED:
             raise ModelError(f"{self.model.name}: {result.words} Then run the same command again.")
@@ -178,7 +179,7 @@ class ModelClient:
 
 
 def journaled(model: ChatModel, asked: QueuedQuestion) -> JournaledQuestion:
-    """What the journal keeps of a question."""
+    """A question as recorded in the journal."""
     question = asked.question
     return JournaledQuestion(
         model.name, question.task, question.example, question.vote, asked.request

@@ -1,5 +1,5 @@
-"""Pacing: how many calls to one model are in flight, found by additive increase and
-multiplicative decrease (AIMD).
+"""Pacing: the concurrency of calls to one model, adapted by additive increase and multiplicative
+decrease (AIMD).
 
 Source: Chiu & Jain (1989), "Analysis of the increase and decrease algorithms for congestion
 avoidance in computer networks"; the slow start is TCP's.
@@ -13,43 +13,44 @@ from itertools import count
 START = 8
 DECREASE = 0.7
 JITTER = 0.1
-"""Share of a pause that is added to it by chance, so that not all come back at once."""
+"""A pause is extended at random by up to this share, so that calls do not all resume at once."""
 
 
 class Bucket:
-    """So much a minute, spread evenly: a second's worth at once, in no 60 seconds more than that.
+    """A token bucket: at most ``a_minute`` in any 60 seconds, with bursts of one second's worth.
 
     Args:
-        a_minute: Requests or tokens.
+        a_minute: Requests or tokens per minute.
     """
 
     def __init__(self, a_minute: float) -> None:
+        # 61 seconds: a full bucket plus 60 seconds of refill must not exceed the limit.
         self._rate = a_minute / 61
         self._size = self._level = max(1.0, self._rate)
         self._at = 0.0
 
     def ready(self, amount: float, now: float) -> float:
-        """When that amount may be taken; more than a second's worth waits for a full bucket."""
+        """When this amount may be taken; one larger than the bucket waits until that is full."""
         self._level = min(self._size, self._level + (now - self._at) * self._rate)
         self._at = now
         lacking = min(amount, self._size) - self._level
         return now if lacking <= 1e-9 else now + lacking / self._rate
 
     def take(self, amount: float) -> None:
-        """Take it; a negative amount gives back what was not needed."""
+        """Take this amount; a negative amount returns what was not used."""
         self._level -= amount
 
 
 class Pace:
-    """Lets calls to one model through, as many at once as its server can take.
+    """Admits calls to one model, with a concurrency adapted to the server.
 
-    From a few at once the number doubles every round trip, up to the limit. At the first sign of
-    congestion it falls to 70 %, at most once a round trip, and grows by one a round trip from then
-    on. Who waits is let through in the order of turn, then of arrival. Used from one event loop.
+    Concurrency starts low and doubles every round trip, up to the maximum (slow start). On
+    congestion it falls to 70 %, at most once per round trip, and from then on grows by one per
+    round trip. Waiting calls are admitted by turn, then by arrival. Used from one event loop.
 
     Args:
         most: Maximum concurrent calls.
-        requests_a_minute: The server's limit; None: no limit is known.
+        requests_a_minute: The server's limit; None: not known.
         tokens_a_minute: The same for tokens.
     """
 
@@ -75,18 +76,18 @@ class Pace:
 
     @property
     def waiting(self) -> int:
-        """Calls that are not let through yet."""
+        """Number of calls that wait."""
         return len(self._waiting)
 
     async def enter(self, turn: int, tokens: int) -> float:
-        """Wait to be let through; the call is then in flight until ``leave``.
+        """Wait to be admitted; the call is then in flight until ``leave``.
 
         Args:
             turn: Lower ones go first.
-            tokens: What the call will take, as far as is known.
+            tokens: Estimated tokens of the call.
 
         Returns:
-            The time, by the loop's clock.
+            The time of admission, by the loop's clock.
         """
         loop = asyncio.get_running_loop()
         if self._lifted or (not self._waiting and self.in_flight < int(self.room)):
@@ -100,15 +101,16 @@ class Pace:
         try:
             return await through
         except asyncio.CancelledError:
+            # Cancelled after admission but before this task ran: the slot must be returned.
             if through.done() and not through.cancelled():
                 self.leave()
             raise
 
     def leave(self, unused: int = 0) -> None:
-        """The call is over.
+        """The call has ended.
 
         Args:
-            unused: Tokens that it did not take after all; negative where it took more.
+            unused: Estimated tokens that it did not use; negative if it used more.
         """
         self.in_flight -= 1
         if unused and self._tokens is not None:
@@ -117,26 +119,27 @@ class Pace:
             self._serve(asyncio.get_running_loop())
 
     def lift(self) -> None:
-        """Let everyone through at once, for nothing will be sent any more."""
+        """Admit everyone immediately, because nothing will be sent any more."""
         self._lifted = True
         if self._waiting:
             self._serve(asyncio.get_running_loop())
 
     def went_well(self) -> None:
-        """A call was answered: there may be room for more, where all the room was used."""
+        """A call was answered: raise concurrency if it was fully used."""
+        # Plus 1 per reply doubles the room every round trip; plus 1 / room adds 1 per round trip.
         if self.in_flight >= int(self.room):
             self.room = min(self._most, self.room + (1 if self._doubling else 1 / self.room))
 
     def congested(self, sent: float, after: float) -> None:
-        """The server has too much to do.
+        """The server is overloaded: lower concurrency.
 
         Args:
-            sent: When the call was let through that it did not take.
-            after: Seconds that it wants to be left alone; 0: it does not say.
+            sent: When the rejected call was admitted.
+            after: Seconds that the server asks to wait; 0 if it does not say.
         """
         now = asyncio.get_running_loop().time()
         self._doubling = False
-        # A call sent before the last decrease tells of the load before it, and changes nothing.
+        # A call sent before the last decrease reflects the earlier load, so it changes nothing.
         if sent > self._decreased_at:
             self.room = max(1.0, self.room * DECREASE)
             self._decreased_at = now
@@ -145,7 +148,7 @@ class Pace:
             self._closed_until = max(self._closed_until, now + pause)
 
     def _opens(self, tokens: int, now: float) -> float:
-        """When a call of so many tokens may go."""
+        """The earliest time at which a call with this many tokens may be sent."""
         opens = self._closed_until
         if self._requests is not None:
             opens = max(opens, self._requests.ready(1, now))
@@ -161,9 +164,9 @@ class Pace:
             self._tokens.take(tokens)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let through whoever may go."""
+        """Admit the waiting calls that may be sent now."""
         now = loop.time()
-        # Strictly in order: if small calls overtook a large one, it might wait for ever.
+        # Strictly in order: if small calls could overtake a large one, it might wait forever.
         while self._waiting:
             _, _, tokens, through = self._waiting[0]
             if through.done():

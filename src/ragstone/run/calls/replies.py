@@ -1,4 +1,4 @@
-"""Replies kept across runs: a question that was answered once is not paid again."""
+"""Replies: a cache across runs, so that a question that was answered once is not paid for again."""
 
 import sqlite3
 import threading
@@ -39,13 +39,13 @@ Row = tuple[object, ...]
 
 
 class ReplyCache:
-    """An SQLite file of replies that read well, by the key of their question.
+    """An SQLite file of valid replies, by the key of their question.
 
-    Several processes may use it at once. Where it fails the run goes on without it, with one line.
+    Several processes may use it at once. If it fails, the run continues without it, with one note.
 
     Args:
-        folder: Made where it is not there.
-        note: Takes that line.
+        folder: Created if it does not exist.
+        note: Called with the note.
     """
 
     def __init__(self, folder: Path, note: Callable[[str], None]) -> None:
@@ -65,7 +65,7 @@ class ReplyCache:
             self._tell(f"Replies are not kept in {self._file}: {error}.")
 
     def get(self, key: str) -> ChatReply | None:
-        """The reply to a question; None where it is not there."""
+        """The reply to a question; None if it is not cached."""
         if self._reader is None:
             return None
         try:
@@ -83,7 +83,7 @@ class ReplyCache:
             return None
 
     def put(self, key: str, reply: ChatReply) -> None:
-        """Keep a reply; it is written some time soon."""
+        """Queue a reply to be written."""
         if self._commits is not None and self._commits.fault is None:
             usage = reply.usage
             tokens = usage.prompt, usage.completion, usage.cached, usage.reasoning
@@ -91,7 +91,7 @@ class ReplyCache:
             self._commits.put((key, reply.text, reply.model, *tokens, checksum))
 
     def close(self, seconds: float | None = None) -> bool:
-        """Write what was given so far and close; False if that took longer than it may."""
+        """Write the queued replies and close; False if that takes longer than ``seconds``."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None
@@ -111,14 +111,14 @@ class ReplyCache:
 def _reply(key: str, row: Row) -> ChatReply:
     text, model, *tokens, checksum = row
     if checksum != _checksum(key, as_text(text)):
-        raise damaged(f"reply {key} is not the one that was kept")
+        raise damaged(f"the checksum of reply {key} is wrong")
     usage = Usage(*tokens)  # type: ignore[arg-type]  # which looks at each
     return ChatReply(as_text(text), "stop", usage, None if model is None else as_text(model))
 
 
 def _checksum(key: str, text: str) -> str:
-    told = f"{key}\0{text}".encode("utf-8", "surrogatepass")
-    return blake2b(told, digest_size=16).hexdigest()
+    content = f"{key}\0{text}".encode("utf-8", "surrogatepass")
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def _write(connection: sqlite3.Connection, batch: Sequence[Row]) -> None:
