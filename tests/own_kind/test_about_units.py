@@ -31,7 +31,6 @@ class Vague(Kind):
     name = "vague"
     asks = (Ask(over=Claims, requires=("answer",), after=("claims",)),)
 
-    index = Column(pl.UInt32, "position", role="unit")
     vague = Column(pl.Boolean, "it has no number", role="verdict", label="vague")
 '''
 METRIC = '''"""A metric over it."""
@@ -79,6 +78,10 @@ def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     assert [claim["vague"]["vague"] for claim in record["claims"]] == [True, True, False]
     shown = CliRunner().invoke(app, ["show", str(found.path), "1"]).stdout
     assert "vague: vague" in shown
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,claim,vague\n1,0,yes\n1,1,no\n1,2,yes\n")
+    (check,) = ragstone.calibrate(found, labels).to_dict()["agreement"]
+    assert (check["kind"], check["n"], check["accuracy"]) == ("vague", 3, pytest.approx(1 / 3))
 
 
 LOUD = '''"""Loud: does it shout?"""
@@ -95,7 +98,6 @@ class Loud(Kind):
     name = "loud"
     asks = (Ask(over=Contexts, requires=("contexts",)),)
 
-    rank = Column(pl.UInt32, "its rank", role="unit")
     loud = Column(pl.Boolean, "it shouts", role="verdict", label="loud")
 '''
 LOUDNESS = '''"""A metric over it."""
@@ -137,7 +139,6 @@ def test_people_do_not_label_units_that_labels_have_no_place_for() -> None:
         name = "terse"
         asks = (Ask(over=References),)
 
-        reference = Column(pl.UInt32, "which", role="unit")
         terse = Column(pl.Boolean, "it is short", role="verdict", label="terse")
 
     assert Terse.name not in HumanJudge().asks

@@ -49,12 +49,6 @@ class Agreement(Kind):
     )
     tokens = 40
 
-    origin = Column(
-        pl.Enum(["claim", "statement"]), "where the proposition comes from", role="unit"
-    )
-    author = Column(pl.String, "who made the proposition", role="unit")
-    reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
-    index = Column(pl.UInt32, "position among its kind, from 0", role="unit")
     verdict = Column(
         None,
         "what the other side says",

@@ -1,6 +1,6 @@
 """Kind: a table of judgements of one sort, and all that is said of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, cast
 
@@ -62,6 +62,11 @@ class Kind:
 
     def __init_subclass__(cls) -> None:
         own = {key: value for key, value in vars(cls).items() if isinstance(value, Column)}
+        units = {key: one for key, one in _telling_apart(cls.asks).items() if key not in own}
+        for key, one in units.items():
+            setattr(cls, key, one)
+            one.__set_name__(cls, key)
+        own = units | own
         cls.columns = {**own, "reason": vars(Kind)["reason"], "judge": vars(Kind)["judge"]}
         decides = cls.having("verdict", "grade") or cls.having("number")
         cls.decides = cls.decides or next(iter(decides), "")
@@ -121,6 +126,20 @@ class Kind:
     def labels(cls) -> dict[str, str]:
         """The columns that people label, with their names in label files."""
         return {name: column.label for name, column in cls.columns.items() if column.label}
+
+
+def _telling_apart(asks: Sequence[Ask]) -> dict[str, Column]:
+    """The columns that say which unit of its views a row is about."""
+    facts: dict[str, tuple[pl.DataType | type[pl.DataType], str]] = {}
+    origins = [ask.origin for ask in asks if ask.origin]
+    if origins:
+        facts["origin"] = (pl.Enum(origins), "where the proposition comes from")
+        facts["author"] = (pl.String, "who made the proposition")
+        facts["reference"] = (pl.UInt32, "which of the references, from 0")
+    for view in [ask.over for ask in asks if ask.over is not None]:
+        for key in view.keys:
+            facts.setdefault(key, (view.columns[key].dtype, view.columns[key].doc))
+    return {key: Column(dtype, doc, role="unit") for key, (dtype, doc) in facts.items()}
 
 
 def values_of(ask: Ask, column: Column) -> Values:

@@ -22,7 +22,6 @@ class Relevance(Kind):
     unretrieved = MappingProxyType({})
     tokens = 50
 
-    rank = Column(pl.UInt32, "its rank in the list that was judged", role="unit")
     grade = Column(
         pl.Int32,
         "0 to 3; any whole number where known from graded ids",

@@ -11,7 +11,6 @@ from .views import Claims, Evidence, Statements
 
 BY: tuple[Filler, ...] = ("local", "people", "model")
 SAYS = "contexts"
-PROPOSITIONS = ("claim", "statement", "evidence")
 
 
 class Support(Kind):
@@ -40,10 +39,6 @@ class Support(Kind):
     )
     tokens = 65
 
-    origin = Column(pl.Enum(PROPOSITIONS), "where the proposition comes from", role="unit")
-    author = Column(pl.String, "who made the proposition", role="unit")
-    reference = Column(pl.UInt32, "the reference of a statement, else 0", role="unit")
-    index = Column(pl.UInt32, "position among its kind, from 0", role="unit")
     verdict = Column(
         None,
         "what the contexts say",
