@@ -1,16 +1,16 @@
-"""The decisions room: what the numbers of finished runs let one decide.
+"""Decisions: what can be decided from the numbers of finished runs.
 
-compare               is one system better than another, question by question
+compare               is one system better than another, by paired questions
 gate                  does a run meet its requirements
-calibrate             a judge against people, and the numbers they correct
-corrected_quantities  the corrected estimates, for whatever decides over them
-read_passport         what is known of a judge, read back
-draw_sample           what people should label, with known chances; of a ``Scored`` run
-fit_weights           weights of a composite from opinions that ``read_opinions`` reads
+calibrate             check a judge against people, and correct its numbers
+corrected_quantities  the corrected estimates, as input of other decisions
+read_passport         read the record of a judge that was checked
+draw_sample           draw examples for people to label, with known probabilities
+fit_weights           fit a composite's weights to opinions from ``read_opinions``
 rate_size             rows for a rate
 mean_sizes            questions for means, from a pilot run
 paired_sizes          questions for differences, from a pilot run
-label_size            labels beside a judge
+label_size            labels needed to correct a judge
 Scored                the scores of a run, metric by metric
 """
 

@@ -1,4 +1,4 @@
-"""Known: a metric or a system of a run by its name, and what there is where it is none."""
+"""Known: finds a metric or system of a run by name; the error lists those there are."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ def known_metric(scored: Scored, name: str) -> str:
 
 
 def metric_among(name: str, there: Sequence[str], noun: str, *, run: Path | None = None) -> str:
-    """The text form of a metric among these: as it stands, an alias, or written otherwise.
+    """The text form of a metric among these, from that form, an alias or another spelling.
 
     Args:
         name: Any form or name of it.
@@ -63,7 +63,7 @@ def some(names: Sequence[str]) -> str:
 
 
 def _text_form(name: str) -> str | None:
-    """As a run writes it; None where it is the name of no metric that is loaded."""
+    """The text form as runs write it; None if no loaded metric has that name."""
     try:
         return str(parse_metric(name))
     except RagstoneError:

@@ -1,4 +1,4 @@
-"""Quantity: a number with an interval of any level, for whatever decides over it."""
+"""Quantity: an estimate that can give an interval at any level, as input of decisions."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -17,16 +17,16 @@ End = Literal["low", "high"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
-    """A mean, a difference, a corrected estimate: what the gate decides over.
+    """A mean, a difference or a corrected estimate, on which the gate decides.
 
     Attributes:
-        value: None where nothing has one.
+        value: None if no row has a value.
         at: Its interval at a level in (0, 1); None where there is none. The ends never move
             inwards as the level rises.
         n: Rows it rests on, of the sort that ``counted`` names.
-        n_undefined: Rows to which the definition gives nothing.
-        n_missing: Rows whose value a judge owes.
-        clusters: What the ``n`` rows are independent in.
+        n_undefined: Rows for which the metric is undefined.
+        n_missing: Rows whose value is missing.
+        clusters: Number of independent units among the ``n`` rows.
         low: The least value it can have; None for no end.
         high: The greatest.
         filled: The quantity with every missing row at the end that makes it lowest or highest;
@@ -58,12 +58,12 @@ class Quantity:
 
     @property
     def n_possible(self) -> int:
-        """Rows that have a score, or are owed one."""
+        """The number of rows with a score or a missing one."""
         return (self.n if self.n_scored is None else self.n_scored) + self.n_missing
 
     @property
     def missing_share(self) -> float:
-        """Of the rows that could have a score; 0 for none of them."""
+        """The share of missing scores among the possible ones; 0 if none is possible."""
         return self.n_missing / self.n_possible if self.n_possible else 0.0
 
 
@@ -100,7 +100,7 @@ def mean_quantity(scores: pl.DataFrame, scale: ValueRange) -> Quantity:
 
 
 def owing(corrected: Quantity, plain: Quantity) -> Quantity:
-    """A corrected estimate of the rows that have a score, with the rows that owe one beside it.
+    """A corrected estimate of the scored rows, combined with the rows whose score is missing.
 
     Were these all at one end of the range, value and interval would be
 
@@ -152,6 +152,6 @@ def with_missing_at(scores: pl.DataFrame, to: float) -> pl.DataFrame:
 
 
 def reasons_of(scores: pl.DataFrame) -> dict[str, int]:
-    """Why scores are undefined or missing, the most frequent first."""
+    """The reasons why scores are undefined or missing, the most frequent first."""
     return dict(Counter(scores.filter(pl.col("status") != "value")["reason"].drop_nulls())
                 .most_common())  # fmt: skip

@@ -1,4 +1,4 @@
-"""The judges: people, rules and the local judge, who fill the same tables."""
+"""Judges: people, rules, the local judge and models, which all fill the same tables."""
 
 from .human import HumanJudge
 from .ids import IdsJudge

@@ -1,4 +1,4 @@
-"""Human: the labels that people put into the data."""
+"""Human: the labels by people in the data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ Labels = Mapping[str, Any]
 class HumanJudge:
     """Reads the ``labels`` of an example: of its answer, contexts, claims and statements.
 
-    A label that is left open is a gap in the row, which the metrics see. What follows from the
-    grade of a context follows where the person did not say it. An example without labels of a kind
+    A missing label is a null in the row, which metrics handle. What follows from the
+    grade of a context is added if the person did not label it. An example without labels of a kind
     is left to the next judge.
     """
 
@@ -30,7 +30,7 @@ class HumanJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        """Whatever people can answer and has a label, and the claims and statements themselves."""
+        """Everything with a label name, and the claims and statements themselves."""
         return frozenset(
             name
             for name, ask in ASKS.items()
@@ -55,7 +55,7 @@ class HumanJudge:
 
 
 def _listed(example: Example, field: str) -> Rows | None:
-    """The claims or statements that stand in the labels."""
+    """The claims or statements listed in the labels."""
     given: Sequence[Labels] | None = example.labels.get(field)
     if given is None:
         return None
@@ -72,7 +72,7 @@ def _listed(example: Example, field: str) -> Rows | None:
 
 
 def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
-    """What people said of each unit; None where they said nothing of any."""
+    """The labels of each unit; None if there are none at all."""
     over = ask.over
     if over is None:
         return None
@@ -109,14 +109,14 @@ def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
 
 
 def _labelled(ask: Ask) -> list[Column]:
-    """What people may say of a unit; nothing where labels have no place for such units."""
+    """The labels that a unit may have; none if labels cannot refer to such units."""
     if ask.over is None or ask.over.unit not in ("answer", *FIELDS):
         return []
     return [column for column in kind_of(ask.name).filled_by(ask) if column.label]
 
 
 def _values(given: Labels, columns: Sequence[Column]) -> dict[str, Any]:
-    """By column, truth values where the label is yes or no."""
+    """The values by column, with yes/no labels as truth values."""
     found = {}
     for column in columns:
         value = given.get(column.label)
@@ -126,7 +126,7 @@ def _values(given: Labels, columns: Sequence[Column]) -> dict[str, Any]:
 
 
 def _with_grade(row: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
-    """With what follows from a grade, where the person did not say it."""
+    """The values, with what follows from a grade added if it is not labelled."""
     grade = next((row[one.name] for one in columns if one.role == "grade"), None)
     follows = {
         one.name: grade >= one.at_least
@@ -137,7 +137,7 @@ def _with_grade(row: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any
 
 
 def _beside(kind: type[Kind], row: Mapping[str, Any], given: Labels) -> dict[str, Any]:
-    """The probability that a verdict alone stands for, and what it rests on."""
+    """The probability and the evidence that go with a verdict."""
     found: dict[str, Any] = {}
     verdict = row.get(kind.decides)
     is_positive = verdict in kind.columns[kind.decides].positive
@@ -151,7 +151,7 @@ def _beside(kind: type[Kind], row: Mapping[str, Any], given: Labels) -> dict[str
 
 
 def _references(ask: Ask, one: Labels, example: Example) -> Sequence[int]:
-    """A claim whose label names no reference was held against all of them."""
+    """The references of a claim; all of them if its label names none."""
     against = ask.over is not None and ask.over.unit == "claim" and "reference" in ask.over.keys
     if against and one.get("reference") is None:
         return range(len(example.reference))

@@ -10,10 +10,10 @@ from .judge import Block, Filled, Sheet, fingerprint
 
 @dataclass(frozen=True)
 class IdsJudge:
-    """Looks each retrieved id up among the judged ones.
+    """Looks up each retrieved id among the judged ids.
 
     An id that is not listed counts as not relevant, as trec_eval does;
-    ``unjudged_rate`` says how often that was.
+    ``unjudged_rate`` measures how often that happens.
     """
 
     name: str = "ids"

@@ -1,4 +1,4 @@
-"""Judge: whoever fills judgement tables, and the block of examples it is given."""
+"""Judge: the interface of everything that fills judgement tables, and its input, a block."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ LEDGER = pl.Schema(
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A claim, a statement or a piece of gold evidence, about to be judged."""
+    """A claim, a statement or a piece of gold evidence to be judged."""
 
     author: str
     reference: int
@@ -45,14 +45,14 @@ class Proposition:
 
 @dataclass(frozen=True)
 class Block:
-    """Examples to be judged together, and what has been judged of them so far."""
+    """Examples to be judged together, with their judgements so far."""
 
     examples: Sequence[Example]
     frame: pl.DataFrame
     tables: Tables = field(default_factory=lambda: Tables(pl.DataFrame()))
 
     def propositions(self, ask: str) -> Mapping[int, list[Proposition]]:
-        """What an ask is about: for each row its claims, statements or evidence."""
+        """The propositions of an ask: for each row its claims, statements or evidence."""
         over = ASKS[ask].over
         if over is None or not over.made_by:
             return {
@@ -71,7 +71,7 @@ class Block:
 
     @cached_property
     def digests(self) -> list[str]:
-        """For each example the fingerprint of its question and contexts."""
+        """The fingerprint of each example's question and contexts."""
         return [
             fingerprint(
                 example.question,
@@ -83,7 +83,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a judge said: rows of the kind, and for each example how it went.
+    """A judge's result: rows of the kind, and the outcome for each example.
 
     ``rows`` has the kind's columns with ``subject``; ``ledger`` joins examples
     to subjects.
@@ -94,22 +94,22 @@ class Filled:
 
 
 class Judge(Protocol):
-    """Fills tables. It asks and reads; it never retries, and knows no file."""
+    """Fills tables. It never retries, and reads no files."""
 
     @property
     def name(self) -> str:
-        """As it stands in every row it fills."""
+        """The name written to every row it fills."""
 
     @property
     def about(self) -> str:
-        """What it says of itself in every report."""
+        """Its description in reports."""
 
     @property
     def asks(self) -> frozenset[str]:
-        """What it can be asked."""
+        """The asks that it can judge."""
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        """Judge these rows of the block. What it cannot judge it leaves out of the ledger."""
+        """Judge these rows of the block. Rows that it cannot judge are left out of the ledger."""
 
 
 class Sheet:
@@ -132,7 +132,7 @@ class Sheet:
         *,
         requests: Sequence[str] | None = None,
     ) -> bool:
-        """Enter a row of the ledger; True if this subject has not been judged yet."""
+        """Add a row to the ledger; returns True if this subject has no rows yet."""
         self.entries.append((row, subject, status, reason, requests))
         if subject in self.subjects:
             return False
@@ -176,7 +176,7 @@ def evidence_of(example: Example) -> list[Proposition]:
 
 
 def no_text(example: Example) -> str | None:
-    """Why there is nothing to read in its contexts; None where there is, or where it has none."""
+    """Why no context has a text; None if one has, or if there are no contexts."""
     contexts = example.contexts or ()
     if contexts and all(context.text is None for context in contexts):
         return "no_context_text"

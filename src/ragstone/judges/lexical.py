@@ -17,7 +17,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 @dataclass(frozen=True, slots=True)
 class TextOverlap:
-    """How much two texts overlap, each from 0 to 1."""
+    """Measures of the overlap of two texts, each from 0 to 1."""
 
     exact_match: float
     token_f1: float
@@ -41,7 +41,7 @@ def normalised(text: str) -> str:
 
 
 def overlap(answer: str, reference: str) -> TextOverlap:
-    """Every measure of one pair."""
+    """All measures of one pair."""
     ours, theirs = tokens(answer), tokens(reference)
     return TextOverlap(
         exact_match=float(normalised(answer) == normalised(reference)),
@@ -55,7 +55,7 @@ def overlap(answer: str, reference: str) -> TextOverlap:
 
 
 def longest_common_subsequence(one: list[str], other: list[str]) -> int:
-    """Its length, by bits: each bit of ``row`` is a place of the longer text.
+    """The length of the LCS, bit-parallel: each bit of ``row`` is a position of the longer text.
 
     Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
     """

@@ -18,7 +18,7 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """One source that an answer names; ``context`` is None where it names none of the contexts."""
+    """One source that an answer cites; ``context`` is None if it is none of the contexts."""
 
     text: str
     place: int

@@ -1,4 +1,4 @@
-"""Names: from what a user calls judges to the judges that are asked, in order."""
+"""Names: from the names of judges to the judges that are asked, in order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ NONE: Mapping[str, Judge] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The judges to ask, in order, and the label files that people's words come from."""
+    """The judges to ask, in order, and the label files of people."""
 
     judges: tuple[Judge, ...]
     label_files: tuple[Path, ...] = ()
@@ -55,28 +55,28 @@ def parse_judges(
     llm: Mapping[str, Judge] = NONE,
     offline: bool = False,
 ) -> Panel:
-    """The judges these names mean, in their order; none: the labels in the data, then ``local``.
+    """The judges with these names, in order; no name: the labels in the data, then ``local``.
 
     ``human`` is the labels and reference ids in the data, ``human:FILE`` those of
     a file. ``local:strings`` is the local judge without a model, ``nli:NAME`` a
     cross-encoder that judges support alone, and the names in ``llm`` are chat models. The models
-    that are given fill the similarities, whoever judges the rest; ``rules`` always comes last:
-    counting needs nobody's opinion.
+    that are given fill the similarities, whoever judges the rest; ``rules`` always comes last,
+    because it only counts.
 
     Args:
         names: As the user wrote them.
-        citations: The pattern of the markers by which an answer cites.
-        local: Aligns words for the local judge: ``builtin:minilm``, if it is there.
+        citations: Regular expression for citations in an answer.
+        local: The encoder of the local judge: ``builtin:minilm``, if it is stored here.
         encoder: Fills cosines and BERTScore.
         cross_encoder: Fills the similarity that has its name.
         bertscore: How the encoder computes BERTScore.
         llm: The judges by chat models that were opened, by the names the user gave them.
-        offline: Fetch no model.
+        offline: Download no model.
 
     Raises:
-        UnknownName: No judge is called that.
-        InputError: A file that is not there, or a panel with a judge that is no model.
-        ModelError: The model of ``nli:NAME`` cannot be had or used.
+        UnknownName: There is no such judge.
+        InputError: A file does not exist, or a member of a panel is not a model.
+        ModelError: The model of ``nli:NAME`` is not available or not usable.
         MissingDependency: Its back end is not installed.
     """
     last: list[Judge] = []
@@ -95,7 +95,7 @@ def parse_judges(
 def _named(
     name: str, local: Encoder | None, llm: Mapping[str, Judge], *, offline: bool
 ) -> list[Judge]:
-    """The judges that a name means; none for ``rules``, who are always asked."""
+    """The judges with this name; none for ``rules``, which is always included."""
     kind, _, rest = name.partition(":")
     if name in llm:
         return [llm[name]]
@@ -149,7 +149,7 @@ def panel_models(name: str) -> list[str]:
 
 
 def is_without_model(name: str) -> bool:
-    """Whether a judge that is no chat model is called that."""
+    """Whether this is the name of a judge that is not a chat model."""
     kind = name.partition(":")[0]
     return name in (STRINGS, *(judge.name for judge in JUDGES)) or kind in (HUMAN, NLI)
 

@@ -1,6 +1,6 @@
-"""The NLI judge: support in the eyes of a model that reads a passage and says what follows from it.
+"""The NLI judge: support by a model of natural language inference.
 
-For each proposition the windows of the contexts with most of its words are looked up. The model
+For each proposition, the windows of the contexts with most of its words are selected. The model
 reads each window as the premise and the proposition as the hypothesis.
 
     probability    the largest entailment of a window
@@ -41,10 +41,10 @@ MEANINGS = {
 
 
 def nli_judge(where: str, *, offline: bool = False, note: Note | None = None) -> "NliJudge":
-    """The judge ``nli:WHERE``; WHERE as for ``open_cross_encoder``.
+    """Open the judge ``nli:WHERE``; WHERE as for ``open_cross_encoder``.
 
     Raises:
-        UnknownName: WHERE is no name of a model.
+        UnknownName: WHERE is not the name of a model.
         ModelError: The model cannot be had or used, or its labels are not understood.
         MissingDependency: The back end is not installed.
     """
@@ -53,7 +53,7 @@ def nli_judge(where: str, *, offline: bool = False, note: Note | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Which outputs of a model say what; None where none says it."""
+    """The meaning of a model's outputs; None for a meaning that no output has."""
 
     entailment: int
     contradiction: int | None
@@ -167,7 +167,7 @@ class NliJudge:
         propositions: Mapping[int, Sequence[Proposition]],
         rows: Mapping[str, int],
     ) -> "dict[str, list[NliVerdict] | str]":
-        """For each subject its verdicts, or why there are none."""
+        """The verdicts of each subject, or why there are none."""
         said: dict[str, list[NliVerdict] | str] = {}
         read: dict[str, list[list[Window]]] = {}
         for subject, row in rows.items():
@@ -191,7 +191,7 @@ class NliJudge:
         return said
 
     def _fitting(self, found: Sequence[Window]) -> list[Window]:
-        """The windows, shortened by whole sentences as far as the model's limit asks for it."""
+        """The windows, shortened by whole sentences to the model's limit."""
         fitting = list(found)
         long = list(range(len(fitting)))
         for _ in range(SENTENCES - 1):

@@ -1,4 +1,4 @@
-"""Windows: the stretches of the contexts where a proposition's words stand."""
+"""Windows: sections of the contexts that hold a proposition's words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ class Window:
 
     @property
     def fullest(self) -> tuple[ContextSentence, ...]:
-        """Those with words of the proposition, most of them first; all where none has any."""
+        """Sentences with words of the proposition, most words first; all if none has any."""
         holding = [one for one in self.sentences if one.terms & self.wanted]
         holding.sort(key=lambda one: -len(one.terms & self.wanted))
         return tuple(holding) or self.sentences

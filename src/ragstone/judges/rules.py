@@ -1,4 +1,4 @@
-"""Rules: facts of counting and of logic, the same for every judge."""
+"""Rules: judgements by counting and logic, which do not depend on a judge."""
 
 import re
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ from .markers import MARKERS, markers
 class RulesJudge:
     """Citations, word overlap, stock phrases, and what follows from other judgements.
 
-    Where nothing was retrieved, there is no context to judge and no proposition
+    If nothing was retrieved, there is no context to judge and no proposition
     is supported. A grounding label
-    that nobody gave follows from the judged claims and the citations.
+    that people did not give follows from the judged claims and the citations.
     """
 
     name: str = "rules"
@@ -45,7 +45,7 @@ class RulesJudge:
 
     @property
     def asks(self) -> frozenset[str]:
-        """What is counted, what follows, and what is known where nothing was retrieved."""
+        """Everything that can be counted, derived, or known because nothing was retrieved."""
         return frozenset(
             ask.name
             for kind in KINDS.values()
@@ -164,9 +164,9 @@ class RulesJudge:
         block: Block,
         rows: Sequence[int],
     ) -> Filled:
-        """Any over the units, unknown where one without a verdict could change it.
+        """Whether any unit has it; unknown if a unit without a verdict could change that.
 
-        Undefined or failed where their source is.
+        Undefined or failed if its source is.
         """
         came_out = _came_out(source, block).with_row_index("row")
         entries = pl.DataFrame({"row": pl.Series(rows, dtype=pl.UInt32)}).join(came_out, on="row")
@@ -201,7 +201,7 @@ class RulesJudge:
 
 
 def _came_out(source: str, block: Block) -> pl.DataFrame:
-    """How the source came out; undefined where the example lacks what it requires."""
+    """The outcome of the source; undefined if the example lacks what it requires."""
     lacks = pl.coalesce(
         pl.when(REQUIREMENTS[name].holds.fill_null(value=False).not_()).then(
             pl.lit(REQUIREMENTS[name].reason)

@@ -1,12 +1,12 @@
 """Calibrating: can the judge be trusted? Imported file by file.
 
-calibrate     the decision: is the judge right, and what becomes of its numbers
-labelled_run  a run beside what people said of some of its examples
-correction    a metric's mean by the judge, by labels, and by both
-checks        one column of a judge's words against people's
-people        the scores of metrics where people take the judge's place
-units         a judge's words in the shape of labels
-repeats       how often a judge that is asked again says something else
-identity      what makes a judge the one that was checked
-passport      what is known of it, and until when
+calibrate     the decision: is the judge right, and the corrected numbers
+labelled_run  a run together with people's labels of some examples
+correction    a metric's mean from the judge, from labels, and from both
+checks        one column of a judge's verdicts compared with people's
+people        metric scores computed from people's labels
+units         a judge's verdicts in the form of labels
+repeats       how often repeated verdicts differ
+identity      models, prompts and plan that identify a judge
+passport      the record of a check, valid until the judge changes
 """

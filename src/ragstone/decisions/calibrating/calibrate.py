@@ -1,4 +1,4 @@
-"""Calibration: can the judge be trusted? A run beside what people said of some of it."""
+"""Calibration: can the judge be trusted? Compares a run with people's labels of part of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -150,13 +150,13 @@ def calibrate(
 
 @dataclass(frozen=True, eq=False)
 class CorrectedQuantities:
-    """The corrected estimates of a run, one by one; ``notes`` on the labels behind them."""
+    """The corrected estimates of a run by metric and system, with ``notes`` on the labels."""
 
     of: LabelledRun
     notes: tuple[str, ...]
 
     def __call__(self, metric: str, system: str) -> Quantity | None:
-        """Of a metric and system; None where people said nothing of it."""
+        """The estimate for a metric and system; None if people did not label it."""
         scores = self.of.scores.get(metric)
         if scores is None:
             return None
@@ -223,7 +223,7 @@ def _calibration(
 
 
 def _checks(of: LabelledRun, criterion: Criterion, level: float, seed: int) -> Iterator[JudgeCheck]:
-    """The judge against people, by unit; and by example for the values of metrics."""
+    """Compare the judge with people by unit, and by example for the values of metrics."""
     facts = of.facts().join(weights_of(of.labels), on="example_id")
     judged = judged_units(of.run)
     people = of.labels.adjudicated().filter(pl.col("value").is_not_null())

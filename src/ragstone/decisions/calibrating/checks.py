@@ -1,4 +1,4 @@
-"""Checks: one column of a judge's words against people's, on the same units."""
+"""Checks: one column of a judge's verdicts compared with people's, on the same units."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,10 +33,10 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """How much more the judge gives than people do in one group of units.
+    """The mean difference of judge minus people in one group of units.
 
     ``by`` names the field, or ``length`` (words of the answer) or ``position`` (rank of the
-    context); ``group`` is its value, or where its thirds lie.
+    context); ``group`` is its value, or the range of a third of it.
     """
 
     by: str
@@ -57,7 +57,7 @@ class Bias:
 
 @dataclass(frozen=True, slots=True)
 class JudgeCheck:
-    """A judge against people over the ``n`` units that both judged.
+    """A judge compared with people over the ``n`` units that both judged.
 
     Where units were drawn with unequal chances, each counts as one over its own, in everything
     but ``confusion``'s counts; ``effective`` is how many units of equal weight these are worth.
@@ -116,7 +116,7 @@ class JudgeCheck:
 def check_column(
     kind: str, column: str, rows: pl.DataFrame, criterion: Criterion, level: float, seed: int
 ) -> JudgeCheck:
-    """Hold a judge against people.
+    """Compare a judge with people.
 
     Args:
         kind: Of the judgement, or ``metric``.
@@ -124,12 +124,12 @@ def check_column(
         rows: One row a unit: ``people`` and ``value`` in words, ``people_number`` and ``number``,
             ``probability`` of a yes, ``unit``, ``cluster``, ``system``, ``length``, ``by FIELD``;
             ``weight``, one over the probability of being drawn, null where none is known.
-        criterion: What the best threshold is to maximise.
+        criterion: What the best threshold maximises.
         level: Of the intervals.
-        seed: Of what is redrawn.
+        seed: Of the resampling.
 
     Raises:
-        InputError: The chance of being drawn is known of some units and not of others.
+        InputError: The sampling probability is known for some units and not for others.
     """
     clusters, weights = _codes(rows["cluster"]), known_weights(rows)
     alike: dict[str, Any] = {"weights": weights, "clusters": clusters, "level": level}
@@ -182,7 +182,7 @@ def check_column(
 def _yes(
     kind: str, column: str, rows: pl.DataFrame, *, numbers: bool
 ) -> tuple[NDArray[np.int64] | None, Floats | None]:
-    """Which units people say yes to, the judge's score of a yes; None where nobody asks."""
+    """Which units people call positive, and the judge's score for that; None if not applicable."""
     if numbers and _only(rows["people_number"].to_numpy(), 0, 1):
         truth = rows["people_number"].to_numpy().astype(np.int64)
         scores = rows["probability"] if rows["probability"].null_count() == 0 else rows["number"]
@@ -196,13 +196,13 @@ def _yes(
 
 
 def _positive(kind: str, column: str) -> tuple[str, ...]:
-    """What counts as a yes where a column has more than two words."""
+    """Which values count as positive if a column has more than two."""
     known = KINDS[kind].columns if kind in KINDS else {}
     return known[column].positive if column in known else ()
 
 
 def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDArray[np.int64]:
-    """The judge's yes or no: what it said, or its score from the middle on."""
+    """The judge's binary verdicts: as given, or whether its score is at least the middle."""
     if positive := _positive(kind, column):
         return rows["value"].is_in(positive).to_numpy().astype(np.int64)
     said = rows["number"].to_numpy()
@@ -220,7 +220,7 @@ def _difference(
 
 
 def _probable(scores: Floats) -> bool:
-    """Whether the judge gives more than yes and no, and scores that may be probabilities."""
+    """Whether the judge's scores may be probabilities and are not just 0 and 1."""
     return not _only(scores, 0, 1) and bool(scores.min() >= 0 and scores.max() <= 1)
 
 

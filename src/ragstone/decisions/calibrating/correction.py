@@ -1,4 +1,4 @@
-"""Correction: a metric's mean by the judge, by people's labels alone, and by both together."""
+"""Correction: a metric's mean from the judge, from people's labels, and from both together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,16 +45,16 @@ ONLY_ONCE = "corrected_only_without_anytime"
 
 @dataclass(frozen=True, eq=False)
 class LabelledScores:
-    """The scores of one metric in one group, with what people said beside some of them.
+    """The scores of one metric in one group, with people's labels of some of them.
 
     Attributes:
         scores: Rows of ``Scored.of`` with ``people`` (null where not labelled) and ``weight``
-            (one over the probability of being drawn; null where none is known).
+            (the inverse sampling probability; null if unknown).
         scale: Of the metric.
-        rate: Whether people say nothing but 0 and 1 of it, in any group.
+        rate: Whether people's values are only 0 and 1, in all groups.
         method: Of the correction of a rate.
-        not_random: What speaks against a random draw of the labelled rows; None for nothing.
-        assume_random: Correct all the same.
+        not_random: Evidence that the labelled rows are not a random sample; None if there is none.
+        assume_random: Correct anyway.
         anytime: Whether the labels are looked at again and again as they come, in the order of
             ``came``: their mean has an interval for that, and nothing is corrected.
     """
@@ -71,7 +71,7 @@ class LabelledScores:
 
     @property
     def withheld(self) -> bool:
-        """Whether nothing is corrected by these labels."""
+        """Whether the correction is withheld."""
         return self.not_random is not None and not self.assume_random
 
     @property
@@ -81,11 +81,11 @@ class LabelledScores:
 
     @property
     def n_labels(self) -> int:
-        """Of these, how many people labelled."""
+        """How many of these people labelled."""
         return self.judged[PEOPLE].count()
 
     def by_labels(self) -> Correction:
-        """Made ready from people's labels alone."""
+        """The estimate from people's labels alone, in prepared form."""
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
         labels, weights, clusters = _labels(rows), known_weights(rows), _clusters(rows)
         if self.anytime:
@@ -97,7 +97,7 @@ class LabelledScores:
         )
 
     def corrected(self) -> Correction:
-        """Made ready from the judge's scores of all, and people's labels of some."""
+        """The estimate from the judge's scores and people's labels, in prepared form."""
         judged = self.judged
         there = judged[PEOPLE].is_not_null().to_numpy()
         rows = judged.filter(pl.col(PEOPLE).is_not_null())
@@ -125,7 +125,7 @@ class LabelledScores:
         )
 
     def _as_they_come(self) -> Correction:
-        """Made ready for labels that are looked at again and again; refused with the reason."""
+        """The estimate for labels that are looked at repeatedly; or why there is none."""
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null()).sort(CAME)
         weights = rows[WEIGHT].drop_nulls()
         low, high = self.scale.low, self.scale.high
@@ -140,9 +140,9 @@ class LabelledScores:
         return anytime_mean(_labels(rows), low=low, high=high)
 
     def quantity(self) -> Quantity:
-        """The corrected estimate, for what decides over it; no value where it is withheld.
+        """The corrected estimate as a quantity; without a value if it is withheld.
 
-        Of labels that are looked at as they come, the mean of these alone.
+        For labels that are looked at repeatedly, the mean of the labels alone.
         """
         ready = self.by_labels() if self.anytime else self.corrected()
         at = ready.at(0.95)
@@ -162,7 +162,7 @@ class LabelledScores:
         )
 
     def example_scores(self) -> pl.DataFrame:
-        """What each example's score is once it is corrected.
+        """The corrected score of each example.
 
         People's word where there is one; else, for a rate, the share of positives that people
         found among what the judge calls the same; else the judge's score moved by its mean error.
@@ -228,7 +228,7 @@ class CorrectedEstimate:
 
 
 def is_rate(scores: pl.DataFrame, scale: ValueRange) -> bool:
-    """Whether people say but 0 and 1 of a metric from 0 to 1, so that its mean is a rate."""
+    """Whether people's values of a metric from 0 to 1 are only 0 and 1, so its mean is a rate."""
     if scale.rate:
         return True
     labels = scores[PEOPLE].drop_nulls()
@@ -236,7 +236,7 @@ def is_rate(scores: pl.DataFrame, scale: ValueRange) -> bool:
 
 
 def verdicts(judged: pl.DataFrame, labels: int) -> list[str]:
-    """What the judge said of each row, in few words: what rates are post-stratified by.
+    """The judge's verdict on each row, with few distinct values: the strata of a rate.
 
     The metric's own words where it has them, such as ``correct``; else the score, or the range
     of scores that make one stratum.
@@ -253,7 +253,7 @@ def verdicts(judged: pl.DataFrame, labels: int) -> list[str]:
 
 
 def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstimate:
-    """The three means with their intervals at a level."""
+    """The three means with intervals at a level."""
     corrected = labelled.corrected().at(level)
     return CorrectedEstimate(
         labelled.metric,
@@ -273,18 +273,18 @@ def _withheld(labelled: LabelledScores, corrected: Corrected) -> Corrected:
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """Where labels have no interval that holds however often one looks."""
+    """The result if there is no interval that is valid at every look."""
 
     reason: str
     n: int
 
     def at(self, level: float) -> Corrected:  # noqa: ARG002  (as every correction)
-        """Nothing, at any level."""
+        """No interval, at any level."""
         return Corrected(None, None, "labels_only", self.n, None, reason=self.reason)
 
 
 def _of_whole_clusters(judged: pl.DataFrame) -> bool:
-    """Whether of each cluster all rows are labelled or none, and some have several."""
+    """Whether each cluster is labelled completely or not at all, and some have several rows."""
     clusters = judged.group_by("cluster").agg(pl.len(), share=pl.col(PEOPLE).is_not_null().mean())
     several = clusters.filter((pl.col("len") > 1) & (pl.col("share") > 0))
     partly = clusters.filter((pl.col("share") > 0) & (pl.col("share") < 1))
@@ -296,7 +296,7 @@ def _labels(rows: pl.DataFrame) -> NDArray[np.float64]:
 
 
 def _clusters(rows: pl.DataFrame) -> NDArray[np.int64] | None:
-    """A number for each row's cluster; None where every row is its own."""
+    """The number of each row's cluster; None if every row is its own."""
     codes = rows["cluster"].rank("dense").to_numpy().astype(np.int64)
     return None if len(np.unique(codes)) == len(codes) else codes
 

@@ -1,4 +1,4 @@
-"""Identity: what makes a judge the one that was checked, and what of it has changed since."""
+"""Identity: models, prompts and plan that identify a judge, and what has changed in them."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class JudgeIdentity(BaseModel):
 
     @property
     def id(self) -> str:
-        """Twelve hex digits that are others as soon as any part is."""
+        """A hash of the identity in twelve hex digits."""
         return fingerprint(json.dumps(self.to_dict(), sort_keys=True))[:12]
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def identity(run: Run) -> JudgeIdentity:
 
 
 def changes(then: JudgeIdentity, now: JudgeIdentity) -> list[str]:
-    """What differs between two identities, one line a part; nothing where they are the same."""
+    """The differences of two identities, one line for each part; empty if there are none."""
     lines, before, after = [], then.to_dict(), now.to_dict()
     for part in dict.fromkeys([*before, *after]):
         had, has = before.get(part), after.get(part)

@@ -1,4 +1,4 @@
-"""Labelled run: a run beside what people said of some of its examples."""
+"""Labelled run: a run together with people's labels of some of its examples."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,16 +40,16 @@ class LabelledRun:
 
     Args:
         run: A finished run.
-        labels: What people said, see ``labels_for``.
-        metrics: Only these of the run; none for all.
-        by: Fields to group by, beside the system.
+        labels: People's labels, see ``labels_for``.
+        metrics: Only these metrics of the run; empty: all.
+        by: Fields to group by, in addition to the system.
         cluster: Field whose rows are not independent; by default the run's own.
         method: How rates are corrected.
-        assume_random: Correct by labels that plainly are no random sample as if they were one.
-        anytime: The labels are looked at again and again as they come.
+        assume_random: Correct even with labels that are clearly not a random sample.
+        anytime: The labels are looked at repeatedly while they arrive.
 
     Raises:
-        InputError: No label is of an example of the run.
+        InputError: No label is for an example of the run.
         UnknownName: A metric that the run does not have.
     """
 
@@ -91,7 +91,7 @@ class LabelledRun:
 
     @cached_property
     def metrics(self) -> list[Metric | str]:
-        """Those of the run; the name of one that is not loaded."""
+        """The run's metrics; only the name if one is not loaded."""
         return [self.scored.metric(name) or name for name in self.names]
 
     @cached_property
@@ -101,7 +101,7 @@ class LabelledRun:
 
     @cached_property
     def scores(self) -> dict[str, pl.DataFrame]:
-        """By metric: the run's scores with people's beside them, where there are any."""
+        """By metric: the run's scores together with people's, if there are any."""
         values = people_scores(self.examples, self.labels, self.metrics, self.units)
         weights = weights_of(self.labels)
         came = self.labels.used.select("example_id").unique(maintain_order=True)
@@ -131,7 +131,7 @@ class LabelledRun:
         return found
 
     def _asked(self, metric: Metric | str) -> pl.Series:
-        """Examples of which people said something that the metric rests on."""
+        """Examples with labels that the metric depends on."""
         rows = self.labels.used
         valued = (pl.col("kind") == METRIC) & (pl.col("column") == str(metric))
         asks = needed_asks([metric]) if isinstance(metric, Metric) else ()
@@ -177,14 +177,14 @@ class LabelledRun:
     def _not_random(
         self, metric: str, group: Mapping[str, str], scores: pl.DataFrame
     ) -> NotRandom | None:
-        """What speaks against a random draw, where no chances of being drawn are known."""
+        """Evidence against a random sample, if sampling probabilities are not known."""
         judged = scores.filter(pl.col("status") == "value")
         if judged.filter(LABELLED)[WEIGHT].count() or not judged[LABELLED].any():
             return None
         return not_random(metric, group, judged, groups=len(list(self.groups())))
 
     def groups(self) -> Iterator[Mapping[str, str]]:
-        """All, each system where there are several, each value of each field."""
+        """All rows, each system if there are several, and each value of each field."""
         yield {}
         if len(self.scored.systems) > 1:
             yield from ({"system": name} for name in self.scored.systems)
@@ -193,7 +193,7 @@ class LabelledRun:
                 yield {name: value}
 
     def facts(self) -> pl.DataFrame:
-        """What a bias may go with: cluster, system, fields, and the length of the answer."""
+        """Covariates of bias: cluster, system, fields, and the length of the answer."""
         lengths = self.run.examples().select(
             example_id="id", length=pl.col("answer").str.count_matches(r"\S+")
         )
@@ -221,14 +221,14 @@ class LabelledRun:
                 yield reason("labelled_without_score", of=metric, n=lost.height)
 
     def _own_words(self) -> Iterator[str]:
-        """Where people are the run's own judge."""
+        """Metrics for which people are the run's own judge."""
         for metric in (one for one in self.metrics if isinstance(one, Metric)):
             labelled = {one.id for one in self.examples}
             if mine := judged_by_people(self.run, metric) & labelled:
                 yield reason("people_are_the_judge", of=str(metric), n=len(mine))
 
     def nothing_in_common(self) -> InputError:
-        """Says why no label is about anything that a judge of the run said."""
+        """The error if no label is about anything that the run's judges judged."""
         source, run = self.labels.source, self.run.path
         valued = [column for kind, column in self.labels.columns if kind == METRIC]
         left_out = [one for one in valued if one in self.scored.metrics and one not in self.names]
@@ -253,7 +253,7 @@ class LabelledRun:
 
 
 def people_of(run: Run, labels: Sequence[str | Path], metric: str) -> pl.DataFrame:
-    """People's score of a metric: ``example_id``, ``people``, ``weight``; one row a labelled one.
+    """People's scores of a metric: ``example_id``, ``people``, ``weight``; one row per label.
 
     Raises:
         DataError: Label files that cannot be read, with every fault.
@@ -273,7 +273,7 @@ def labels_for(
     columns: Mapping[str, str] | None,
     scales: Mapping[str, Ends] | None = None,
 ) -> LabelTable:
-    """The labels of these files, or those that the run's examples carry; ratings as values.
+    """The labels in these files, or else in the run's examples, with ratings as values.
 
     Raises:
         DataError: Files that cannot be read, with every fault.

@@ -1,4 +1,4 @@
-"""Passport: what is known of a judge, on which data, and until what changes."""
+"""Passport: the record of a judge's check, valid until its models, prompts or plan change."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -91,6 +91,6 @@ def read_passport(path: str | Path) -> Passport:
 
 
 def fingerprint_of_labels(labels: LabelTable) -> str:
-    """Of what people said, whatever file it stands in."""
+    """The fingerprint of the labels, whatever file they are in."""
     columns = ["example_id", "kind", "column", "unit", "annotator", "value"]
     return fingerprint(*labels.used.select(columns).sort(columns).iter_rows())

@@ -1,4 +1,4 @@
-"""People: the scores that metrics have where people take the judge's place."""
+"""People: the scores of metrics computed from people's labels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,15 +33,15 @@ def people_scores(
     metrics: Sequence[Metric | str],
     units: Units = NOTHING_KNOWN,
 ) -> pl.DataFrame:
-    """The value of each metric by what people said; one row an example and metric that has one.
+    """The value of each metric by people's labels; one row per example and metric with a value.
 
     A value that a person gave of the metric itself goes first. Else the metric's own rule is
     evaluated over the majority of people's judgements, of which it needs at least one; what
     follows from these by logic is derived as in any run.
 
     Args:
-        examples: Those that people labelled.
-        labels: What people said.
+        examples: The labelled examples.
+        labels: People's labels.
         metrics: Metrics; the name alone of one that is not loaded, which has only values given.
         units: How many claims and statements each example has, where people were asked about
             the judge's. An example labelled in part has no value by rule: what is known of it
@@ -63,7 +63,7 @@ def people_scores(
 
 
 def labelled_in_part(example: Example, units: Units = NOTHING_KNOWN) -> frozenset[str]:
-    """The asks of which people left some unit of an example open, and answered others."""
+    """The asks for which people labelled some units of an example and left others open."""
     found = set()
     for ask in ASKS.values():
         if "people" not in ask.by or ask.over is None or ask.over.unit not in FIELDS:
@@ -81,14 +81,14 @@ def labelled_in_part(example: Example, units: Units = NOTHING_KNOWN) -> frozense
 
 
 def _labels(ask: Ask) -> list[str]:
-    """What people call what decides: the verdicts, or the grade where there is no verdict."""
+    """The labels that decide: the verdict, or the grade if there is no verdict."""
     columns = [column for column in kind_of(ask.name).filled_by(ask) if column.label]
     verdicts = [column.label for column in columns if column.role == "verdict"]
     return verdicts or [column.label for column in columns]
 
 
 def units_of(run: Run) -> Units:
-    """How many claims and statements the judges of a run found in each example."""
+    """The number of claims and statements that the run's judges found in each example."""
     makers = {
         ask.origin: maker
         for ask in ASKS.values()
@@ -127,16 +127,16 @@ def _by_rule(
 
 
 def weights_of(labels: LabelTable) -> pl.DataFrame:
-    """``weight`` of each labelled example: one over its chance of being drawn; null if unknown."""
+    """``weight`` of each labelled example: its inverse sampling probability; null if unknown."""
     chance = pl.col("inclusion_probability").drop_nulls().first()
     return labels.used.group_by("example_id").agg((1 / chance).alias(WEIGHT))
 
 
 def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
-    """The weights of rows that have a label; None where no chance is known.
+    """The weights of labelled rows; None if no sampling probability is known.
 
     Raises:
-        InputError: It is known of some and not of others.
+        InputError: It is known for some rows and not for others.
     """
     unknown = rows[WEIGHT].null_count()
     if unknown == rows.height:

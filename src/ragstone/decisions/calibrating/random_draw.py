@@ -1,4 +1,4 @@
-"""Random draw: whether the labelled rows look like a random sample of what the judge judged."""
+"""Random draw: tests whether the labelled rows could be a random sample of the judged rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MOST_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class NotRandom:
-    """Where labelled rows are not like the others, which a random draw would hardly be.
+    """Differences of labelled and other rows that a random sample would hardly have.
 
     ``differences`` are reasons; ``p`` is the least of theirs, adjusted.
     """
@@ -55,7 +55,7 @@ class NotRandom:
 def not_random(
     metric: str, group: Mapping[str, str], scores: pl.DataFrame, *, groups: int
 ) -> NotRandom | None:
-    """What speaks against a random draw of the labelled rows of a group; None for nothing.
+    """Evidence that a group's labelled rows are not a random sample; None if there is none.
 
     The judge's verdicts, systems and fields of labelled rows are held against all rows, each by
     ``fair_draw_p``; p is adjusted by Bonferroni over these and over the groups.
@@ -65,7 +65,7 @@ def not_random(
         group: Field to value; none for all rows.
         scores: The group's rows that the judge gave a value: ``value``, ``labelled``,
             ``cluster``, ``system``, and ``by FIELD`` and ``slice FIELD`` of each field.
-        groups: How many groups are looked at.
+        groups: Number of groups that are tested.
     """
     fields = [name for name in scores.columns if _is_field(name) and _is_kind(scores[name])]
     tests = (len(fields) + 1) * groups
@@ -93,7 +93,7 @@ def _is_kind(values: pl.Series) -> bool:
 
 
 def _fifths(values: pl.Series) -> pl.Series:
-    """Values as they are where there are few, else in so many parts of about one size."""
+    """The values themselves if there are few, otherwise bins of about equal size."""
     if values.n_unique() <= BINS:
         return values
     quantiles = [values.quantile(part / BINS, "lower") for part in range(1, BINS)]

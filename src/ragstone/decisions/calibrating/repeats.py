@@ -1,4 +1,4 @@
-"""Repeats: how often a judge that is asked the same again says something else."""
+"""Repeats: how often a judge gives another verdict when asked again."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class FlipRate:
-    """The share of words that changed from one run to another.
+    """The share of verdicts that differ between two runs.
 
     ``what`` is a kind and column, or a metric; ``low`` and ``high`` are the ends of its interval;
     ``n`` counts the units both runs judged.
@@ -33,13 +33,13 @@ class FlipRate:
 
 
 def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
-    """How often the second run's judge said something else of the same units.
+    """How often the second run's verdicts on the same units differ.
 
-    What differs between the two but for the judge's mood is for the caller to check:
+    That nothing else differs between the runs is for the caller to check:
     ``same_data``, ``same_judge``.
 
-    Words about claims and statements are left out where the judge made these itself. Intervals
-    take the units of one example as a cluster.
+    Verdicts on claims and statements are left out if the judge made these itself. Intervals
+    treat the units of an example as a cluster.
 
     Raises:
         InputError: No unit was judged in both.
@@ -67,7 +67,7 @@ def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
 
 
 def same_data(run: Run, again: Run) -> None:
-    """Refuse two runs of other data.
+    """Check that two runs are of the same data.
 
     Raises:
         InputError: The data differ.
@@ -82,7 +82,7 @@ def same_data(run: Run, again: Run) -> None:
 
 
 def same_judge(run: Run, again: Run) -> None:
-    """Refuse two runs of other judges.
+    """Check that two runs have the same judge.
 
     Raises:
         InputError: A model, a prompt or the plan differs.
@@ -94,9 +94,9 @@ def same_judge(run: Run, again: Run) -> None:
 
 
 def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:
-    """Of the pairs of answers judged in both orders, the share whose verdict the order decided.
+    """The share of pairs of answers, judged in both orders, whose verdict depended on the order.
 
-    None where no pair was judged.
+    None if no pair was judged.
     """
     rows = run.judgements(Preference.name).filter(pl.col("verdict").is_not_null())
     pairs = rows.group_by("example_id", "judge", "rival").agg(
@@ -111,7 +111,7 @@ def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:
 
 
 def _words(run: Run) -> pl.DataFrame:
-    """Without those about claims, which a judge words anew each time: their places do not match."""
+    """Without verdicts on claims, which a judge makes anew each time, so they do not match."""
     about_claims = [name for name, kind in KINDS.items() if kind.about == "proposition"]
     return judged_units(run).filter(~pl.col("kind").is_in(about_claims))
 

@@ -1,4 +1,4 @@
-"""Units: what the judges of a run said, in the shape in which people's labels stand."""
+"""Units: the verdicts of a run's judges, in the form of people's labels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,10 +23,10 @@ ABOUT: Mapping[About, pl.Expr] = {
 
 
 def judged_units(run: Run) -> pl.DataFrame:
-    """One row a unit and column for which a judge, no person, has a word; of ``SCHEMA``.
+    """One row per unit and column with a verdict by a judge that is not a person; of ``SCHEMA``.
 
-    Of a panel it is the panel's word, of a critique the majority of its votes. What is yes or no,
-    a grade or a rating has a ``number`` too.
+    For a panel it is the panel's verdict, for a critique the majority vote. A yes or no,
+    a grade or a rating also has a ``number``.
     """
     said = (
         run.ledger()
@@ -47,21 +47,21 @@ def judged_units(run: Run) -> pl.DataFrame:
 
 
 def _labelled(kind: type[Kind]) -> list[str]:
-    """The columns that people label too; of topics, such as criteria, what is said of each."""
+    """The columns that people label too; one for each topic, such as a criterion."""
     if kind.about not in ABOUT:
         return []
     return list(kind.labels()) or (kind.having("verdict", "number") if kind.having("topic") else [])
 
 
 def _nameable(rows: pl.DataFrame, kind: type[Kind]) -> pl.DataFrame:
-    """Label files name claims, and the statements of the first reference."""
+    """Only the units that label files can name: claims, and statements of the first reference."""
     if kind.about != "proposition":
         return rows
     return rows.filter(pl.col("origin").cast(pl.String) != "evidence", pl.col("reference") == 0)
 
 
 def _one_word_a_unit(rows: pl.DataFrame, kind: type[Kind], columns: Sequence[str]) -> pl.DataFrame:
-    """Of a judge who voted several times the majority; none where it is a tie."""
+    """The majority vote of a judge that voted several times; none if it is a tie."""
     if not kind.having("vote"):
         return rows
     unit = ["example_id", "judge", *kind.having("unit", "topic")]

@@ -1,12 +1,12 @@
 """Comparing: is one system better than another? Imported file by file.
 
 compare            the decision: pairs, differences, tests, verdicts
-compared           what it gives
+compared           its result types
 verdict            better, worse, equivalent or cannot tell
-sides              which systems of which runs stand against each other
-sameness           whether two runs measured the same by the same judges
-same_inputs        whether two sides were judged on the same, and so nothing was sampled
+sides              which systems of which runs are compared
+sameness           whether two runs measured the same thing with the same judges
+same_inputs        whether both sides were judged on identical inputs
 paired_scores      scores question by question
-common_components  composites over the components that both sides have
+common_components  composites over the components common to both sides
 ranking            several systems in order, by Bradley and Terry
 """

@@ -1,4 +1,4 @@
-"""Comparison: is system a better than system b, worse, equivalent, or can one not tell?"""
+"""Comparison: is system a better than system b, worse, equivalent, or undecided?"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -215,7 +215,7 @@ STRICTER = "test_is_stricter"
 
 
 def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Values]]]:
-    """For each pair of systems their values of a metric; none for what is not compared."""
+    """The values of a metric for each pair of systems; none for pairs that are not compared."""
     runs = list({id(side.scored): side.scored for match in plan.matches for side in match}.values())
     composite = runs[0].metric(metric)
     scores = {id(run): run.of(metric) for run in runs}

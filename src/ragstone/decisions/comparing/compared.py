@@ -1,4 +1,4 @@
-"""Compared: what is found of two systems on one metric, as data."""
+"""Compared: the results of comparing two systems, as data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Paired scores: from the pairs of two systems to everything that is said of their difference."""
+"""Paired scores: all statistics of the difference of two systems, from their paired scores."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ ALL_ALIKE = "all_alike_without_a_range"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """The questions of which both systems have a value.
+    """The questions for which both systems have a value.
 
     Attributes:
         a: Shape (n,). Of the first system.
@@ -50,7 +50,7 @@ class Pairs:
 
     @classmethod
     def of(cls, a: Values, b: Values, both: Bools, clusters: Ints) -> "Pairs":
-        """The pairs among the questions ``both`` have."""
+        """The pairs among the questions that both systems answered."""
         valued = both & a.valued & b.valued
         owed = both & ~valued & (a.missing | b.missing)
         missing = int(np.count_nonzero(owed))
@@ -60,7 +60,7 @@ class Pairs:
 
     @property
     def differences(self) -> Floats:
-        """a - b; exactly 0 where they differ by rounding."""
+        """a - b; exactly 0 if they differ only by rounding."""
         difference = self.a - self.b
         slack = TIE * np.maximum(np.abs(self.a), np.abs(self.b))
         return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
@@ -77,7 +77,7 @@ class ComparisonSettings:
 
     @property
     def alpha(self) -> float:
-        """The share of false findings that is put up with."""
+        """The significance level."""
         return round(1 - self.level, 12)
 
     @property
@@ -100,7 +100,7 @@ class About:
 def compare_pairs(
     about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
 ) -> Comparison:
-    """All that the pairs say; the adjusted p and the verdict wait for the family."""
+    """All statistics of the pairs, except the adjusted p-value and the verdict."""
     d = pairs.differences
     by = _ByCluster.of(pairs, d)
     rate = scale.rate and bool(np.isin(pairs.a, (0, 1)).all() and np.isin(pairs.b, (0, 1)).all())
@@ -160,7 +160,7 @@ def compare_pairs(
 def same_pairs(
     about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
 ) -> Comparison:
-    """Of pairs whose inputs are the same: the values alone, for nothing was sampled."""
+    """The comparison of pairs with identical inputs: values only, because nothing was sampled."""
     d = pairs.differences
     differing = int(np.count_nonzero(d))
     nothing: dict[str, Any] = dict.fromkeys(
@@ -181,7 +181,7 @@ def same_pairs(
 def _equivalent(
     difference: Callable[[float], PairedDifference], margin: float | None
 ) -> float | None:
-    """The greater p of two one-sided tests that the difference lies within the margin.
+    """The larger p of two one-sided tests that the difference lies within the margin.
 
     Source: Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power
     approach for assessing the equivalence of average bioavailability".
@@ -224,7 +224,7 @@ class _ByCluster:
 
     @property
     def noun(self) -> str:
-        """What the numbers are independent in."""
+        """The name of the independent units."""
         return "pair" if self.number is None else "cluster"
 
     def sums(self, values: Floats) -> Floats:
@@ -237,7 +237,7 @@ class _ByCluster:
 def _needed(
     by: _ByCluster, rate: bool, scale: ValueRange, asked: ComparisonSettings
 ) -> tuple[int | None, str | None]:
-    """The pairs, or why there is no number of them."""
+    """The number of pairs needed, or why there is none."""
     if asked.margin is None:
         return None, "no_margin"
     if len(by.counts) < 2:
@@ -260,7 +260,7 @@ def _needed(
 def _tested(
     d: Floats, by: _ByCluster, rate: bool, asked: ComparisonSettings
 ) -> tuple[float | None, Test | None]:
-    """The p of the test that suits; none where no pair differs, for then nothing is tested.
+    """The p-value of the appropriate test; none if no pair differs, because nothing is tested then.
 
     Given how far the systems lie apart on each question, such a test could not
     come out otherwise, so it does not count in a family either.
@@ -300,7 +300,7 @@ def _reasons(
     *,
     interval: bool,
 ) -> tuple[str, ...]:
-    """What cannot be told, and why."""
+    """The reasons for what cannot be computed."""
     if not len(d):
         undefined, missing = pairs.undefined or None, pairs.missing or None
         return (reason("no_pair_has_both", undefined=undefined, missing=missing),)

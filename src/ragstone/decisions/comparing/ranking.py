@@ -1,4 +1,4 @@
-"""Ranking: several systems in one order, from who beats whom on the same questions."""
+"""Ranking: several systems in order of strength, from paired wins on the same questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Same inputs: what two sides were judged on, where it is identical and so is no sample."""
+"""Same inputs: finds metrics whose two sides were judged on identical inputs."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -26,7 +26,7 @@ GIVEN = ("question", "history", "reference", "evidence", "reference_contexts", "
 
 
 class Inputs:
-    """Of the examples of a run what judges read, by fingerprint."""
+    """Fingerprints of what the judges of a run read in each example."""
 
     def __init__(self, scored: Scored) -> None:
         self.scored = scored
@@ -74,7 +74,7 @@ class Inputs:
         return texts.select(pl.struct(columns).struct.json_encode().hash()).to_series()
 
     def _judged(self, name: str) -> pl.Series:
-        """Who judged each example, where a metric's judgements have several authors."""
+        """Which judge judged each example, if a metric's judgements have several authors."""
         metric = self.scored.metric(name)
         asks = list(ASKS) if metric is None else needed_asks([metric])
         authors = Counter(
@@ -95,13 +95,13 @@ class Inputs:
 
 
 class SameInputs:
-    """Whether the sides of a match were judged on the same, metric by metric."""
+    """Whether both sides of a pair were judged on identical inputs, by metric."""
 
     def __init__(self) -> None:
         self._inputs: dict[int, Inputs] = {}
 
     def where(self, match: Match, name: str) -> Bools:
-        """The questions on which both were: the same inputs, the same judge and prompts."""
+        """The questions with identical inputs, judge and prompts on both sides."""
         a, b = match
         if a.scored is not b.scored and measured_by(a.scored, name) != measured_by(b.scored, name):
             return np.zeros(len(a.questions.ids), dtype=bool)
@@ -109,7 +109,7 @@ class SameInputs:
         return np.asarray(a.there & b.there & (first == second))
 
     def everywhere(self, match: Match, name: str) -> bool:
-        """Whether on every question that both have, of which there is one at least."""
+        """Whether this is so for all common questions, of which there must be at least one."""
         both = match[0].there & match[1].there
         return bool(both.any()) and bool(self.where(match, name)[both].all())
 
@@ -118,7 +118,7 @@ class SameInputs:
 
 
 def outputs_of(metric: Metric) -> Collection[Output]:
-    """What of the systems' output the judgements of a metric may read."""
+    """The parts of the systems' output that a metric's judgements may read."""
     if isinstance(metric, Composite):
         return {one for part in metric.components().values() for one in outputs_of(part)}
     asks = [ASKS[name] for name in needed_asks([metric])]
@@ -128,7 +128,7 @@ def outputs_of(metric: Metric) -> Collection[Output]:
 
 
 def told(differing: int, pairs: int) -> str:
-    """The reason of a metric whose inputs are the same."""
+    """The reason code for a metric with identical inputs."""
     return reason("same_inputs", differing=differing, pairs=pairs)
 
 

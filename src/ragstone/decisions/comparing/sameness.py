@@ -1,4 +1,4 @@
-"""Sameness: whether two runs measure the same under a metric's name."""
+"""Sameness: whether a metric's name means the same in two runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ BY_RUBRIC = {Rating.name, Critique.name}
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """What is another thing in the second run: a judge, a prompt, a model, a definition.
+    """Something that differs in the second run: a judge, prompt, model or definition.
 
     ``what`` goes before both, such as ``prompt claims`` or ``claims judged by``; ``runs`` is what
     the runs are called.
@@ -57,7 +57,7 @@ class Otherwise:
 
 
 def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) -> list[Otherwise]:
-    """Every way in which metrics of the same name are not the same in two runs."""
+    """All differences of equally named metrics in two runs."""
     found = []
     runs = run_labels(first.run.path, second.run.path)
     for name in metrics:
@@ -76,7 +76,7 @@ def measured_otherwise(first: Scored, second: Scored, metrics: Sequence[str]) ->
 
 
 def check_same(first: Scored, second: Scored, metrics: Sequence[str], *, force: bool) -> list[str]:
-    """What is measured otherwise in the second run, where that is no fault.
+    """Check that metrics are measured alike in both runs; returns tolerated differences.
 
     Raises:
         InputError: It is one, unless forced; all of it is listed.
@@ -108,7 +108,7 @@ def only_one_has(first: Scored, second: Scored) -> list[str]:
 
 
 def other_texts(first: Scored, second: Scored) -> list[str]:
-    """A note where questions of the same id are not the same question."""
+    """A note if questions with the same id have different texts."""
     texts = [
         scored.run.examples(["question_id", "question"])
         .unique("question_id", keep="first")
@@ -128,13 +128,13 @@ def other_texts(first: Scored, second: Scored) -> list[str]:
 
 
 def version_note(first: Scored, second: Scored) -> list[str]:
-    """A note where the runs were made by different versions."""
+    """A note if the runs were made by different versions."""
     one, other = (scored.run.form.ragstone for scored in (first, second))
     return [] if one == other else [reason("other_version", first=one, second=other)]
 
 
 def measured_by(scored: Scored, name: str) -> dict[str, str]:
-    """All that is known of what a metric's values rest on: judges, prompts, models, version."""
+    """Everything known to affect a metric's values: judges, prompts, models, version."""
     return {"ragstone": scored.run.form.ragstone, **_made_by(scored, name)}
 
 
@@ -149,7 +149,7 @@ def _in_words(what: Sequence[str]) -> list[str]:
 
 
 def _made_by(scored: Scored, name: str) -> dict[str, str]:
-    """What the metric's values rest on, each in words; what is not known is left out."""
+    """What the metric's values depend on, in words; unknown parts are left out."""
     form = scored.run.form
     metric = scored.metric(name)
     if name in form.settings.definitions:

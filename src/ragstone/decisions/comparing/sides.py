@@ -1,4 +1,4 @@
-"""Sides: the systems that are compared, each with one value a question and metric."""
+"""Sides: the systems that are compared, each with one value per question and metric."""
 
 import re
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ class ComparedQuestions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """A side's scores of one metric, one place a question.
+    """A side's scores of one metric, one entry per question.
 
     ``value`` is the mean of the question's rows that have one, and means nothing
     where ``valued`` is false; ``missing`` says that a judge owes all of it, ``owed`` how many of
@@ -78,7 +78,7 @@ class Values:
     rows: Floats
 
     def filled(self, to: float) -> "Values":
-        """With every row that is owed set to a value."""
+        """The values with every missing row set to a given value."""
         scored = self.rows - self.owed
         total = np.where(self.valued, self.value * scored, 0.0) + self.owed * to
         known = self.valued | (self.owed > 0)
@@ -186,7 +186,7 @@ def matches_within(scored: Scored, baseline: str | None) -> list[Match]:
 
 
 def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[str]]:
-    """Systems of the same name in two runs; the only ones, where each run has one.
+    """Equally named systems of two runs; if each run has only one system, these two.
 
     Returns:
         The pairs, and which systems have none, in words.
@@ -225,7 +225,7 @@ def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[st
 
 
 def run_labels(first: Path, second: Path) -> tuple[str, str]:
-    """What two runs are called: the names of their folders, if these tell them apart."""
+    """Labels of two runs: the names of their folders, if these differ."""
     if first.name != second.name and first.name and second.name:
         return first.name, second.name
     if str(first) != str(second):

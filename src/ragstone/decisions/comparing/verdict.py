@@ -1,4 +1,4 @@
-"""Verdict: what a difference lets one say in a word."""
+"""Verdict: the conclusion from a difference, in a word."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ def verdict_of(
     better: Better,
     alpha: float = 0.05,
 ) -> Verdict:
-    """What is to be said of system a against system b, whose inputs are not the same.
+    """The verdict on system a compared with system b, for different inputs.
 
     ``equivalent`` if p_equivalence is at most alpha; then ``better`` or ``worse``, if p is;
     else ``cannot_tell``. Of a metric that has no better end, a difference is neither better
@@ -41,7 +41,7 @@ def verdict_of(
 
 
 def winner(a: float, b: float, *, better: Better = "+") -> Literal["a", "b", "tie"]:
-    """Which of two values is ahead; equal ones are a tie, but for rounding.
+    """Which of two values is better; a tie if they are equal up to rounding.
 
     Where the metric has no better end, the higher one is.
 

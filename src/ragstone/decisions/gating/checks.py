@@ -38,7 +38,7 @@ class Check:
     """Whether both sides were judged on the same: it holds, and no p of it is looked at."""
 
     def worst(self, most: int) -> tuple[tuple[str, float], ...]:
-        """The examples furthest on the wrong side of the bar, ties in the order of the data."""
+        """The worst examples by distance from the bar, ties in the order of the data."""
         value, at = pl.col("value"), self.bar.at
         wrong = {">=": value < at, ">": value <= at, "<=": value > at, "<": value >= at}
         rows = self.scores.filter(wrong[self.bar.op]).sort(
@@ -58,7 +58,7 @@ def read_checks(
     cluster: str | None = None,
     faults: Sequence[InputError] = (),
 ) -> tuple[list[Check], list[str]]:
-    """What is to be decided, and notes on it.
+    """The requirements to decide, and notes on them.
 
     Args:
         run: A finished run.
@@ -68,7 +68,7 @@ def read_checks(
         corrected: In place of the judge's means.
         only: Of ``no_worse_than`` only these metrics; none for all.
         cluster: Field whose rows are not independent; by default the run's own.
-        faults: What else is wrong, told along with it.
+        faults: Further faults, reported together with those found here.
 
     Raises:
         InputError: Every fault; a single one as it is, such as ``UnknownName``.

@@ -294,7 +294,7 @@ def _decided(
 
 
 def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | None]:
-    """Examples in all, at the present share of those that are undefined, or why no number.
+    """Total number of examples needed at the present share of undefined ones, or why there is none.
 
     On the right side of the bar the interval has to clear it. On the wrong side the p has to
     reach the level over the family's size, which suffices for Holm whatever the others do.
@@ -319,7 +319,7 @@ def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | 
 
 
 def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> int | None:
-    """Rows with a value at which the p of a side would be the level."""
+    """The number of rows with a value at which the p-value of a side would reach the level."""
     if quantity.exact is not None:
         times = quantity.exact.needed(bar.at, beyond=side, level=level)
         return None if times is None else ceil(quantity.n * times * (1 - ROUNDING))
@@ -364,7 +364,7 @@ def _why_no_value(check: Check) -> str:
 
 
 def _owed(check: Check, turned: str, max_missing: float) -> str:
-    """Why too much is missing; nothing where it is not."""
+    """Why too many scores are missing; empty if they are not."""
     quantity = check.quantity
     missing, possible = quantity.n_missing, quantity.n_possible
     if quantity.missing_share > max_missing:

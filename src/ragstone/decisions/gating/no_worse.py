@@ -1,4 +1,4 @@
-"""No worse: systems beside a baseline, on the same questions, within a margin."""
+"""No worse: systems compared with a baseline on the same questions, within a margin."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class NoWorse:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gain:
-    """How much better a system is than its baseline in one metric.
+    """The gain of a system over its baseline in one metric.
 
     Attributes:
         quantity: The mean difference of the pairs in the metric's direction.
@@ -162,7 +162,7 @@ class _Pairs:
 
     @property
     def missing(self) -> Bools:
-        """A row is owed, and the other side has a value or owes one too."""
+        """Questions with a missing row whose other side has a value or is missing too."""
         a, b = self.values
         owed = (a.owed > 0) | (b.owed > 0)
         return self.there & owed & (a.valued | a.missing) & (b.valued | b.missing)
@@ -220,7 +220,7 @@ class _Pairs:
         )  # fmt: skip
 
     def _filled(self, own: float, others: float) -> "_Pairs":
-        """Every value that is owed set to ``own``, in the baseline to ``others``."""
+        """The values with missing ones set to ``own``, those of the baseline to ``others``."""
         a, b = self.values
         return replace(self, values=(a.filled(own), b.filled(others)))
 
@@ -266,7 +266,7 @@ def _examples(side: Side) -> pl.Series:
 
 
 def _reasons(match: Match, metric: str) -> dict[str, int]:
-    """Why rows of either side have no value, the most frequent first."""
+    """The reasons why rows of either side have no value, the most frequent first."""
     told: Counter[str] = Counter()
     for side in match:
         rows = side.scored.of(metric)[side.rows].filter(pl.col("status") != "value")

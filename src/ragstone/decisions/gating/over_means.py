@@ -1,4 +1,4 @@
-"""Over means: the quantity of a composite that is made of means instead of an example's scores."""
+"""Over means: quantities of composites that combine dataset means, not example scores."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def over_means(scored: Scored, name: str) -> Composite | None:
 
 
 def lacking(scored: Scored, composite: Composite) -> list[str]:
-    """Its components that the run has no scores of."""
+    """The components for which the run has no scores."""
     return [name for name in _components(composite) if name not in scored.metrics]
 
 
@@ -88,7 +88,7 @@ def _counts(part: pl.DataFrame) -> tuple[int, int]:
 
 
 def _share_missing(counts: tuple[int, int]) -> tuple[float, int]:
-    """By which the component is chosen that stands for all; of equals the one of fewest."""
+    """The sort key for the component with most missing scores; of equals, that with fewest rows."""
     n, missing = counts
     return (missing / (n + missing) if n + missing else 0.0), -n
 

@@ -1,4 +1,4 @@
-"""Requirement: what a metric must reach: ``faithfulness >= 0.85``, ``hit(k=5) >= 80%``."""
+"""Requirement: a threshold for a metric: ``faithfulness >= 0.85``, ``hit(k=5) >= 80%``."""
 
 import re
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ OPS: dict[str, Op] = {
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A number, and on which side of it the truth must lie."""
+    """A threshold, and the side on which the true value must lie."""
 
     op: Op
     at: float
 
     @property
     def side(self) -> Literal["above", "below"]:
-        """Where the truth must lie."""
+        """The side on which the true value must lie."""
         return "above" if self.op in (">=", ">") else "below"
 
     @property
     def other_side(self) -> Literal["above", "below"]:
-        """Where it must not."""
+        """The other side."""
         return "below" if self.side == "above" else "above"
 
     def met(self, value: float) -> bool:
@@ -127,7 +127,7 @@ def _written(text: str) -> re.Match[str]:
 
 
 def _idle(bar: Bound, scale: ValueRange) -> str:
-    """What is wrong with a bar that is true or false whatever the data; nothing of any other."""
+    """The fault of a bar that is always or never met; empty for any other."""
     low, high = scale.low, scale.high
     if low is not None and bar.at < low:
         return f"is never below {low:g}, so the data cannot decide this."

@@ -1,4 +1,4 @@
-"""Standing: whether a requirement holds, is broken or open, and whether missing scores matter."""
+"""Standing: whether a requirement holds, is broken or open, and the effect of missing scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ ENDS: tuple[End, ...] = ("low", "high")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a quantity says of its bar: the interval it was decided by, and p for the opposite."""
+    """The state of a requirement, with the interval that decided it and p for the opposite."""
 
     state: State
     interval: Interval | None
@@ -29,7 +29,7 @@ class Standing:
 
 
 def standings(checks: Sequence[Check], *, level: float, on: On) -> list[Standing]:
-    """All together, for their p are adjusted as one family.
+    """Decide all requirements together, because their p-values are adjusted as one family.
 
     Args:
         checks: The requirements.
@@ -44,7 +44,7 @@ def standings(checks: Sequence[Check], *, level: float, on: On) -> list[Standing
 def turned_by_missing(
     checks: Sequence[Check], before: Sequence[Standing], *, level: float, on: On
 ) -> list[str]:
-    """How the missing scores of each could change its state; nothing where they cannot.
+    """How missing scores could change the state of each requirement; empty if they cannot.
 
     As ``low:open``, the end of the range and the state there, or ``no_end``.
 
@@ -72,9 +72,9 @@ def turned_by_missing(
 
 
 def p_beyond(quantity: Quantity, bar: Bound, side: Side) -> float | None:
-    """One-sided p for the truth lying on one side of the bar; None without an interval.
+    """One-sided p-value for the true value lying on one side of the bar; None without an interval.
 
-    The binomial's for a rate, else read off intervals of every level.
+    From the exact binomial for a rate, otherwise from inverted intervals.
     """
     if quantity.value is None:
         return None

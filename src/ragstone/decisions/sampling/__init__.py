@@ -1,10 +1,10 @@
 """Sampling: what to label next. Imported file by file.
 
-draw          the draw, with a known chance for every example
+draw          the random draw, with a known probability for every example
 designs       the ways to draw, and what each goes by
-strata        what it is stratified by
-expected_width  how wide the interval of the mean will be, design by design
-disagreement  where judges differ
-annotators    who labels what, and what all of them do
+strata        the variable to stratify by
+expected_width  expected width of the mean's interval, by design
+disagreement  where judges disagree
+annotators    assignment of examples to annotators, with overlap
 label_sheet   the sheet that people fill in
 """

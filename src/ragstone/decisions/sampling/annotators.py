@@ -1,4 +1,4 @@
-"""Annotators: who labels which part of a sample, and what all of them label."""
+"""Annotators: assigns a sample to annotators, with a common part that all of them label."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ def shared_out(
 ) -> list[tuple[str, ...]]:
     """The annotators of each unit.
 
-    A share of the units, drawn at random, goes to everybody, so that their agreement can be
-    measured; the rest is dealt out, each to one, as evenly as can be.
+    A random share of the units goes to everybody, so that agreement can be
+    measured; each of the others goes to one annotator, as evenly as possible.
 
     Args:
         units: How many.

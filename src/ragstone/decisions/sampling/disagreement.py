@@ -1,4 +1,4 @@
-"""Disagreement: on which examples runs, or the votes inside one, say different things."""
+"""Disagreement: how much runs, or the votes inside one run, differ on each example."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from ragstone.metrics import needed_asks
 
 
 def between_runs(scored: Scored, others: Sequence[Scored], metric: str) -> pl.Series:
-    """Greatest minus least score of each example over the runs; null where fewer than two have one.
+    """The range of each example's scores over the runs; null if fewer than two have one.
 
     Raises:
         UnknownName: A run lacks the metric.
@@ -33,7 +33,7 @@ def between_runs(scored: Scored, others: Sequence[Scored], metric: str) -> pl.Se
 
 
 def among_votes(scored: Scored, metric: str) -> pl.Series:
-    """Share of votes that the majority outvoted, for each example, over what the metric rests on.
+    """The share of minority votes for each example, over the judgements that the metric uses.
 
     Votes are those of a panel's members, repeats of a critique, both orders of a preference. Of
     ratings it is the greatest minus the least. Null where nobody voted.
@@ -67,7 +67,7 @@ def _decided(kind: type[Kind]) -> list[str]:
 
 
 def _outvoted(scored: Scored, kind: type[Kind], asks: Sequence[str]) -> pl.DataFrame:
-    """One row a unit and column on which there are two votes or more."""
+    """One row per unit and column with two votes or more."""
     unit = kind.having("unit", "topic")
     one_judge_votes = kind.having("vote")
     statuses = ["vote", "ok"] if one_judge_votes else ["vote"]

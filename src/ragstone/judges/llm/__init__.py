@@ -1,1 +1,1 @@
-"""Judges by model: what an LLM is asked, one file a task, and what is read from its replies."""
+"""LLM judges: the questions to models, one file per task, and the reading of their replies."""

@@ -25,7 +25,7 @@ class StatementAgreement(Item):
 class ClaimAgreement(Item):
     """What a model says about one claim of the answer: does the reference say it?
 
-    It is asked for in the words for statements, so that all in a question have the same ones.
+    It uses the verdicts of statements, so that all items of a question have the same ones.
     """
 
     reason: str
@@ -38,7 +38,7 @@ class ClaimAgreement(Item):
 
     @classmethod
     def decided(cls, entry: ReplyEntry) -> Any:
-        """What is said in part is extra, like what is not said."""
+        """A claim that is said only in part counts as extra, like one that is not said."""
         return OF_CLAIM.get(str(entry.verdict), entry.verdict)
 
 
@@ -58,7 +58,7 @@ LISTS = {"claim": "CLAIMS", "statement": "STATEMENTS"}
 
 
 class ComparedText(NamedTuple):
-    """A text that is held against the other side; equal ones of a reference are asked once."""
+    """A text that is compared with the other side; equal texts of a reference are asked once."""
 
     reference: int
     origin: str
@@ -72,7 +72,7 @@ class AgreementTask(OfKind):
     kind = Agreement
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One for each reference; more where there are over 20 claims and statements."""
+        """One for each reference; more if there are over 20 claims and statements."""
         example = target.example
         ids = _ids(target)
         instructions = told_first(prompts, self.name)
@@ -130,7 +130,7 @@ class AgreementTask(OfKind):
 
 
 def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
-    """Each claim with every reference, each statement with its own."""
+    """The pairs to compare: each claim with every reference, each statement with its own."""
     for proposition in target.propositions.get(origin, ()):
         if origin == "statement":
             yield proposition, proposition.reference
@@ -140,7 +140,7 @@ def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
 
 
 def _ids(target: Target) -> dict[ComparedText, str]:
-    """``k01``, … for claims, then statements, counted on over the references."""
+    """Ids ``k01``, … for claims, then statements, numbered across references."""
     asked = {
         ComparedText(one, origin, held.text): None
         for origin in SORTS

@@ -1,4 +1,4 @@
-"""Asker: what a judge by model is given to put its questions with; ``run`` has the real one."""
+"""Asker: the interface through which LLM judges ask models; ``run`` implements it."""
 
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a question came out, after every attempt.
+    """The final outcome of a question, after all attempts.
 
     Args:
         status: ``ok`` if any item is there.
-        items: What the reply holds, by id.
-        lacking: Ids that it does not hold, also when asked for alone, and why.
-        reason: Why there is nothing at all.
+        items: The items of the reply, by id.
+        lacking: Ids without an item, even when asked for again, and why.
+        reason: Why there is no item at all.
         requests: The keys under which the journal has the questions and replies.
     """
 
@@ -31,16 +31,16 @@ class Outcome:
 
 
 class Asker(Protocol):
-    """Puts questions to models: paced, retried, journaled, within the budget."""
+    """Asks models, with pacing, retries, journal and budget."""
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
-        """Put a question; one that was put before is answered from the journal.
+        """Ask a question; one that was asked before is answered from the journal.
 
         Args:
-            model: Whom.
-            question: What.
-            turn: The place of the example in the data; lower ones are served first.
+            model: The model to ask.
+            question: The question.
+            turn: The position of the example in the data; lower ones go first.
         """
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run what asks to its end, from a thread that does not."""
+        """Run a coroutine that asks to its end, from a thread outside the event loop."""

@@ -1,4 +1,4 @@
-"""Aspects: what a critique asks about an answer, each so that yes means it shows the aspect."""
+"""Aspects: the questions of a critique, worded so that yes means the answer shows the aspect."""
 
 from collections.abc import Iterable
 
@@ -21,12 +21,12 @@ ASPECTS = {
 
 
 def definition(topic: Topic) -> str:
-    """What the aspect means: the user's words, or ours."""
+    """The definition of the aspect: the user's, or the built-in one."""
     return topic.definition or ASPECTS[topic.name]
 
 
 def aspects(topics: Iterable[Topic]) -> list[Topic]:
-    """Each aspect once, by name, with the most votes that any metric wants."""
+    """Each aspect once, by name, with the largest number of votes that a metric requires."""
     found: dict[str, Topic] = {}
     for topic in topics:
         if topic.name not in found or found[topic.name].votes < topic.votes:
@@ -38,8 +38,8 @@ def check_aspects(topics: Iterable[Topic]) -> None:
     """Check that every aspect has one meaning.
 
     Raises:
-        UnknownName: Nobody says what an aspect means.
-        InputError: An aspect is given two meanings.
+        UnknownName: An aspect has no definition.
+        InputError: An aspect has two definitions.
     """
     meanings: dict[str, str] = {}
     for topic in topics:

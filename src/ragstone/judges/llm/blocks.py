@@ -1,12 +1,12 @@
-"""Blocks: texts under judgement as a model sees them, each between its own boundary lines.
+"""Blocks: texts to be judged as a model sees them, each between its own boundary lines.
 
     ANSWER
     ==== 5f0c…
     [s1] The bridge opened in 1859. [s2] It is still in use.
     ==== 5f0c… end
 
-What stands between the lines is data, whatever it says; see ``boundary.py`` for how that is held.
-The same texts are the same bytes in every run. Every block ends with an empty line.
+Everything between the lines is data, whatever it says; ``boundary.py`` ensures that.
+Equal texts give equal bytes in every run. Every block ends with an empty line.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,9 +35,9 @@ _KEPT = 1_024
 
 
 def contexts_block(group: Sequence[Passage]) -> str:
-    """The passages of a question, each behind its id, with the sentences of each context numbered.
+    """The passages of a question, each after its id, with the sentences of each context numbered.
 
-    ``[s1]`` is the first sentence of a context; a further part of it goes on counting.
+    ``[s1]`` is the first sentence of a context; further parts of it continue the numbers.
     """
     return _contexts_block(tuple(group))
 
@@ -54,14 +54,14 @@ def sentences_block(title: str, text: str) -> str:
 
 
 def listing(title: str, texts: Mapping[str, str]) -> str:
-    """Several short texts, each behind its id."""
+    """Several short texts, each after its id."""
     return _between(
         title, {name: escaped(text) for name, text in texts.items()}, tuple(texts.values())
     )
 
 
 def turns_block(history: Sequence[Turn]) -> str:
-    """The earlier turns of a conversation, each with its role, behind ``t01``, ``t02``, …"""
+    """The earlier turns of a conversation, each with its role, after ``t01``, ``t02``, …"""
     turns = {f"t{n:02d}": f"{turn.role}: {turn.text}" for n, turn in enumerate(history, 1)}
     return listing("EARLIER TURNS", turns)
 

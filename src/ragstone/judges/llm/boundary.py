@@ -1,11 +1,11 @@
-"""Boundary: the lines that a text under judgement stands between, which no text can forge.
+"""Boundary: the lines around a text to be judged, which no text can forge.
 
-A boundary line is ``==== HASH ID``. Its hash is made from what stands between the lines, so
-the same texts are the same bytes in every run, and no text can hold the hash of its own block.
+A boundary line is ``==== HASH ID``. The hash is computed from the text between the lines, so
+equal texts give equal bytes in every run, and no text can contain the hash of its own block.
 
-What could pass for a line or a number of ours, or is there but not seen, is shown with a visible
+What looks like a boundary line or sentence number, or is invisible, is shown with a visible
 backslash before it: ``\\u202e``, ``\\[s3]``, ``\\==== 5f…``. Backslashes right before such a place
-are doubled, so that what a text was can be told from how it is shown.
+are doubled, so that the original text can be recovered.
 """
 
 import re
@@ -55,7 +55,7 @@ def boundary(facts: Iterable[str], texts: Sequence[str]) -> str:
 
     Args:
         facts: What stands in the block: its title, ids and texts.
-        texts: Where it must not occur, in upper case neither.
+        texts: Where the hash must not occur, in either case.
     """
     digest = blake2b(digest_size=16)
     for fact in facts:
@@ -74,7 +74,7 @@ def line(mark: str, name: str = "") -> str:
 
 
 def escaped(text: str) -> str:
-    """A text as it is shown; one without anything to escape is itself, but for CRLF."""
+    """A text as it is shown; without anything to escape it is unchanged, except for CRLF."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     if _SHOWN_ESCAPED.search(text) is None:
@@ -83,7 +83,7 @@ def escaped(text: str) -> str:
 
 
 def unescaped(shown: str) -> str:
-    """What a text was before it was shown."""
+    """The original of a text that was escaped."""
     return _ESCAPED.sub(_original, shown) if "\\" in shown else shown
 
 

@@ -1,4 +1,4 @@
-"""Claims by model: what sort of reply an answer is, what it claims, and which sources it names."""
+"""Claims by a model: the type of an answer, its claims, and the sources it cites."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -24,14 +24,14 @@ _NUMBERED = re.compile(r"\s*(?:\[[sS](\d{1,6})\][:.]?|[sS](\d{1,6})\s?[:.])\s*")
 
 
 class AnswerClaim(Item):
-    """One claim as a model lists it, ``s2: It has tin [1].``; sentence 0 where none is named."""
+    """One claim as a model lists it, ``s2: It has tin [1].``; sentence 0 if none is given."""
 
     text: Written
     sentence: int
 
 
 class AnswerClaims(Item):
-    """What a model says about an answer. A blank claim is none: it is asked for again."""
+    """What a model says about an answer. A blank claim is invalid and asked for again."""
 
     decides: ClassVar[str] = "response_type"
     shown: ClassVar[tuple[str, ...]] = ("s1: The bridge opened in 1859 [2].",)
@@ -58,17 +58,17 @@ def _claim(detail: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ClaimsTask(OfKind):
-    """Asks for the type of a reply and its claims at once.
+    """Asks for the type of an answer and its claims at once.
 
     Args:
-        citation_pattern: A regular expression for the markers by which the answer names sources.
+        citation_pattern: Regular expression for the citation markers in answers.
     """
 
     citation_pattern: str = MARKERS
     kind = Claim
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One, about question, earlier turns and answer; none where the answer is blank."""
+        """One, about question, earlier turns and answer; none if the answer is blank."""
         example = target.example
         if not (example.answer or "").strip():
             return []
@@ -81,7 +81,7 @@ class ClaimsTask(OfKind):
         return [piece()]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        """The type of the reply; or its factual claims, none where it abstains or refuses."""
+        """The type of the answer; or its factual claims, none if it abstains or refuses."""
         answer = target.example.answer or ""
         if not answer.strip():
             empty = {"response_type": "abstain", "reason": "the answer is empty"}
@@ -114,7 +114,7 @@ class ClaimsTask(OfKind):
         return rows
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """Earlier turns, question and answer; for claims also how contexts may be named."""
+        """Earlier turns, question and answer; for claims also the ids of contexts."""
         example = target.example
         yield from (example.history, example.question, example.answer)
         if self.name in asks:
@@ -124,7 +124,7 @@ class ClaimsTask(OfKind):
     def _without_markers(
         self, text: str, target: Target, there: Sequence[Marker]
     ) -> tuple[str, list[str | None] | None]:
-        """A claim without its markers, and the contexts they name, as far as the answer has them.
+        """A claim without its markers, and the contexts that these cite.
 
         A marker that names no context gives null. All is unknown where the answer has no marker.
         """

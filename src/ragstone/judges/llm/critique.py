@@ -1,4 +1,4 @@
-"""Critique: one aspect of an answer, yes or no, asked as often as there are votes."""
+"""Critique: one aspect of an answer, yes or no, asked once for each vote."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -28,12 +28,12 @@ class CritiqueVerdict(Item):
 
 @dataclass(frozen=True)
 class CritiqueTask(OfKind):
-    """Shows question and answer, and behind them what the aspect means."""
+    """Shows question and answer, followed by the definition of the aspect."""
 
     kind = Critique
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One an aspect and vote. An answer is never split."""
+        """One for each aspect and vote. An answer is never split."""
         if target.example.answer is None:
             return []
         return [
@@ -43,7 +43,7 @@ class CritiqueTask(OfKind):
         ]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        """One row an aspect and vote; those that are lacking come last and have no verdict."""
+        """One row per aspect and vote; missing votes come last and have no verdict."""
         return [row for aspect in aspects(target.about(ask)) for row in _votes(aspect, reply)]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
@@ -69,7 +69,7 @@ class CritiqueTask(OfKind):
 
 
 def item_id(aspect: str) -> str:
-    """``v01``, … for the known ones, else ``critique_ASPECT``, a hash in place of odd letters."""
+    """``v01``, … for built-in aspects, else ``critique_ASPECT``, hashed if it has odd letters."""
     if aspect in ASPECTS:
         return f"v{list(ASPECTS).index(aspect) + 1:02d}"
     if PLAIN.fullmatch(aspect):

@@ -1,8 +1,8 @@
-"""The LLM judge: the questions that models are asked, and the rows that follow from the replies.
+"""The LLM judge: makes questions to models, and rows from their replies.
 
-It asks nobody and keeps nothing: ``ragstone.run.chat_judge`` puts the questions and holds what came
-back. A reply passes five types before it is a row: ``ChatReply``, the text as the server sent it;
-``Entry``, what stands in it under one id; ``Item``, the same in the terms of its task; ``Outcome``,
+It neither asks nor stores anything: ``ragstone.run.chat_judge`` asks the questions and holds the
+replies. A reply passes five types before it is a row: ``ChatReply``, the text from the server;
+``Entry``, its content under one id; ``Item``, the same in the terms of its task; ``Outcome``,
 all items of a question; ``TaskReply``, all items of a task.
 """
 
@@ -38,14 +38,14 @@ LEAST_ROOM = 2_000
 class LLMJudge:
     """A chat model, or several that vote.
 
-    With several models the first makes claims, statements and probes; all judge, and the majority
-    speaks. A tie is missing.
+    With several models, the first makes claims, statements and probes; all judge, and the majority
+    decides. A tie is missing.
 
     Args:
-        models: Who is asked.
-        prompts: What the models are told.
+        models: The models to ask.
+        prompts: The instructions to the models.
         plan: Which tasks share a question.
-        tasks: What can be asked, by name.
+        tasks: The tasks, by name.
         topics: Criteria, aspects and rivals that the metrics name.
     """
 
@@ -69,13 +69,13 @@ class LLMJudge:
 
     @cached_property
     def room(self) -> int:
-        """Characters that the texts of one question may have."""
+        """The most characters of text in one question."""
         window = min(model.window for model in self.models)
         return max(LEAST_ROOM, (window - OVERHEAD) * CHARACTERS_A_TOKEN)
 
     @cached_property
     def asks(self) -> frozenset[str]:
-        """What a model can be asked."""
+        """The asks that a model can judge."""
         return frozenset(self._by_ask)
 
     @cached_property
@@ -87,7 +87,7 @@ class LLMJudge:
         return self._by_ask[ask]
 
     def pieces(self, task: Task, target: Target, room: int) -> list[Piece]:
-        """What is asked about a target; none where it lacks what the task is about."""
+        """The pieces of questions about a target; none if it lacks what the task is about."""
         if task.lacks(target.example):
             return []
         return task.pieces(target, self.prompts, room)
@@ -95,24 +95,24 @@ class LLMJudge:
     def questions(
         self, model: ChatModel, pieces: Mapping[str, Sequence[Piece]], example: Example
     ) -> list[Question]:
-        """The pieces of several tasks as questions to one model, merged as the plan has it."""
+        """The pieces of several tasks as questions to one model, merged according to the plan."""
         groups = merged(portions(one, model.items) for one in pieces.values())
         return [Question(tuple(group), self.prompts.system, example.id) for group in groups]
 
     def subject(self, tasks: Sequence[Task], target: Target) -> str:
-        """Fingerprint of all that the questions show: equal subjects, equal questions."""
+        """Fingerprint of everything the questions show: equal subjects mean equal questions."""
         facts = [(task.name, list(task.facts(target, task.asks))) for task in tasks]
         return fingerprint(facts, self.name)
 
     def status(
         self, task: Task, target: Target, replies: Mapping[str, TaskReply]
     ) -> tuple[LedgerStatus, str | None]:
-        """How a task came out, and why there is nothing, or what is lacking.
+        """The status of a task, and the reason if something or everything is missing.
 
         Args:
-            task: What was asked.
-            target: What about.
-            replies: Of each model by its name; none where there was nothing to ask.
+            task: The task.
+            target: What it is about.
+            replies: The reply of each model by name; none if there was nothing to ask.
         """
         if why := task.lacks(target.example):
             return "failed", f"{self.name}: {why}"
@@ -129,9 +129,9 @@ class LLMJudge:
         return "failed", next(reasons, "no_reply")
 
     def counted(self, task: Task, replies: Mapping[str, TaskReply]) -> Mapping[str, TaskReply]:
-        """The replies that count; none where no model said anything.
+        """The replies that count; none if no model gave one.
 
-        Where units are made none may be lacking, for nobody would see that some are not there.
+        If units are made, a reply with missing items does not count, because nobody would notice.
         """
         found = {
             name: reply
@@ -141,7 +141,7 @@ class LLMJudge:
         return found if any(reply.items for reply in found.values()) else {}
 
     def rows(self, ask: str, target: Target, replies: Mapping[str, TaskReply]) -> list[Row]:
-        """The rows of an ask that came out ok, those of a panel as it voted."""
+        """The rows of an ask with status ok; for a panel, by its votes."""
         task = self.task_of(ask)
         said = [task.rows(ask, target, reply) for reply in replies.values() if reply.items]
         if not said:
@@ -151,7 +151,7 @@ class LLMJudge:
         return vote(kind_of(ask), said, len(self.models))
 
     def voters(self, task: Task) -> list[str]:
-        """The members of a panel, whose rows are kept beside those that it voted."""
+        """The members of a panel, whose rows are stored in addition to the panel's."""
         several = len(self.models) > 1 and not task.kind.made
         return [model.name for model in self.models if several]
 
@@ -162,13 +162,13 @@ def task_replies(
     outcomes: Sequence[Outcome],
     room: int,
 ) -> dict[str, TaskReply]:
-    """What one model said to each task, from how its questions came out.
+    """One model's reply to each task, from the outcomes of its questions.
 
     Args:
         pieces: By task.
-        questions: That were made of them.
+        questions: The questions made of them.
         outcomes: Of each question.
-        room: Characters that the texts of one question could have.
+        room: The most characters of text in one question.
     """
     items: dict[str, dict[str, list[Item]]] = {name: {} for name in pieces}
     lacking: dict[str, dict[str, str]] = {name: {} for name in pieces}
@@ -186,10 +186,10 @@ def task_replies(
 
 
 def too_long(task: Task, reason: str | None) -> bool:
-    """Whether contexts were too long, which are all that can be split."""
+    """Whether contexts were too long; nothing else can be split."""
     return task.splits_contexts and Reason.read(reason or "").code == TOO_LONG
 
 
 def retrieved_nothing(task: Task, example: Example) -> bool:
-    """What counting settles: nothing was retrieved, so there is nothing to read."""
+    """Whether nothing was retrieved, so that there is nothing to ask a model."""
     return task.kind.unretrieved is not None and not example.contexts

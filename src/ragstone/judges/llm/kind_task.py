@@ -1,6 +1,6 @@
-"""Kind task: what is asked of a model about a kind, where that follows from the kind alone.
+"""Kind task: the task of a kind that needs no code of its own.
 
-The verdict of an entry fills the column that decides; whatever else a model gives stands in the
+The verdict of an entry fills the deciding column; everything else a model gives is in the
 details, ``focus: 3``, under the names of the columns.
 """
 
@@ -29,7 +29,7 @@ _DETAIL = re.compile(r"\W*([A-Za-z_]+)\W*[\s:=]\s*(.+)", re.DOTALL)
 
 
 class KindItem(Item):
-    """What a model says of one unit; each kind has a sort of its own."""
+    """What a model says about one unit; each kind has its own subclass."""
 
     kind: ClassVar[type[Kind]]
 
@@ -43,7 +43,7 @@ class KindItem(Item):
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        """What is said twice, and not the same, is not said."""
+        """Contradictory statements about the same field count as none."""
         columns = _given(cls.kind)
         counts = {name for column in cls.kind.columns.values() for name in column.counts}
         counted: list[str] = []
@@ -61,7 +61,7 @@ class KindItem(Item):
 
 
 def item_of(kind: type[Kind]) -> type[KindItem]:
-    """The sort of item in which a model answers for a kind."""
+    """The item class for a kind."""
     if kind not in _ITEMS:
         _ITEMS[kind] = _made(kind)
     return _ITEMS[kind]
@@ -88,14 +88,14 @@ def _made(kind: type[Kind]) -> type[KindItem]:
 class KindTask(OfKind):
     """Shows the texts that the kind names, and asks about each unit once.
 
-    An answer is never split. Where the contexts do not fit, each part of them is asked about, and
+    An answer is never split. If the contexts do not fit, each part of them is asked about, and
     of several verdicts the strongest counts: the one that the kind names first.
     """
 
     kind: type[Kind]
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """One; more where there are many units, or contexts that do not fit."""
+        """One; more if there are many units, or contexts that do not fit."""
         example = target.example
         instructions = told_first(prompts, self.name)
         blocks = shown(example, *self.kind.shows)
@@ -137,21 +137,21 @@ class KindTask(OfKind):
 
     @property
     def _title(self) -> str:
-        """Above the units, where these are texts of their own."""
+        """The title above the units, if these are separate texts."""
         return "PROPOSITIONS" if self.kind.about == "proposition" else ""
 
     def _origins(self, asks: Collection[str]) -> list[str]:
         return [ask.origin for ask in self.kind.asks if ask.name in asks and ask.origin]
 
     def _propositions(self, target: Target) -> dict[str, str]:
-        """The texts of all that are asked about by their ids; equal ones are asked about once."""
+        """The texts to ask about, by id; equal texts are asked about once."""
         every = chain.from_iterable(
             target.propositions.get(origin, ()) for origin in self._origins(self.asks)
         )
         return numbered("p", sorted({proposition.text for proposition in every}))
 
     def _shown(self, target: Target, room: int) -> Iterator[tuple[str | None, Mapping[str, str]]]:
-        """What each question shows of the contexts, and the units it is about, by id."""
+        """The contexts that each question shows, and its units by id."""
         about = self.kind.about
         parts = groups(target.example, room) if self.splits_contexts else []
         if about == "context":
@@ -168,7 +168,7 @@ class KindTask(OfKind):
             yield contexts_block(part), units
 
     def _units(self, ask: str, target: Target, room: int) -> Iterator[tuple[Row, Sequence[str]]]:
-        """The columns that tell each unit apart, and the ids under which it was asked about."""
+        """The key columns of each unit, and the ids under which it was asked about."""
         if self.kind.about == "context":
             ranks: dict[int, list[str]] = {}
             for passage in chain.from_iterable(groups(target.example, room)):
@@ -198,7 +198,7 @@ class KindTask(OfKind):
 
 
 def _given(kind: type[Kind]) -> dict[str, Column]:
-    """The columns that a model fills, by their names in a reply."""
+    """The columns that a model fills, by their names in replies."""
     return {
         _name(column): column
         for column in kind.columns.values()
@@ -211,7 +211,7 @@ def _name(column: Column) -> str:
 
 
 def _words(column: Column) -> dict[str, str | int | bool]:
-    """What may be written in a reply, the strongest first, and what it stands for."""
+    """The words of a reply, the strongest first, with their values."""
     if column.values:
         values = cast(Sequence[str | int], list(column.values))
         ranked = sorted(values, reverse=True) if column.role == "grade" else values
@@ -220,7 +220,7 @@ def _words(column: Column) -> dict[str, str | int | bool]:
 
 
 def _type(column: Column) -> Any:
-    """What a value may be, and nothing that only equals it."""
+    """The type of a value, which rejects values that are merely equal to it."""
     words = tuple(_words(column).values())
     if column.dtype == pl.Boolean:
         return bool

@@ -1,4 +1,4 @@
-"""Panel: several models judge the same units, and the majority speaks.
+"""Panel: several models judge the same units, and the majority decides.
 
 A verdict needs the votes of more than half of the members; without, it is null, and so missing.
 Scores from 0 to 1 are averaged over those who gave one, if they are more than half; whole grades
@@ -14,11 +14,11 @@ from .task import Row
 
 
 def vote(kind: type[Kind], said: Sequence[Sequence[Row]], members: int) -> list[Row]:
-    """One row a unit from those of all members, in the order of the first who speaks of it.
+    """One row per unit from those of all members, in the order of the first that judged it.
 
     Args:
         kind: What was judged; the roles of its columns say how each is settled.
-        said: The rows of each member that said anything.
+        said: The rows of each member that gave any.
         members: How many there are.
     """
     if members == 1:
@@ -50,7 +50,7 @@ def _voted(kind: type[Kind], rows: Sequence[Row], keys: Sequence[str], members: 
 
 
 def _majority(values: Sequence[object], members: int) -> object:
-    """More than half, or the mean of numbers with a point; None where there is neither."""
+    """The value with over half of the votes, or the mean of scores; None if there is neither."""
     if 2 * len(values) <= members:
         return None
     if all(isinstance(value, float) for value in values):

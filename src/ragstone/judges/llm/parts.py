@@ -1,4 +1,4 @@
-"""Parts: how contexts and propositions are shared out over questions, and put together again."""
+"""Parts: splits contexts and propositions over several questions, and merges the replies."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -20,24 +20,24 @@ NOT_SAID = "not_in_reply"
 
 
 def groups(example: Example, room: int) -> list[list[Passage]]:
-    """The contexts of an example in groups that fit a question each; the same for sibling tasks.
+    """The contexts of an example in groups that fit into a question; the same for related tasks.
 
     Args:
-        example: Whose; contexts without text are left out.
-        room: Characters that the texts of one question may have.
+        example: The example; contexts without text are left out.
+        room: The most characters of text in one question.
     """
     return passages(example.contexts or (), int(room * CONTEXTS_SHARE))
 
 
 def balanced(texts: Sequence[Text], at_most: int = ITEMS) -> list[Sequence[Text]]:
-    """The texts in order, in as few parts as can be, whose lengths differ by one at most."""
+    """The texts in order, in as few parts as possible, of equal length to within one."""
     count = -(-len(texts) // at_most)
     ends = [len(texts) * number // count for number in range(count + 1)] if count else []
     return [texts[start:end] for start, end in pairwise(ends)]
 
 
 def portions(pieces: Iterable[Piece], at_most: int) -> list[Piece]:
-    """The pieces, those about more items in as many as it takes."""
+    """The pieces, split so that none has too many items."""
     return [
         piece.only(names) if len(names) < len(piece.items) else piece
         for piece in pieces
@@ -51,7 +51,7 @@ def numbered(letter: str, texts: Sequence[str], first: int = 1) -> dict[str, str
 
 
 def said(reply: TaskReply, name: str | None, sort: type[Sort]) -> list[Sort]:
-    """What the replies hold under an id; several where the contexts were split."""
+    """The items under an id; several if the contexts were split."""
     items = reply.items.get(name, ()) if name is not None else ()
     return [item for item in items if isinstance(item, sort)]
 

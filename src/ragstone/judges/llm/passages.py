@@ -1,4 +1,4 @@
-"""Passages: contexts as they are shown to a model, a long one in parts, none of it left out."""
+"""Passages: contexts as shown to a model; a long one is split, and nothing is left out."""
 
 import re
 from bisect import bisect_left
@@ -22,13 +22,13 @@ _WORD = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A context as it is shown, or a part of a long one.
+    """A context as shown to a model, or a part of a long one.
 
     Args:
         id: ``c01``, ``c02``, …: its place among all passages of the example.
         context: Id of the context in the data.
         rank: Its rank.
-        text: As it stands in the data.
+        text: As in the data.
         first: Number of its first sentence within the context, from 0.
         starts: Where in ``text`` each of its sentences begins. A part that begins
             within a sentence begins with that sentence, whose number then is in both parts.
@@ -43,20 +43,20 @@ class Passage:
 
     @property
     def sentences(self) -> int:
-        """How many sentences it has, the one that it begins within too."""
+        """The number of sentences, including one that it begins inside of."""
         return len(self.starts)
 
 
 def passages(contexts: Sequence[Context], room: int, at_once: int = ITEMS) -> list[list[Passage]]:
-    """The passages of contexts, in groups that fit into one question each; nearly always one.
+    """The passages of contexts, in groups that each fit into one question; nearly always one.
 
-    A context longer than the room is split where a paragraph ends, else a sentence, else a word,
+    A context longer than the room is split at the end of a paragraph, else of a sentence or a word,
     else anywhere; its parts joined are its text. A context without text is left out.
 
     Args:
         contexts: In rank order.
-        room: Characters of text that a group may have, at least 1.
-        at_once: Passages that a group may have.
+        room: The most characters of text in a group, at least 1.
+        at_once: The most passages in a group.
     """
     return [list(group) for group in _groups(tuple(contexts), room, at_once)]
 

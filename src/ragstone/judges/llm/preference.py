@@ -25,7 +25,7 @@ VERDICTS = {
 
 
 class PreferenceVerdict(Item):
-    """Which of the two that were shown."""
+    """Which of the two answers shown is better."""
 
     reason: str
     verdict: Literal["A", "B", "tie"]
@@ -35,19 +35,19 @@ class PreferenceVerdict(Item):
 class PreferenceTask(OfKind):
     """Shows question, reference and the two answers, without the names of their systems.
 
-    An item is called by the places of its two answers among all answers to the question, in the
-    order of their text: whichever of two systems a question is put for, it is the same question.
+    An item's id is made of the positions of its two answers among all answers to the question,
+    ordered by text: so the question is the same for either of the two systems.
     """
 
     kind = Preference
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """Two a rival, one an order; equal answers are asked about once. None is ever split."""
+        """Two for each rival, one in each order, never split; equal answers are asked once."""
         shows = {name: pair for _, _, name, pair in _orders(target)}
         return [self._piece(target, prompts, name, *shows[name]) for name in shows]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        """One row a rival and order."""
+        """One row per rival and order."""
         return [
             {"rival": rival, "order": order, **_verdict(reply, name, order)}
             for rival, order, name, _ in _orders(target)

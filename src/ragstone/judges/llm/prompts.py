@@ -1,6 +1,7 @@
-"""Prompts: what a model is told to do, one for each task, known by the hash of its text.
+"""Prompts: the instructions of each task, identified by the hash of their text.
 
-A prompt is made of the guideline of its kind: what people are told too, and what only models are.
+A prompt is made from the guideline of its kind: the part for people and models,
+and the part for models only.
 """
 
 from collections.abc import Mapping
@@ -40,12 +41,12 @@ class Prompts:
 
     @property
     def system(self) -> str:
-        """What stands before every question; the same for all, so that prefixes are shared."""
+        """The system message; the same for all questions, so that they share a prefix."""
         language = self.language or "the language of the texts"
         return f"{self.texts[SYSTEM].rstrip()}\n\nWrite in {language}.\n"
 
     def instructions(self, task: str) -> str:
-        """What a task is about, with its hard cases."""
+        """The instructions of a task, with its hard cases."""
         return self.texts[task]
 
     def version(self, task: str) -> str:
@@ -53,13 +54,13 @@ class Prompts:
         return blake2b(self.texts[task].encode(), digest_size=4).hexdigest()
 
     def versions(self) -> dict[str, str]:
-        """The version of every text, and of the language where one is set."""
+        """The version of every text, and the language if one is set."""
         versions = {name: self.version(name) for name in self.texts}
         return versions | ({"language": self.language} if self.language else {})
 
 
 def load_prompts(folder: Path | None = None, language: str | None = None) -> Prompts:
-    """The prompts of all kinds; a file ``KIND.md`` of the folder stands in for a guideline.
+    """Load the prompts of all kinds; a file ``KIND.md`` in the folder replaces a guideline.
 
     Raises:
         InputError: The folder is not there, or holds a file that is no prompt's, is empty, is
@@ -72,7 +73,7 @@ def load_prompts(folder: Path | None = None, language: str | None = None) -> Pro
 
 
 def asked_kinds() -> list[str]:
-    """The kinds that a model has a prompt for."""
+    """The kinds with a prompt for models."""
     answered = answered_by("model")
     return [
         name
@@ -82,7 +83,7 @@ def asked_kinds() -> list[str]:
 
 
 def prompt(kind: type[Kind], guideline: Guideline) -> str:
-    """What a model is told of a kind."""
+    """The prompt of a kind."""
     if not guideline.title:
         return filled(guideline.definition, kind)
     parts = [
@@ -95,7 +96,7 @@ def prompt(kind: type[Kind], guideline: Guideline) -> str:
 
 
 def _form(kind: type[Kind]) -> str:
-    """How a reply is to be written, where the guideline does not say it."""
+    """The format of replies, if the guideline does not specify it."""
     column = kind.columns[kind.decides]
     lines = [f"`verdict`:\n{meaning(kind, column.name)}" if column.values else
              f"`verdict`: `yes` if {column.doc}; else `no`."]  # fmt: skip

@@ -1,7 +1,7 @@
-"""Question: what is put to a model in one call, and which items its reply has to hold.
+"""Question: the content of one call to a model, and the items that its reply must hold.
 
-Every reply is the same list, whatever is asked, so one schema serves all tasks. At many servers it
-stands before the prompt: were it another for each task, no two questions would begin alike there.
+All replies have the same form, whatever is asked, so one schema serves all tasks. Many servers
+put it before the prompt: with a schema for each task, questions would share no prefix there.
 """
 
 import json
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, field_validator
 from ragstone.models.chat import ChatRequest
 
 WORDS = 5
-"""Words that an item repeats of the text it is about."""
+"""The number of words that an item repeats from the text it is about."""
 
 _TEXT = {"type": "string"}
 _FIELDS: dict[str, Any] = {
@@ -41,19 +41,19 @@ SCHEMA: dict[str, Any] = {
     "required": ["items"],
     "additionalProperties": False,
 }
-"""Of every reply. No union, bound, reference or optional field, which some servers do not take."""
+"""The schema of all replies. Some servers reject unions, bounds, references, optional fields."""
 
 NO_DETAILS = ("none", "-")
-"""What stands for the details of a task that has none."""
+"""Details that mean none."""
 
 Written = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A text that a model makes: never blank."""
+"""A text made by a model, never blank."""
 
 
 class ReplyEntry(BaseModel):
-    """What a model writes about one id, before it is known what that is.
+    """What a model writes under one id, before it is interpreted.
 
-    A detail may stand by itself, without a list.
+    A single detail may be given without a list.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
@@ -70,11 +70,11 @@ class ReplyEntry(BaseModel):
 
 
 class Item(BaseModel):
-    """What an entry says, by the task: the reason, then what is decided.
+    """An entry in the terms of its task: the reason, then the decision.
 
     Attributes:
         decides: The field that the entry's verdict fills.
-        shown: Details of an entry such as a model may write.
+        shown: Example details for the worked example.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
@@ -83,17 +83,17 @@ class Item(BaseModel):
 
     @classmethod
     def verdicts(cls) -> tuple[str, ...]:
-        """The words that a verdict may be; none where nothing is decided."""
+        """The possible words of a verdict; none if nothing is decided."""
         return tuple(map(str, cls._choices()))
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        """The fields as they stand in an entry, to be validated; what is not there is left out."""
+        """The fields of an entry, to be validated; missing ones are left out."""
         return {"reason": entry.reason, cls.decides: cls.decided(entry)}
 
     @classmethod
     def decided(cls, entry: ReplyEntry) -> Any:
-        """What the verdict stands for, such as a number; itself where it is none of the words."""
+        """The value of a verdict, such as a number; itself if it is not a known word."""
         choices = {str(choice): choice for choice in cls._choices()}
         return choices.get(str(entry.verdict), entry.verdict)
 
@@ -105,18 +105,18 @@ class Item(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One task about one example: what a question is made of. The lean plan merges several.
+    """A piece of a question: one task about one example. The lean plan merges several.
 
     Args:
         task: Its name, which is that of its prompt.
         instructions: The prompt; the same for every example.
         blocks: The texts to be judged, each delimited.
-        items: What the reply must hold: id to the sort of item.
-        only: The same piece about some of its items alone.
-        contexts: The block of contexts that stands before everything else; None without.
+        items: The items that the reply must hold, by id.
+        only: Makes the same piece about only some of its items.
+        contexts: The block of contexts, which comes before everything else; None if there is none.
         vote: Which of several times that the same is asked, from 0.
         texts: The texts that the items are about, by id, whose first words an item repeats.
-        details: What a detail may be or begin with; empty: any text.
+        details: What a detail may be or start with; empty: any text.
     """
 
     task: str
@@ -132,7 +132,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Question:
-    """What is put to a model in one call."""
+    """The content of one call to a model."""
 
     pieces: tuple[Piece, ...]
     system: str
@@ -151,16 +151,16 @@ class Question:
 
     @property
     def items(self) -> dict[str, type[Item]]:
-        """What the reply must hold."""
+        """The items that the reply must hold, by id."""
         return {name: item for piece in self.pieces for name, item in piece.items.items()}
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts that items are about, by id."""
+        """The texts of the items, by id."""
         return {name: text for piece in self.pieces for name, text in piece.texts.items()}
 
     def request(self) -> ChatRequest:
-        """Contexts first, so that siblings share the prefix; then what to do, the rest, the ids."""
+        """Contexts first, so that related questions share the prefix; then task, rest and ids."""
         contexts = next((piece.contexts for piece in self.pieces if piece.contexts), None)
         parts = [
             *([contexts] if contexts else []),
@@ -172,7 +172,7 @@ class Question:
         return ChatRequest(self.system, tuple(parts), SCHEMA, name, self._example())
 
     def _example(self) -> str:
-        """A reply such as a model may write, about an id that nobody asks about."""
+        """An example reply, about an id that is never asked about."""
         name, sort = next(iter(self.items.items()), ("p01", Item))
         entry = {
             "id": f"{name[0]}99",
@@ -184,7 +184,7 @@ class Question:
         return json.dumps({"items": [entry]}, ensure_ascii=False)
 
     def only(self, missing: Iterable[str]) -> "Question":
-        """The same about the missing items alone."""
+        """The same question about only these items."""
         wanted = set(missing)
         pieces = []
         for piece in self.pieces:
@@ -212,7 +212,7 @@ def key(request: ChatRequest, identity: str, vote: int = 0) -> str:
 
 
 def _last_lines(pieces: Iterable[Piece]) -> str:
-    """The task once more, behind all that is judged: who was led away from it reads it last."""
+    """The task once more, after all texts: a model misled by a text reads it last."""
     asked: dict[tuple[str, str, str], list[str]] = {}
     for piece in pieces:
         details = " | ".join(piece.details)

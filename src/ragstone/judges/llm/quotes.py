@@ -1,4 +1,4 @@
-"""Quotes: whether the words that a model quotes stand in what it was shown."""
+"""Quotes: whether the words that a model quotes are in the texts it was shown."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−", "-"))
 
 
 def found(quote: str, texts: Iterable[str]) -> bool:
-    """Whether a quote stands in one of the texts.
+    """Whether a quote is in one of the texts.
 
     Case, white space, quote marks, the length of dashes, a stop at an end, sentence numbers such
     as ``[s3]`` and what is shown escaped do not matter; of a quote with ellipses each piece has to

@@ -25,7 +25,7 @@ FOR_THE_REST = 4
 
 
 class RatingItem(Item):
-    """One criterion; each length of scale has a sort of its own."""
+    """The rating of one criterion; each length of scale has its own subclass."""
 
     decides: ClassVar[str] = "score"
 
@@ -34,15 +34,15 @@ class RatingItem(Item):
 
     @classmethod
     def of(cls, entry: ReplyEntry) -> dict[str, Any]:
-        """The reason is the reasoning."""
+        """The fields; the reason is the reasoning."""
         return {"reasoning": entry.reason, "score": cls.decided(entry)}
 
 
 @dataclass(frozen=True)
 class RatingTask(OfKind):
-    """Shows what the rubric of a criterion sees. A criterion whose texts are lacking is not rated.
+    """Shows the texts that a criterion's rubric needs. Without these it is not rated.
 
-    Where the contexts do not fit, each part of them is rated, and the best or the mean of these
+    If the contexts do not fit, each part of them is rated, and the best or the mean of these
     ratings, by the number of passages, counts, as the rubric says.
     """
 
@@ -55,7 +55,7 @@ class RatingTask(OfKind):
         return True
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """One a criterion, or several where its contexts do not fit."""
+        """One per criterion, or several if its contexts do not fit."""
         return [
             piece
             for rubric in self._rubrics(target)
@@ -63,17 +63,17 @@ class RatingTask(OfKind):
         ]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        """One row a criterion whose texts are there."""
+        """One row per criterion whose texts the example has."""
         return [_row(rubric, target, reply) for rubric in self._rubrics(target)]
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
-        """The rubrics, and what they see."""
+        """The rubrics, and the texts that they need."""
         rubrics = self._rubrics(target)
         seen = sorted({text for rubric in rubrics for text in rubric.sees})
         return (*facts_of(target.example, *seen), rubrics)
 
     def _rubrics(self, target: Target) -> list[Rubric]:
-        """Of the criteria wanted, those whose texts the example has."""
+        """The rubrics of the requested criteria whose texts the example has."""
         if target.example.answer is None:
             return []
         wanted = sorted({topic.name for topic in target.about(self.name)})
@@ -110,7 +110,7 @@ def item_id(criterion: str) -> str:
 
 @lru_cache(maxsize=32)
 def rating_item(points: int) -> type[RatingItem]:
-    """The item of a scale of so many points."""
+    """The item class for a scale with this many points."""
     scores: Any = Annotated[Literal[tuple(range(1, points + 1))], WHOLE]
     return create_model(f"Rating{points}", __base__=RatingItem, score=(scores, ...))
 

@@ -1,4 +1,4 @@
-"""Reading: the items in a reply, each by itself, so that one bad item costs no other."""
+"""Reading: parses the items of a reply separately, so that one bad item does not spoil others."""
 
 import json
 import re
@@ -22,31 +22,31 @@ DEEPEST_WRAPPER = 3
 def read_items(
     text: str, items: Mapping[str, type[Item]], texts: Mapping[str, str] | None = None
 ) -> Outcome:
-    """Read what was asked for, each item by itself.
+    """Read the requested items of a reply, each by itself.
 
-    An item counts where its words are the first of the text that it is about, so that no verdict
-    goes to a neighbour; where one has another's, words that fit several texts are not enough. Ids
-    may be written ``1``, ``p1`` or ``P01`` for ``p01``; words of a choice in another case; the list
-    within another object, or an object by id in its place.
+    An item counts only if its words are the first words of its text, so that no verdict
+    goes to a neighbour; if one item has another's words, words that fit several texts are not
+    enough. Ids may be written ``1``, ``p1`` or ``P01`` for ``p01``, and verdicts in another case;
+    the list may be inside another object, or an object by id may replace it.
 
-    A reply may hold words of the texts it is about. Of several objects the last counts, and only
-    where all say the same but for reasons; in a leading think tag only those that hold every item
-    are looked at. A text copied with its quote marks can end an item early and leave its verdict to
+    A reply may contain words of the texts it is about. Of several objects the last counts, and only
+    if all say the same except for reasons; in a leading think tag only those that hold every item
+    count. A text copied with its quote marks can end an item early and leave its verdict to
     another: so an item that was not asked for is ignored, but the one before it is a fault, and
-    where an id is given twice, all are. They are too where one that was not asked for stands and
+    if an id occurs twice, all are. All are too if there is an id that was not asked for and
     one that was is missing: a model that counts from 0 gives each verdict to its neighbour.
 
     Args:
         text: What the model wrote.
-        items: The sort of item by id.
-        texts: What items are about, by id, as far as their words are to be looked at.
+        items: The item class by id.
+        texts: The texts of items, by id, for those whose words are checked.
 
     Returns:
-        The good items by id, and for every other id that was asked for what is wrong with its item.
+        The valid items by id, and for every other requested id the fault of its item.
 
     Raises:
         Unclosed: The reply was cut off.
-        Malformed: It is not JSON, or holds several objects that do not say the same.
+        Malformed: It is not JSON, or holds several objects that disagree.
     """
     objects = json_objects(text)
     about = texts or {}
@@ -143,13 +143,13 @@ _ORDINAL = re.compile(r"\W*([a-z]*)[ _-]?0*([0-9]{1,6})\W*")
 
 @dataclass(frozen=True, slots=True)
 class _Doubtful:
-    """An item whose verdict may be another's."""
+    """An item whose verdict may belong to another item."""
 
     why: str
 
 
 def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, Any]:
-    """The values by the ids that were asked for, however these are written."""
+    """The values by requested id, however the ids are written."""
     known = {_plain(name): name for name in items}
     prefixes = {prefix for prefix, _ in known}
     own = next(iter(prefixes)) if len(prefixes) == 1 else ""
@@ -182,7 +182,7 @@ def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, A
 
 
 def _entries(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Ids with entries: of the one list of objects, or of an object by id."""
+    """Pairs of id and entry, from the list of objects or from an object by id."""
     lists = [value for value in made.values() if isinstance(value, list)]
     if len(lists) == 1 and not any(isinstance(value, dict) for value in made.values()):
         for one in lists[0]:
@@ -208,7 +208,7 @@ def _plain(name: str) -> tuple[str, str]:
 
 
 def _item(entry: ReplyEntry, sort: type[Item]) -> Item:
-    """The item that an entry says; a word of a choice may be written in another case."""
+    """The item of an entry; a verdict may be written in another case."""
     said = _word(str(entry.verdict))
     meant = [word for word in sort.verdicts() if _word(word) == said]
     if len(meant) == 1:

@@ -1,4 +1,4 @@
-"""Relevance by model: how far each retrieved context helps to answer the question."""
+"""Relevance by a model: how much each retrieved context helps to answer the question."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -26,7 +26,7 @@ Grade = Annotated[Literal[0, 1, 2, 3], WHOLE]
 
 
 class PassageRelevance(Item):
-    """What a model says about one passage; the details are sentences that help, ``s2``."""
+    """What a model says about one passage; the details are helpful sentences, ``s2``."""
 
     decides: ClassVar[str] = "grade"
     shown: ClassVar[tuple[str, ...]] = ("s1", "s3")
@@ -51,7 +51,7 @@ class PassageRelevance(Item):
 
 @dataclass(frozen=True)
 class RelevanceTask(OfKind):
-    """Asks about all contexts of a list at once. It never sees an answer or a reference."""
+    """Asks about all contexts of a list at once, without showing an answer or a reference."""
 
     kind = Relevance
 
@@ -83,7 +83,7 @@ class RelevanceTask(OfKind):
         return [piece(group, [passage.id for passage in group]) for group in groups(example, room)]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        """One for each context with text; a context that was split is put together again."""
+        """One for each context with text; the parts of a split context are merged."""
         by_rank: dict[int, list[Passage]] = {}
         for passage in chain.from_iterable(groups(target.example, reply.room)):
             by_rank.setdefault(passage.rank, []).append(passage)
@@ -97,7 +97,7 @@ class RelevanceTask(OfKind):
 
 
 def _row(rank: int, split: Sequence[Passage], reply: TaskReply) -> Row:
-    """The highest grade; misleading if any passage is. What a lacking one could change is null."""
+    """The highest grade; misleading if any passage is. Null if a missing one could change it."""
     verdicts = [
         (passage, item) for passage in split for item in said(reply, passage.id, PassageRelevance)
     ]
@@ -123,7 +123,7 @@ def _row(rank: int, split: Sequence[Passage], reply: TaskReply) -> Row:
 
 
 def _helping(verdicts: Iterable[tuple[Passage, PassageRelevance]]) -> list[int]:
-    """The sentences that help, from 0; numbers that were not shown are dropped."""
+    """The helpful sentences, from 0; numbers that were not shown are dropped."""
     return sorted(
         {
             number - 1

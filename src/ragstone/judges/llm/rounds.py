@@ -1,7 +1,7 @@
-"""Rounds: which tasks share a question, by the plan of the run.
+"""Rounds: which tasks share a question, according to the plan of the run.
 
 The isolated plan asks each task by itself. The lean plan merges claims, quality and critiques of
-one vote, and relevance and support: fewer calls, but each task is read beside the others.
+one vote, and relevance and support: fewer calls, but a model does several tasks in one call.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ def plan_named(name: str) -> Plan:
 
 
 def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
-    """Pieces of several tasks as the questions they make up.
+    """Merge pieces of several tasks into questions.
 
     Pieces of a task stand in questions of their own, but for those of further tasks, which join
     the first that shows the same contexts. What is asked in several votes is asked by itself.
@@ -84,7 +84,7 @@ def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
 
 
 def _fits(piece: Piece, question: Sequence[Piece]) -> bool:
-    """Another task's question, which shows the same and holds none of its items."""
+    """Whether a question shows the same contexts, and has neither this task nor its items."""
     shown = {one.contexts for one in question if one.contexts}
     others = all(one.task != piece.task or piece.task == Critique.name for one in question)
     alone = {one.task for one in question} == {piece.task}

@@ -1,4 +1,4 @@
-"""Rubrics: what each step of a criterion's scale means, ours and the user's."""
+"""Rubrics: the meaning of each step of a criterion's scale, built-in or the user's."""
 
 import re
 import tomllib
@@ -27,11 +27,11 @@ FIELDS = ("about", "sees", "points", "steps", "merge")
 # Run folders keep a fingerprint of the text that these two print: another name is another rubric.
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One step of a scale.
+    """A step of a scale.
 
     Args:
-        value: What it is worth, from 0 to 1.
-        means: When it is given.
+        value: Its value, from 0 to 1.
+        means: When it applies.
     """
 
     value: float
@@ -48,7 +48,7 @@ class Rubric:
         sees: The texts that a model is shown, of ``TEXTS``; an example without one is not rated.
         points: The scale, from the lowest step up; a model names a step by its place, from 1.
         steps: What to do before the score is given.
-        merge: What counts where contexts are too long to be shown together, and each part of them
+        merge: What counts if contexts are too long to be shown together, and each part of them
             is rated: the best rating or their mean.
     """
 
@@ -61,7 +61,7 @@ class Rubric:
 
     @property
     def text(self) -> str:
-        """As a model reads it."""
+        """The rubric as shown to a model."""
         steps = [f"{place}. {step}" for place, step in enumerate(self.steps, 1)]
         points = [f"- {place}: {point.means}" for place, point in enumerate(self.points, 1)]
         return "\n".join(
@@ -79,7 +79,7 @@ class Rubric:
 
 
 def load_rubrics(file: Path | None = None) -> dict[str, Rubric]:
-    """The rubrics of the package and those of a TOML file, by criterion.
+    """The built-in rubrics and those of a TOML file, by criterion.
 
     Raises:
         InputError: The file is not there, is no TOML, or has faults; says all of them. A rubric of
@@ -89,11 +89,11 @@ def load_rubrics(file: Path | None = None) -> dict[str, Rubric]:
 
 
 def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None:
-    """Check that everything a run wants rated or criticised has a meaning.
+    """Check that all criteria and aspects of a run are defined.
 
     Raises:
-        UnknownName: A criterion without a rubric, or an aspect that nobody defines.
-        InputError: An aspect with two meanings.
+        UnknownName: A criterion without a rubric, or an aspect without a definition.
+        InputError: An aspect with two definitions.
     """
     known = list(topics)
     for topic in known:

@@ -1,4 +1,4 @@
-"""Scale: the whole numbers of a scale in a reply, and nothing that only equals one."""
+"""Scale: accepts only whole numbers of a scale, not values that are merely equal to them."""
 
 from pydantic import BeforeValidator
 

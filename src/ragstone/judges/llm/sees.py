@@ -1,4 +1,4 @@
-"""Sees: the texts of an example that a task shows a model, each in its block."""
+"""Sees: the texts of an example that a task shows to a model, each in its block."""
 
 from ragstone.examples import Example
 
@@ -10,9 +10,9 @@ TEXTS = ("question", "contexts", "answer", "reference")
 
 
 def has(example: Example, text: str) -> bool:
-    """Whether an example has one of ``TEXTS``; contexts of which only the ids are known are none.
+    """Whether an example has one of ``TEXTS``; contexts with only an id do not count.
 
-    An empty answer is an answer; a blank question is none.
+    An empty answer counts as an answer; a blank question does not count.
     """
     if text == "contexts":
         return any(context.text is not None for context in example.contexts or ())
@@ -24,9 +24,9 @@ def has(example: Example, text: str) -> bool:
 
 
 def shown(example: Example, *texts: str) -> tuple[str, ...]:
-    """The blocks of those texts that the example has, contexts apart.
+    """The blocks of these texts, as far as the example has them, without contexts.
 
-    With the question go the earlier turns of the conversation. ``sentences`` is the answer with
+    The question includes the earlier turns of the conversation. ``sentences`` is the answer with
     its sentences numbered, as it is shown to the task of claims, so that the two share a block.
     """
     return tuple(one for text in texts for one in _blocks(example, text))
@@ -57,7 +57,7 @@ def _reference(reference: tuple[str, ...]) -> str:
 
 
 def facts_of(example: Example, *texts: str) -> tuple[object, ...]:
-    """What those texts are, for a fingerprint."""
+    """The content of these texts, for a fingerprint."""
     facts: list[object] = []
     for text in texts:
         if text == "question":
@@ -71,5 +71,5 @@ def facts_of(example: Example, *texts: str) -> tuple[object, ...]:
 
 
 def told_first(prompts: Prompts, task: str) -> str:
-    """The instructions of a task, with a blank line behind them."""
+    """The instructions of a task, followed by a blank line."""
     return f"{prompts.instructions(task).rstrip()}\n\n"

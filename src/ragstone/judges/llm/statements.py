@@ -1,4 +1,4 @@
-"""Statements by model: what the references require, made once per question for all systems."""
+"""Statements by a model: what the references say, made once per question for all systems."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .task import OfKind, Row, Target, TaskReply
 
 
 class ReferenceStatements(Item):
-    """The statements of one reference. A blank one is none: it is asked for again."""
+    """The statements of one reference. A blank statement is invalid and asked for again."""
 
     shown: ClassVar[tuple[str, ...]] = ("The bridge opened in 1859.", "It is of iron.")
 
@@ -29,12 +29,12 @@ class ReferenceStatements(Item):
 
 @dataclass(frozen=True)
 class StatementsTask(OfKind):
-    """Asks what the references say. It never sees an answer, so all systems share its rows."""
+    """Asks what the references say, without showing an answer, so all systems share its rows."""
 
     kind = Statement
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
-        """One, with an item for each reference; several where there are more than 20."""
+        """One, with an item for each reference; several if there are more than 20."""
         example = target.example
         references = {
             f"r{number:02d}": text
@@ -53,7 +53,7 @@ class StatementsTask(OfKind):
         return [piece(ids) for ids in balanced(list(references))]
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
-        """The statements of every reference; none of one that the replies leave out."""
+        """The statements of every reference, except those missing from the replies."""
         rows: list[Row] = []
         for number in range(len(target.example.reference)):
             for found in said(reply, f"r{number + 1:02d}", ReferenceStatements):

@@ -1,4 +1,4 @@
-"""Support by model: do the contexts back up claims, statements and gold evidence?"""
+"""Support by a model: do the contexts support claims, statements and gold evidence?"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,16 +49,16 @@ def _evidence(detail: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class SupportTask(OfKind):
-    """Asks about all propositions of an example at once, whatever they come from.
+    """Asks about all propositions of an example at once, whatever their origin.
 
-    Where they come from is not shown and does not show in their order. Equal texts are asked
-    once. Where the contexts need several questions, each proposition is asked of every part.
+    Their origin is neither shown nor visible in their order. Equal texts are asked about
+    once. If the contexts need several questions, every part is asked about each proposition.
     """
 
     kind = Support
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """One; more where there are over 20 propositions, or contexts that do not fit."""
+        """One; more if there are over 20 propositions, or contexts that do not fit."""
         texts = _asked(target)
         instructions = told_first(prompts, self.name)
 
@@ -107,7 +107,7 @@ class SupportTask(OfKind):
 
 
 def _asked(target: Target) -> dict[str, str]:
-    """The texts of all propositions by id: each once, in an order that follows from all of them."""
+    """The texts of all propositions by id, each once, in an order set by the texts alone."""
     origins = (str(ask.origin) for ask in Support.asks)
     propositions = chain.from_iterable(target.propositions.get(origin, ()) for origin in origins)
     texts = sorted({proposition.text for proposition in propositions})
@@ -133,7 +133,7 @@ def _verdict(
 ) -> Row:
     """Supported if any part of the contexts supports it, else contradicted if any contradicts it.
 
-    Null where a part is lacking that could still support it.
+    Null if a missing part could still support it.
     """
     items = said(reply, name, PropositionSupport)
     verdict = min((item.verdict for item in items), key=SUPPORT_VERDICTS.index, default=None)

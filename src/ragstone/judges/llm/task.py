@@ -1,4 +1,4 @@
-"""Task: one sort of question to a model, and how rows are read from the items of its reply."""
+"""Task: one type of question to a model, and how rows are made from the items of its reply."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,12 +22,12 @@ UNSPLIT = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be judged of one example.
+    """What is to be judged about one example.
 
     Args:
         example: The example.
-        propositions: Claims, statements and gold evidence, by their origin; only those
-            that the run wants to have judged.
+        propositions: Claims, statements and gold evidence, by origin; only those
+            that the run requires.
         topics: Criteria, aspects and rivals, of every ask.
         rivals: The answers of other systems to the same question.
     """
@@ -44,13 +44,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class TaskReply:
-    """What a model said to one task about one target: the items of all its replies.
+    """One model's reply to a task about a target: the items of all its replies.
 
     Args:
-        items: By id; several where the question was split, or was put in several votes.
+        items: By id; several if the question was split, or asked for several votes.
         lacking: Ids without an item, and why.
-        room: Characters that the texts of one question could have.
-        outcomes: How its questions came out.
+        room: The most characters of text in one question.
+        outcomes: The outcomes of its questions.
     """
 
     items: Mapping[str, Sequence[Item]]
@@ -60,7 +60,7 @@ class TaskReply:
 
     @property
     def left_open(self) -> str | None:
-        """How much is lacking, and why; None where nothing is."""
+        """How much is missing, and why; None if nothing is."""
         if not self.lacking:
             return None
         why = next(iter(self.lacking.values()))
@@ -69,7 +69,7 @@ class TaskReply:
 
 
 class OfKind:
-    """What a task takes from its kind: its name, what it fills, and what it comes after."""
+    """A task whose name, asks and order follow from its kind."""
 
     kind: type[Kind]
 
@@ -80,7 +80,7 @@ class OfKind:
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """All of the kind's, and of those that are asked with it."""
+        """All asks of the kind, and of kinds that are asked with it."""
         return tuple(
             ask.name
             for kind in KINDS.values()
@@ -90,7 +90,7 @@ class OfKind:
 
     @property
     def after(self) -> tuple[str, ...]:
-        """The tasks whose rows it is about, its own apart."""
+        """The other tasks whose rows it is about."""
         made = (ASKS[one].after for one in self.asks)
         kinds = (KINDS[ASKS[one].kind] for one in dict.fromkeys(chain.from_iterable(made)))
         tasks = dict.fromkeys(kind.asked_with or kind.name for kind in kinds)
@@ -102,22 +102,22 @@ class OfKind:
         return self.kind.about == "context" or "contexts" in self.kind.shows
 
     def lacks(self, example: Example) -> str | None:
-        """Why it cannot be put: it is about contexts without a text."""
+        """Why it cannot be asked: it is about contexts without a text."""
         about_contexts = all("contexts" in ask.requires for ask in self.kind.asks)
         return no_text(example) if about_contexts else None
 
 
 class Task(Protocol):
-    """Makes pieces of questions and reads what comes back. It never asks.
+    """Makes pieces of questions and reads replies. It never asks anything itself.
 
     ``pieces`` is a pure function of target and prompts: the same question is the same bytes in
-    every run. Ids of items are unique within the target; where a piece is split because the
+    every run. Ids of items are unique within the target; if a piece is split because the
     contexts do not fit, each part asks for the same ids and ``rows`` merges them.
     """
 
     @property
     def name(self) -> str:
-        """Of the task and of its prompt."""
+        """The name of the task and of its prompt."""
 
     @property
     def asks(self) -> tuple[str, ...]:
@@ -129,22 +129,22 @@ class Task(Protocol):
 
     @property
     def kind(self) -> type[Kind]:
-        """Whose rows it fills."""
+        """The kind whose rows it fills."""
 
     @property
     def splits_contexts(self) -> bool:
         """Whether it shows contexts, in parts where they do not fit."""
 
     def lacks(self, example: Example) -> str | None:
-        """Why it cannot be put about an example; None where it can."""
+        """Why it cannot be asked about an example; None if it can."""
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        """What is to be asked about the target; none where there is nothing to ask.
+        """The pieces to ask about the target; none if there is nothing to ask.
 
         Args:
             target: What is judged.
             prompts: The instructions.
-            room: Characters that the texts of one piece may have; longer ones are split.
+            room: The most characters of text in one piece; longer ones are split.
         """
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
@@ -152,4 +152,4 @@ class Task(Protocol):
         null, and its reason says why."""
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        """What the rows rest on, for the fingerprint of the subject: equal facts, equal rows."""
+        """What the rows depend on, for the subject's fingerprint: equal facts mean equal rows."""

@@ -1,4 +1,4 @@
-"""Tasks: all that a model can be asked to do, each behind what it is about."""
+"""Tasks: everything a model can be asked to do, each after the tasks it depends on."""
 
 from ragstone.judgements import KINDS
 
@@ -30,10 +30,10 @@ OWN: tuple[Task, ...] = (
 
 
 def all_tasks(*instead: Task) -> dict[str, Task]:
-    """Every task by its name, which is that of its kind: of other kinds what follows from them.
+    """Every task by name, which is its kind's; kinds without a task file get a ``KindTask``.
 
     Args:
-        instead: Tasks that stand in for those of the same name.
+        instead: Tasks that replace those with the same name.
     """
     own = {task.name: task for task in (*OWN, *instead)}
     return {name: own.get(name) or KindTask(KINDS[name]) for name in asked_kinds()}
