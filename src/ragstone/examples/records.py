@@ -98,18 +98,7 @@ class RecordReader:
             return None
 
         labels, slices, meta = self._groups(plan, record, problems)
-        question, history, spoken = _asked(get(plan.question), plan.question, problems)
-        answer, policy = get(plan.answer), get(plan.policy)
-        for name, text in (("answer", answer), ("policy", policy)):
-            if text is not None and type(text) is not str:
-                problems.append(not_text(name, text))
-        if answer is None:
-            answer = spoken
-        turns = get(plan.history)
-        if turns is None and plan.history is ABSENT:
-            turns = meta.get("history")
-        if turns is not None:
-            history = read_turns(self._cell(turns, "history", problems), problems) + history
+        question, history, answer, policy = self._texts(plan, record, meta, problems)
         contexts = self._retrieved(plan, record, labels, meta, problems)
         given = self._cell(get(plan.reference), "reference", problems)
         reference = read_texts(given, "reference", problems)
@@ -143,6 +132,27 @@ class RecordReader:
             labels or NOTHING,
             meta or NOTHING,
         )
+
+    def _texts(
+        self,
+        plan: FieldLayout,
+        record: Mapping[str, Any],
+        meta: Mapping[str, Any],
+        problems: list[Problem],
+    ) -> tuple[str | None, tuple[Turn, ...], str | None, str | None]:
+        """The question, the turns before it, the answer and the policy."""
+        get = record.get
+        question, history, spoken = _asked(get(plan.question), plan.question, problems)
+        answer, policy = get(plan.answer), get(plan.policy)
+        for name, text in (("answer", answer), ("policy", policy)):
+            if text is not None and type(text) is not str:
+                problems.append(not_text(name, text))
+        turns = get(plan.history)
+        if turns is None and plan.history is ABSENT:
+            turns = meta.get("history")
+        if turns is not None:
+            history = read_turns(self._cell(turns, "history", problems), problems) + history
+        return question, history, spoken if answer is None else answer, policy
 
     def _count_unread(self, plan: FieldLayout, record: Mapping[str, Any]) -> None:
         """Columns that look like a field which this record lacks."""

@@ -85,13 +85,7 @@ def judged(
     if faults:
         raise DataError(faults, hint=_hint(unlike))
     if all(name.kind == "own" for name in names.values()):
-        judgements = [
-            column
-            for column in _empty(rows, seen, columns)
-            if name_of(column, (), frozenset(), meant=True)[0].kind != "own"
-        ]
-        filled = "\n".join(map(ascii_safe, judgements))
-        notes += [reason("no_cell_filled", columns=filled)] if judgements else []
+        notes += _unfilled(rows, seen, columns)
     notes += _set_aside(kept, places, once.repeated)
     if empty:
         notes.append(reason("rows_without_label", n=empty, rows=len(rows)))
@@ -102,6 +96,19 @@ def judged(
         pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
         systems,
     )
+
+
+def _unfilled(
+    rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, str]
+) -> Iterator[str]:
+    """That columns which could hold judgements are empty."""
+    judgements = [
+        ascii_safe(column)
+        for column in _empty(rows, seen, columns)
+        if name_of(column, (), frozenset(), meant=True)[0].kind != "own"
+    ]
+    if judgements:
+        yield reason("no_cell_filled", columns="\n".join(judgements))
 
 
 def _systems(rows: Sequence[GivenRow]) -> tuple[dict[str, str], list[str]]:

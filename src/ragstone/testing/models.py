@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +69,27 @@ def tiny_bert(
         raise MissingDependency("A tiny model", "local") from missing
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = _vocabulary(words)
-    config = {
+    config = _config(hidden, layers, heads, positions, head, id2label)
+    _write(folder / "config.json", {**config, "vocab_size": len(vocabulary)})
+    weights = _weights(seed, len(vocabulary), hidden, layers, positions, head)
+    safetensors.numpy.save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    _write_tokenizer(folder, vocabulary, max_tokens)
+    if head is None:
+        _write_modules(folder, hidden, pooling, normalize, max_tokens)
+    return folder
+
+
+def _config(
+    hidden: int,
+    layers: int,
+    heads: int,
+    positions: int,
+    head: int | None,
+    id2label: Mapping[int, str] | None,
+) -> dict[str, Any]:
+    config: dict[str, Any] = {
         "architectures": ["BertModel" if head is None else "BertForSequenceClassification"],
         "model_type": "bert",
-        "vocab_size": len(vocabulary),
         "hidden_size": hidden,
         "num_hidden_layers": layers,
         "num_attention_heads": heads,
@@ -90,13 +107,7 @@ def tiny_bert(
         names = dict(id2label or {number: f"LABEL_{number}" for number in range(head)})
         config["id2label"] = {str(number): name for number, name in names.items()}
         config["label2id"] = {name: number for number, name in names.items()}
-    _write(folder / "config.json", config)
-    weights = _weights(seed, len(vocabulary), hidden, layers, positions, head)
-    safetensors.numpy.save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    _write_tokenizer(folder, vocabulary, max_tokens)
-    if head is None:
-        _write_modules(folder, hidden, pooling, normalize, max_tokens)
-    return folder
+    return config
 
 
 def _vocabulary(words: Sequence[str]) -> dict[str, int]:

@@ -150,17 +150,15 @@ def check_column(
         **alike,
     )
     yes_or_no = auroc = error = threshold = None
-    if truth is not None and verdicts is not None:
+    if truth is not None and scores is not None and verdicts is not None:
         yes_or_no = confusion(verdicts, truth, **alike)
-    if truth is not None and scores is not None:
         auroc = auroc_interval(scores, truth, **alike)
         if _probable(scores):
             error = calibration_error(scores, truth, seed=seed, **alike)
         if not _only(scores, 0, 1):
             threshold = best_threshold(scores, truth, criterion=criterion, seed=seed, **alike)
     difference = judge - people if numbers else _difference(truth, verdicts)
-    both = np.concatenate([people, judge]) if numbers else np.zeros(0)
-    span = 1.0 if bool(((both >= 0) & (both <= 1)).all()) else None
+    span = _span(people, judge) if numbers else 1.0
     return JudgeCheck(
         kind,
         column,
@@ -209,6 +207,12 @@ def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDA
     if _only(said, 0, 1):
         return said.astype(np.int64)
     return (scores >= MIDDLE).astype(np.int64)
+
+
+def _span(people: Floats, judge: Floats) -> float | None:
+    """How far apart two numbers can lie, as far as it is known: from 0 to 1, where all do."""
+    both = np.concatenate([people, judge])
+    return 1.0 if bool(((both >= 0) & (both <= 1)).all()) else None
 
 
 def _difference(

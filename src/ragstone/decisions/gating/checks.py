@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import polars as pl
 
@@ -17,6 +17,8 @@ from ragstone.run import Run
 from .no_worse import NoWorse, gain, read_no_worse
 from .over_means import lacking, over_means, over_means_quantity
 from .requirement import Bound, GateRequirement, read_requirement
+
+T = TypeVar("T")
 
 CorrectedBy = Callable[[str, str], Quantity | None]
 """The quantity to decide on for a metric and a system instead of the judge's; None: has none."""
@@ -74,39 +76,23 @@ def read_checks(
         InputError: Every fault; a single one as it is, such as ``UnknownName``.
     """
     scored = Scored(run, cluster=cluster)
-    found: list[RagstoneError] = list(faults)
-    if not require and not no_worse_than:
-        found.append(
-            InputError(
-                "A gate needs something to decide, such as "
-                f"{argument('require', 'faithfulness >= 0.85')} or "
-                f"{argument('no_worse_than', 'BASELINE:0.02')}."
-            )
-        )
-    if only and not no_worse_than:
-        limited = argument("no_worse_than")
-        found.append(InputError(f"{argument('only')} limits {limited}, and there is none."))
-    known = scored.systems
-    unknown = [one for one in system if one not in known]
-    found += [
-        UnknownName("system of this run", one, known, hint=f"It has {', '.join(known)}.")
-        for one in unknown
-    ]
-    systems = [one for one in known if one in system or not system or unknown]
+    unknown = list(_unknown(system, scored.systems))
+    found: list[RagstoneError] = [*faults, *_misfits(require, no_worse_than, only), *unknown]
+    systems = [one for one in scored.systems if one in system or not system or unknown]
+
+    def required(text: str) -> GateRequirement:
+        one = read_requirement(text, scored)
+        _refuse_lacking(one, scored)
+        return one
+
     requirements: dict[tuple[str, Bound], GateRequirement] = {}
-    for text in require:
-        try:
-            one = read_requirement(text, scored)
-            _refuse_lacking(one, scored)
-            requirements.setdefault((one.metric, one.bar), one)
-        except InputError as fault:
-            found.append(fault)
-    baselines = []
-    for text in dict.fromkeys(no_worse_than):
-        try:
-            baselines.append(read_no_worse(text, scored, systems, only))
-        except InputError as fault:
-            found.append(fault)
+    for one in _each(require, required, found):
+        requirements.setdefault((one.metric, one.bar), one)
+    baselines = _each(
+        dict.fromkeys(no_worse_than),
+        lambda text: read_no_worse(text, scored, systems, only),
+        found,
+    )
     if len(found) == 1:
         raise found[0]
     if found:
@@ -120,6 +106,38 @@ def read_checks(
     if corrected is not None and baselines:
         notes.append("no_worse_uncorrected")
     return checks, notes
+
+
+def _misfits(
+    require: Sequence[str], no_worse_than: Sequence[str], only: Sequence[str]
+) -> Iterator[InputError]:
+    """Arguments that do not fit together."""
+    if not require and not no_worse_than:
+        yield InputError(
+            "A gate needs something to decide, such as "
+            f"{argument('require', 'faithfulness >= 0.85')} or "
+            f"{argument('no_worse_than', 'BASELINE:0.02')}."
+        )
+    if only and not no_worse_than:
+        limited = argument("no_worse_than")
+        yield InputError(f"{argument('only')} limits {limited}, and there is none.")
+
+
+def _unknown(system: Sequence[str], known: Sequence[str]) -> Iterator[UnknownName]:
+    for one in system:
+        if one not in known:
+            yield UnknownName("system of this run", one, known, hint=f"It has {', '.join(known)}.")
+
+
+def _each(texts: Iterable[str], read: Callable[[str], T], faults: list[RagstoneError]) -> list[T]:
+    """What the texts say; those that cannot be read are faults."""
+    found = []
+    for text in texts:
+        try:
+            found.append(read(text))
+        except InputError as fault:
+            faults.append(fault)
+    return found
 
 
 def _required(
