@@ -134,6 +134,28 @@ def test_of_contexts_a_judge_speaks_for_those_that_people_left_open(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("nothing_stays")
+def test_each_system_is_judged_by_the_contexts_that_it_retrieved(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(LOUD.replace("asks", "shows = ('question',)\n    asks"))
+    (tmp_path / "loud_metrics.py").write_text(LOUDNESS)
+    load_kinds(tmp_path / "loud.py")
+    metrics = [str(one) for one in load_metrics(tmp_path / "loud_metrics.py")]
+    retrieved = {"a": ["HEY!", "OI!"], "b": ["Oh."]}
+    rows = [
+        {"id": system, "system": system, "question": "Who shouts?", "contexts": contexts}
+        for system, contexts in retrieved.items()
+    ]
+    by_ear = ScriptedModel(
+        lambda request: reply_to(
+            request,
+            {id: {"verdict": "yes" if text.isupper() else "no"}
+             for id, text in asked(request).items()},
+        )
+    )  # fmt: skip
+    found = ragstone.evaluate(rows, metrics=metrics, judge=by_ear)
+    assert found.scores().sort("example_id")["value"].to_list() == [1, 0]
+
+
+@pytest.mark.usefixtures("nothing_stays")
 def test_people_do_not_label_units_that_labels_have_no_place_for() -> None:
     class Terse(Kind):
         name = "terse"

@@ -132,6 +132,8 @@ class KindTask(OfKind):
         """The texts that are shown, and what the asks are about."""
         texts = ["answer" if text == "sentences" else text for text in self.kind.shows]
         yield from facts_of(target.example, *texts)
+        if self.kind.about == "context":
+            yield [(context.rank, context.text) for context in target.example.contexts or ()]
         for origin in self._origins(asks):
             yield origin, list(target.propositions.get(origin, ()))
 
