@@ -214,7 +214,9 @@ def test_a_sample_holds_an_example_with_a_chance_above_nought(
     assert row({"inclusion_probability": cell}).inclusion_probability == chance
 
 
-@pytest.mark.parametrize("cell", [0, -0.5, 1.0000001, "half", True, nan, inf, [0.5], BIG, " "])
+@pytest.mark.parametrize(
+    "cell", [0, -0.5, 1.0000001, "half", True, "true", nan, inf, [0.5], BIG, " "]
+)
 def test_another_chance_is_a_fault(cell: object) -> None:
     found = problem({"inclusion_probability": cell})
     assert found[:2] == ("inclusion_probability", "a probability above 0, at most 1")

@@ -122,6 +122,8 @@ def test_a_cell_holds_the_label_of_its_column(
         (AGREEMENT, "statement 0", "extra", "one of full, partial, missing, contradicted"),
         (RATING, None, "good", "a number"),
         (RATING, None, True, "a number"),
+        (RATING, None, "true", "a number"),
+        (RATING, None, " FALSE ", "a number"),
         (named("metric", "mrr"), None, 1.5, "a number from 0 to 1"),
         (named("metric", "mrr"), None, "often", "a number from 0 to 1"),
         (named("metric", "answer_relevance"), None, "yes", "a number from -1 to 1"),

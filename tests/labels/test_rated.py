@@ -65,7 +65,10 @@ def test_a_column_of_another_name_can_be_mapped_and_rated(tmp_path: Path) -> Non
     assert numbers(table) == [0, 1]
 
 
-@pytest.mark.parametrize("cells", [[1, 2, 3], [0, 7, 10], [-1, 4, 2], [1, 4, "good"], [2, 3, 101]])
+@pytest.mark.parametrize(
+    "cells",
+    [[1, 2, 3], [0, 7, 10], [-1, 4, 2], [1, 4, "good"], [4, 2, "true"], [4, 2, True], [2, 3, 101]],
+)
 def test_what_is_of_no_one_usual_scale_is_not_guessed(
     tmp_path: Path, cells: Sequence[object]
 ) -> None:
@@ -83,9 +86,9 @@ def test_a_misspelt_value_is_a_fault_and_no_scale(tmp_path: Path) -> None:
 
 def test_a_rating_off_the_scale_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
-        rated(tmp_path, 1, 5, True, "high", scales={"faithfulness": (1, 4)})
+        rated(tmp_path, 1, 5, True, "high", "true", scales={"faithfulness": (1, 4)})
     faults = [(one.line, one.expected) for one in caught.value.faults]
-    assert faults == [(line, "a rating from 1 to 4") for line in (2, 3, 4)]
+    assert faults == [(line, "a rating from 1 to 4") for line in (2, 3, 4, 5)]
 
 
 def test_agreement_keeps_ratings_as_they_are(tmp_path: Path) -> None:

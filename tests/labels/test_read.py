@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from ragstone.errors import DataError
-from ragstone.examples import Context, Example
+from ragstone.examples import Context, Example, read
 from ragstone.judgements import Claims
 from ragstone.labels.names import NoLabel, label, named
 from ragstone.labels.read import labels_of, read_label_table
@@ -615,6 +615,51 @@ def test_labels_of_data_stand_in_a_cell_or_in_columns_of_their_own(tmp_path: Pat
     for cell in ('"[4, 3]"', '"{""tone"": 4"'):
         path.write_text(f"id,labels\na,{cell}\n")
         assert faults(path)[0].field == "labels"
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [
+        ("labels.answer.helpful,labels.response_type", "1,abstain"),
+        ("labels.answer.helpful,labels.answer.incomplete", "true,FALSE"),
+        ("contexts,labels.contexts", '"[""c""]","[{""misleading"": 1, ""grade"": 2}]"'),
+        ("labels.tone.ann,labels.tone.ben", "4,dry"),
+        ("labels.tone", '"[4, 3]"'),
+        ("labels,labels.answer.helpful", '"{""answer"": {""incomplete"": 0}}",1'),
+        ("labels.tone,labels.mood", "4,"),
+    ],
+)
+def test_labels_in_columns_of_a_data_set_are_those_that_its_examples_carry(
+    tmp_path: Path, columns: str, cells: str
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(f"id,answer,{columns}\na,A,{cells}\n")
+    of_file = read_label_table(path)
+    assert said(of_file)
+    assert said(of_file) == said(labels_of(read(path)))
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "field"),
+    [
+        ("labels.tone,labels.tone.ann", "3,4", "labels.tone.ann"),
+        ("labels.answer.helpful", "maybe", "labels.answer.helpful"),
+        ("labels.answer,labels.answer.helpful", "good,1", "labels.answer.helpful"),
+    ],
+)
+def test_a_label_that_has_no_place_in_a_record_is_a_fault(
+    tmp_path: Path, columns: str, cells: str, field: str
+) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(f"id,answer,{columns}\na,A,{cells}\n")
+    assert faults(path)[0].field == field
+
+
+def test_a_record_is_not_changed_by_reading_its_labels() -> None:
+    record = {"id": "a", "labels": {"tone": {"ann": 4}}, "labels.tone.ben": 3, "labels.": 1}
+    before = json.dumps(record)
+    assert labels_of([record]).annotators == ("ann", "ben")
+    assert json.dumps(record) == before
 
 
 def test_examples_and_records_in_memory_are_read_alike() -> None:

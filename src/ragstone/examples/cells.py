@@ -1,9 +1,12 @@
-"""Cells: a list or an object that a table keeps as text."""
+"""Cells: a list or an object that a table keeps as text, or takes apart into columns."""
 
 import ast
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 from ragstone.examples.json_text import BadJsonError, decode, surrogate_in
-from ragstone.examples.problem import Problem
+from ragstone.examples.problem import Problem, shown
 
 LONGEST_PYTHON = 1 << 20
 """Characters of a list in Python's words that are parsed; its parser takes far more memory."""
@@ -34,3 +37,21 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
         problems.append(Problem(field, expected, problem.got))
         return None
     return cell
+
+
+def put_cell(
+    place: dict[str, Any], path: Sequence[str], value: object, column: str, problems: list[Problem]
+) -> None:
+    """Store the cell of a column such as ``labels.answer.helpful`` at its place."""
+    if value is None:
+        return
+    for name in path[:-1]:
+        inner = place.setdefault(name, {})
+        if not isinstance(inner, dict):
+            problems.append(Problem(column, "an object to stand in", shown(inner)))
+            return
+        place = inner
+    if isinstance(value, str) and column.startswith("labels."):
+        with suppress(BadJsonError):
+            value = decode(value.lower() if value.lower() in ("true", "false") else value)
+    place[path[-1]] = value

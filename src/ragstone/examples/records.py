@@ -6,17 +6,15 @@ text: numbers are not taken for one, except in ids.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from math import isfinite
 from typing import Any
 
-from ragstone.examples.cells import parse_cell
+from ragstone.examples.cells import parse_cell, put_cell
 from ragstone.examples.contexts import ContextReader, read_grades
 from ragstone.examples.example import NOTHING, Context, Example, Turn
 from ragstone.examples.fields import ABSENT, FieldLayout, plan
-from ragstone.examples.json_text import BadJsonError, decode
 from ragstone.examples.labels import label_problems
 from ragstone.examples.mlflow import is_mlflow, unfold_mlflow
 from ragstone.examples.problem import Problem, shown
@@ -176,7 +174,7 @@ class RecordReader:
                 meta[name] = value
         for name, path in plan.nested:
             place = {"labels": labels, "slices": slices, "meta": meta}[path[0]]
-            self._put(place, path[1:], record[name], name, problems)
+            put_cell(place, path[1:], record[name], name, problems)
         for name, value in slices.items():
             if isinstance(value, float) and not isfinite(value):
                 problems.append(Problem(f"slices.{name}", "a finite value", shown(value)))
@@ -259,28 +257,6 @@ class RecordReader:
             return value
         problems.append(Problem(field, "an object", shown(value)))
         return {}
-
-    def _put(
-        self,
-        place: dict[str, Any],
-        path: Sequence[str],
-        value: object,
-        column: str,
-        problems: list[Problem],
-    ) -> None:
-        """Store the cell of a column such as ``labels.answer.helpful`` at its place."""
-        if value is None:
-            return
-        for name in path[:-1]:
-            inner = place.setdefault(name, {})
-            if not isinstance(inner, dict):
-                problems.append(Problem(column, "an object to stand in", shown(inner)))
-                return
-            place = inner
-        if isinstance(value, str) and column.startswith("labels."):
-            with suppress(BadJsonError):
-                value = decode(value.lower() if value.lower() in ("true", "false") else value)
-        place[path[-1]] = value
 
 
 def question_hash(question: str, history: Sequence[Turn] = ()) -> str:

@@ -7,14 +7,13 @@ A row is wide, with a column for each label, or long, with columns ``kind``, ``c
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import isfinite
 from typing import Any
 
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.problem import Problem, shown
 from ragstone.judgements import KINDS
 
-from .words import in_words, yes_or_no
+from .words import in_words, number_of, yes_or_no
 
 PARTS = {
     "id": tuple(squash(name) for name in NAMES["id"]),
@@ -232,9 +231,8 @@ def system_named(cell: object) -> str | None:
 def _probability(cell: object, problems: list[Problem]) -> float | None:
     if cell is None or cell == "":
         return None
-    said = in_words(cell)
-    number = None if said is None or isinstance(cell, bool) else said.number
-    if number is None or not isfinite(number) or not 0 < number <= 1:
+    number = number_of(cell)
+    if number is None or not 0 < number <= 1:
         expected = "a probability above 0, at most 1"
         problems.append(Problem("inclusion_probability", expected, shown(cell)))
         return None

@@ -6,9 +6,10 @@ said, ``{"fluency": {"ann": 4, "ben": 3}}`` or ``{"fluency": [4, 3]}``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
-from ragstone.examples.cells import parse_cell
+from ragstone.examples.cells import parse_cell, put_cell
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.labels import FIELDS, LABELS, label_problems
 from ragstone.examples.problem import Problem, shown
@@ -134,11 +135,11 @@ def _labels(record: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any
         problems.append(Problem("labels", "an object", shown(given)))
         return {}
     labels = dict(given or {})
-    for name, value in record.items():
-        if str(name).startswith("labels.") and value is not None:
-            place = labels
-            *path, last = str(name).split(".")[1:]
-            for step in path:
-                place = place.setdefault(step, {})
-            place[last] = value
+    dotted = [str(name) for name in record if str(name).startswith("labels.")]
+    if dotted:
+        labels = deepcopy(labels)
+    for name in dotted:
+        path = name.split(".")[1:]
+        if all(path):
+            put_cell(labels, path, record[name], name, problems)
     return labels

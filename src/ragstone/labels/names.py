@@ -22,7 +22,7 @@ from ragstone.metrics import Metric, alias_note, parse_metric
 from ragstone.metrics.correctness import OUTCOMES
 
 from .given import kinds_of_labels, named_by_user, unit_kind
-from .words import LabelValue, in_words, number_in_words, yes_or_no
+from .words import LabelValue, in_words, number_in_words, number_of, yes_or_no
 
 About = Literal["answer", "context", "proposition", "anything"]
 
@@ -181,7 +181,7 @@ def _label(name: Name, cell: object, of: str | None) -> LabelValue | None:
     kind = KINDS[name.kind]
     column = kind.columns[kind.decides if kind.having("topic") else name.column]
     if column.role == "number":
-        if said is None or said.number is None or isinstance(cell, bool):
+        if said is None or number_of(cell) is None:
             raise NoLabel("a number", shown(cell))
         return said
     if column.dtype == pl.Boolean:

@@ -15,7 +15,7 @@ from ragstone.metrics import Metric
 from ragstone.reason import reason
 
 from .names import Name, NoLabel, fits, metric_named
-from .words import LabelValue, in_words, number_in_words
+from .words import LabelValue, number_in_words, number_of
 
 Ends = tuple[float, float]
 """What stands for the least and for the greatest value of a metric."""
@@ -39,8 +39,7 @@ class RatingScale:
         Raises:
             NoLabel: It is no number of the scale.
         """
-        said = None if isinstance(cell, bool) else in_words(cell)
-        number = None if said is None else said.number
+        number = number_of(cell)
         least, most = sorted((self.first, self.last))
         if number is None or not least <= number <= most:
             raise NoLabel(f"a rating from {least:g} to {most:g}", shown(cell))
@@ -102,8 +101,7 @@ def _guessed(metric: Metric, cells: Sequence[object]) -> RatingScale | None:
     if _unscaled(metric) is not None:
         return None
     name = Name("metric", str(metric))
-    said = [None if isinstance(cell, bool) else in_words(cell) for cell in cells]
-    numbers = [one.number for one in said if one is not None and one.number is not None]
+    numbers = [number for cell in cells if (number := number_of(cell)) is not None]
     if len(numbers) < len(cells) or 2 * sum(fits(name, cell) for cell in cells) > len(cells):
         return None
     least, most = min(numbers), max(numbers)

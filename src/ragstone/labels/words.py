@@ -59,6 +59,12 @@ def number_said(value: float) -> LabelValue | None:
     return LabelValue(number_in_words(number), number + 0.0) if isfinite(number) else None
 
 
+def number_of(cell: object) -> float | None:
+    """The number that a cell holds; None where it holds a word or a truth value."""
+    said = in_words(cell)
+    return None if said is None or said.value in NAMED_TRUTHS else said.number
+
+
 def yes_or_no(said: LabelValue | None) -> float | None:
     """The number of a label, of which yes is 1 and no 0; None where it is another word."""
     return None if said is None else YES_NO.get(said.value.lower(), said.number)
