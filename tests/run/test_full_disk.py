@@ -15,6 +15,7 @@ import ragstone
 from ragstone.errors import DiskFull, ModelError, room_for
 from ragstone.models.chat import ChatReply
 from ragstone.parquet import sink_parquet, write_parquet
+from ragstone.report.words import explain
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 FULL = Path("/dev/full")
@@ -112,8 +113,8 @@ def test_a_full_cache_stops_no_run(left: int, disk: Path, monkeypatch: pytest.Mo
     fill(disk, left=left)
     run = ragstone.evaluate(ROWS, metrics="mrr", judge=Real(reply))
     assert run.exit_status == 0
-    (said,) = [one for one in run.manifest["remarks"] if "Replies are not kept" in one]
-    assert str(disk / "cache") in said
+    (said,) = [one for one in run.manifest["remarks"] if "replies_not_kept" in one]
+    assert str(disk / "cache") in explain(said)
 
 
 def test_words_of_a_server_about_its_disk_are_not_about_ours(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.argument import noticed
 from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.examples import Example
 from ragstone.metrics import Metric, parse_metric
@@ -64,9 +63,7 @@ class Scored:
 
         The latter as the run remarked.
         """
-        asked = (
-            () if self._asked is None or self._asked.note is None else (noticed(self._asked.note),)
-        )
+        asked = () if self._asked is None or self._asked.note is None else (self._asked.note,)
         if self.cluster != self.run.form.cluster:
             return asked
         said = self.run.form.remarks

@@ -9,6 +9,7 @@ from ragstone.errors import InputError
 from ragstone.judgements import Rating, Topic
 from ragstone.judges import Judge, fingerprint
 from ragstone.models.chat import ChatModel
+from ragstone.reason import reason
 
 from .instructions import PLAIN, Instructions
 from .limits import USUAL, Limits
@@ -98,8 +99,7 @@ class ChatJudges:
     def server_notes(self) -> list[str]:
         """Notes on request fields that servers do not support."""
         return [
-            f"{model.name}: its server does not support all fields. Left out or replaced: "
-            f"{'; '.join(model.notes)}."
+            reason("fields_left_out", of=model.name, fields="\n".join(model.notes))
             for model in self.models
             if model.notes
         ]
@@ -108,10 +108,7 @@ class ChatJudges:
         """A note if options for models were given and no judge is a chat model."""
         if self.judges or (instructions == PLAIN and limits == USUAL):
             return []
-        return [
-            "No judge is a chat model, so the options for models (plan, prompts, limits, …) had no "
-            "effect."
-        ]
+        return ["no_model_judges"]
 
     @property
     def models(self) -> list[ChatModel]:

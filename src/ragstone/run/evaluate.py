@@ -9,9 +9,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from ragstone.argument import argument, call
 from ragstone.errors import DiskFull, InputError, room_for
 from ragstone.examples import Examples
+from ragstone.reason import reason
 
 from .chat_judges import able_to_ask
 from .evaluation import Evaluation
@@ -130,7 +130,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                 folder.parts.drop()
                 return Run(folder.path)
             folder.begin_again()
-            notes = [f"made anew, for it was damaged: {fault}." for fault in damaged]
+            notes = [reason("made_anew", fault=fault.text) for fault in damaged]
         with ExitStack() as closing:
             asking = None
             try:
@@ -208,8 +208,7 @@ def _left_out(metrics: Sequence[str]) -> list[str]:
     """A note on metrics that were added later and must be scored again separately."""
     if not metrics:
         return []
-    scores = call("rescore", argument("run", "RUN"))
-    return [f"{scores} scores these again, which were added later: {', '.join(metrics)}."]
+    return [reason("added_later", metrics="\n".join(metrics))]
 
 
 def _fraction(prepared: Prepared, done: int) -> float | None:

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragstone.argument import Notice, argument
 from ragstone.examples import Example
 from ragstone.judgements import KINDS, Tables, answered_by
 from ragstone.judges.llm.asker import Outcome
@@ -24,6 +23,7 @@ from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.local.claims import claims, statements
 from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
+from ragstone.reason import reason
 from ragstone.sqlite import UNREADABLE, open_to_read
 
 from .calls.entries import FILE
@@ -129,7 +129,7 @@ def forecast_of(request: Request) -> Forecast:
         mine = [ask for ask in spec.asks if ask in answered_by("model")]
         for block in prefetch.blocks(iter(prepared.examples), counting.see, lambda *_: None):
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
-        notes = tuple(Notice(known.thoughts.note(one.name)) for one in chat.models)
+        notes = tuple(known.thoughts.note(one.name) for one in chat.models)
     return Forecast(survey.examples, counting.tasks, notes)
 
 
@@ -149,22 +149,14 @@ class _Thoughts:
         return -(-tokens // replies) if replies else assumed_reasoning(judge)
 
     def note(self, judge: str) -> str:
-        """Where the number comes from."""
+        """Where the number comes from, as a reason."""
         replies, tokens = self._all(judge)
         if replies:
-            told = "1 reply" if replies == 1 else f"{replies:,} replies"
-            mean = tokens / replies
-            return f"{judge}: {mean:,.0f} tokens of reasoning a call, as heard in {told} so far."
+            return reason("reasoning_heard", of=judge, replies=replies, tokens=tokens)
         if (effort := effort_in(judge)) is None:
-            return (
-                f"{judge}: no reasoning is counted, for the name sets no effort; "
-                "a model that reasons all the same sends back more."
-            )
-        return (
-            f"{judge}: {assumed_reasoning(judge):,} tokens of reasoning a call are assumed for "
-            f"effort={effort}, not measured; a few calls ({argument('max_calls', 'N')}) of a run "
-            f"in {argument('out', 'RUN')} tell better."
-        )
+            return reason("reasoning_not_counted", of=judge)
+        tokens = assumed_reasoning(judge)
+        return reason("reasoning_assumed", of=judge, effort=effort, tokens=tokens)
 
     def _all(self, judge: str) -> tuple[int, int]:
         of_judge = [counts for (name, _), counts in self.measured.items() if name == judge]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragstone.argument import argument
+from ragstone.reason import reason
 
 QUESTION = "question_id"
 """What is clustered by, unless the user says otherwise."""
@@ -41,16 +41,14 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
     if of == 1:
         return RepeatedQuestions(
             ids,
-            f"All {count:,} question ids ask the same: taken as independent, which holds only if "
-            "it is an instruction on something else each time.",
+            reason("ids_ask_the_same", n=count),
         )
     first = known.select("id", first=pl.col("id").first().over("text"))
     joined = frame.join(first, on="id", how="left", maintain_order="left")
     clusters = joined.select(pl.coalesce("first", "id").alias(ids.name)).to_series()
     return RepeatedQuestions(
         clusters,
-        f"{count:,} question ids ask {of:,} questions: rows that ask the same share a cluster "
-        f"({argument('cluster', 'id')} takes every row as independent).",
+        reason("ids_share_questions", n=count, questions=of),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.models.chat import ChatReply, Usage
+from ragstone.report.words import explain
 from ragstone.run.calls.replies import FILE, ReplyCache
 
 REPLY = ChatReply('{"p01": "\ud83d"}', "stop", Usage(9, 8, 7, None), "m-1")
@@ -52,7 +53,7 @@ def test_a_reply_that_is_not_the_one_that_was_kept_is_not_used(change: str, tmp_
     second = ReplyCache(tmp_path, notes.append)
     assert second.get("bb" if "bb" in change else "aa") is None
     second.close()
-    (note,) = notes
+    (note,) = map(explain, notes)
     assert "it is damaged" in note
 
 
@@ -79,7 +80,7 @@ def test_a_damaged_file_is_told_of_once_and_gone_on_without(tmp_path: Path) -> N
     replies.put("aa", REPLY)
     assert replies.get("aa") is None
     replies.close()
-    (note,) = notes
+    (note,) = map(explain, notes)
     assert note.startswith("Replies are not kept across runs.")
     assert "Move it away" in note
 

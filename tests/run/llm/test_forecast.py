@@ -15,6 +15,7 @@ import ragstone
 from ragstone.examples import Example
 from ragstone.judges.llm.question import Item, Piece, Question
 from ragstone.models.chat import ChatReply, Usage
+from ragstone.report.words import explain
 from ragstone.run import Limits
 from ragstone.run.calls.prices import Price
 from ragstone.run.forecast import Forecast, TaskForecast, _Counting, _Known, forecast
@@ -69,8 +70,10 @@ def test_reasoning_is_counted_by_the_effort_until_a_reply_was_heard(
     assert (plain.total.calls, plain.total.reasoning) == (4, 0)
     assert thinking.total.reasoning == 4 * 1024
     assert thinking.total.completion == plain.total.completion + 4 * 1024
-    assert "no reasoning is counted" in plain.notes[0]
-    assert "1,024 tokens of reasoning a call are assumed for effort=low" in thinking.notes[0]
+    assert plain.notes[0] == "openai:m: reasoning_not_counted"
+    assert "1,024 tokens of reasoning a call are assumed for effort=low" in explain(
+        thinking.notes[0]
+    )
     assert thinking.to_dict()["notes"] == list(thinking.notes)
 
 
@@ -90,7 +93,7 @@ def test_reasoning_that_was_heard_in_the_run_is_expected_of_the_rest(
     found = forecast(pier, judge=model, **given)
     assert found.total.calls == 3
     assert found.total.reasoning == 3 * 700, "one task was heard, and stands for the other too"
-    assert found.notes == (
+    assert tuple(map(explain, found.notes)) == (
         f"scripted{effort}: 700 tokens of reasoning a call, as heard in 1 reply so far.",
     )
 

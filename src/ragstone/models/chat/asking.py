@@ -9,14 +9,6 @@ from .refusal import Unsupported
 from .settings import Settings
 from .wire import Body
 
-LEFT_OUT = {
-    "schema": "the response schema field: the schema is in the prompt instead",
-    "max_tokens": "max_tokens: another field is sent instead",
-    "max_completion_tokens": "max_completion_tokens: another field is sent instead",
-    "system": "the system message: it is put before the question instead",
-}
-"""The note on a feature; for others, just the feature's name."""
-
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -95,7 +87,7 @@ class AskingChat:
     @property
     def notes(self) -> tuple[str, ...]:
         """Features that the server rejected, so that they were left out or sent another way."""
-        return tuple(LEFT_OUT.get(feature, feature) for feature in sorted(self._lacks))
+        return tuple(sorted(self._lacks))
 
     async def reply(self, request: ChatRequest) -> ChatReply:
         """Send the question; send it again immediately without a feature that the server rejects.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.private import private_folder
+from ragstone.reason import reason
 from ragstone.sqlite import (
     UNREADABLE,
     SqliteLayout,
@@ -62,7 +63,7 @@ class ReplyCache:
         except UNREADABLE as error:
             self._failed(error)
         except OSError as error:
-            self._tell(f"Replies are not kept in {self._file}: {error}.")
+            self._tell(f"{self._file}: {error}.")
 
     def get(self, key: str) -> ChatReply | None:
         """The reply to a question; None if it is not cached."""
@@ -99,13 +100,13 @@ class ReplyCache:
 
     def _failed(self, error: Exception) -> Exception:
         explanation = explained(error, self._file)
-        self._tell(f"Replies are not kept across runs. {explanation}")
+        self._tell(str(explanation))
         return explanation
 
-    def _tell(self, words: str) -> None:
+    def _tell(self, why: str) -> None:
         if not self._noted:
             self._noted = True
-            self._note(words)
+            self._note(reason("replies_not_kept", said=why))
 
 
 def _reply(key: str, row: Row) -> ChatReply:

@@ -1,0 +1,60 @@
+"""Runs: what a reader of a run or of a forecast should know beside its numbers."""
+
+from collections.abc import Mapping
+
+from ragstone.argument import argument, call
+
+from .facts import Facts, Sentence, count, counted, plain, several
+
+FIELDS: Mapping[str, str] = {
+    "schema": "the response schema field: the schema is in the prompt instead",
+    "max_tokens": "max_tokens: another field is sent instead",
+    "max_completion_tokens": "max_completion_tokens: another field is sent instead",
+    "system": "the system message: it is put before the question instead",
+}
+"""What is done where a server does not take a field; others are left out."""
+
+
+def _fields_left_out(facts: Facts) -> str:
+    told = "; ".join(FIELDS.get(one, one) for one in several(facts, "fields"))
+    return f"its server does not support all fields. Left out or replaced: {told}."
+
+
+def _reasoning_heard(facts: Facts) -> str:
+    replies = "1 reply" if facts["replies"] == "1" else f"{count(facts, 'replies')} replies"
+    mean = int(facts["tokens"]) / int(facts["replies"])
+    return f"{mean:,.0f} tokens of reasoning a call, as heard in {replies} so far."
+
+
+SENTENCES: Mapping[str, Sentence] = {
+    "made_anew": lambda facts: f"made anew, for it was damaged: {facts['fault']}.",
+    "added_later": lambda facts: (
+        f"{call('rescore', argument('run', 'RUN'))} scores these again, which were added later: "
+        f"{', '.join(several(facts, 'metrics'))}."
+    ),
+    "ids_ask_the_same": lambda facts: (
+        f"All {counted(facts, 'question id')} ask the same: taken as independent, which holds only "
+        "if it is an instruction on something else each time."
+    ),
+    "ids_share_questions": lambda facts: (
+        f"{counted(facts, 'question id')} ask {counted(facts, 'question', 'questions')}: rows that "
+        f"ask the same share a cluster ({argument('cluster', 'id')} takes every row as "
+        "independent)."
+    ),
+    "fields_left_out": _fields_left_out,
+    "no_model_judges": plain(
+        "No judge is a chat model, so the options for models (plan, prompts, limits, …) had no "
+        "effect."
+    ),
+    "replies_not_kept": lambda facts: f"Replies are not kept across runs. {facts['said']}",
+    "reasoning_heard": _reasoning_heard,
+    "reasoning_not_counted": plain(
+        "no reasoning is counted, for the name sets no effort; a model that reasons all the same "
+        "sends back more."
+    ),
+    "reasoning_assumed": lambda facts: (
+        f"{count(facts, 'tokens')} tokens of reasoning a call are assumed for "
+        f"effort={facts['effort']}, not measured; a few calls ({argument('max_calls', 'N')}) of a "
+        f"run in {argument('out', 'RUN')} tell better."
+    ),
+}
