@@ -2,11 +2,12 @@
 
 from io import StringIO
 
+from rich.cells import cell_len
 from rich.terminal_theme import TerminalTheme
 
 from .console import Terminal
 from .pages.run import run_page
-from .render.terminal import Shown
+from .render.terminal import Shown, as_text
 from .stored import Reported
 
 THEME = TerminalTheme(
@@ -46,8 +47,13 @@ SVG = """\
 
 
 def picture(run: Reported, *, width: int = 116, title: str = "ragstone evaluate") -> str:
-    """The page of a run as SVG, ``width`` characters wide."""
-    console = Terminal(record=True, file=StringIO(), width=width, highlight=False, emoji=False,
-                       markup=False, force_terminal=True, color_system="truecolor")  # fmt: skip
-    console.print(Shown(run_page(run)), crop=False)
+    """The page of a run as SVG, ``width`` characters wide; wider where a line needs more."""
+    page = run_page(run)
+    # An SVG of Rich's ends at the console's width, and cuts off what is beyond.
+    needed = max(map(cell_len, as_text(page, width).splitlines()), default=0)
+    console = Terminal(
+        record=True, file=StringIO(), width=max(width, needed), highlight=False, emoji=False,
+        markup=False, force_terminal=True, color_system="truecolor",
+    )  # fmt: skip
+    console.print(Shown(page))
     return console.export_svg(title=title, theme=THEME, code_format=SVG, unique_id="ragstone")
