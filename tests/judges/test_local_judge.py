@@ -60,6 +60,32 @@ def test_what_a_claim_rests_on_is_named_by_context_id(judged: Judged) -> None:
     assert named <= {"bridge", "heath"}
 
 
+def test_rows_say_what_they_are_about_and_who_made_it(judged: Judged) -> None:
+    two = example(reference=("It opened in 1859.", "It is pink. It was painted in 1990, twice."))
+    tables = judged(ASKED, [two], LOCAL)
+    for ask, made in (
+        ("support/claim", [("claim", "local", 0, 0), ("claim", "local", 0, 1)]),
+        ("support/statement", [("statement", "local", 0, 0), ("statement", "local", 1, 0)]),
+        ("support/evidence", [("evidence", "data", 0, 0)]),
+        ("agreement/statement", [("statement", "local", 0, 0), ("statement", "local", 1, 0)]),
+        ("agreement/claim", [("claim", "local", reference, index)
+                             for reference in (0, 1) for index in (0, 1)]),
+    ):  # fmt: skip
+        rows = tables.of(ask).select("origin", "author", "reference", "index")
+        assert rows.sort("reference", "index").rows() == made, ask
+
+
+def test_claims_stand_where_they_were_found(judged: Judged) -> None:
+    answer = "Well? It opened in 1859.  It was painted pink."
+    rows = judged(["response", "claims"], [example(answer)], LOCAL).of("claims").rows(named=True)
+    assert [(row["index"], row["sentence"], row["factual"]) for row in rows] == [
+        (0, 1, True), (1, 2, True),
+    ]  # fmt: skip
+    for row in rows:
+        assert answer[row["start"] : row["end"]] == row["text"]
+        assert row["citations"] is None
+
+
 def test_verdicts_come_with_probabilities_and_reasons(judged: Judged) -> None:
     tables = judged(ASKED, [example()], LOCAL)
     for ask in ("support/claim", "support/statement", "support/evidence"):

@@ -498,6 +498,12 @@ def test_an_example_made_by_hand_may_call_votes_as_it_likes() -> None:
     ]  # fmt: skip
 
 
+def test_an_example_made_by_hand_may_hold_what_is_no_label() -> None:
+    labels = {"tone": 3, "claims": [{"text": "x"}, 4], "contexts": "none"}
+    table = labels_of([Example("a", "a", "s", labels=labels)])
+    assert said(table) == [("own", "tone", None, "3", 3), ("own", "contexts", None, "none", None)]
+
+
 def test_a_preference_is_one_as_soon_as_a_cell_is_a_win_loss_or_tie(tmp_path: Path) -> None:
     rows = [{"id": "a", "preference": "win"}, {"id": "b", "preference": "tea"}]
     (fault,) = faults(jsonl(tmp_path / "labels.jsonl", *rows))

@@ -113,7 +113,7 @@ def test_the_whole_is_the_cosine_of_the_mean_vectors_with_the_question() -> None
     assert asked.whole == pytest.approx(cosine, abs=1e-4)
 
 
-@pytest.mark.parametrize("lengths", [(2.0, 1.0), (1.0, 5.0), (0.1, 0.1)])
+@pytest.mark.parametrize("lengths", [(2.0, 1.0), (1.0, 5.0), (0.1, 0.1), (1e-3, 1e-4)])
 def test_how_long_vectors_are_does_not_count(lengths: tuple[float, float]) -> None:
     assert like("which", "tin lead", "zinc", lengths) == like("which", "tin lead", "zinc")
 

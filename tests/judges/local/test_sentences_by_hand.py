@@ -15,6 +15,10 @@ def split(text: str) -> list[str]:
     [
         ("Prof. Davy came. He left.", 2),
         ("He met the prof. He left.", 1),
+        ("He met the prof? He left.", 2),
+        ("He met the prof! He left.", 2),
+        ("He met the prof... He left.", 2),
+        ("He met the prof… He left.", 2),
         ("They sold it to Bolitho Ltd. The port closed.", 2),
         ("They sold it to Bolitho Ltd. Truro closed.", 1),
         ("It rained in Sept. The port closed.", 2),
@@ -27,6 +31,7 @@ def split(text: str) -> list[str]:
         ("Tin sank. lead rose.", 1),
         ("tin sank. lead rose.", 2),
         ("It uses iOS. iPad came.", 2),
+        ("Tin sank. iP", 2),
         ("Tin sank. i", 1),
         ("Tin sank. I", 2),
         ("It cost 5. 7 came back.", 2),
