@@ -45,14 +45,14 @@ class Provenance:
     """The asks on which the word of one of them counts."""
 
     def of(self, metric: Metric, estimate: str) -> str:
-        """One printable line."""
+        """The signature in one line."""
         who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
         judge = [f"judge:{'; '.join(who)}"] if who else []
         made = [*judge, *self._prompts(metric), *self.opened.signature(metric.asks), estimate]
         return "|".join([str(metric), *made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
 
     def _prompts(self, metric: Metric) -> list[str]:
-        """The prompts behind the metric, each with its version, and the plan."""
+        """The prompts that the metric depends on, with versions, and the plan."""
         if self.chat is None:
             return []
         kinds = {ASKS[ask].kind for ask in self.by_chat if ask in metric.asks}
@@ -76,8 +76,8 @@ def estimate_metric(
 
     Args:
         metric: What was scored.
-        scores: One row an example: value, label, status, reason.
-        facets: One row an example, in the same order: system, cluster, and a
+        scores: One row per example: value, label, status, reason.
+        facets: One row per example, in the same order: system, cluster, and a
             ``by_column`` for each field of ``by``.
         by: Further fields to group by.
         provenance: For the signatures.
@@ -98,12 +98,12 @@ def estimate_metric(
 
 
 def by_column(field: str) -> str:
-    """The column of the facets that holds a field, whatever the field is called."""
+    """The name of the facets' column for a field, which cannot clash with other columns."""
     return f"by {field}"
 
 
 def groups(facets: pl.DataFrame, by: Sequence[str]) -> Iterator[Group]:
-    """All, each system, each value of a field, and each system within it."""
+    """All examples, each system, each value of a field, and each system within it."""
     systems = facets["system"].unique(maintain_order=True).to_list()
     yield {}, pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
     for system in systems:
@@ -143,7 +143,7 @@ def _over_means(
     provenance: Provenance,
     level: float,
 ) -> Estimate:
-    """A composite of means: each component's own mean, redrawn together by cluster."""
+    """A composite of dataset means, with all components resampled together by cluster."""
     names = [name for name, _ in metric.terms]
     clusters = part["cluster"].rank("dense").to_numpy() - 1
     size = int(clusters.max()) + 1 if len(clusters) else 0
@@ -211,7 +211,7 @@ def _reported(
 
 
 def _why_missing(name: str, provenance: Provenance) -> str:
-    """The first judgement that a component lacks altogether, and who could give it."""
+    """The first judgement that a component lacks entirely, and which judge could make it."""
     for ask in ASKS:
         if ask in parse_metric(name).asks and ask not in provenance.judges:
             return ASKS[ask].not_judged
@@ -251,7 +251,7 @@ def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> dict[str
 
 
 def _bounds(metric: Metric) -> tuple[float | None, float | None]:
-    """The ends of its range; None for one that has no end."""
+    """The ends of the metric's range; None for no bound."""
     low, high = metric.range.low, metric.range.high
     return low if isfinite(low) else None, high if isfinite(high) else None
 

@@ -37,7 +37,7 @@ class Estimated:
         fields: What is grouped by: of the suites' fields those that the data have.
         estimates: As ``estimates.json`` keeps them.
         counts: How many examples, questions and systems there are.
-        remarks: What the intervals take as independent although it may not be.
+        remarks: Rows that the intervals treat as independent although they may not be.
     """
 
     metrics: list[Metric]
@@ -87,7 +87,7 @@ def _estimates(
     fields: Sequence[str],
     facets: pl.DataFrame,
 ) -> Iterator[Estimate]:
-    """One metric at a time, so that the scores of one alone are in memory."""
+    """The estimates, computed one metric at a time, so that only its scores are in memory."""
     chat = spec.settings.llm
     provenance = Provenance(
         VERSION,
@@ -112,7 +112,7 @@ def _estimates(
 
 
 def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame) -> list[Metric]:
-    """What was asked for, and what of the quick suite the data allows."""
+    """The requested metrics, and those of the quick suite that the data allow."""
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
     counts = _counts_of_scores(folder)
@@ -131,7 +131,7 @@ def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame
 
 
 def _counts_of_scores(folder: Folder) -> pl.DataFrame:
-    """How often each metric, status and reason came out, block by block to stay small."""
+    """The count of each metric, status and reason, block by block to bound memory."""
     keys = ["metric", "status", "reason"]
     columns = [*keys, "value"]
     with reading(folder.path):
@@ -150,7 +150,7 @@ def _counts_of_scores(folder: Folder) -> pl.DataFrame:
 
 
 def _nothing_to_measure(folder: Folder, examples: int) -> str:
-    """What the data has and what it lacks, and what would help."""
+    """The error if nothing can be measured: what the data have, what they lack, what would help."""
     counts = folder.parts.scan("examples").select(
         answers=pl.col("answer").is_not_null().sum(),
         contexts=(pl.col("contexts").list.len() > 0).sum(),

@@ -1,7 +1,7 @@
 """Forecast: the calls, tokens and cost of a run, before anything is sent.
 
-The real questions are made and counted. Those about claims and statements, which a model has yet to
-make, are made about the sentences of the answers and references in their place.
+The actual questions are made and counted. Those about claims and statements, which a model has yet
+to make, use the sentences of the answers and references instead.
 """
 
 import asyncio
@@ -135,7 +135,7 @@ def forecast_of(request: Request) -> Forecast:
 
 @dataclass(frozen=True, slots=True)
 class _Thoughts:
-    """Tokens of reasoning a call: those measured in this run, else what the effort lets assume.
+    """Reasoning tokens per call: as measured in this run, otherwise assumed from the effort.
 
     Args:
         measured: Replies and their tokens of reasoning, by judge and task.
@@ -144,12 +144,12 @@ class _Thoughts:
     measured: Mapping[tuple[str, str], tuple[int, int]]
 
     def of(self, judge: str, task: str) -> int:
-        """For a question of that task; measured on its other tasks where not on that."""
+        """The tokens for a question of this task; if not measured, of the judge's other tasks."""
         replies, tokens = self.measured.get((judge, task)) or self._all(judge)
         return -(-tokens // replies) if replies else assumed_reasoning(judge)
 
     def note(self, judge: str) -> str:
-        """Where the number comes from, as a reason."""
+        """How the number was obtained, as a reason."""
         replies, tokens = self._all(judge)
         if replies:
             return reason("reasoning_heard", of=judge, replies=replies, tokens=tokens)
@@ -164,7 +164,7 @@ class _Thoughts:
 
 
 class _Known:
-    """The questions that were answered before; a cache that cannot be read holds none."""
+    """The questions answered before; an unreadable cache counts as empty."""
 
     def __init__(self, journal: Path | None, limits: Limits) -> None:
         from ragstone.models.store import cache_folder
@@ -182,11 +182,11 @@ class _Known:
                 self._replies = open_to_read(file, LAYOUT)
 
     def answers(self, name: str, model: ChatModel) -> bool:
-        """Whether a question to a model was answered."""
+        """Whether a question to a model was answered before."""
         return name in self._here or (model.kept and self._is_kept(name))
 
     def close(self) -> None:
-        """Let go of the cache."""
+        """Close the cache."""
         if self._replies is not None:
             self._replies.close()
 
@@ -211,11 +211,11 @@ class _Counting:
     _examples: dict[str, Example] = field(default_factory=dict)
 
     def see(self, examples: Sequence[Example]) -> None:
-        """Learn the texts that claims and statements are going to be made of."""
+        """Register the texts from which claims and statements will be made."""
         self._examples.update((example.id, example) for example in examples)
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:  # noqa: ARG002
-        """Count the question, unless it was put already; a reply as it may look."""
+        """Count the question unless it was counted already; returns a plausible reply."""
         request = question.request()
         name = key(request, model.identity, question.vote)
         items = {
@@ -253,17 +253,17 @@ class _Counting:
         return self.submit(work).result()
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
-        """Run it, in a thread of its own, for the caller may be in an event loop."""
+        """Run it in a thread of its own, because the caller may be in an event loop."""
         with ThreadPoolExecutor(1) as beside:
             return beside.submit(asyncio.run, work)
 
     def settled(self, work: "Future[Any]", seconds: float) -> bool:  # noqa: ARG002
-        """It is."""
+        """Always True: ``submit`` has already run the work."""
         return work.done()
 
 
 def _stand_in(name: str, sort: type[Item], example: Example) -> Item | None:
-    """The claims or statements that the text itself suggests; None for what is judged."""
+    """The sentences of a text as claims or statements; None for asks that judge units."""
     if sort is AnswerClaims:
         found = [claim for claim in claims(example.answer or "") if claim.factual]
         return AnswerClaims(

@@ -1,6 +1,6 @@
-"""Forms: what stands in ``run.json`` and ``part.json``, and which columns each table has.
+"""Forms: the schema of ``run.json`` and ``part.json``, and the columns of each table.
 
-A form names what Ragstone reads; what else stands there, from a later version or by hand, is left
+A form lists what Ragstone reads; other content, from a later version or added by hand, is left
 alone.
 """
 
@@ -35,12 +35,12 @@ Words = Annotated[str, AfterValidator(noticed)]
 
 
 class _Shown(BaseModel):
-    """What programs are shown as it stands, with all that stands beside it."""
+    """Content that is passed on unchanged, including unknown fields."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``run.json`` has it."""
+        """As in ``run.json``."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -53,14 +53,14 @@ class JudgeForm(_Shown):
 
 
 class Compared(BaseModel):
-    """Pairs of texts that a measure compared, and those that were cut."""
+    """The numbers of pairs of texts that a measure compared, and of those that were truncated."""
 
     pairs: Count
     cut: Count
 
 
 class Data(_Shown):
-    """What is said of the data, in the order in which ``run.json`` has it."""
+    """The description of the data, in the order of ``run.json``."""
 
     source: str
     format: Any = None
@@ -164,12 +164,12 @@ _OF_PARTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def tables() -> list[str]:
-    """The tables of a run, in the order in which blocks are put together."""
+    """The tables of a run, in the order in which blocks are joined."""
     return [*_TABLES, *KINDS]
 
 
 def columns_of(table: str) -> Mapping[str, Any]:
-    """The columns of a table of a run, or of a block, which has two more; none of another file."""
+    """The columns of a table of a run, or of a block, which has two more; none for other files."""
     if table in KINDS:
         return {**KINDS[table].schema(), **BLOCK, "ask": pl.String()}
     return _TABLES.get(table) or _OF_PARTS.get(table, {})

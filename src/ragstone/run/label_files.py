@@ -1,4 +1,4 @@
-"""Label files: people's words from files of their own, joined to the examples they are about."""
+"""Label files: people's labels in separate files, joined to their examples."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from ragstone.labels.table import LabelTable
 
 
 class LabelFiles:
-    """Joins label files to a stream of examples, and keeps an eye on what does not fit.
+    """Joins label files to a stream of examples, and records what does not fit.
 
     Raises:
         DataError: A file that cannot be read, or holds no label that a judge could give.
@@ -28,7 +28,7 @@ class LabelFiles:
         """The examples with their labels.
 
         Raises:
-            DataError: At the end: rows about contexts that are not there, or a
+            DataError: At the end: rows about contexts that do not exist, or a
                 file of which no row is about any example.
         """
         last = ""
@@ -60,11 +60,11 @@ class LabelFiles:
 
     @property
     def notes(self) -> list[str]:
-        """What of the files was left out, or read in another way than its name says."""
+        """Notes on labels that were left out or interpreted."""
         return [note for labels in self._files for note in labels.notes]
 
     def ties(self) -> list[dict[str, Any]]:
-        """Labels on which as many annotators say one thing as another; they stay open."""
+        """Labels on which annotators are tied; they are left open."""
         return [
             {
                 "file": labels.source,

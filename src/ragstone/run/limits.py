@@ -1,4 +1,4 @@
-"""Limits: how fast models are asked and what that may cost. They do not change what is measured."""
+"""Limits: rate and cost of model calls. They do not change what is measured."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ class Limits:
 
     @property
     def of_a_model(self) -> "CallLimits":
-        """How each model may be asked."""
+        """The limits for each model."""
         from .calls.model_client import CallLimits
 
         return CallLimits(

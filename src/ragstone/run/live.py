@@ -1,4 +1,4 @@
-"""Live: an example as it stands right after it was judged, while the run goes on."""
+"""Live: an example right after it was judged, while the run continues."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from .judging import JudgedBlock
 
 
 class Live:
-    """The examples of one judged block, to be looked at as those of a finished run.
+    """The examples of a judged block, with the interface of a finished run.
 
     Args:
         folder: Of the run.
@@ -31,11 +31,11 @@ class Live:
         return self._judged.tables.examples
 
     def scores(self) -> pl.DataFrame:
-        """One row an example and metric."""
+        """One row per example and metric."""
         return self._scores
 
     def judgements(self, kind: str) -> pl.DataFrame:
-        """The rows of a kind, each with the id of its example."""
+        """The rows of a kind, each with its example's id."""
         columns = ["example_id", *KINDS[kind].schema()]
         ledger = self._judged.ledger.filter(pl.col("status").is_in(["ok", "vote"])).join(
             self._ids, on="row"
@@ -52,7 +52,7 @@ class Live:
         return pl.concat([empty, *parts])
 
     def calls(self, example: str) -> list[Entry]:
-        """The questions that were put to models about an example."""
+        """The model calls about an example."""
         rows = self._ids.filter(pl.col("example_id") == example).select("row")
         keys = (
             self._judged.ledger.join(rows, on="row", how="semi")

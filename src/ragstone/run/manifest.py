@@ -1,4 +1,4 @@
-"""Manifest: what ``run.json`` says of a run, and who judged what in it."""
+"""Manifest: the content of ``run.json``, including which judges judged what."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -36,7 +36,7 @@ AskOutcome = tuple[str, str, str]
 
 @dataclass(slots=True)
 class RunTally:
-    """What is counted while blocks go by."""
+    """Counts over the blocks of a run."""
 
     examples: int = 0
     outcomes: Counter[AskOutcome] = field(default_factory=Counter)
@@ -68,7 +68,7 @@ class RunTally:
             self.outcomes[ask, judge, status] += count
 
     def count_calls(self, ledger: pl.DataFrame, support: pl.DataFrame | None) -> None:
-        """Count what models left open, if only in part, and what of their evidence is not there."""
+        """Count what models left open, wholly or in part, and evidence that was not found."""
         failed = ledger.filter(
             pl.col("requests").is_not_null()
             & (pl.col("status").is_in(FAILED) | pl.col("reason").is_not_null())
@@ -85,7 +85,7 @@ class RunTally:
             self.quotes.update(counts)
 
     def resume(self, manifest: Manifest) -> None:
-        """Begin with what was counted in a finished run, its examples excepted."""
+        """Start with the counts of a finished run, except for its examples."""
         for ask, judge, status, count in manifest.judged:
             self.outcomes[ask, judge, status] = count
         for measure, counts in manifest.compared.items():
@@ -97,13 +97,13 @@ class RunTally:
             self.served[judge, model] = count
 
     def count_served(self, folder: Path) -> None:
-        """Count the replies in the journal, where there is one."""
+        """Count the replies in the journal, if there is one."""
         if (journal := folder / JOURNAL).is_file():
             self.served = served(journal)
 
     @property
     def retryable(self) -> int:
-        """Of the questions that came to nothing, those that it may help to ask again."""
+        """The number of failed questions for which asking again may help."""
         return sum(
             count
             for (_, status, reason), count in self.failed_calls.items()
@@ -111,7 +111,7 @@ class RunTally:
         )
 
     def judges_by_ask(self) -> dict[str, str]:
-        """For each ask whose words count, such as ``local 80%+human 20%``."""
+        """The judges whose judgements count, by ask, such as ``local 80%+human 20%``."""
         shares: dict[str, dict[str, int]] = {}
         for (ask, judge, status), count in self.outcomes.items():
             if status == "ok":
@@ -125,7 +125,7 @@ class RunTally:
         )
 
     def judges(self) -> list[str]:
-        """The judges that said anything."""
+        """The judges that judged anything."""
         return sorted({judge for _, judge, _ in self.outcomes})
 
     def kinds(self, judge: Judge) -> list[str]:
@@ -170,7 +170,7 @@ def manifest(
 
 
 def calls_of(folder: Path) -> dict[str, Any] | None:
-    """What the questions to models took, all in all; None where none were put."""
+    """Totals of the model calls; None if there were none."""
     journal = folder / JOURNAL
     return asdict(totals(journal)) if journal.is_file() else None
 

@@ -17,15 +17,15 @@ BERTSCORE_ASKS = frozenset(Similarity.ask(measure).name for measure in BERTSCORE
 
 @dataclass(frozen=True, slots=True)
 class ModelNames:
-    """The models of a run in words, as its manifest keeps them.
+    """The models of a run by name, as stored in its manifest.
 
     Args:
-        encoder: Name and fingerprint; None where none is needed, or none could be opened.
-        reads: The tokens of a text that it embeds; 0 where it does not say.
-        bertscore: How BERTScore is computed; None where it is not.
-        cross_encoder: Name and fingerprint; None where none was named.
-        lacking: Why an encoder that would be needed is not there.
-        strings: Why the local judge has no encoder, although one is stored here.
+        encoder: Name and fingerprint; None if none is needed or none could be opened.
+        reads: The encoder's token limit; 0 if unknown.
+        bertscore: The settings of BERTScore; None if it is not computed.
+        cross_encoder: Name and fingerprint; None if none was named.
+        lacking: Why a required encoder is not available.
+        strings: Why the local judge does not use the stored encoder.
     """
 
     encoder: str | None = None
@@ -36,7 +36,7 @@ class ModelNames:
     strings: str | None = None
 
     def settings(self) -> dict[str, str | None]:
-        """What tells a run from one with other models."""
+        """The settings that a resumed run must share."""
         return {
             "encoder": self.encoder,
             "bertscore": self.bertscore,
@@ -44,7 +44,7 @@ class ModelNames:
         }
 
     def signature(self, asks: Collection[str]) -> list[str]:
-        """What stands in the signature of a number that rests on these asks."""
+        """The part of a signature for numbers that depend on these asks."""
         by = {filler for ask in asks for filler in ASKS[ask].by}
         words = []
         if self.encoder and "encoder" in by:
@@ -62,7 +62,7 @@ NO_MODELS = ModelNames()
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What a run embeds and compares with; see ``ModelNames``."""
+    """The opened models of a run; see ``ModelNames``."""
 
     encoder: Encoder | None = None
     bertscore: BertscoreSettings | None = None
@@ -71,7 +71,7 @@ class Models:
 
     @property
     def opened(self) -> ModelNames:
-        """The same in words."""
+        """The names of the models."""
         encoder, settings, second = self.encoder, self.bertscore, self.cross_encoder
         return ModelNames(
             encoder=None if encoder is None else identity(encoder),
@@ -92,23 +92,23 @@ def open_models(
     bertscore: BertscoreOptions | None = None,
     offline: bool = False,
 ) -> Models:
-    """Open what was named, and the default encoder where a metric needs one.
+    """Open the named models, and the default encoder if a metric needs one.
 
     Args:
-        asks: What the metrics that were asked for need; not what ``quick`` may choose.
-        fillable: What the judges without a model can be asked.
+        asks: The asks of the requested metrics; not those that ``quick`` may choose.
+        fillable: The asks that judges without a model can judge.
         references: All of the data's; read only for the idf of BERTScore.
         embedder: None: ``builtin:minilm`` if it is needed; without it, what rests on it is
             missing.
         cross_encoder: None: there is no default.
-        bertscore: What was asked for.
-        offline: Fetch nothing.
+        bertscore: The requested settings.
+        offline: Download nothing.
 
     Raises:
-        UnknownName: A name that is none.
-        ModelError: A named model cannot be used, or BERTScore not as asked for.
+        UnknownName: A name is not valid.
+        ModelError: A named model cannot be used, or not with these BERTScore settings.
         MissingDependency: A named model needs a package that is not installed.
-        InputError: A baseline of BERTScore that cannot be had.
+        InputError: A baseline of BERTScore is not available.
     """
     encoder, lacking = encoder_for(asks, fillable, embedder, offline=offline)
     second = cross_encoder_of(cross_encoder, offline=offline)
@@ -127,7 +127,7 @@ def encoder_for(
     *,
     offline: bool,
 ) -> tuple[Encoder | None, str | None]:
-    """The encoder, or why the default one that is needed is not there."""
+    """The encoder, or why the required default one is not available."""
     if embedder is not None and not isinstance(embedder, str):
         return embedder, None
     if embedder is not None:
@@ -143,9 +143,9 @@ def encoder_for(
 def local_encoder(
     judges: Iterable[Judge], asks: Collection[str], had: Encoder | None
 ) -> tuple[Encoder | None, str | None]:
-    """What the local judge aligns words with: the built-in encoder, if it is on this machine.
+    """The encoder of the local judge: the built-in one, if it is on this machine.
 
-    Or why one that is stored here cannot be used; where none is, there is nothing to say.
+    Or why the stored one cannot be used; None if none is stored.
     """
     asked = any(judge.name == LOCAL for judge in judges) and not ALIGNED_ASKS.isdisjoint(asks)
     if not asked:
@@ -167,17 +167,17 @@ ALIGNED_ASKS = frozenset(
 
 
 def cross_encoder_of(given: str | CrossEncoder | None, *, offline: bool) -> CrossEncoder | None:
-    """The cross-encoder that was named."""
+    """Open the named cross-encoder."""
     return open_cross_encoder(given, offline=offline) if isinstance(given, str) else given
 
 
 def identity(model: Encoder | CrossEncoder) -> str:
-    """Its name and its fingerprint."""
+    """The model's name and fingerprint."""
     return f"{model.name}@{model.fingerprint}"
 
 
 def needs_encoder(ask: str, fillable: Collection[str]) -> bool:
-    """Whether it compares texts that are given, or that somebody here can make."""
+    """Whether an ask compares texts that are in the data, or that a judge can make."""
     return "encoder" in ASKS[ask].by and all(made in fillable for made in ASKS[ask].after)
 
 

@@ -1,4 +1,4 @@
-"""Places: where the files of a run lie in its folder."""
+"""Places: the paths of files in a run's folder."""
 
 from ragstone.judgements import KINDS
 
@@ -12,10 +12,10 @@ READY = "rescored.ready"
 
 
 def place(name: str) -> str:
-    """Where a table lies in a run's folder."""
+    """The path of a table in a run's folder."""
     return f"judgements/{name}.parquet" if name == "ledger" or name in KINDS else f"{name}.parquet"
 
 
 def places() -> tuple[str, ...]:
-    """Every file that ``run.json`` speaks for."""
+    """Every file that ``run.json`` lists."""
     return (*map(place, tables()), ESTIMATES)

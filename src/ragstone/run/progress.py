@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``fraction`` is from 0 to 1, None where the whole is not known.
+    """``fraction`` is from 0 to 1, None if the total is not known.
 
-    ``calls`` says how questions to models stand, None where none are put.
+    ``calls`` counts model calls, None if there are none.
     """
 
     stage: str

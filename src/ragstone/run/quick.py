@@ -1,4 +1,4 @@
-"""Quick: the default suite, which asks for what the data and the judges allow.
+"""Quick: the default suite, which takes every metric that the data and the judges allow.
 
 Settled when all examples are scored. A metric is left out if no example has a
 value; if over a tenth of those that could have one lack a judgement that nobody
@@ -19,7 +19,7 @@ MOST_UNJUDGED = 0.1
 
 @dataclass(frozen=True, slots=True)
 class DataFacts:
-    """What is known of the data once it is judged."""
+    """Facts about the data after judging."""
 
     retrieved: bool
     """Some example has a context."""
@@ -45,7 +45,7 @@ CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
 
 
 def candidates() -> list[Metric]:
-    """What the suite chooses from."""
+    """The metrics that the suite chooses from."""
     return [parse_metric(name) for name in QUICK_METRICS]
 
 
@@ -53,7 +53,7 @@ def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) ->
     """The metrics that the data and the judges allow.
 
     Args:
-        offered: What to choose from.
+        offered: The metrics to choose from.
         counts: How often each ``metric``, ``status`` and ``reason`` came out,
             with the number in ``len``.
         facts: For the conditions.

@@ -1,7 +1,7 @@
 """Repeated questions: one question under several ids, whose rows are not independent.
 
-Ids that a tool made anew for every row hide that rows ask the same. Intervals and tests that take
-such rows as independent are too sure: 200 rows of 20 questions tell as much as 20.
+Ids that a tool generated for every row hide that rows ask the same. Intervals and tests that treat
+such rows as independent are too narrow: 200 rows of 20 questions hold the information of 20.
 """
 
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ QUESTION = "question_id"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RepeatedQuestions:
-    """The cluster of each row, and a note on it; None where ids and texts agree."""
+    """The cluster of each row, and a note; None if ids and texts agree."""
 
     clusters: pl.Series
     note: str | None
 
 
 def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
-    """Rows whose question reads the same are one cluster, whatever their ids.
+    """Put rows with the same question text in one cluster, whatever their ids.
 
     The cluster of an id is the first id whose question has its text. Where all questions read
     the same, the text is an instruction, such as to summarise, and ids stay what they are.
@@ -53,7 +53,7 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
 
 
 def question_hashes(examples: pl.DataFrame) -> pl.Series:
-    """What is asked in each row, hashed, whatever its case and spaces.
+    """A hash of each row's question, ignoring case and white space.
 
     Args:
         examples: With ``question`` and ``history``.

@@ -16,7 +16,7 @@ CALLS_PYTHON = "python_udf("
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """The metrics that were asked for, each once, and the suites' names.
+    """The requested metrics, each once, and the suites' names.
 
     ``quick`` among the suites adds what the data and the judges allow, which is
     not known yet.
@@ -27,23 +27,23 @@ class Requested:
 
     @property
     def scored(self) -> list[Metric]:
-        """All that is scored, with everything that ``quick`` may choose."""
+        """All metrics to score, including everything that ``quick`` may choose."""
         quick = candidates() if QUICK in self.suites else []
         return list({str(metric): metric for metric in [*self.metrics, *quick]}.values())
 
 
 def several(given: str | Sequence[str]) -> Sequence[str]:
-    """One name stands for a list of one."""
+    """A list; a single name becomes a list of one."""
     return [given] if isinstance(given, str) else given
 
 
 def requested(
     metrics: str | Metric | Sequence[str | Metric], suites: str | Sequence[str], *, else_quick: bool
 ) -> Requested:
-    """Look the names up; a metric of a user's own is known by its name from here on.
+    """Look up the names; a user's own metrics are registered by name.
 
     Raises:
-        UnknownName: No metric or suite is called that.
+        UnknownName: There is no such metric or suite.
     """
     built_in = metric_types()
     given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
@@ -64,7 +64,7 @@ def requested(
 
 
 def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:
-    """A fingerprint of each metric of a user's own, which its name alone does not tell.
+    """A fingerprint of each user's own metric, because its name does not identify it.
 
     Raises:
         InputError: A metric calls a function whose source does not tell what it does, and has no
@@ -79,7 +79,7 @@ def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:
 
 
 def _definition(metric: Metric) -> object:
-    """Its identity; else its expressions, or the source of the function that these call."""
+    """A metric's identity; by default its expressions, or the source of the function in them."""
     if metric.identity:
         return metric.identity
     parts = [(name, str(part.rule), part.empty) for name, part in metric.parts().items()]

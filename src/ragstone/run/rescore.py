@@ -1,4 +1,4 @@
-"""Rescore: new metrics on a finished run. Nobody judges again; an encoder compares what is new."""
+"""Rescore: new metrics on a finished run, without judging again except for new similarities."""
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -88,7 +88,7 @@ def rescore(
 
 @dataclass(frozen=True)
 class _OwnModels:
-    """Opens the models that similarities need: those that were named, else those of the run."""
+    """Opens the models that similarities need: the named ones, otherwise the run's."""
 
     run: Run
     embedder: str | Encoder | None
@@ -122,13 +122,13 @@ class _OwnModels:
 
 @dataclass(frozen=True)
 class _Similarities:
-    """Similarities that are computed now.
+    """Similarities to compute.
 
     Args:
-        asks: Those that the run lacks, and those for which a model did not answer.
+        asks: Those that the run lacks, and those for which a model failed.
         judges: Who computes them.
         models: Those of the run and those that join it.
-        left: How often a model did not answer that is not asked again, by ask.
+        left: Number of earlier failures that are not retried, by ask.
     """
 
     asks: list[str]
@@ -140,13 +140,13 @@ class _Similarities:
 def _similarities(
     run: Run, metrics: Sequence[Metric], models: _OwnModels, *, named: bool
 ) -> _Similarities:
-    """What is to be computed, and by whom.
+    """The similarities to compute, and their judges.
 
     Args:
         run: That is scored further.
         metrics: Its own and the new ones.
-        models: Opened where anything is to be computed.
-        named: Whether metrics, suites or fields were asked for; if not, only what failed is done.
+        models: Opened if anything has to be computed.
+        named: Whether metrics, suites or fields were requested; if not, only failures are retried.
     """
     judged = {ask for ask, *_ in run.form.judged}
     unanswered = _unanswered(run.folder)
@@ -183,7 +183,7 @@ def _spec(
     fields: Sequence[str],
     similarities: _Similarities,
 ) -> RunSpec:
-    """The finished run, with what is added to it."""
+    """The spec of the finished run, with the additions."""
     manifest = run.form
     suites = dict.fromkeys([*manifest.suites, *wanted.suites])
     judges = [*finished_judges(manifest), *similarities.judges]
@@ -205,7 +205,7 @@ def _rescored(
     started: float,
     progress: Report | None,
 ) -> None:
-    """Score all blocks anew, in a folder beside; its files then take the place of the old ones."""
+    """Score all blocks into a temporary folder, whose files then replace the old ones."""
     folder = run.folder
     fresh = Folder(folder.path / "rescored")
     evaluation = Evaluation(fresh, spec, progress)
@@ -243,13 +243,13 @@ def _references(folder: Folder) -> Iterator[str]:
 
 
 def _unanswered(folder: Folder) -> dict[str, int]:
-    """How often a model did not answer, by ask."""
+    """The number of failures of models, by ask."""
     counted = folder.finished("ledger").filter(UNANSWERED).group_by("ask").len()
     return dict(collect(counted, folder.table("ledger")).iter_rows())
 
 
 def _forget(tally: RunTally, asks: Collection[str]) -> None:
-    """Take out what was counted of these similarities, for they are counted again."""
+    """Remove the counts of these similarities, because they are counted again."""
     for outcome in [one for one in tally.outcomes if one[0] in asks]:
         del tally.outcomes[outcome]
     for measure in (ask.partition("/")[2] for ask in asks):
@@ -267,7 +267,7 @@ def _nothing_to_do(lacking: str | None) -> str:
 
 
 def _own_encoder(had: ModelNames, further: Collection[str], judged: Collection[str]) -> str | None:
-    """The name of the encoder that the run has, where something is left for it to compare."""
+    """The name of the run's encoder, if there is anything left to compute with it."""
     if had.encoder is None or not any(needs_encoder(ask, judged) for ask in further):
         return None
     return had.encoder.rpartition("@")[0]

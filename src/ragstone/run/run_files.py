@@ -1,6 +1,6 @@
-"""Run files: what a run's folder holds once the run is finished, read only if it is as written.
+"""Run files: reads the files of a finished run, after verifying them.
 
-A file is as ``run.json`` says of it, and its rows are such as a run writes.
+A file must match its entry in ``run.json``, and its rows must be consistent with the run.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """The files of a run on disk, to be read."""
+    """The files of a run, for reading."""
 
     path: Path
     _sound: set[str] = field(default_factory=set, repr=False, compare=False)
@@ -47,7 +47,7 @@ class RunFiles:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What ``run.json`` says; empty where there is none.
+        """The content of ``run.json``; empty if there is none.
 
         Raises:
             DamagedRun: It is not what was written, or says what no run says.
@@ -65,7 +65,7 @@ class RunFiles:
 
     @property
     def form(self) -> Manifest | None:
-        """What ``run.json`` says, field by field; None where there is none.
+        """The content of ``run.json`` as typed fields; None if there is none.
 
         Raises:
             DamagedRun: It is not what was written, or says what no run says.
@@ -75,7 +75,7 @@ class RunFiles:
         return self._forms[0] if self._forms else None
 
     def table(self, name: str) -> Path:
-        """Where a table lies in the finished run."""
+        """The path of a table of the finished run."""
         return self.path / place(name)
 
     def has(self, name: str) -> bool:
@@ -83,7 +83,7 @@ class RunFiles:
         return self._noted(place(name)) is not None
 
     def finished(self, name: str) -> pl.LazyFrame:
-        """A table of the finished run, as it was written.
+        """A table of the finished run, after verifying it.
 
         Raises:
             DamagedRun: It is gone, or is not what was written.
@@ -93,7 +93,7 @@ class RunFiles:
         return scan_parquet(self.table(name))
 
     def _checked(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """All rows of a table, held to what was written and to what a run writes."""
+        """All rows of a table, after verifying its file and its rows."""
 
         def read() -> pl.DataFrame:
             check_file(self.table(name), self._expected(place(name)))
@@ -114,7 +114,7 @@ class RunFiles:
         return rows
 
     def _check_rows(self, name: str) -> None:
-        """Hold a table to what a run writes, the lists of examples too, block by block."""
+        """Check that a table is consistent with the run, and lists of examples block by block."""
         self._fitting(name, looked_at(name))
         if name != "examples":
             return
@@ -142,7 +142,7 @@ class RunFiles:
         return rows
 
     def estimates(self) -> list[Estimate]:
-        """The reported numbers, as they were written.
+        """The reported numbers, after verifying the file.
 
         Raises:
             DamagedRun: They are gone, or are not what was written.
@@ -163,9 +163,9 @@ class RunFiles:
         return found
 
     def damage(self) -> list[Fault]:
-        """Every file of the finished run that is not what was written; each is read whole.
+        """The faults of all files of the finished run, each of which is read completely.
 
-        Only where all files are, the rows of tables that no run writes.
+        Rows are checked only if all files match.
         """
         files = self._files
         faults = [fault_of(self.path / at, file) for at, file in files.items()]
@@ -182,7 +182,7 @@ class RunFiles:
         return found
 
     def _as_noted(self, read: Callable[[], T]) -> T:
-        """Read once more where ``run.json`` was written anew meanwhile, as ``score`` does."""
+        """Retry a read if ``run.json`` was replaced meanwhile, as ``score`` does."""
         try:
             return read()
         except DamagedRun:
@@ -201,7 +201,7 @@ class RunFiles:
 
     @contextmanager
     def _saying_all_faults(self) -> Iterator[None]:
-        """Where a file is damaged, every one that is, and what to do."""
+        """If a file is damaged, raise an error that lists all damaged files and says what to do."""
         try:
             yield
         except DamagedRun as error:

@@ -1,4 +1,4 @@
-"""Scoring: what is kept of a judged block: its judgements, its scores, and what groups them."""
+"""Scoring: the tables of a judged block: its judgements, its scores, and their groups."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ MOST_GROUPS = 200
 def block_tables(
     spec: RunSpec, number: int, examples: Sequence[Example], judged: JudgedBlock
 ) -> dict[str, pl.DataFrame]:
-    """All tables of a block, as the run folder keeps them."""
+    """All tables of a block, as stored in the run folder."""
     block = pl.lit(number, pl.UInt32).alias("block")
     ids = judged.tables.examples.select(ROW, example_id="id")
     ledger = judged.ledger.join(ids, on="row", how="left").select(
@@ -47,7 +47,7 @@ def block_tables(
 def block_scores(
     spec: RunSpec, number: int, examples: Sequence[Example], judged: JudgedBlock
 ) -> dict[str, pl.DataFrame]:
-    """The scores of a block; by what they are grouped and clustered; where clusters come from."""
+    """The scores of a block, their groups and clusters, and the origins of clusters."""
     components = component_metrics(spec.metrics)
     scores = score(judged.tables, [*spec.metrics, *components])
     keys = judged.tables.examples.select("question_id", "system", example_id="id")
@@ -81,10 +81,10 @@ def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
-    """Hold the fields that were asked for to the first block of the data.
+    """Check the requested fields on the first block of the data.
 
     Raises:
-        InputError: No example has one of them, or one has another value in nearly all.
+        InputError: No example has one of them, or its values differ in nearly all examples.
     """
     for name in [*spec.by, spec.cluster]:
         if all(example.facet(name) is None for example in block):
@@ -109,7 +109,7 @@ def _facets(
     texts: pl.Series,
     components: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """What each example is grouped and clustered by, and the scores that means combine."""
+    """Groups and clusters of each example, and the scores that composites of means combine."""
     fields = {field: [one.facet(field) or NO_VALUE for one in examples] for field in spec.fields}
     return pl.DataFrame(
         {

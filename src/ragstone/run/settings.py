@@ -1,4 +1,4 @@
-"""Settings: what a run was asked for, as ``run.json`` keeps it and a resumed run compares it."""
+"""Settings: the settings of a run, as stored in ``run.json`` and compared on resume."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .written import Several
 
 
 class ChatSettings(BaseModel):
-    """The judges that are chat models, and what they are told."""
+    """The judges that are chat models, and their instructions."""
 
     judges: dict[str, Several[str]]
     plan: str
@@ -17,9 +17,9 @@ class ChatSettings(BaseModel):
 
 
 class RunSettings(BaseModel):
-    """What the run was asked for, in the order in which ``run.json`` has it.
+    """The settings of a run, in the order of ``run.json``.
 
-    What stands there beside it, from a later version or by hand, is kept as it is. Fields with a
+    Other content, from a later version or added by hand, is kept unchanged. Fields with a
     default are written and compared, and read by nothing else.
     """
 
@@ -52,5 +52,5 @@ class RunSettings(BaseModel):
     skip_bad: Any = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``run.json`` keeps them."""
+        """As stored in ``run.json``."""
         return self.model_dump(exclude_unset=True)

@@ -1,4 +1,4 @@
-"""Spec: what a run is going to do, settled before anything is judged or written.
+"""Spec: what a run is going to do, determined before anything is judged or written.
 
 ``evaluate``, ``forecast`` and a resumed run prepare it from a request, ``rescore`` from a finished
 run. The settings that ``run.json`` keeps are made here and nowhere else.
@@ -36,12 +36,12 @@ class RunSpec:
     """What a run is going to do.
 
     Args:
-        settings: As the manifest keeps them; those of a finished run stay what they are.
+        settings: As stored in the manifest; those of a finished run do not change.
         requested: Metrics and suites.
         judges: In the order they are asked.
-        by: Fields to group by that were asked for, beside the system.
+        by: Requested fields to group by, in addition to the system.
         models: The models of these judges.
-        added: Metrics that the run was not made for, each once.
+        added: Metrics added to the run later, each once.
     """
 
     settings: RunSettings
@@ -59,12 +59,12 @@ class RunSpec:
 
     @cached_property
     def asks(self) -> list[str]:
-        """What has to be judged; what was added later is scored on what there is."""
+        """The asks to judge; metrics added later use existing judgements."""
         return needed_asks(self.requested.scored)
 
     @property
     def cluster(self) -> str:
-        """The field whose rows are not independent of each other where they have the same value."""
+        """The field whose equal values mark rows that are not independent."""
         return self.settings.cluster
 
     @cached_property
@@ -79,7 +79,7 @@ class RunSpec:
         return [] if self.settings.llm is None else list(self.settings.llm.judges)
 
     def also_scoring(self, held: Manifest) -> tuple["RunSpec", list[str]]:
-        """The same with what was added to the run later, on what is judged for its own metrics.
+        """The same with metrics that were added to the run later.
 
         Args:
             held: The manifest of the run so far.
@@ -117,10 +117,10 @@ class Prepared:
     """A run that has not begun: its spec, its data, and the models that will be asked.
 
     Args:
-        examples: Gone through once.
+        examples: Can be read once.
         label_files: To be joined to them.
         chat: The judges that are chat models.
-        survey: What that pass found; None where no server is going to be asked.
+        survey: The result of reading all data first; None if no server will be asked.
     """
 
     spec: RunSpec
@@ -131,14 +131,14 @@ class Prepared:
 
 
 def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
-    """Look everything up and open what is needed, so that what is wrong is said before all else.
+    """Look up and open everything that is needed, so that faults are reported before any work.
 
     Args:
-        request: What was asked for.
-        to_ask: False opens no encoder, and chat models without a key: nothing is going to be sent.
+        request: The request.
+        to_ask: False opens no encoder, and chat models without a key, because nothing will be sent.
 
     Raises:
-        DataError: Records that cannot be read, all of them.
+        DataError: Records cannot be read; lists all of them.
         InputError: As ``evaluate``; not ``to_ask`` and no judge is a chat model.
     """
     options = BertscoreOptions.parse(request.bertscore)
@@ -179,7 +179,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
 
 
 def grouped_by(*fields: str) -> tuple[str, ...]:
-    """The fields, each once; the system is always grouped by, and need not be named."""
+    """The fields to group by, each once, without the system, which is always included."""
     return tuple(name for name in dict.fromkeys(fields) if name != "system")
 
 

@@ -18,7 +18,7 @@ from .written import collect
 
 @dataclass(frozen=True, slots=True)
 class FinishedJudge:
-    """A judge of the finished run, who is asked nothing more."""
+    """A judge of the finished run, which is not asked any more."""
 
     name: str
     about: str
@@ -43,7 +43,7 @@ class StoredJudge:
         return frozenset(self.filled)
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        """The same as before, under the name of the judge who said it."""
+        """The same rows as before, under the name of the judge that made them."""
         return self.filled[ask]
 
 

@@ -25,7 +25,7 @@ Watch = Callable[[int, Sequence[Example], Sequence[Judge]], None]
 def judged_blocks(
     spec: RunSpec, examples: Iterator[Example], check: Check
 ) -> Iterator[tuple[list[Example], JudgedBlock]]:
-    """The blocks, where no server is asked.
+    """The blocks, if no server is asked.
 
     Args:
         spec: Of the run.
@@ -45,15 +45,15 @@ def prefetched_blocks(
     first: int,
     watch: Watch,
 ) -> Iterator[tuple[list[Example], JudgedBlock]]:
-    """The blocks, where the questions of later blocks are put while an earlier one is judged.
+    """The blocks, asking models about later blocks while an earlier one is judged.
 
     Args:
         spec: Of the run.
         examples: All that are left to judge.
         check: Called with each block before anything is asked about it.
-        asking: What questions are put with.
+        asking: The asker.
         first: The place of the first example in the data.
-        watch: Called now and then with those examples, in order, that have been answered.
+        watch: Called periodically with the examples, in order, whose questions are settled.
     """
     from .prefetch import Prefetch, PrefetchedBlock
 

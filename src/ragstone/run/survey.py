@@ -1,4 +1,4 @@
-"""Survey: the data gone through once before models are asked, so that its faults cost nothing."""
+"""Survey: reads all data before models are asked, so that faults in it cost nothing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +10,10 @@ from ragstone.metrics import Metric, wanted_topics
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is known of the data before anything is asked.
+    """Facts about the data before anything is asked.
 
     Args:
-        examples: How many there are.
+        examples: Number of examples.
         answers: The answers of every system by question, where metrics compare them.
     """
 

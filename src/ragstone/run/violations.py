@@ -11,7 +11,7 @@ from ragstone.examples import Example, violations
 class ViolationList:
     """Counts the violations by rule, and lists them in a file that is there only if there are any.
 
-    Labels are never mended: they are scored as given.
+    Labels are never repaired: they are scored as given.
     """
 
     def __init__(self, path: Path) -> None:

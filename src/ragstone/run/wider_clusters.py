@@ -1,6 +1,6 @@
 """Wider clusters: fields, such as a document or session, whose values hold several questions.
 
-Questions about one document resemble each other. Intervals that take them as
+Questions about one document are correlated. Intervals that treat them as
 independent are then too narrow, and the run says so.
 """
 
@@ -76,7 +76,7 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
 
 
 def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | None:
-    """The field that puts the clusters into the fewest groups; None where none does.
+    """The field that groups the clusters into the fewest groups; None if none does.
 
     Each cluster lies in one value of it, and some value holds several clusters.
 
@@ -90,7 +90,7 @@ def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | Non
 
 
 def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
-    """One field at a time, to stay small."""
+    """One field at a time, to bound memory."""
     if not files:
         return
     pairs = scan_parquet(files)

@@ -1,1 +1,1 @@
-"""The local judge: string evidence, no model, no network."""
+"""The local judge: judges by comparing words, without a model server or network."""

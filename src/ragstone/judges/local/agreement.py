@@ -1,14 +1,14 @@
 """Agreement: does an answer say what the reference says?
 
-Of each reference the words are kept that the question does not already give, without initials
-and asides in brackets, and what of them stands in the answer is counted. Words may be spelled a
+Only words of a reference that are not in the question count, without initials
+and asides in brackets; those that occur in the answer are counted. Words may be spelled a
 little differently, be written together or apart, numbers be rounded, and the day of a date may be
-left out where the answer names no other day.
+left out if the answer names no other day.
 
-Of a short statement, such as a name or a date, a logistic curve makes the counts the probability
-that the answer says it in full; from .5 it does. Where strings leave it open and an encoder is
-there, the words are matched by their vectors too (``likeness.py``). A sentence is said in full if
-two thirds of its words are, and all its numbers.
+For a short statement, such as a name or a date, a logistic curve turns the counts into the
+probability that the answer says it in full; from .5 it does. If strings leave it open and an
+encoder is available, words are matched by their vectors too (``likeness.py``). A sentence is said
+in full if two thirds of its words are, and all its numbers.
 """
 
 import math
@@ -46,7 +46,7 @@ MATCHES = 0.5
 class StatementMatch:
     """Whether the answer says one statement of the reference.
 
-    ``probability`` is that it says it in full, from 0 to 1.
+    ``probability``, from 0 to 1, is that of being said in full.
     """
 
     verdict: Literal["full", "partial", "missing", "contradicted"]
@@ -64,18 +64,18 @@ class ClaimMatch:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What was counted for one statement, before it is weighed.
+    """The features of one statement, before they are weighted.
 
     Args:
-        wanted: Its words that the question does not give.
-        lost: Those that the answer does not say.
+        wanted: Its words that are not in the question.
+        lost: Those of them that are missing from the answer.
         said: How many content words the answer has.
-        enough: Half of them are said, of a long statement two thirds, and all numbers.
-        number_clash: A number is lost, the other words are said, and the answer has another one.
-        verbatim: It stands in the answer word for word, or its abbreviation does.
-        lost_name: A capitalised word is lost.
-        other_name: A name is said with another capitalised word beside it than the reference has.
-        inside: Share of the answer's words beyond the question that the statement has too.
+        enough: Half of them are in the answer (two thirds for a long statement), and all numbers.
+        number_clash: Only a number is missing, and the answer has another one.
+        verbatim: It is in the answer word for word, or its abbreviation is.
+        lost_name: A capitalised word is missing.
+        other_name: Part of a name is there, next to another capitalised word than in the reference.
+        inside: Share of the answer's words, without the question's, that are in the statement too.
     """
 
     wanted: tuple[str, ...]
@@ -90,16 +90,16 @@ class Wording:
 
     @property
     def share(self) -> float:
-        """Of the wanted words that are said."""
+        """The share of wanted words that are in the answer."""
         return 1 - len(self.lost) / len(self.wanted)
 
     @property
     def some(self) -> bool:
-        """Whether enough is said to call it partial."""
+        """Whether enough is in the answer to count as partial."""
         return len(self.wanted) > 1 and self.share >= PARTIAL
 
     def features(self) -> dict[str, float]:
-        """What the curve of agreement weighs, by the same names."""
+        """The features of the agreement curve, by name."""
         return {
             "enough": float(self.enough),
             "share": self.share,
@@ -140,7 +140,7 @@ def statement_agreement(
 
 
 def is_open(statement: str, said: StatementMatch) -> bool:
-    """Whether strings leave a short statement open, so that an encoder should be asked."""
+    """Whether strings leave a short statement open, so that the encoder is needed."""
     return len(statement) <= SHORT_STATEMENT and LEAST_OPEN < said.probability < MOST_OPEN
 
 
@@ -150,13 +150,13 @@ def is_settled(said: Sequence[StatementMatch]) -> bool:
 
 
 def _of_a_sentence(seen: Wording) -> float:
-    """One half where just enough is said; less than that where a number is lost."""
+    """The probability for a sentence: .5 if just enough is said, less if a number is missing."""
     probability = FULL * seen.share / (FULL_SHORT if len(seen.wanted) <= SHORT else FULL_LONG)
     return probability if seen.enough else min(probability, math.nextafter(FULL, 0))
 
 
 def wording(statement: str, answer: str, question: str | None = None) -> Wording | None:
-    """Count what of a statement is said; None if it has no content word."""
+    """Compute the features of a statement; None if it has no content word."""
     statement, answer = repaired(statement), repaired(answer)
     plain = _without_aside(statement)
     wanted = list(_kept(plain, question))
@@ -202,7 +202,7 @@ def repaired(text: str) -> str:
 def claim_agreement(claim: str, reference: str, question: str | None = None) -> ClaimMatch:
     """Look for one claim of the answer in the whole reference.
 
-    Contradicts only where the reference is a sentence that shares at least two thirds of the
+    Contradicts only if the reference is a sentence that shares at least two thirds of the
     claim's words and every number of the claim differs from its numbers.
     """
     claim, reference = repaired(claim), repaired(reference)
@@ -236,7 +236,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text as it is read once.
+    """A text, processed once.
 
     Args:
         tokens: Its words.
@@ -276,7 +276,7 @@ def _without_aside(text: str) -> str:
 
 
 def _lost(wanted: list[str], statement: str, said: _Text) -> list[str]:
-    """The words that are not said, neither in another spelling nor written together or apart."""
+    """The missing words, also in another spelling or written together or apart."""
     lost = [stem for stem in wanted if stem not in said.distinct]
     if not lost:
         return lost
@@ -301,7 +301,7 @@ def _is_day(stem: str) -> bool:
 
 
 def _close(one: str, other: str) -> bool:
-    """Whether two words are spellings of one: the same opening, hardly different ends."""
+    """Whether two words are spellings of one: the same beginning, nearly the same end."""
     least, most = sorted((len(one), len(other)))
     if one[:OPENING] != other[:OPENING] or least < SHORTEST_WORD or most - least > 3:
         return False
@@ -313,7 +313,7 @@ def _close(one: str, other: str) -> bool:
 
 
 def _rounded(one: str, other: str) -> bool:
-    """Whether two numbers are one, given less finely: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
+    """Whether one number is the other one rounded: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
 
     Only numbers with decimals, and those from 100,000: years and counts mean what they say.
     """
@@ -328,7 +328,7 @@ def _rounded(one: str, other: str) -> bool:
 
 
 def _digits(number: float) -> int:
-    """Significant ones; zeros at the end of a whole number are none."""
+    """The significant digits; zeros at the end of a whole number do not count."""
     return len(f"{number:.10g}".replace(".", "").strip("0"))
 
 
@@ -353,7 +353,7 @@ LOOKED_AT = 100
 
 
 def _within(most: int, one: str, other: str) -> bool:
-    """Whether the Levenshtein distance is that at most."""
+    """Whether the Levenshtein distance is at most this."""
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, start=1):
         last, row[0] = row[0], i
@@ -392,7 +392,7 @@ def _numbers(stems: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _kept(text: str, question: str | None) -> dict[str, None]:
-    """Distinct stems that the question does not give; all of them if it gives all."""
+    """Distinct stems that are not in the question; all of them if all are."""
     stems = dict.fromkeys(_read(text).stems)
     given = _read(question).distinct if question else frozenset[str]()
     kept = [stem for stem in stems if stem not in given] or list(stems)
@@ -406,14 +406,14 @@ def _kept_numbers(text: str, question: str | None) -> tuple[str, ...]:
 
 
 def _abbreviations(statement: str) -> list[str]:
-    """Asides that abbreviate what stands before them: `adenosine diphosphate (ADP)`."""
+    """Abbreviations in brackets after what they abbreviate: `adenosine diphosphate (ADP)`."""
     return [aside for aside in _SHORT_FORM.findall(statement) if statement.strip() != f"({aside})"]
 
 
 def _other_name(
     statement: str, answer: str, found: list[str], lost: set[str], question: str | None
 ) -> bool:
-    """Whether a name of the statement is only half said, with another word beside the half."""
+    """Whether only part of a name is in the text, next to another capitalised word."""
     given = _read(question).distinct if question else frozenset[str]()
     known = set(found)
     halves = (name for name in _names(statement) if name & lost and name & known)
@@ -427,7 +427,7 @@ def _other_name(
 
 
 def _names(text: str) -> dict[frozenset[str], None]:
-    """The stems of each run of capitalised words, each run once."""
+    """The stems of each distinct run of capitalised words."""
     runs = (map(stem_or_none, tokens(run)) for run in _NAME.findall(text))
     return dict.fromkeys(frozenset(filter(None, run)) for run in runs)
 

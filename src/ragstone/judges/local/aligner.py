@@ -1,4 +1,4 @@
-"""Aligner: gives an encoder the texts of many examples at a time, and keeps what comes out."""
+"""Aligner: runs an encoder on the texts of many examples at once, and caches alignments."""
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ READINGS = 8
 
 @dataclass(frozen=True)
 class AlignmentInput:
-    """The propositions of one example, and the contexts they are looked for in."""
+    """The propositions of one example, with the contexts to align them with."""
 
     contexts: tuple[str, ...]
     passages: Passages
@@ -32,14 +32,14 @@ class AlignmentInput:
 
     @cached_property
     def digest(self) -> bytes:
-        """Of the contexts."""
+        """The digest of the contexts."""
         return _digest(*self.contexts)
 
 
 class Aligner:
     """Aligns propositions with contexts by an encoder's token vectors.
 
-    A cached encoder keeps the alignments on disk beside its embeddings, under the encoder's
+    A cached encoder stores the alignments on disk with its embeddings, by the encoder's
     fingerprint, the contexts and the proposition.
     """
 
@@ -49,10 +49,10 @@ class Aligner:
         self._readings: OrderedDict[bytes, Reading] = OrderedDict()
 
     def align(self, asked: Sequence[AlignmentInput]) -> list[list[Alignment | None]]:
-        """For each example an alignment for each proposition; None where nothing can be matched.
+        """For each example the alignment of each proposition; None if nothing can be matched.
 
         Raises:
-            ModelFailure: The encoder does not answer.
+            ModelFailure: The encoder failed.
         """
         keys = [[self._key(one, text) for text in one.propositions] for one in asked]
         known = self._cache.recall([key for mine in keys for key in mine]) if self._cache else {}
@@ -138,10 +138,10 @@ Statement = tuple[str | None, str, str]
 
 
 def like(encoder: Encoder, asked: Sequence[Statement]) -> dict[Statement, Likeness]:
-    """How like each answer is to its statement; left out where one of them has no token.
+    """The likeness of each answer to its statement; left out if one of them has no token.
 
     Raises:
-        ModelFailure: The encoder does not answer.
+        ModelFailure: The encoder failed.
     """
     cache = encoder if isinstance(encoder, CachedEncoder) else None
     keys = {one: _likeness_key(encoder, one) for one in dict.fromkeys(asked)}
@@ -182,7 +182,7 @@ def _likeness_key(encoder: Encoder, one: Statement) -> bytes:
 
 
 def _digest(*parts: str) -> bytes:
-    """Of the parts and of where each ends."""
+    """A digest of the parts, including where each ends."""
     seen = blake2b(digest_size=16)
     for part in parts:
         text = part.encode("utf-8", "surrogatepass")

@@ -1,8 +1,8 @@
-"""Alignment: in a model's eyes, is there a word like it in the contexts for each word of a claim?
+"""Alignment: matches each word of a claim with the most similar word of the contexts.
 
-Every token of the proposition is matched with the token of the contexts whose vector is most like
-its own, as BERTScore does. So what strings cannot see counts too: the same word in another sense is
-less alike, another word in the same sense more.
+Every token of the proposition is matched with the token of the contexts whose vector is most
+similar to its own, as in BERTScore. This captures what strings cannot: the same word in another
+sense is less similar, another word with the same sense more.
 
 Source: Zhang et al. (2020), "BERTScore", for greedy matching.
 """
@@ -37,14 +37,14 @@ SMALL_WORD = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How well a proposition is matched, each a cosine or made of them.
+    """How well a proposition is matched, in cosines.
 
     Args:
-        aligned: Weighted mean over its tokens of the best match in one window of three sentences.
-        weakest: The best match anywhere of the content token that is matched worst.
+        aligned: Weighted mean over its tokens of the best match within a window of three sentences.
+        weakest: The best match, anywhere, of the content token with the worst match.
         unheld: 1 - best match anywhere, summed over the content tokens whose word no context
             holds as a string, over all content tokens.
-        sentence: Which sentence of that window matches it best by itself.
+        sentence: The sentence of that window that matches it best by itself.
     """
 
     aligned: float
@@ -53,19 +53,19 @@ class Alignment:
     sentence: int
 
     def features(self) -> dict[str, float]:
-        """What the curve of support weighs, by the same names."""
+        """The features of the support curve, by name."""
         return {"aligned": self.aligned, "weakest": self.weakest, "unheld": self.unheld}
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The contexts of one example as a model reads them.
+    """The token vectors of the contexts of one example.
 
     Args:
         vectors: Shape (t, d), unit vectors of all tokens in order.
-        starts: Where in ``vectors`` each sentence that has a token begins.
-        numbers: Which sentence of the passages it is.
-        sentences: How many sentences the passages have.
+        starts: Index in ``vectors`` of the first token of each sentence with tokens.
+        numbers: The index of each such sentence among all sentences.
+        sentences: The number of sentences in all contexts.
     """
 
     vectors: Vectors
@@ -75,9 +75,9 @@ class Reading:
 
 
 def pieces(text: str, encoder: Encoder) -> list[tuple[int, int]]:
-    """Cut a text where the model's limit demands it, between sentences: ``text[start:end]``.
+    """Split a text between sentences to fit the model's limit: ``text[start:end]``.
 
-    A single sentence above the limit is a piece of its own, and the model cuts it.
+    A single sentence above the limit is a piece by itself, which the model truncates.
     """
     room = encoder.max_tokens - SPECIAL
     if len(text) <= room:
@@ -102,11 +102,11 @@ SPECIAL = 2
 def read(
     passages: Passages, cuts: Sequence[Sequence[tuple[int, int]]], seen: Sequence[TokenVectors]
 ) -> Reading:
-    """Put the pieces of all contexts together, sentence by sentence.
+    """Combine the pieces of all contexts, sentence by sentence.
 
     Args:
         passages: The contexts.
-        cuts: For each context its pieces.
+        cuts: The pieces of each context.
         seen: The vectors of all pieces, in order.
     """
     blocks: list[Vectors] = []
@@ -140,7 +140,7 @@ def align(
     passages: Passages,
     reading: Reading,
 ) -> list[Alignment | None]:
-    """Match each proposition; None where it has no content word, or the contexts have none."""
+    """Align each proposition; None if it or the contexts have no content word."""
     weighed = [
         _weigh(text, one.spans, passages) for text, one in zip(propositions, seen, strict=True)
     ]
@@ -189,7 +189,7 @@ def align(
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The tokens of a proposition that count, their weights, and which of them strings find."""
+    """The tokens of a proposition that count, their weights, and which are found as strings."""
 
     counts: NDArray[np.bool_]
     weights: NDArray[np.float32]

@@ -1,7 +1,7 @@
 """Claims and statements: the sentences of an answer or a reference that assert something.
 
-Without a model a claim is a sentence. What asserts nothing is left out: questions, greetings,
-offers of help, headings, announcements that end in a colon, lone citations.
+Without a model, a claim is a sentence. Sentences that assert nothing are left out: questions,
+greetings, offers of help, headings, announcements that end in a colon, lone citations.
 """
 
 import re
@@ -16,9 +16,9 @@ VERSION = "ragstone-claims/2"
 
 @dataclass(frozen=True, slots=True)
 class LocatedClaim:
-    """One assertion of an answer and its place: ``text == answer[start:end]``.
+    """One assertion of an answer and its position: ``text == answer[start:end]``.
 
-    ``sentence`` counts from 0 over all sentences of the answer. ``factual`` is False where the
+    ``sentence`` is its index among all sentences of the answer. ``factual`` is False if the
     sentence only says what the answer or its sources cannot tell.
     """
 
@@ -32,7 +32,7 @@ class LocatedClaim:
 def claims(answer: str) -> list[LocatedClaim]:
     """The assertions of an answer, in order; none for text that asserts nothing.
 
-    A sentence without a content word, such as `Yes.` or `Me too!`, is one only where no other is.
+    A sentence without a content word, such as `Yes.` or `Me too!`, counts only if it is alone.
     """
     found = []
     for position, sentence in enumerate(sentences(answer)):
@@ -46,7 +46,7 @@ def claims(answer: str) -> list[LocatedClaim]:
 
 
 def statements(reference: str) -> list[str]:
-    """What a reference requires, sentence by sentence; a short reference is one statement."""
+    """The statements of a reference, sentence by sentence; a short reference is one statement."""
     if len(reference) <= SHORT_REFERENCE and "\n" not in reference.strip():
         return [reference.strip()] if reference.strip() else []
     parts = sentences(reference)

@@ -1,6 +1,6 @@
-"""Contradiction: do the contexts say otherwise, where most of a proposition's words stand?
+"""Contradiction: do the contexts contradict a proposition where most of its words occur?
 
-Told apart from absence: a proposition is contradicted if a window of the contexts holds most of
+In contrast to absence, a proposition is contradicted if a window of the contexts holds most of
 its words, but in the same place another number, a denial, an opposite or another name.
 """
 
@@ -26,14 +26,14 @@ are not read to their end for each."""
 
 @dataclass(frozen=True, slots=True)
 class ContradictingSentence:
-    """What the contexts say instead, in the reader's words, and in which sentence."""
+    """What the contexts say instead, in words for the reader, and in which sentence."""
 
     says: str
     sentence: int
 
 
 def contradiction(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
-    """The first of: another number, only one side denies, an opposite, another name."""
+    """The first of these: another number, a one-sided negation, an opposite, another name."""
     if not seen.sentences:
         return None
     return (
@@ -45,7 +45,7 @@ def contradiction(seen: EvidenceCounts, passages: Passages) -> ContradictingSent
 
 
 def _other_number(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
-    """A new number where a context has another one.
+    """A number of the claim that is in no context, where a context has another one.
 
     In the same place: a neighbouring content word is the same, and both are years or both are not.
     """
@@ -70,7 +70,7 @@ def _other_number(seen: EvidenceCounts, passages: Passages) -> ContradictingSent
 
 
 def _denial(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
-    """Only one of claim and sentence holds a denial, and of a word that both hold."""
+    """Only one of claim and sentence negates a word that both hold."""
     sentence = _fullest(seen)
     if sentence is None:
         return None
@@ -85,7 +85,7 @@ def _denial(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence |
 
 
 def _opposite(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
-    """The claim has a word that no context has, and the sentence its opposite, which it has not."""
+    """A word of the claim is in no context; its opposite is in the sentence, not in the claim."""
     said = {stem(token) for token in seen.tokens}
     new = [
         place
@@ -104,7 +104,7 @@ def _opposite(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence
 
 
 def _other_name(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
-    """All words but one new name stand in one sentence, between the same neighbours."""
+    """All words except one new name are in one sentence, with the same neighbours."""
     if len(seen.new_names) != 1 or seen.content_words < LEAST_WORDS:
         return None
     [name] = seen.new_names
@@ -131,7 +131,7 @@ def _other_name(seen: EvidenceCounts, passages: Passages) -> ContradictingSenten
 
 
 def _near(seen: EvidenceCounts, least: int, share: float = STRONG) -> list[int]:
-    """The first sentences of the windows that hold most of the words that could be there."""
+    """The first sentences of the windows that hold most of the words."""
     enough = math.ceil(share * max(least, 1))
     return list(numbers_of(seen.held.in_windows_with(enough), LOOKED_THROUGH))
 
@@ -151,7 +151,7 @@ def _is_year(token: str) -> bool:
 
 
 def _sides(words: tuple[str, ...] | list[str], place: int) -> tuple[str | None, str | None]:
-    """The nearest content word on either side, at most four words away, numbers passed over."""
+    """The nearest content words on both sides, at most four words away, skipping numbers."""
     before = reversed(words[max(0, place - 4) : place])
     return _first_word(before), _first_word(words[place + 1 : place + 5])
 

@@ -1,4 +1,4 @@
-"""Curve: counted evidence into a probability, by a logistic curve fitted to people's labels."""
+"""Curve: turns features into a probability by a logistic curve fitted to people's labels."""
 
 import json
 import math
@@ -18,7 +18,7 @@ class Curve:
     weights: Mapping[str, float]
 
     def probability(self, features: Mapping[str, float]) -> float:
-        """From 0 to 1. Features that have no weight do not count."""
+        """A probability from 0 to 1. Features without a weight are ignored."""
         score = self.intercept
         for name, weight in self.weights.items():
             score += weight * features[name]
@@ -36,5 +36,5 @@ def curves() -> dict[str, Curve]:
 
 
 def curve(name: str) -> Curve:
-    """One of them."""
+    """The curve with this name."""
     return curves()[name]

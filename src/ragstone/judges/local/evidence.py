@@ -1,4 +1,4 @@
-"""Evidence: what of a proposition's wording stands in the contexts, by counting."""
+"""Evidence: counts how much of a proposition's wording is in the contexts."""
 
 import re
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ VERSION = "ragstone-evidence/1"
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCounts:
-    """What was counted for one proposition, before it is weighed.
+    """The counts for one proposition, before they are weighted.
 
     Args:
-        content_words: How many distinct ones it has.
-        words: Share of all its words, however small, that stand anywhere in the contexts.
-        window: Share of its content words that stand together in three neighbouring sentences.
-        in_order: Share of its words that stand in that window in the same order: the longest
+        content_words: Number of its distinct content words.
+        words: Share of all its words, including stop words, that are anywhere in the contexts.
+        window: Share of its content words within three neighbouring sentences.
+        in_order: Share of its words that are in that window in the same order: the longest
             common subsequence.
-        new_small_words: Share of its words that are stop words and stand in no context.
-        new_numbers: Numbers that no context holds.
-        new_names: Stems of capitalised words that no context holds.
-        first_person: Share of its words that speak of `I` or `we` where no context does.
-        framed: Whether a frame such as `I heard that` was left out in front of it.
-        opinion: Whether it holds a word of liking or doubting that no context holds.
-        sentences: Of the best window those that hold a word of the proposition, the fullest first.
-        held: Which of its content words stand in which sentences.
+        new_small_words: Share of its words that are stop words and in no context.
+        new_numbers: Its numbers that are in no context.
+        new_names: Stems of its capitalised words that are in no context.
+        first_person: Share of its words such as `I` or `we`, if no context has such words.
+        framed: Whether a frame such as `I heard that` was removed.
+        opinion: Whether it has a word of liking or doubting that is in no context.
+        sentences: Sentences of the best window with words of the proposition, most words first.
+        held: Which of its content words are in which sentences.
     """
 
     content_words: int
@@ -48,7 +48,7 @@ class EvidenceCounts:
     held: Held
 
     def features(self) -> dict[str, float]:
-        """The counts that the curve of support weighs, by the same names."""
+        """The features of the support curve, by name."""
         return {
             "words": self.words,
             "window": self.window,
@@ -98,7 +98,7 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
 
 
 def without_citations(text: str) -> str:
-    """The text with spaces in place of citation marks, so that places stay what they are."""
+    """The text with spaces in place of citation marks, so that positions do not change."""
     return _CITATION.sub(lambda mark: " " * len(mark.group()), text)
 
 

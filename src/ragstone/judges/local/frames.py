@@ -1,7 +1,7 @@
-"""Frames: openings that say who speaks, or that something is said, but not what.
+"""Frames: openings that say who says something, but not what.
 
 ``Yes, I heard that``, ``According to the passages,``, ``The context states that``: what follows is
-the assertion that contexts can back up.
+the assertion that contexts can support.
 """
 
 import re
@@ -12,9 +12,9 @@ VERSION = "ragstone-frames/1"
 
 
 def frame_end(text: str) -> int:
-    """Where the assertion begins: behind the frames, 0 where there is none.
+    """Where the assertion begins: after the frames; 0 if there is none.
 
-    A frame is only left out if two content words or more follow it.
+    A frame is removed only if at least two content words follow it.
     """
     opening = _FRAMES.match(text)
     if opening is None or len(terms(text[opening.end() :])) < LEAST_LEFT:

@@ -1,7 +1,7 @@
-"""Held: which words of a proposition stand in which sentences, and in which windows the most do.
+"""Held: which words of a proposition are in which sentences, and which window has most of them.
 
-A word is a number whose bit n says that sentence n holds it. So windows are counted for all
-sentences at once, a few operations a word, and a long answer over long contexts stays quick.
+A word is an integer whose bit n says whether sentence n holds it. So windows are counted for all
+sentences at once, with a few operations per word, which is fast for long texts too.
 """
 
 from collections.abc import Iterable
@@ -24,13 +24,13 @@ class Held:
         return reduce(or_, self.words, 0)
 
     def of(self, sentence: int) -> int:
-        """Which words a sentence holds, as bits."""
+        """The words that a sentence holds, as bits."""
         return sum((word >> sentence & 1) << bit for bit, word in enumerate(self.words))
 
     def best_window(self) -> tuple[tuple[int, ...], int]:
-        """The window with most words: its sentences, the fullest first, and how many words.
+        """The window with most words: its sentences, most words first, and its number of words.
 
-        Of several the one whose first sentence holds the proposition's earliest word; then the
+        Of equal windows, that whose first sentence holds the proposition's earliest word; then the
         first.
         """
         most, among = 0, self.anywhere
@@ -51,7 +51,7 @@ class Held:
         return tuple(kept), most
 
     def in_windows_with(self, least: int) -> int:
-        """The sentences that hold a word, of all windows that hold ``least`` words, as bits."""
+        """The sentences with words, in all windows with at least ``least`` words, as bits."""
         planes = self._counts()
         more, equal = 0, self.anywhere
         for place in reversed(range(max(len(planes), least.bit_length()))):
@@ -65,7 +65,7 @@ class Held:
         return reduce(or_, (windows << step for step in range(WINDOW))) & self.anywhere
 
     def _counts(self) -> list[int]:
-        """How many words the window from each sentence holds: the binary digits, lowest first."""
+        """The number of words in the window from each sentence: its binary digits, lowest first."""
         planes: list[int] = []
         for word in self.words:
             carry = reduce(or_, (word >> step for step in range(WINDOW)))
@@ -77,7 +77,7 @@ class Held:
 
 
 def numbers_of(bits: int, most: int) -> Iterable[int]:
-    """The places of the bits that are set, the first ``most`` of them."""
+    """The positions of the set bits, at most the first ``most``."""
     for _ in range(most):
         if not bits:
             return

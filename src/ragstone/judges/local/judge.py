@@ -1,4 +1,4 @@
-"""The local judge: string evidence, and token alignment where the built-in encoder is there."""
+"""The local judge: string evidence, and token alignment if the built-in encoder is available."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -62,7 +62,7 @@ class LocalJudge:
 
     @property
     def about(self) -> str:
-        """What it judges by."""
+        """A description for reports."""
         by = (
             "string evidence without a model (ragstone models pull gives it one)"
             if self.encoder is None
@@ -88,7 +88,7 @@ class LocalJudge:
     )
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        """Judge each example; where the encoder does not answer, it has failed, with the reason."""
+        """Judge each example; if the encoder fails, the judgement has failed, with the reason."""
         sheet = Sheet(ask, self.name)
         try:
             self._judge(sheet, block, rows)
@@ -197,7 +197,7 @@ def _fill_relevance(
 def _cosines(
     encoder: Encoder | None, lists: Sequence[tuple[str, Sequence[str]]]
 ) -> Sequence[list[float] | None]:
-    """Of each question with each of its contexts; one call for all of them."""
+    """The cosines of each question with its contexts, in one call for all of them."""
     if encoder is None:
         return [None] * len(lists)
     texts = dict.fromkeys(text for question, contexts in lists for text in (question, *contexts))

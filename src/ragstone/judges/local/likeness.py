@@ -1,7 +1,7 @@
-"""Likeness: in a model's eyes, does an answer say what a statement of the reference says?
+"""Likeness: how similar an answer is to a statement of the reference, by token vectors.
 
-Both are read behind the question, so that `1859` is read as the year that was asked for. Each word
-of the statement that the question does not give is matched with the answer's most similar one, and
+The encoder reads both after the question, so that `1859` is read as the year asked for. Each word
+of the statement that is not in the question is matched with the answer's most similar one, and
 the answer's with the statement's.
 """
 
@@ -27,11 +27,11 @@ GIVEN_WORD = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How alike statement and answer are, each a cosine or a mean of them.
+    """The similarity of statement and answer, in cosines and means of cosines.
 
     Args:
         aligned: Weighted mean over the statement's tokens of the best match in the answer.
-        weakest: The best match of the content token that is matched worst.
+        weakest: The best match of the content token with the worst match.
         returned: Weighted mean over the answer's tokens of the best match in the statement.
         whole: Cosine of the mean vectors of both, question included.
     """
@@ -52,21 +52,21 @@ class Likeness:
 
 
 def behind(question: str | None, text: str) -> str:
-    """The text as the encoder is given it."""
+    """The text after the question, as passed to the encoder."""
     return f"{(question or '').strip()} {text.strip()}".strip()
 
 
 def likeness(
     question: str | None, statement: str, answer: str, said: TokenVectors, wanted: TokenVectors
 ) -> Likeness | None:
-    """Match both ways; None where one of the two has no token.
+    """Match in both directions; None if one of the two has no token.
 
     Args:
         question: What was asked.
         statement: Of the reference.
         answer: To be judged.
-        said: What the encoder gives for the answer behind the question.
-        wanted: What it gives for the statement behind the question.
+        said: The encoder's token vectors of the answer after the question.
+        wanted: The encoder's token vectors of the statement after the question.
     """
     given = frozenset(terms(question or ""))
     one = _weigh(question, statement, wanted, given)

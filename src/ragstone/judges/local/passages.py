@@ -1,4 +1,4 @@
-"""Passages: the contexts of one example, read once for all that is asked about them."""
+"""Passages: the contexts of one example, processed once for all asks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ WINDOW = 3
 
 @dataclass(frozen=True, slots=True)
 class SentenceSpan:
-    """Where a sentence stands: ``contexts[context][start:end]``."""
+    """The position of a sentence: ``contexts[context][start:end]``."""
 
     context: int
     start: int
@@ -20,7 +20,7 @@ class SentenceSpan:
 
 
 class Passages:
-    """Sentences of the contexts in order, and which words stand in which.
+    """The sentences of the contexts in order, and which words are in which.
 
     Windows go across the border of two contexts, for some sets cut their pages into a context a
     sentence.
@@ -50,7 +50,7 @@ class Passages:
             self.where.setdefault(stem, []).append(number)
 
     def sentences_with(self, stem: str) -> int:
-        """The sentences that a stem stands in, as bits."""
+        """The sentences with a stem, as bits."""
         if stem not in self._bits:
             numbers = self.where.get(stem, ())
             bits = bytearray((len(self.quotes) >> 3) + 1)
@@ -60,7 +60,7 @@ class Passages:
         return self._bits[stem]
 
     def holds(self, token: str) -> bool:
-        """Whether a folded word, or another form of it, stands anywhere."""
+        """Whether a folded word, or another form of it, is in any context."""
         if token in self.vocabulary:
             return True
         stem = stem_or_none(token)

@@ -1,9 +1,9 @@
-"""Relevance: how much of the question's wording does each retrieved context take up?
+"""Relevance: how much of the question's wording is in each retrieved context.
 
-Question words are weighed by how rare they are in the list: a word that every context holds says
-little about which is relevant. Where an encoder is there, the cosine of question and context counts
-too. A logistic curve makes them the probability that the context is relevant, and the grade goes by
-that. Never sees an answer or a reference. Whether a relevant context misleads it cannot tell.
+Question words are weighted by their rarity in the list: a word in every context says
+little about which is relevant. With an encoder, the cosine of question and context counts
+too. A logistic curve turns them into the probability that the context is relevant, which gives
+the grade. Answers and references are not read, and misleading contexts are not recognised.
 """
 
 import math
@@ -55,15 +55,15 @@ class RelevanceVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What was counted for one context, before it is weighed.
+    """The features of one context, before they are weighted.
 
     Args:
         share: Weighted share of the question's words that the context holds.
         together: The same share in its best two neighbouring sentences.
-        beside_best: Mean of the two over that of the best context of the list.
+        beside_best: Mean of the two, relative to that of the best context of the list.
         held: The question's words that it holds.
         lost: Those that it does not.
-        sentences: For each of its sentences the weighed share of the question's words.
+        sentences: The weighted share of the question's words in each of its sentences.
     """
 
     share: float
@@ -74,7 +74,7 @@ class Wanted:
     sentences: tuple[float, ...]
 
     def features(self) -> dict[str, float]:
-        """What the curve of relevance weighs, by the same names."""
+        """The features of the relevance curve, by name."""
         return {
             "share": self.share,
             "together": self.together,
@@ -90,7 +90,7 @@ def relevance(
     Args:
         question: What was asked.
         contexts: What was retrieved.
-        cosines: Of the question with each context, by the encoder the curve was fitted with.
+        cosines: Of the question with each context, by the encoder that the curve was fitted with.
     """
     counted = wanted(question, contexts)
     if cosines is None:
@@ -102,13 +102,13 @@ def relevance(
 
 
 def cosine_features(cosines: Sequence[float]) -> list[dict[str, float]]:
-    """Each cosine, and how far it lies under the best of the list."""
+    """Each cosine, and its distance from the best of the list."""
     best = max(cosines, default=0.0)
     return [{"cosine": one, "under_best": best - one} for one in cosines]
 
 
 def wanted(question: str, contexts: Sequence[str]) -> list[Wanted]:
-    """Count what each context holds of the question."""
+    """Compute the features of each context."""
     asked = list(dict.fromkeys(terms(question)))
     read = [[set(terms(sentence.text)) for sentence in sentences(text)] for text in contexts]
     whole = [set().union(*parts) for parts in read]

@@ -1,8 +1,8 @@
-"""Response: does a text answer, answer in part, abstain, refuse or ask back?
+"""Response: whether a text answers, answers in part, abstains, refuses or asks for clarification.
 
-The rules look at the whole answer and at its opening, with typographic apostrophes made plain.
+The rules read the whole answer and its beginning, with typographic apostrophes normalised.
 A hedge that goes on to name something is an answer. English is covered widely; of other
-languages only the plain "I don't know" and "no information" are known.
+languages only plain forms of "I don't know" and "no information" are recognised.
 """
 
 import re
@@ -33,10 +33,10 @@ SHORT_NON_ANSWERS = ("unknown", "n/a", "none", "null")
 
 
 def response_type(answer: str) -> tuple[str, str]:
-    """What kind of reply an answer is, and why.
+    """The type of an answer, and why.
 
     Returns:
-        One of ``answer``, ``partial`` (says what it cannot tell and goes on to tell something),
+        One of ``answer``, ``partial`` (says what it cannot tell, then gives information),
         ``abstain`` (does not know; also an empty text), ``refuse`` (will not) and ``clarify``
         (asks back), and the reason in a few words.
     """
@@ -273,7 +273,7 @@ def _abstain_or_partial(text: str, inability: re.Match[str]) -> tuple[str, str]:
 
 
 def _told(sentence: str, least: int) -> int:
-    """How many words of a sentence tell something, besides saying that they cannot."""
+    """The number of words in a sentence that give information, beyond saying that it cannot."""
     inability = _first_inability(sentence)
     if sentence.endswith("?"):
         return 0
@@ -290,7 +290,7 @@ def _told(sentence: str, least: int) -> int:
 
 
 def _asks_back(text: str) -> str | None:
-    """The question back, if the reply is one: a short text that ends by asking to be clearer."""
+    """The clarifying question, if the reply is a short text that ends with one."""
     if len(text) > LONGEST_QUESTION:
         return None
     parts = [part.text for part in sentences(text)]

@@ -16,7 +16,7 @@ VERSION = "ragstone-sentences/1"
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence and its place: ``text == original[start:end]``."""
+    """One sentence and its position: ``text == original[start:end]``."""
 
     text: str
     start: int
@@ -90,7 +90,7 @@ _GERMAN_MONTHS = _set(
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Stretches that no sentence crosses: paragraphs, list items, headings, table rows."""
+    """Sections that no sentence crosses: paragraphs, list items, headings, table rows."""
     start = end = -1
     for line in _LINE.finditer(text):
         first, last = line.span()
@@ -107,7 +107,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _continues(text: str, start: int, end: int, first: int, last: int) -> bool:
-    """Whether the line at ``first`` goes on with the block that ended at ``end``."""
+    """Whether the line at ``first`` continues the block that ended at ``end``."""
     gap = text[end:first]
     if len(gap) > 1 and gap != "\r\n":
         return False

@@ -1,8 +1,8 @@
-"""Support: do the contexts back up a proposition?
+"""Support: do the contexts support a proposition?
 
-What strings show (``evidence.py``) and, where an encoder is there, how well a model matches the
-words (``alignment.py``) are weighed by a logistic curve into the probability that the proposition
-is supported. From .5 the verdict is `supported`. Below, and wherever the contexts say otherwise
+The evidence of strings (``evidence.py``) and, with an encoder, how well it matches the
+words (``alignment.py``), are turned by a logistic curve into the probability that the proposition
+is supported. From .5 the verdict is `supported`. Below, and whenever the contexts contradict it
 (``contradiction.py``), it is `contradicted` or `absent`.
 """
 
@@ -33,10 +33,10 @@ CONTRADICTED = 0.4
 
 @dataclass(frozen=True, slots=True)
 class SupportVerdict:
-    """Whether the contexts back up one proposition.
+    """Whether the contexts support one proposition.
 
     ``probability`` is that of `supported`, from 0 to 1. ``evidence`` holds the positions of the
-    contexts the verdict rests on, empty where it is absent; ``quote`` a sentence of the first of
+    contexts the verdict rests on, empty if it is absent; ``quote`` a sentence of the first of
     them, word for word.
     """
 
@@ -55,9 +55,9 @@ def support(
 ) -> SupportVerdict:
     """Judge one proposition against the contexts of its example.
 
-    The question helps only where the proposition has no content word of its own, such as a bare
-    `Yes.`: that is absent, with half the probability that the question's own words would have,
-    for neither strings nor vectors can tell a yes from a no.
+    The question is used only if the proposition has no content word of its own, such as a bare
+    `Yes.`: that is absent, with half the probability that the question's own words would get,
+    because neither strings nor vectors can tell a yes from a no.
     """
     if not passages.quotes:
         return SupportVerdict("absent", 0.0, (), None, "no contexts")
@@ -84,7 +84,7 @@ def support(
 
 
 def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> float:
-    """The curve over what was counted, and over the alignment where there is one."""
+    """The probability by the curve, from the counts and, if there is one, the alignment."""
     if alignment is None:
         return curve(STRINGS).probability(seen.features())
     return curve(ENCODER).probability(seen.features() | alignment.features())

@@ -1,8 +1,8 @@
 """Words: how the local judge reads a text as terms, numbers and names.
 
-Folding makes spellings of the same word equal: case, accents, typographic apostrophes,
+Folding normalises spellings of the same word: case, accents, typographic apostrophes,
 possessives, thousands separators, number words, ordinals and Roman numerals. A light stemmer
-of our own joins the forms of English words. Runs of Chinese, Japanese, Korean and Thai script,
+of our own merges the forms of English words. Runs of Chinese, Japanese, Korean and Thai script,
 which have no spaces, are read as overlapping pairs of characters.
 """
 
@@ -75,7 +75,7 @@ def stem(token: str) -> str:
 
 
 def numbers(stems: Iterable[str]) -> set[str]:
-    """The numbers among stems, without 1, which mostly stands for the word `one`."""
+    """The numbers among stems, without 1, which usually is the word `one`."""
     return {stem for stem in stems if stem[0].isdigit() and stem != "1"}
 
 
@@ -101,9 +101,9 @@ def bigrams(stems: list[str]) -> set[tuple[str, str]]:
 
 
 def denied(folded_tokens: Sequence[str]) -> set[str] | None:
-    """Stems that a text denies: the content word within three words of a not, never, n't.
+    """Stems that a text negates: the content word within three words of a not, never, n't.
 
-    None if it holds no such word. A `no` that opens the text answers a question and denies
+    None if it holds no such word. A `no` that opens the text answers a question and negates
     nothing in what follows.
     """
     found: set[str] | None = None
@@ -249,7 +249,7 @@ def _without_accents(text: str) -> str:
 
 
 def _opens_sentence(text: str, start: int) -> bool:
-    """Whether nothing but a sentence's end or the text's edge stands before ``start``."""
+    """Whether ``start`` is at the beginning of a sentence or of the text."""
     before = text[max(0, start - 4) : start].rstrip(" \t\n\"'“‘([*_#-•")
     return not before or before[-1] in ".!?:。！？"
 
@@ -288,7 +288,7 @@ def _with_digits(found: list[str]) -> list[str]:
 
 
 def _read_number(found: list[str], place: int) -> tuple[str, int]:
-    """The number that begins at ``place`` and where the text goes on after it."""
+    """The number that begins at ``place``, and where the text continues after it."""
     token = found[place]
     if token not in _SMALL and token not in _SCALES:
         following = found[place + 1] if place + 1 < len(found) else ""
@@ -319,10 +319,10 @@ def _read_number(found: list[str], place: int) -> tuple[str, int]:
 
 
 def _adds(last: int | None, small: int) -> bool:
-    """Whether ``small`` goes on with a number whose last word was ``last``: twenty + one."""
+    """Whether ``small`` continues a number whose last word was ``last``: twenty + one."""
     return last is None or last >= 100 or (last >= 20 and 0 < small < 10)
 
 
 def _goes_on(last: int | None, following: list[str]) -> bool:
-    """Whether `and` stands inside a number: two hundred and five."""
+    """Whether `and` is inside a number: two hundred and five."""
     return last is not None and last >= 100 and bool(following) and following[0] in _SMALL

@@ -1,4 +1,4 @@
-"""Similarity: how close texts are in a model's eyes, by cosines, BERTScore or a cross-encoder."""
+"""Similarity: how similar texts are, by cosines, BERTScore or a cross-encoder."""
 
 from .baselines import Baseline, built_in_baseline, read_baseline
 from .bertscore import BertScores, bertscore, bertscore_grid

@@ -1,4 +1,4 @@
-"""Baselines: the BERTScore of texts that have nothing to do with each other, to rescale by."""
+"""Baselines: the BERTScore of unrelated texts, for rescaling."""
 
 import csv
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ HEADER = ["LAYER", "P", "R", "F"]
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What precision, recall and F1 of unrelated texts come to, each below 1.
+    """Mean precision, recall and F1 of unrelated texts, each below 1.
 
-    A score x is rescaled to ``(x - b) / (1 - b)``: 0 is as good as chance, below
+    A score x is rescaled to ``(x - b) / (1 - b)``: 0 is as good as chance, below 0 is
     it worse, and 1 stays 1.
     """
 
@@ -34,10 +34,10 @@ BUILT_IN: dict[tuple[str, int], Baseline] = {
 
 
 def built_in_baseline(encoder: Encoder, layer: int) -> Baseline:
-    """The baseline that comes with Ragstone for this model and layer.
+    """The baseline included in Ragstone for this model and layer.
 
     Raises:
-        InputError: None does.
+        InputError: There is none.
     """
     name = model_name(encoder)
     if (name, layer) not in BUILT_IN:

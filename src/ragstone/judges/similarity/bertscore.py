@@ -1,17 +1,17 @@
-"""BERTScore: how well the tokens of two texts match in a model's eyes.
+"""BERTScore: how well the tokens of two texts match, by their vectors.
 
     precision = weighted mean over the candidate's tokens of the best cosine with a reference token
     recall    = weighted mean over the reference's tokens of the best cosine with a candidate token
     f1        = 2 · precision · recall / (precision + recall)
 
-Special tokens such as [CLS] and [SEP] may be matched, but weigh nothing; the others weigh 1, or by
-their idf. Where all tokens of a text have an idf of 0, as with a single reference, they weigh 1. A
-text without a token that weighs, such as an empty one, scores 0 against any other, also rescaled.
+Special tokens such as [CLS] and [SEP] may be matched, but have weight 0; others have weight 1, or
+their idf. If all tokens of a text have an idf of 0, as with a single reference, their weight is 1.
+A text without weighted tokens, such as an empty one, scores 0 against any other, also if rescaled.
 
 The numbers are those of bert-score 0.3.13 with ``batch_size=1``, where no padding gets in. As
-there, white space at the ends is cut off first, and a text is read up to the longest that the model
+there, white space at the ends is removed first, and a text is read up to the most that the model
 can read. One difference: bert-score puts a space before each text for RoBERTa and its like; here a
-text is read as it stands.
+text is read unchanged.
 
 Source: Zhang et al. (2020), "BERTScore: Evaluating Text Generation with BERT".
 """
@@ -43,7 +43,7 @@ Numbers = NDArray[np.float64]
 class BertScores:
     """Scores of pairs, shape (n,), or of a grid, shape (n, m).
 
-    From -1 to 1, mostly above 0; rescaled ones may lie lower. ``cut`` says where
+    From -1 to 1, usually above 0; rescaled ones may be lower. ``cut`` says whether
     one of the two texts is longer than the model can read.
     """
 
@@ -62,9 +62,9 @@ def bertscore(
     idf: Idf | None = None,
     baseline: Baseline | None = None,
 ) -> BertScores:
-    """BERTScore of each candidate with the reference at its place.
+    """BERTScore of each candidate with the reference at the same index.
 
-    Pairs are taken some at a time, so memory stays flat; of these each distinct
+    Pairs are processed in parts, which bounds memory; within a part each distinct
     text is encoded once.
 
     Args:
@@ -72,11 +72,11 @@ def bertscore(
         candidates: n texts.
         references: n texts.
         layer: Of the hidden states; None: the one recommended for the model, else the last.
-        idf: Weights of the tokens, from ``count_documents``; None: all weigh 1.
-        baseline: To rescale by; None: the scores stay as they are.
+        idf: Weights of the tokens, from ``count_documents``; None: all 1.
+        baseline: For rescaling; None: scores are not rescaled.
 
     Raises:
-        InputError: Another number of references than of candidates.
+        InputError: The numbers of references and candidates differ.
         ModelError: The encoder gives no token vectors, or has no such layer.
         ModelFailure: It did not answer.
     """
@@ -116,7 +116,7 @@ def bertscore_grid(
 ) -> BertScores:
     """BERTScore of every candidate with every reference, by one matrix product.
 
-    The token vectors of all texts are held at once: 4 bytes a dimension and token.
+    The token vectors of all texts are in memory: 4 bytes per dimension and token.
 
     Args:
         encoder: One that gives token vectors.
@@ -156,11 +156,11 @@ def bertscore_grid(
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A text ready to be matched.
+    """A text prepared for matching.
 
     Args:
         vectors: Shape (t, d), each of length 1.
-        weights: Shape (t,), with a sum of 1; all 0 where no token weighs anything.
+        weights: Shape (t,), with sum 1; all 0 if no token has a weight.
         cut: Whether the text was longer than the model can read.
     """
 
@@ -180,7 +180,7 @@ def _sides(
     idf: Idf | None,
     known: Mapping[str, _Side],
 ) -> dict[str, _Side]:
-    """The texts encoded; what is known already is taken over."""
+    """Encode the texts; those already encoded are reused."""
     new = [text for text in texts if text not in known]
     read = encoder.tokens(new, layer=layer, limit=encoder.longest)
     fresh = {text: _side(tokens, idf) for text, tokens in zip(new, read, strict=True)}
@@ -201,7 +201,7 @@ def _side(tokens: TokenVectors, idf: Idf | None) -> _Side:
 
 
 def _special(tokens: TokenVectors) -> list[int]:
-    """The numbers of the tokens that the tokenizer itself put at both ends."""
+    """The ids of the special tokens that the tokenizer put at both ends."""
     own = [not span.any() for span in tokens.spans]
     first = own.index(False) if False in own else len(own)
     last = own[::-1].index(False) if False in own else 0
@@ -242,7 +242,7 @@ def _scores(
 
 
 def _distinct(texts: Iterable[str]) -> dict[str, int]:
-    """Each distinct text with its place among them."""
+    """Each distinct text with its index."""
     return {text: place for place, text in enumerate(dict.fromkeys(texts))}
 
 
@@ -252,7 +252,7 @@ def _starts(sides: Sequence[_Side]) -> NDArray[np.intp]:
 
 
 def _slices(sides: Sequence[_Side], width: int) -> Iterator[slice]:
-    """Neighbours whose tokens, times ``width``, make no more than ``CELLS_AT_ONCE``."""
+    """Slices of neighbours whose tokens, times ``width``, are at most ``CELLS_AT_ONCE``."""
     start = tokens = 0
     for end, side in enumerate(sides):
         tokens += len(side.weights)
@@ -264,7 +264,7 @@ def _slices(sides: Sequence[_Side], width: int) -> Iterator[slice]:
 
 
 def _in_pieces(pairs: Sequence[tuple[str, str]], bytes_a_character: float) -> Iterator[list[int]]:
-    """Places of pairs to be held in memory together, equal references beside each other."""
+    """Indices of pairs to process together, with equal references next to each other."""
     piece: list[int] = []
     held: set[str] = set()
     size = 0.0

@@ -1,4 +1,4 @@
-"""Cosines: the texts of a block embedded, each once, and the best cosine of each unit."""
+"""Cosines: embeds each text of a block once, and finds the best cosine of each unit."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ DECIMALS = 6
 
 
 class Texts:
-    """Vectors of texts, each embedded once and brought to length 1."""
+    """Vectors of texts, each embedded once and normalised to length 1."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
@@ -35,7 +35,7 @@ class Texts:
         self._failed: dict[str, str] = {}
 
     def embed(self, texts: Iterable[str]) -> None:
-        """Embed what has not been, together; behind a failure nothing more is tried."""
+        """Embed new texts together; after a failure nothing more is tried."""
         new = sorted(
             {text for text in texts if text not in self._places},
             key=lambda text: (len(text), text),
@@ -56,7 +56,7 @@ class Texts:
             self._vectors = np.concatenate([before, *gained])
 
     def in_windows(self, units: Iterable[Unit]) -> list[Unit]:
-        """The units with the second text of each pair read in windows."""
+        """The units with the second text of each pair split into windows."""
         units = list(units)
         every = dict.fromkeys(text for unit in units for _, text in unit.pairs)
         new = [text for text in every if text not in self._windows]
@@ -72,7 +72,7 @@ class Texts:
         ]
 
     def best(self, units: Sequence[Unit]) -> list[float]:
-        """The best cosine of each unit: 0 with an empty text, -1 without any pair."""
+        """The best cosine of each unit: 0 for an empty text, -1 without any pair."""
         paired = [unit for unit in units if unit.pairs]
         places = [
             [self._places.get(text, 0) for text in pair] for unit in paired for pair in unit.pairs
@@ -96,7 +96,7 @@ class Texts:
         return next((self._failed[text] for text in missing), None)
 
     def cut(self, unit: Unit) -> bool | None:
-        """Whether one of its texts was longer than the encoder reads; None: it does not say."""
+        """Whether one of its texts was longer than the encoder reads; None: unknown."""
         return any_known(self._cut.get(text) for text in unit.texts)
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
@@ -112,7 +112,7 @@ class Texts:
 
 
 def any_known(facts: Iterable[bool | None]) -> bool | None:
-    """True if one is; unknown if one could be."""
+    """True if any is true; None if none is but some are unknown."""
     said = set(facts)
     return True if True in said else None if None in said else False
 

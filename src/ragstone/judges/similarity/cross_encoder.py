@@ -1,4 +1,4 @@
-"""The cross-encoder judge: answer and reference in the eyes of a model that reads both at once."""
+"""The cross-encoder judge: similarity of answer and reference, read together by a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from .units import Unit, answer_reference
 class CrossEncoderJudge:
     """Fills ``similarity/answer_reference_cross_encoder``, under the cross-encoder's name.
 
-    The answer comes first, the reference second. An empty answer has 0.
+    The answer comes first, the reference second. An empty answer scores 0.
 
     Raises:
         ModelError: The model has several outputs, so that none of them is the similarity.

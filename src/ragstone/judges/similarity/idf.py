@@ -17,37 +17,37 @@ TEXTS_AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Idf:
-    """In how many texts each token stands.
+    """The number of texts that each token occurs in.
 
     Args:
         documents: How many texts were counted.
-        counts: For each token's number in how many of them it stands.
+        counts: By token id, the number of texts with that token.
     """
 
     documents: int
     counts: Mapping[int, int]
 
     def weights(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """``log((documents + 1) / (count + 1))`` of each token, 0 or more; shape as ``ids``."""
+        """``log((documents + 1) / (count + 1))`` of each token, at least 0; shape as ``ids``."""
         total = self.documents + 1
         weights = [log(total / (self.counts.get(one, 0) + 1)) for one in ids.tolist()]
         return np.array(weights, dtype=np.float64)
 
     @property
     def fingerprint(self) -> str:
-        """32 hex digits over the counts, for a signature."""
+        """A hash of the counts in 32 hex digits, for a signature."""
         facts = repr((self.documents, sorted(self.counts.items())))
         return blake2b(facts.encode(), digest_size=16).hexdigest()
 
 
 def count_documents(encoder: Encoder, texts: Iterable[str]) -> Idf:
-    """Count in how many texts each token stands.
+    """Count how many texts each token occurs in.
 
-    A text counts as often as it is given, and as far as the model can read it,
+    Duplicate texts count each time, and a text is read up to the model's limit,
     as in bert-score.
 
     Args:
-        encoder: Whose tokens. The counts are of no use to another tokenizer.
+        encoder: Provides the tokens. The counts are valid only for its tokenizer.
         texts: The references, as a rule.
 
     Raises:

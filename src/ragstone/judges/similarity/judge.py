@@ -1,4 +1,4 @@
-"""The similarity judge: how close texts are in an encoder's eyes."""
+"""The similarity judge: how similar texts are by an encoder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,14 +30,14 @@ class Told:
 
 @dataclass(eq=False)
 class SimilarityJudge:
-    """Fills the measures of similarity that an encoder can tell, under the encoder's name.
+    """Fills the measures of similarity that an encoder can compute, under the encoder's name.
 
     The texts of a block are embedded together, each distinct one once, and held
     until the next block comes. Where the encoder does not answer, the judgement
     has failed, with the reason.
 
     Args:
-        encoder: Of a model here or of a server.
+        encoder: A local model or a server's.
         bertscore: How BERTScore is computed.
     """
 
@@ -93,7 +93,7 @@ class SimilarityJudge:
         }
 
     def _matched(self, units: Sequence[Unit], measure: str) -> dict[Unit, Told]:
-        """BERTScore of each unit's one pair; all three are computed, or have failed, at once."""
+        """BERTScore of each unit's single pair; all three measures succeed or fail together."""
         new = [unit for unit in units if unit not in self._matches]
         try:
             scores = self.bertscore.scores(
@@ -139,7 +139,7 @@ def filled(sheet: Sheet, found: Mapping[int, Units], told: Mapping[Unit, Told]) 
 
 
 def question_probe(block: Block, rows: Sequence[int]) -> dict[int, Units]:
-    """The question with each of the questions generated from the answer, where these were made."""
+    """The question paired with each question generated from the answer, if these were made."""
     made = block.tables.outcome(Probe.name)["status"] == VALUE
     found: dict[int, Units] = {row: [] for row in rows if made[row]}
     probes = block.tables.of(Probe.name).select("row", "index", "text")
@@ -151,5 +151,5 @@ def question_probe(block: Block, rows: Sequence[int]) -> dict[int, Units]:
 
 
 def known(units: Units) -> list[Unit]:
-    """The units; none where something is lacking."""
+    """The units; none if something is missing."""
     return [] if isinstance(units, str) else units

@@ -29,7 +29,7 @@ OWNERS = ("google-bert/", "FacebookAI/", "distilbert/")
 
 
 def chosen_layer(encoder: Encoder, layer: int | None) -> int:
-    """The layer asked for; without one what is recommended for the model, else its last.
+    """The requested layer; by default the one recommended for the model, else its last.
 
     Raises:
         ModelError: The encoder gives no token vectors, or has no such layer.
@@ -47,7 +47,7 @@ def chosen_layer(encoder: Encoder, layer: int | None) -> int:
 
 
 def model_name(encoder: Encoder) -> str:
-    """The name by which the field knows a model, without back end, revision and new owner."""
+    """The usual name of a model, without back end, revision and new owner."""
     name = encoder.name.partition("@")[0]
     for prefix in (*BACK_ENDS, *OWNERS):
         name = name.removeprefix(prefix)

@@ -1,4 +1,4 @@
-"""Options of BERTScore: which layer, whether idf, and what to rescale by."""
+"""Options of BERTScore: the layer, idf weights, and rescaling."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ VERSION = "ragstone-bertscore/1"
 
 @dataclass(frozen=True, slots=True)
 class BertscoreOptions:
-    """What a user asks for as ``bertscore``.
+    """The user's options for ``bertscore``.
 
     Args:
         layer: Of the hidden states; None: the one recommended for the model, else the last.
-        idf: Whether rare tokens weigh more; counted over the references of the data.
+        idf: Whether rare tokens get more weight; counted over the references of the data.
         rescale: Whether to rescale by a baseline.
         baseline: Its file, as bert-score keeps them; None: the one that comes with Ragstone.
     """
@@ -37,7 +37,7 @@ class BertscoreOptions:
 
     @classmethod
     def parse(cls, text: str) -> "BertscoreOptions":
-        """``layer=9,idf,rescale=FILE``, each once, in any order; empty: none of them.
+        """Parse ``layer=9,idf,rescale=FILE``, each at most once, in any order; may be empty.
 
         Raises:
             InputError: Anything else.
@@ -60,7 +60,7 @@ class BertscoreOptions:
         )
 
     def settle(self, encoder: Encoder, references: Iterable[str]) -> "BertscoreSettings":
-        """What they come to with this encoder and data.
+        """The settings that result with this encoder and data.
 
         Args:
             encoder: One that gives token vectors.
@@ -84,12 +84,12 @@ class BertscoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class BertscoreSettings:
-    """With what ``bertscore`` is called.
+    """The settings for a call of ``bertscore``.
 
     Args:
         layer: Of the hidden states; None: the one recommended for the model, else the last.
-        idf: Weights of the tokens; None: all weigh 1.
-        baseline: To rescale by; None: the scores stay as they are.
+        idf: Weights of the tokens; None: all 1.
+        baseline: For rescaling; None: scores are not rescaled.
     """
 
     layer: int | None = None
@@ -99,7 +99,7 @@ class BertscoreSettings:
     def scores(
         self, encoder: Encoder, candidates: Sequence[str], references: Sequence[str]
     ) -> BertScores:
-        """As ``bertscore``, with these settings; a cached encoder keeps them by pair."""
+        """As ``bertscore``, with these settings; a cached encoder stores the scores by pair."""
         if not isinstance(encoder, CachedEncoder):
             return self._computed(encoder, candidates, references)
         pairs = list(zip(candidates, references, strict=True))
@@ -137,7 +137,7 @@ class BertscoreSettings:
         return digest.digest()
 
     def about(self, encoder: Encoder) -> str:
-        """What stands in a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
+        """The text for a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
         words = [f"layer {chosen_layer(encoder, self.layer)}"]
         if self.idf is not None:
             words.append(f"idf of {self.idf.documents} references {self.idf.fingerprint[:12]}")

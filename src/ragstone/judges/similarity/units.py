@@ -1,4 +1,4 @@
-"""Units: which texts of an example each measure compares."""
+"""Units: the texts of an example that each measure compares."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from ragstone.judges.local.sentences import sentences
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What one row is about: pairs of texts, of which the best counts.
+    """The pairs of texts that one row is about, of which the best counts.
 
-    ``index`` is the row's. An empty text resembles nothing. Without a pair there
-    is nothing that could be resembled.
+    ``index`` is the row's. An empty text is similar to nothing. Without a pair there
+    is nothing to compare.
     """
 
     index: int
@@ -20,12 +20,12 @@ class Unit:
 
     @property
     def texts(self) -> set[str]:
-        """All that say something."""
+        """All texts that are not empty."""
         return {text for pair in self.pairs for text in pair if text.strip()}
 
     @property
     def says_something(self) -> bool:
-        """Whether in some pair both texts do."""
+        """Whether some pair has two texts that are not empty."""
         return any(one.strip() and other.strip() for one, other in self.pairs)
 
 
@@ -36,7 +36,7 @@ NO_TEXT = "no_context_text"
 
 
 def question_context(example: Example) -> Units:
-    """Each context with the question; one whose text is not known is left open."""
+    """Each context with the question; a context without a text is left open."""
     return _of_contexts(example, (example.question or "",))
 
 

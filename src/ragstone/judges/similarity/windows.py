@@ -1,4 +1,4 @@
-"""Windows: a text longer than an encoder reads, as overlapping pieces that it does read."""
+"""Windows: splits a text longer than the encoder's limit into overlapping windows."""
 
 import re
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ _PIECE = re.compile(r"\S{1,24}\s*|\s+")
 
 
 def windows(encoder: Encoder, texts: Sequence[str]) -> list[list[str]]:
-    """Each text in windows of up to the tokens that ``embed`` reads; a short one is one window.
+    """Each text in windows within the token limit of ``embed``; a short text is one window.
 
     The windows begin and end between words, and in scripts without spaces
-    between pieces of a few characters. Where the encoder does not say how long a
-    text is, or has no limit that is known, the text is one window.
+    between pieces of a few characters. If the encoder does not report how long a
+    text is, or has no known limit, the text is one window.
     """
     lengths = encoder.lengths(texts)
     long = {

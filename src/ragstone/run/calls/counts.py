@@ -1,4 +1,4 @@
-"""Counts: how the questions to models stand, for whoever watches a run."""
+"""Counts: counts of questions and calls, for progress reports."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,20 +9,20 @@ from ragstone.models.chat import Usage
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How the questions of a run stand, since it was started or went on.
+    """The counts of a run since it was started or resumed.
 
     Args:
-        answered: Questions that came out, well or not, those from journal and cache too.
-        failed: Of these the ones that came out without a reply that reads.
+        answered: Settled questions, successful or not, including those from journal and cache.
+        failed: Of these, the ones without a valid reply.
         calls: Requests sent, each attempt one.
-        in_flight: Of these the ones that are not answered yet.
+        in_flight: Of these, the ones without a reply yet.
         waiting: Requests that wait to be sent.
         from_journal: Questions that this run had asked before.
         from_cache: Questions that earlier runs had asked.
         rate_limits: Times that a server said 429.
         retries: Requests that were not the first of their question.
         prompt: Tokens sent, as far as servers say so.
-        cached: Of these the ones from the server's cache.
+        cached: Of these, the ones from the server's cache.
         completion: Tokens that came back.
         usd: What it cost; None while no cost is known.
         troubles: What went wrong, and how often.
@@ -45,13 +45,13 @@ class Counts:
 
     @property
     def any_reply(self) -> bool:
-        """Whether any reply came that may have to be paid, be it one that does not read."""
+        """Whether any reply came, even an invalid one, because it may have to be paid for."""
         return self.answered > self.failed or self.completion > 0 or self.prompt > 0
 
 
 @dataclass(slots=True)
 class CallTally:
-    """The same, while it is counted."""
+    """The running counts."""
 
     answered: int = 0
     failed: int = 0
@@ -84,7 +84,7 @@ class CallTally:
             self.usd = (self.usd or 0.0) + usd
 
     def read(self, in_flight: int, waiting: int) -> Counts:
-        """How it stands now."""
+        """The present counts."""
         troubles = dict(self.troubles)
         return Counts(
             answered=self.answered,

@@ -1,4 +1,4 @@
-"""Entries: what the journal of a run holds, for those who read it: questions, replies, totals."""
+"""Entries: reads a run's journal: questions, replies, totals."""
 
 import json
 import sqlite3
@@ -55,7 +55,7 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One time that a question was put.
+    """One attempt at a question.
 
     Args:
         key: Of the question.
@@ -90,7 +90,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A question that was put, and all attempts.
+    """A question and all attempts at it.
 
     Args:
         key: Of the question.
@@ -117,7 +117,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a run took.
+    """The totals of a run's model calls.
 
     Args:
         calls: Requests sent to models, each attempt one.
@@ -153,7 +153,7 @@ def entries(file: Path, keys: Sequence[str]) -> list[Entry]:
 
 
 def answered(file: Path) -> set[str]:
-    """The keys of the questions that were answered.
+    """The keys of all answered questions.
 
     Raises:
         InputError: The file cannot be read.
@@ -164,7 +164,7 @@ def answered(file: Path) -> set[str]:
 
 
 def totals(file: Path) -> Totals:
-    """What the run took so far.
+    """The totals of the run so far.
 
     Raises:
         InputError: The file cannot be read.
@@ -174,7 +174,7 @@ def totals(file: Path) -> Totals:
 
 
 def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
-    """Replies and their tokens of reasoning by judge and task, where the server tells these.
+    """Numbers of replies and reasoning tokens by judge and task, if the server reports these.
 
     Raises:
         InputError: The file cannot be read.
@@ -192,7 +192,7 @@ def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def served(file: Path) -> Counter[tuple[str, str]]:
-    """How many replies of each judge came from which model, as its server names it.
+    """The number of replies of each judge by model, as its server names it.
 
     Those of earlier runs count too; a server that names none does not.
 
@@ -212,7 +212,7 @@ def served(file: Path) -> Counter[tuple[str, str]]:
 
 @contextmanager
 def _reading(file: Path) -> Iterator[sqlite3.Connection]:
-    """A journal that is open to be read, whose faults are told."""
+    """Open a journal for reading, and turn its faults into ``InputError``."""
     try:
         with closing(open_to_read(file, LAYOUT)) as connection:
             yield connection

@@ -1,4 +1,4 @@
-"""Outcomes: what several replies to one question come to."""
+"""Outcomes: merges several replies to one question."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ NOT_THERE = "not_in_reply"
 
 
 def partly(outcome: Outcome, asked: QueuedQuestion, model: str) -> Outcome:
-    """One reply, which lacks something."""
+    """The outcome of a reply with missing items."""
     lacking = {
         name: reason(NOT_THERE, of=model, said=outcome.lacking[name])
         for name in asked.items
@@ -23,18 +23,18 @@ def partly(outcome: Outcome, asked: QueuedQuestion, model: str) -> Outcome:
 
 
 def in_vain(outcome: Outcome) -> Outcome:
-    """A reply whose question was put as often as it may be, and which still lacks something."""
+    """The outcome of a reply that still lacks items after all attempts."""
     lacking = {name: _with(why, tries="all") for name, why in outcome.lacking.items()}
     return replace(outcome, lacking=lacking)
 
 
 def completed(first: Outcome, rest: Outcome, *, sent: bool) -> Outcome:
-    """A reply, and what came of asking alone for what it lacked.
+    """A reply completed by the reply to a second question about its missing items.
 
     Args:
         first: The reply.
-        rest: What came of it.
-        sent: Whether it was asked at all.
+        rest: The outcome of the second question.
+        sent: Whether the second question was sent.
     """
     alone = str(replace(Reason.read(rest.reason or NOT_THERE), of=""))
     lacking = {
@@ -54,7 +54,7 @@ def halves(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def rejoined(parts: Mapping[tuple[str, ...], Outcome], key: str) -> Outcome:
-    """What came of the parts of a question, by the names that each was asked for."""
+    """The merged outcomes of the parts of a question, by the ids of each part."""
     requests = (key, *(one for part in parts.values() for one in part.requests))
     items = {name: item for part in parts.values() for name, item in part.items.items()}
     if not items:
@@ -70,7 +70,7 @@ def rejoined(parts: Mapping[tuple[str, ...], Outcome], key: str) -> Outcome:
 
 
 class Remembered:
-    """The last outcomes, by the key of their question.
+    """An LRU cache of outcomes, by the key of their question.
 
     Args:
         most: How many.
@@ -84,14 +84,14 @@ class Remembered:
         return len(self._kept)
 
     def get(self, key: str) -> Outcome | None:
-        """The outcome, if it is still at hand."""
+        """The outcome, if it is still cached."""
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
         return found
 
     def put(self, key: str, outcome: Outcome) -> None:
-        """Keep it, and forget what was not wanted for the longest time."""
+        """Store an outcome, and evict the least recently used."""
         self._kept[key] = outcome
         if len(self._kept) > self._most:
             self._kept.popitem(last=False)

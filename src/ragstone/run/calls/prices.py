@@ -1,4 +1,4 @@
-"""Prices: what a model's tokens cost, from a file of the user's or from genai-prices."""
+"""Prices: prices of tokens, from the user's file or from genai-prices."""
 
 import importlib
 from collections.abc import Mapping
@@ -45,12 +45,12 @@ class Price:
 
 @dataclass(frozen=True)
 class Prices:
-    """What models cost: those of the file, and of others what genai-prices says, if it is there."""
+    """The prices of models: from the file, otherwise from genai-prices if it is installed."""
 
     file: Mapping[str, Price] = field(default_factory=dict)
 
     def of(self, name: str) -> Price | None:
-        """The price of a model; None where it is not known.
+        """The price of a model; None if it is not known.
 
         Args:
             name: Such as ``openai:gpt-5-mini?seed=7``; with or without its parameters.
@@ -68,7 +68,7 @@ def load_prices(file: Path | None = None) -> Prices:
         output = 2.0
 
     Raises:
-        InputError: The file is not there, is no TOML or holds no prices; says every fault.
+        InputError: The file does not exist, is not TOML or has invalid prices; lists every fault.
     """
     if file is None:
         return Prices()
@@ -94,7 +94,7 @@ def load_prices(file: Path | None = None) -> Prices:
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:
-    """US dollars of a call; None where price or usage is not known, never 0 in their place.
+    """The cost of a call in US dollars; None, never 0, if price or usage is not known.
 
     A server that does not say how much was cached is taken to have cached nothing.
     """
@@ -110,7 +110,7 @@ def cost(usage: Usage, price: Price | None) -> float | None:
 
 
 def no_price(name: str) -> InputError:
-    """What is to be done where a budget is set and a model has no price."""
+    """The error if a budget is set and a model has no price; says what to do."""
     example = EXAMPLE.replace("openai:gpt-5-mini", name.split("?")[0])
     return InputError(
         f"For {argument('budget')} it must be known what {name} costs. Give its prices, in US "
