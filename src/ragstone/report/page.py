@@ -5,7 +5,7 @@ terminal draws an interval as ``├─●─┤``, HTML as SVG, Markdown writes 
 the result's own record. Cells are facts; how they look is the renderer's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
@@ -289,9 +289,10 @@ class Table:
         return not self.columns[at].several or len({str(row.cells[at]) for row in self.rows}) > 1
 
 
-def table(columns: Sequence[Heading], rows: Sequence[Row], title: str = "") -> Table:
-    """A table of one group."""
-    return Table(tuple(columns), (Group(tuple(rows), title),))
+def table(columns: Sequence[Heading | str], rows: Sequence[Row], title: str = "") -> Table:
+    """A table of one group; a word is a heading of which nothing else is to be said."""
+    heads = tuple(Heading(one) if isinstance(one, str) else one for one in columns)
+    return Table(heads, (Group(tuple(rows), title),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +424,11 @@ class Section:
 def section(*blocks: Block, title: Words = "") -> Section:
     """Blocks under a heading, or under none."""
     return Section(blocks, title)
+
+
+def small_print(notes: Iterable[Note]) -> Section:
+    """What explains the page."""
+    return section(Facts(tuple(notes), small=True))
 
 
 @dataclass(frozen=True, slots=True)

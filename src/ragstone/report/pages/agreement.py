@@ -8,6 +8,7 @@ from ragstone.labels.agreement import ColumnAgreement, Dividing
 from ragstone.labels.broken_rules import BrokenRule
 from ragstone.labels.table import LabelTable
 from ragstone.report.figures import counted, percent
+from ragstone.report.intervals import interval_cell
 from ragstone.report.page import (
     Block,
     Cell,
@@ -32,12 +33,12 @@ from ragstone.report.page import (
     Words,
     quiet,
     section,
+    small_print,
     strong,
     table,
 )
 from ragstone.report.words import words
 from ragstone.stats.agreement.ratings import AgreementCoefficient
-from ragstone.stats.interval import Interval
 
 FEW = 30
 """Items from which on an interval of agreement is no longer rough."""
@@ -106,8 +107,8 @@ def agreement_page(
         nothing = "No label counts, so there is nothing to compare."
         sections.append(section(Paragraphs((nothing,))))
     if compared:
-        sections.append(section(Facts(tuple(_legend(compared)), small=True)))
-        sections.append(section(Facts(tuple(_small_print(compared)), small=True)))
+        sections.append(small_print(_legend(compared)))
+        sections.append(small_print(_small_print(compared)))
     return Page("agreement", labels.source, tuple(sections), notes=labels.notes,
                 record=lambda: _record(labels, found, broken))  # fmt: skip
 
@@ -212,9 +213,8 @@ def _annotators(one: ColumnAgreement) -> Table:
     columns += [Heading("difference")] if differing else []
     rows = []
     for who in one.annotators:
-        low, high = _ends(who.interval)
         cells: list[Cell] = [RowName(_who(who.name)), Count(who.n_labels), Count(who.n)]
-        cells.append(IntervalCell(who.agreement, low, high, Scale(0, 1)))
+        cells.append(interval_cell(who.agreement, who.interval, Scale(0, 1)))
         cells += [Number(who.difference, 2, sign="+")] if differing else []
         rows.append(Row(tuple(cells)))
     return table(columns, rows)
@@ -233,8 +233,7 @@ def _uses(one: ColumnAgreement) -> Table:
                 " · ".join(f"{value} {percent(share, 0)}" for value, share in instead) or "–",
             ))
         )  # fmt: skip
-    heads = ("label", "given", "again", "others said instead")
-    return table([Heading(head) for head in heads], rows)
+    return table(("label", "given", "again", "others said instead"), rows)
 
 
 def _dividing(item: Dividing) -> OutlineItem:
@@ -278,8 +277,7 @@ def _small_print(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
 
 
 def _drawn(one: AgreementCoefficient, scale: Scale) -> IntervalCell:
-    low, high = _ends(one.interval)
-    return IntervalCell(one.value, low, high, scale)
+    return interval_cell(one.value, one.interval, scale)
 
 
 def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
@@ -287,10 +285,6 @@ def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
     least = [one.value for one in ones if one.value is not None]
     least += [one.interval.low for one in ones if one.interval is not None]
     return Scale(-1, 1, (Mark(0, "chance"),)) if min(least, default=0.0) < 0 else Scale(0, 1)
-
-
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (None, None) if interval is None else (interval.low, interval.high)
 
 
 def _who(annotator: str) -> str:

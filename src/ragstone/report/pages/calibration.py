@@ -5,7 +5,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Protocol
 
 from ragstone.argument import argument, call
-from ragstone.report.figures import METHODS, counted, ends, method_word, number, scale_of
+from ragstone.report.figures import counted, ends, method_word, number
+from ragstone.report.intervals import interval_cell, method_notes, scale_for
 from ragstone.report.page import (
     Bin,
     Cell,
@@ -29,6 +30,7 @@ from ragstone.report.page import (
     Words,
     quiet,
     section,
+    small_print,
     strong,
     table,
 )
@@ -85,7 +87,7 @@ def calibration_page(found: "Calibration") -> Page:
         *([section(_agreement(found))] if found.checks else []),
         *_reliability(found.checks),
         section(Paragraphs(tuple(line for check in found.checks for line in _biases(check)))),
-        section(Facts(tuple(_small_print(found)), small=True)),
+        small_print(_small_print(found)),
     ]
     return Page("calibrate", found.run, tuple(sections), record=found.to_dict)
 
@@ -94,12 +96,7 @@ def interval_of(found: Found | None) -> IntervalCell:
     """A figure with its interval, not drawn."""
     if found is None:
         return IntervalCell(None, None, None, strong=False)
-    low, high = _ends(found.interval)
-    return IntervalCell(found.value, low, high, strong=False)
-
-
-def _ends(interval: Ends | None) -> tuple[float | None, float | None]:
-    return (None, None) if interval is None else (interval.low, interval.high)
+    return interval_cell(found.value, found.interval, stands_out=False)
 
 
 def _not_random(found: "Calibration") -> Iterator[Section]:
@@ -147,17 +144,17 @@ def _estimates(found: "Calibration") -> Table:
 
 def _ways(one: "CorrectedEstimate") -> Iterator[Row]:
     name = RowName(", ".join([one.metric, *one.group.values()]), strong=True)
-    scale = _scale(one.metric)
-    low, high = _ends(one.judge.interval)
-    judge = IntervalCell(one.judge.value, low, high, scale, tone="quiet", strong=False)
+    scale = scale_for(one.metric)
+    judge = interval_cell(
+        one.judge.value, one.judge.interval, scale, tone="quiet", stands_out=False
+    )
     known: Cell = Why("unknown", "no score") if one.judge.value is None else judge
     yield Row((name, RowName("judge"), known, "", "", ""))
     for word, part in (("labels", one.labels), ("corrected", one.corrected)):
         last = word == "corrected"
-        low, high = _ends(part.interval)
         why = (part.reason or "no score").replace("_", " ")
-        drawn = IntervalCell(
-            part.value, low, high, scale, tone="" if last else "quiet", strong=last
+        drawn = interval_cell(
+            part.value, part.interval, scale, tone="" if last else "quiet", stands_out=last
         )
         yield Row(
             (
@@ -176,11 +173,6 @@ def _worth(part: "Corrected", *, strong: bool = False) -> Number:
     """How many labels alone would tell as much; a dash where that cannot be said."""
     worth = part.effective_labels
     return Number(None if worth is None or not isfinite(worth) else worth, 0, strong=strong)
-
-
-def _scale(metric: str) -> Scale | None:
-    found = scale_of(metric)
-    return None if found is None else Scale(found.low, found.high)
 
 
 def _agreement(found: "Calibration") -> Table:
@@ -205,9 +197,9 @@ def _agreement(found: "Calibration") -> Table:
 def _figure(word: str, found: Found | None) -> Cell:
     if word != "κ":
         return Number(None if found is None else found.value)
-    low, high = _ends(None if found is None else found.interval)
-    value = None if found is None else found.value
-    return IntervalCell(value, low, high, Scale(-1, 1, (Mark(0, "chance"),)), strong=False)
+    value, interval = (None, None) if found is None else (found.value, found.interval)
+    scale = Scale(-1, 1, (Mark(0, "chance"),))
+    return interval_cell(value, interval, scale, stands_out=False)
 
 
 def _threshold(found: Threshold) -> str:
@@ -227,9 +219,9 @@ def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
         for one in bins:
             seen = one.positives.value
             if seen is not None:
-                low, high = _ends(one.positives.interval)
-                drawn.append(Bin(one.mean_probability, seen, seen if low is None else low,
-                                 seen if high is None else high, one.positives.n))  # fmt: skip
+                interval = one.positives.interval
+                low, high = (seen, seen) if interval is None else (interval.low, interval.high)
+                drawn.append(Bin(one.mean_probability, seen, low, high, one.positives.n))
         if drawn:
             title = f"Reliability of {check.kind}.{check.column}"
             yield Section((Reliability(tuple(drawn), title),), title)
@@ -270,9 +262,7 @@ def _small_print(found: "Calibration") -> Iterator[Note]:
     said = "not measured" if order is None else f"decided {_known(order)} of the pairs"
     yield Note("order", said)
     parts = [part for one in found.estimates for part in (one.labels, one.corrected)]
-    for name in dict.fromkeys(part.interval.method for part in parts if part.interval):
-        word, about = METHODS[name]
-        yield Note("intervals", (strong(word), f"  {about}"))
+    yield from method_notes(part.interval.method for part in parts if part.interval)
     for flag, about in _flagged(found.estimates).items():
         warned = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
         yield Note("caution", Phrase(warned, "caution"))

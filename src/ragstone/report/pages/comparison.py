@@ -7,7 +7,8 @@ from math import floor, log10
 from ragstone.argument import argument
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
 from ragstone.decisions.comparing.ranking import Ranked
-from ragstone.report.figures import METHODS, counted, percent
+from ragstone.report.figures import counted, percent
+from ragstone.report.intervals import method_notes
 from ragstone.report.page import (
     Cell,
     Facts,
@@ -28,6 +29,7 @@ from ragstone.report.page import (
     Verdict,
     quiet,
     section,
+    small_print,
     strong,
     table,
 )
@@ -75,7 +77,7 @@ def comparison_page(found: Comparisons) -> Page:
             "  Bradley-Terry: probability of winning against a system of average strength"
         )
         sections.append(Section((_ranking(ranked, found),), (strong("Ranking"), about)))
-    sections.append(section(Facts(tuple(_small_print(found)), small=True)))
+    sections.append(small_print(_small_print(found)))
     title = " against ".join(found.runs)
     return Page("compare", title, tuple(sections), notes=found.notes, record=found.to_dict)
 
@@ -209,9 +211,7 @@ def _ranked(found: Comparisons) -> list[list[Ranked]]:
 
 def _small_print(found: Comparisons) -> Iterator[Note]:
     alpha = percent(1 - found.level)
-    for method in dict.fromkeys(one.method for one in found.comparisons if one.method):
-        word, about = METHODS.get(method, (method, ""))
-        yield Note("intervals", (strong(word), f"  {OF_DIFFERENCES.get(method, about)}"))
+    yield from method_notes((one.method for one in found.comparisons), OF_DIFFERENCES)
     for test in dict.fromkeys(one.test for one in found.comparisons if one.test):
         word, about = TESTS[test]
         told = about.format(flips=found.resamples, seed=found.seed)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from math import ceil, log, log1p
 from typing import Any
 
@@ -38,6 +39,7 @@ from ragstone.report.page import (
     Verdict,
     quiet,
     section,
+    small_print,
     strong,
 )
 from ragstone.report.stored import Reported
@@ -87,7 +89,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
             section(Banner(word, tone, tuple(filter(None, lines)))),
             section(Facts((about,))),
             section(_table(result, examples)),
-            section(Facts(tuple(_small_print(result)), small=True)),
+            small_print(_small_print(result)),
         ),
         notes=result.notes,
         record=lambda: _record(result, examples),
@@ -262,13 +264,7 @@ def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
     record = result.to_dict()
     for place, one in enumerate(record["requirements"]):
         one["worst"] = [
-            {
-                "example_id": example.example_id,
-                "value": example.value,
-                "question": example.question,
-                "answer": example.answer,
-                "reasons": list(example.reasons),
-            }
+            {**asdict(example), "reasons": list(example.reasons)}
             for example in examples.get(place, ())
         ]
     return record

@@ -7,6 +7,7 @@ from shlex import quote
 from ragstone.decisions.planning.label_sizes import LabelSize
 from ragstone.decisions.planning.sizes import FEW, MeanSize, PairedSize, RateSize
 from ragstone.report.figures import counted, number, percent
+from ragstone.report.intervals import interval_cell
 from ragstone.report.page import (
     Bar,
     BarPart,
@@ -30,6 +31,7 @@ from ragstone.report.page import (
     Words,
     quiet,
     section,
+    small_print,
     strong,
     table,
 )
@@ -63,8 +65,7 @@ def rate_page(found: RateSize) -> Page:
     for count, half in found.steps:
         chosen = count == found.rows
         interval = wilson(found.rate * count, count, level=found.level)
-        low, high = (None, None) if interval is None else (interval.low, interval.high)
-        drawn = IntervalCell(found.rate, low, high, Scale(0, 1), strong=chosen)
+        drawn = interval_cell(found.rate, interval, Scale(0, 1), stands_out=chosen)
         rows.append(
             Row((Count(count, strong=chosen), Number(half, sign="±", strong=chosen), drawn))
         )
@@ -109,7 +110,7 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> Page:
     sections = [_wanted(wanted, run), section(_pairs(found)), _quiet(notes)]
     if any(one.margin is not None for one in found):
         least = "the smallest within which two equal systems would be shown to be equivalent"
-        sections.append(section(Facts((Note("margin", least, needs="margin"),), small=True)))
+        sections.append(small_print([Note("margin", least, needs="margin")]))
     return _page(run, sections, record)
 
 

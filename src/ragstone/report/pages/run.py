@@ -8,17 +8,16 @@ from typing import Any
 from ragstone.reason import Reason
 from ragstone.report.calls import took
 from ragstone.report.figures import (
-    METHODS,
     band,
     counted,
     ends,
     in_percent,
     known_suites,
     method_word,
-    scale_of,
     why_no_value,
 )
 from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
+from ragstone.report.intervals import method_notes, scale_for
 from ragstone.report.page import (
     Bar,
     BarPart,
@@ -36,7 +35,6 @@ from ragstone.report.page import (
     Phrase,
     Row,
     RowName,
-    Scale,
     Section,
     Share,
     Table,
@@ -44,6 +42,7 @@ from ragstone.report.page import (
     Words,
     quiet,
     section,
+    small_print,
     strong,
     table,
 )
@@ -80,10 +79,9 @@ def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
         )
     for field in groups.fields:
         sections.append(slices(field, groups.sliced(field), suites))
-    small = Facts(tuple(_small_print(run, groups)), small=True)
     return Page(
-        "run", str(run.path or ""), (*sections, section(small)), notes=tuple(notes),
-        record=lambda: _record(run, notes),
+        "run", str(run.path or ""), (*sections, small_print(_small_print(run, groups))),
+        notes=tuple(notes), record=lambda: _record(run, notes),
     )  # fmt: skip
 
 
@@ -148,8 +146,7 @@ def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
 def _value(one: Estimate, suites: Sequence[str]) -> Cell:
     if one.value is None:
         return Why("missing" if one.n_missing else "undefined", why_no_value(one))
-    found = scale_of(one.metric)
-    scale = None if found is None else Scale(found.low, found.high)
+    scale = scale_for(one.metric)
     return IntervalCell(one.value, one.low, one.high, scale, percent=in_percent(suites),
                     word=band(one, suites))  # fmt: skip
 
@@ -261,9 +258,7 @@ def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
 
 def _small_print(run: Reported, groups: Groups) -> Iterator[Note]:
     """How the intervals were made, what was flagged, and the signature."""
-    for method in dict.fromkeys(one.method for one in groups.whole_and_all if one.method):
-        word, about = METHODS.get(method, (method, ""))
-        yield Note("intervals", (strong(word), f"  {about}"))
+    yield from method_notes(one.method for one in groups.whole_and_all)
     yield from (Note("reading", line) for line in _reading(run, groups))
     reasons = (Reason.read(text) for one in run.estimate_list for text in one.reasons)
     needs = dict.fromkeys(words(str(replace(why, of=""))) for why in reasons if why.code == LACKS)

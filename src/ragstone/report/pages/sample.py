@@ -109,8 +109,7 @@ def _strata(sample: Sample) -> Table:
         ))
         for one in sample.strata[:SHOWN_STRATA]
     ]  # fmt: skip
-    heads = ("stratum", "size", "drawn", "probability", "")
-    return table([Heading(head) for head in heads], rows)
+    return table(("stratum", "size", "drawn", "probability", ""), rows)
 
 
 def _widths(sample: Sample) -> Table:
@@ -122,8 +121,7 @@ def _widths(sample: Sample) -> Table:
              quiet(f"{one.width / taken.width:.2f} ×")))
         for one in others
     ]  # fmt: skip
-    heads = (f"of {sample.rows.height:,} labels", "expected width", "")
-    return table([Heading(head) for head in heads], rows)
+    return table((f"of {sample.rows.height:,} labels", "expected width", ""), rows)
 
 
 def _annotators(sample: Sample, sheet: LabelSheet) -> Table:

@@ -23,6 +23,7 @@ from ragstone.report.page import (
     Tone,
     quiet,
     section,
+    small_print,
     strong,
     table,
 )
@@ -42,7 +43,7 @@ def weights_page(found: FittedWeights) -> Page:
         section(_weights(found)),
         section(_fits(found)),
         section(Facts(tuple(_settled(found)))),
-        section(Facts(tuple(_small_print(found)), small=True)),
+        small_print(_small_print(found)),
     )
     return Page("weights", found.run, sections, record=found.to_dict)
 
@@ -67,8 +68,7 @@ def _weights(found: FittedWeights) -> Table:
         folds = quiet(f"{one.least:.2f} – {one.most:.2f}" if fitted else "–")
         before = Number(one.start, 2, tone="quiet")
         rows.append(Row((RowName(one.metric), before, weight, folds, _bar(one))))
-    heads = ("metric", start, "fitted", "across folds", "")
-    return table([Heading(head) for head in heads], rows)
+    return table(("metric", start, "fitted", "across folds", ""), rows)
 
 
 def _bar(one: Weight) -> Bar:
