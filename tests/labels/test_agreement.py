@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from ragstone.errors import InputError, UnknownName
-from ragstone.labels.agreement import COEFFICIENTS, ColumnAgreement, agreement_of, coincidences
+from ragstone.labels.agreement import ColumnAgreement, agreement_of, coincidences
 from ragstone.labels.clusters import clusters_of
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.scale import SCALES
 from ragstone.labels.table import LabelTable
+from ragstone.stats.agreement.coefficients import COEFFICIENTS
 from ragstone.stats.agreement.ratings import read_ratings
 from ragstone.stats.wilson import wilson
 

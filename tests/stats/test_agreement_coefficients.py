@@ -13,7 +13,7 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
 from ragstone.errors import InputError
-from ragstone.stats.agreement.coefficients import Scale, agreement_coefficients
+from ragstone.stats.agreement.coefficients import CoefficientName, Scale, agreement_coefficients
 from ragstone.stats.agreement.cohen import kappa_with_interval, light_kappa, quadratic_kappa
 from ragstone.stats.agreement.fleiss import fleiss_kappa
 from ragstone.stats.agreement.gwet import gwet_ac1
@@ -76,7 +76,7 @@ def test_what_one_annotator_labelled_alone_counts_in_chance_as_in_gwets_book() -
         [gap, gap, 3, gap],
     ]  # fmt: skip
     found = agreement_coefficients([list(row) for row in zip(*units, strict=True)])
-    printed = {
+    printed: dict[CoefficientName, float] = {
         "percent": 0.81818,
         "fleiss_kappa": 0.76117,
         "krippendorff_alpha": 0.74342,

@@ -9,7 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.errors import InputError, UnknownName
-from ragstone.stats.agreement.coefficients import agreement_coefficients
+from ragstone.stats.agreement.coefficients import (
+    COEFFICIENTS,
+    CoefficientName,
+    agreement_coefficients,
+)
 from ragstone.stats.agreement.ratings import GAP, AgreementCoefficient, RatingMatrix, read_ratings
 from ragstone.stats.clusters import cluster_wilson
 from ragstone.stats.interval import Interval, ends_of
@@ -23,14 +27,6 @@ from .words import number_in_words
 Floats = NDArray[np.float64]
 Item = tuple[str, str | None]
 
-COEFFICIENTS = (
-    "percent",
-    "cohen_kappa",
-    "weighted_kappa",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-    "gwet_ac1",
-)
 MOST_LABELS = 20
 """Of a column with more distinct labels no confusion is shown."""
 
@@ -114,7 +110,7 @@ class ColumnAgreement:
     n_items: int
     n_shared: int
     n_clusters: int
-    coefficients: Mapping[str, AgreementCoefficient]
+    coefficients: Mapping[CoefficientName, AgreementCoefficient]
     annotators: tuple[Annotator, ...]
     uses: tuple[LabelUse, ...]
     n_divided: int

@@ -1,6 +1,6 @@
 """Agreement page: how far annotators agree, label by label, and what divides them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -38,6 +38,7 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.words import words
+from ragstone.stats.agreement.coefficients import CoefficientName
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 FEW = 30
@@ -45,7 +46,10 @@ FEW = 30
 
 SHOWN_ANNOTATORS, SHOWN_INSTEAD, SHOWN_BROKEN = 12, 5, 3
 
-COEFFICIENTS = {
+BESIDE: tuple[CoefficientName, ...] = ("percent", "fleiss_kappa", "gwet_ac1")
+"""What stands beside Krippendorff's alpha in the overview."""
+
+COEFFICIENTS: Mapping[CoefficientName, tuple[str, str]] = {
     "percent": ("percent", "share of annotator pairs that give an item the same label"),
     "cohen_kappa": (
         "Cohen's κ",
@@ -152,8 +156,7 @@ def _overview(found: Sequence[ColumnAgreement]) -> Table:
             RowName(one.name),
             Count(one.n_shared),
             Count(one.n_annotators),
-            *(Number(one.coefficients[name].value)
-              for name in ("percent", "fleiss_kappa", "gwet_ac1")),
+            *(Number(one.coefficients[name].value) for name in BESIDE),
             _drawn(one.coefficients["krippendorff_alpha"], scale),
         ))
         for one in found
@@ -199,7 +202,7 @@ def _coefficients(one: ColumnAgreement) -> Table:
     return table((Heading("agreement"), Heading("value", level=one.level)), rows)
 
 
-def _shown(one: ColumnAgreement) -> dict[str, AgreementCoefficient]:
+def _shown(one: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
     """The coefficients that labels of this scale have."""
     return {
         name: value for name, value in one.coefficients.items() if value.reason != "nominal_scale"

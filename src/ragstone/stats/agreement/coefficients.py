@@ -1,7 +1,7 @@
 """Agreement of annotators: percent agreement, and all coefficients at once."""
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from .cohen import mean_kappa, weighted_mean_kappa
 from .fleiss import fleiss
@@ -23,6 +23,11 @@ from .ratings import (
 )
 
 Scale = Literal["nominal", "ordinal", "interval"]
+
+CoefficientName = Literal[
+    "percent", "cohen_kappa", "weighted_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"
+]
+COEFFICIENTS: tuple[CoefficientName, ...] = get_args(CoefficientName)
 
 MOST_CATEGORIES = 20
 """With more labels the ratings are taken for amounts, for which categorical coefficients are
@@ -52,7 +57,7 @@ def agreement_coefficients(
     seed: int = 0,
     resamples: int = 2000,
     level: float = 0.95,
-) -> Mapping[str, AgreementCoefficient]:
+) -> Mapping[CoefficientName, AgreementCoefficient]:
     """All coefficients of agreement, with intervals by the bootstrap over items.
 
     ``percent``, ``cohen_kappa`` (mean over pairs of annotators), ``weighted_kappa`` (the same with
@@ -74,7 +79,7 @@ def agreement_coefficients(
         InputError: Different numbers of items for annotators or clusters.
     """
     table = read_ratings(ratings)
-    coefficients: dict[str, Coefficient] = {
+    coefficients: dict[CoefficientName, Coefficient] = {
         "percent": observed_agreement,
         "cohen_kappa": mean_kappa,
         "weighted_kappa": weighted_mean_kappa,

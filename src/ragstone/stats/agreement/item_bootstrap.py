@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from ragstone.stats.wilson import wilson_ends
 
 from .ratings import Coefficient, Floats, Integers, RatingMatrix, Weights
 
+Name = TypeVar("Name", bound=str)
+
 DRAWS_AT_ONCE = 2_000_000
 LARGEST_TABLE = 20_000_000
 DIGITS = 12
@@ -22,14 +25,14 @@ DIGITS = 12
 
 def agreement_intervals(
     ratings: RatingMatrix,
-    coefficients: Mapping[str, Coefficient],
+    coefficients: Mapping[Name, Coefficient],
     *,
     weights: Floats | None = None,
     clusters: Sequence[Hashable] | None = None,
     seed: int,
     resamples: int = 2000,
     level: float = 0.95,
-) -> dict[str, Interval]:
+) -> dict[Name, Interval]:
     """Percentile bootstrap over items for several coefficients, from the same resamples.
 
     Items, or whole clusters of items, are drawn with replacement. A coefficient has no
@@ -78,7 +81,7 @@ def agreement_intervals(
         return {}
     patterns, counts, drawn = _patterns(ratings, mass, groups)
     rng = np.random.default_rng(seed)
-    values: dict[str, list[Floats]] = {name: [] for name in coefficients}
+    values: dict[Name, list[Floats]] = {name: [] for name in coefficients}
     step = max(1, DRAWS_AT_ONCE // max(patterns.items, drawn.kinds))
     for start in range(0, resamples, step):
         stop = min(start + step, resamples)
@@ -157,11 +160,11 @@ def _ends(drawn: Floats, level: float) -> Interval | None:
 
 def _where_all_agree(
     ratings: RatingMatrix,
-    coefficients: Mapping[str, Coefficient],
+    coefficients: Mapping[Name, Coefficient],
     weights: Floats,
     units: float,
     level: float,
-) -> dict[str, Interval]:
+) -> dict[Name, Interval]:
     """Intervals from Wilson's, for the share of items, or clusters, on which all agree."""
     low, _ = wilson_ends(1.0, units, NormalDist().inv_cdf(upper_quantile(level)))
     shared = ratings.is_shared
