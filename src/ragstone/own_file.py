@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 
 from ragstone.errors import InputError
@@ -53,4 +54,7 @@ def _told(name: str | Path) -> Iterator[None]:
             raise InputError(f"{name}: {type(error).__name__} while it ran: {error}") from error
         raise InputError(f"{name}: there is no such file, and no module of that name.") from error
     except (Exception, SystemExit) as error:
-        raise InputError(f"{name}: {type(error).__name__} while it ran: {error}") from error
+        lines = [place.lineno for place in extract_tb(error.__traceback__)
+                 if Path(place.filename) == Path(name).resolve()]  # fmt: skip
+        at = f":{lines[-1]}" if lines else ""
+        raise InputError(f"{name}{at}: {type(error).__name__} while it ran: {error}") from error

@@ -8,8 +8,10 @@ import polars as pl
 import pytest
 
 from ragstone.judgements import (
+    ASKS,
     KINDS,
     Agreement,
+    Ask,
     Column,
     Guideline,
     Kind,
@@ -117,11 +119,12 @@ def test_a_kind_without_a_file_is_explained_by_its_module(tmp_path: Path) -> Non
     sys.modules[module.__name__] = module
     try:
         columns = {"glad": Column(pl.Boolean, "it is", role="verdict")}
-        given = {"name": "mood", "asks": (), "__module__": module.__name__, **columns}
+        given = {"name": "mood", "asks": (Ask(),), "__module__": module.__name__, **columns}
         kind = type("Mood", (Kind,), given)
         assert guideline_of(kind) == Guideline("Mood: is it glad?", "How ANSWER feels.")
         (tmp_path / "mood.md").write_text("# Mood: is it sad?\n\nLook.", encoding="utf-8")
         assert guideline_of(kind) == Guideline("Mood: is it sad?", "Look.")
     finally:
         KINDS.pop("mood", None)
+        ASKS.pop("mood", None)
         del sys.modules[module.__name__]

@@ -11,6 +11,7 @@ from ragstone.judgements import (
     STATEMENT_VERDICTS,
     SUPPORT_VERDICTS,
     Agreement,
+    Ask,
     Column,
     Kind,
     Quality,
@@ -25,9 +26,9 @@ def test_a_kind_says_what_was_judged_then_its_own_then_why_and_by_whom() -> None
 
         class Tone(Kind):
             name = "tone"
-            asks = ()
+            asks = (Ask(),)
 
-            friendly = Column(pl.Boolean, "it is")
+            friendly = Column(pl.Boolean, "it is", role="verdict")
             words = Column(pl.UInt32, "how many")
 
         assert KINDS["tone"] is Tone
@@ -42,6 +43,7 @@ def test_a_kind_says_what_was_judged_then_its_own_then_why_and_by_whom() -> None
         assert (Tone.empty().height, Tone.empty().schema) == (0, Tone.schema())
     finally:
         KINDS.pop("tone", None)
+        ASKS.pop("tone", None)
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)

@@ -64,6 +64,7 @@ def reply(request: ChatRequest) -> dict[str, Any]:
 def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     (tmp_path / "vague.py").write_text(KIND)
     (tmp_path / "vague_metrics.py").write_text(METRIC)
+    (tmp_path / "vague.md").write_text("# Vague: is it said without a number?")
     load_kinds(tmp_path / "vague.py")
     metrics = [str(one) for one in load_metrics(tmp_path / "vague_metrics.py")]
     row = {"id": "1", "question": "How long is the pier?", "answer": " ".join(SAID)}
@@ -119,6 +120,7 @@ def loudness() -> pl.Expr:
 def test_of_contexts_a_judge_speaks_for_those_that_people_left_open(tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(LOUD)
     (tmp_path / "loud_metrics.py").write_text(LOUDNESS)
+    (tmp_path / "loud.md").write_text("# Loud: does it shout?")
     load_kinds(tmp_path / "loud.py")
     metrics = [str(one) for one in load_metrics(tmp_path / "loud_metrics.py")]
     row: dict[str, Any] = {"id": "1", "answer": "-", "contexts": ["Oh.", "HEY!"]}
@@ -137,6 +139,7 @@ def test_of_contexts_a_judge_speaks_for_those_that_people_left_open(tmp_path: Pa
 def test_each_system_is_judged_by_the_contexts_that_it_retrieved(tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(LOUD.replace("asks", "shows = ('question',)\n    asks"))
     (tmp_path / "loud_metrics.py").write_text(LOUDNESS)
+    (tmp_path / "loud.md").write_text("# Loud: does it shout?")
     load_kinds(tmp_path / "loud.py")
     metrics = [str(one) for one in load_metrics(tmp_path / "loud_metrics.py")]
     retrieved = {"a": ["HEY!", "OI!"], "b": ["Oh."]}

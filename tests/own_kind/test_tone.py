@@ -196,8 +196,13 @@ def test_the_command_line_takes_it_along() -> None:
 
 def test_a_run_of_a_kind_that_is_not_loaded_says_so(run: ragstone.Run) -> None:
     del KINDS["tone"], ASKS["tone"]
-    with pytest.raises(ragstone.RagstoneError, match="a kind that is loaded"):
+    with pytest.raises(ragstone.InputError, match="tone, a kind of your own") as raised:
         ragstone.Run.open(run.path)
+    assert str(raised.value).endswith("has to be loaded: an import of their file.")
+    shown = CliRunner().invoke(app, ["show", str(run.path)])
+    assert shown.exit_code == 2
+    assert "damaged" not in shown.stderr
+    assert "--kinds FILE" in shown.stderr
 
 
 def test_disagreement_in_a_panel_draws_what_people_should_see(
@@ -226,7 +231,32 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
             "    asks = (Ask(over=Answers, requires=('smell',), by=('local',), after=('taste',)),)"
             "\n"
             "    own = Column(pl.Boolean, 'it is', role='verdict')\n",
-            "requires smell.*answered by local.*comes after taste.*shows picture",
+            "requires smell.*answered by local.*shows picture",
+        ),
+        ("\n1 / 0", "own.py:2: ZeroDivisionError"),
+        (
+            "from ragstone.judgements import *\n"
+            "class Own(Kind):\n    name = 'own_kind'\n    shows = 'answer'\n"
+            "    asks = (Ask(over='Answers', columns=('b',), values=('c',)),)\n"
+            "    own = Column(None, '', values=['a'], role='verdikt', positive=('d',))\n"
+            "    reason = Column(None, '', role='verdict')\n",
+            "role verdikt, which is none of unit.*come with their meanings.*counts d as yes.*"
+            "has a column reason already.*neither a type nor values.*fills b.*verdicts c.*"
+            "over 'Answers', which is no view.*is a tuple: shows",
+        ),
+        (
+            "from ragstone.judgements import *\n"
+            "class Own(Kind):\n    asks = Ask(over=Answers)\n"
+            "    helpful = Column(None, '', values={'a': 'b'}, role='verdict', label='helpful')\n",
+            "a name is a word.*asks are a tuple",
+        ),
+        (
+            "from ragstone.judgements import *\n"
+            "class Own(Kind):\n    name = 'own_kind'\n    asks = (Ask(over=Answers),)\n"
+            "    one = Column(None, '', values={'a': 'b'}, role='verdict', label='l')\n"
+            "    two = Column(None, '', values={'a': 'b'}, role='verdict', label='l',\n"
+            "        fact='one')\n",
+            "has a column 'one' already.*several columns have the label l",
         ),
         (
             "from ragstone.judgements import *\nimport polars as pl\n"
@@ -243,7 +273,7 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
             "from ragstone.judgements import *\n"
             "class Own(Kind):\n    name = 'own_kind'\n    asks = (Ask(over=Answers),)\n"
             "    own = Column(None, '', values={'a': 'b'}, role='verdict', label='helpful')\n",
-            "The label helpful of a answer",
+            "the label helpful of answers is yes, no, not a",
         ),
     ],
 )
@@ -255,3 +285,44 @@ def test_a_file_without_a_kind_that_can_be_judged_is_refused(
     file.write_text(text)
     with pytest.raises(ragstone.InputError, match=f"(?s){fault}"):
         load_kinds(file)
+
+
+DECLARED = (
+    "from ragstone.judgements import *\nimport polars as pl\n"
+    "class Own(Kind):\n    name = 'own_kind'\n    asks = (Ask(over=Answers, after=('taste',)),)\n"
+    "    own = Column(pl.Boolean, 'it is', role='verdict')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("guideline", "fault"),
+    [
+        (None, "no guideline: write what is judged, and how, in own_kind.md"),
+        (b" ", "own_kind.md is empty"),
+        (b"\xff", "own_kind.md cannot be read"),
+        (b"# Own\n{own} {no} {own.no}", "a place {no}.*a place {own.no}"),
+    ],
+)
+@pytest.mark.usefixtures("nothing_stays")
+def test_a_kind_without_a_guideline_to_be_told_is_refused(
+    guideline: bytes | None, fault: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(DECLARED)
+    if guideline is not None:
+        file.with_name("own_kind.md").write_bytes(guideline)
+    with pytest.raises(ragstone.InputError, match=f"(?s)comes after taste.*{fault}"):
+        load_kinds(file)
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_a_kind_that_was_refused_can_be_declared_again(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    good = DECLARED.replace(", after=('taste',)", "")
+    file.write_text(good.replace("verdict", "verdikt"))
+    file.with_name("own_kind.md").write_text("# Own: is it?")
+    with pytest.raises(ragstone.InputError, match="role verdikt"):
+        load_kinds(file)
+    file.write_text(good + "# mended\n")
+    (kind,) = load_kinds(file)
+    assert kind.name == "own_kind"

@@ -117,9 +117,17 @@ def know_label(unit: Unit, name: str, values: Values) -> None:
     Raises:
         ValueError: The unit has a label of this name with other values.
     """
-    place = LABELS["record"] if unit == "answer" and name in LABELS["record"] else LABELS[unit]
-    if place.setdefault(name, values) != values:
-        raise ValueError(f"The label {name} of a {unit} is {place[name]}, not {values}.")
+    known = known_values(unit, name)
+    if known is None:
+        LABELS[unit][name] = values
+    elif known != values:
+        raise ValueError(f"The label {name} of a {unit} is {known}, not {values}.")
+
+
+def known_values(unit: Unit, name: str) -> Values | None:
+    """What a label of a unit may be; None where it has no label of that name."""
+    of_record = LABELS["record"].get(name) if unit == "answer" else None
+    return LABELS[unit].get(name) if of_record is None else of_record
 
 
 def violations(labels: Mapping[str, Any]) -> list[Violation]:

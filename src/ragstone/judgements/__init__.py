@@ -1,9 +1,9 @@
 """The judgement room: kinds, the asks they are filled by, and the views metrics see."""
 
-from .ask import ASKS, Ask, Filler
+from .ask import ASKS, Ask, Filler, values_of
 from .column import Column
 from .guideline import Guideline, filled, guideline_of, meaning, told_people
-from .kind import KINDS, Kind, answered_by, kind_of, values_of
+from .kind import KINDS, Kind, answered_by, kind_of
 from .loading import load_kinds
 from .requirements import REQUIREMENTS, Requirement
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome

@@ -5,11 +5,14 @@ and of gold evidence, each for its own sake. A kind lists its asks.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
-from ragstone.examples.labels import Unit
+import polars as pl
+
+from ragstone.examples.labels import YES_NO, Unit, Values
 from ragstone.reason import reason
 
+from .column import Column
 from .view import ABOUT, View
 
 Filler = Literal["local", "people", "model", "encoder", "cross_encoder", "counting"]
@@ -83,3 +86,12 @@ def enter(asks: tuple[Ask, ...]) -> None:
 
 def _known(asks: tuple[Ask, ...]) -> bool:
     return all(ASKS.keys() >= set(ask.after) for ask in asks)
+
+
+def values_of(ask: Ask, column: Column) -> Values:
+    """The labels that people may give to a column where this is asked."""
+    if column.dtype == pl.Boolean:
+        return YES_NO
+    if ask.values and column.role == "verdict":
+        return ask.values
+    return cast(Values, tuple(column.values))

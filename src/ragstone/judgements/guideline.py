@@ -68,12 +68,21 @@ class Guideline:
 
 def guideline_of(kind: type[Kind]) -> Guideline:
     """The guideline of a kind."""
-    module = sys.modules[kind.__module__]
-    if module.__file__ is not None:
-        file = Path(module.__file__).with_name(f"{kind.name}.md")
-        if file.is_file():
-            return Guideline.read(file.read_text(encoding="utf-8"))
-    return Guideline.read(f"# {(module.__doc__ or kind.name).strip()}")
+    file = guideline_file(kind)
+    if file is not None and file.is_file():
+        return Guideline.read(file.read_text(encoding="utf-8"))
+    return Guideline.read(f"# {(sys.modules[kind.__module__].__doc__ or kind.name).strip()}")
+
+
+def guideline_file(kind: type[Kind]) -> Path | None:
+    """Where its guideline stands; None where its module is in no file, as in a notebook."""
+    module = getattr(sys.modules[kind.__module__], "__file__", None)
+    return None if module is None else Path(module).with_name(f"{kind.name}.md")
+
+
+def places(text: str) -> list[str]:
+    """The places in a guideline that are kept for the meaning of values."""
+    return list(dict.fromkeys(place[0] for place in _PLACE.finditer(text)))
 
 
 def filled(text: str, kind: type[Kind]) -> str:

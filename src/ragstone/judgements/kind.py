@@ -1,15 +1,19 @@
 """Kind: a table of judgements of one sort, and all that is said of it."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, cast
+from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 
-from ragstone.examples.labels import LABELS, RULES, YES_NO, Rule, Values, know_label
+from ragstone.errors import InputError
+from ragstone.examples.labels import LABELS, RULES, Rule, know_label
 
-from .ask import ASKS, Ask, Filler, enter
+from .ask import ASKS, Ask, Filler, enter, values_of
 from .column import SAID, Column, Role
+from .declared import faults_of
 from .view import ABOUT, About
 
 KINDS: "dict[str, type[Kind]]" = {}
@@ -25,7 +29,7 @@ class Kind:
 
     name: ClassVar[str]
     """The table's name: in a run folder, in JSON, in an error."""
-    asks: ClassVar[tuple[Ask, ...]]
+    asks: ClassVar[tuple[Ask, ...]] = ()
     """What judges are asked: the kind as a whole, or its parts."""
     about: ClassVar[About] = "answer"
     """What of an example its rows are about; where they enter a view, what that is about."""
@@ -62,6 +66,8 @@ class Kind:
 
     def __init_subclass__(cls) -> None:
         own = {key: value for key, value in vars(cls).items() if isinstance(value, Column)}
+        if not cls.__module__.startswith(__package__):
+            cls._refuse_faults(own)
         units = {key: one for key, one in _telling_apart(cls.asks).items() if key not in own}
         for key, one in units.items():
             setattr(cls, key, one)
@@ -72,8 +78,6 @@ class Kind:
         cls.decides = cls.decides or next(iter(decides), "")
         cls.item = cls.item or f"{cls.name}_1"
         cls.key = None if cls.repeats else tuple(cls.having("unit", "topic", "vote"))
-        if cls.name in KINDS:
-            raise TypeError(f"There is a kind called {cls.name} already.")
         KINDS[cls.name] = cls
         cls.asks = tuple(replace(ask, kind=cls.name) for ask in cls.asks)
         enter(cls.asks)
@@ -86,6 +90,21 @@ class Kind:
                     if column.label and ask.over.unit in LABELS:
                         know_label(ask.over.unit, column.label, values_of(ask, column))
         RULES.update({rule.name: rule for rule in cls.rules})
+
+    @classmethod
+    def _refuse_faults(cls, columns: Mapping[str, Column]) -> None:
+        """Stop before anything of it is known, so that it can be declared again.
+
+        Raises:
+            InputError: It cannot be judged as it is declared; says every fault.
+        """
+        name = getattr(cls, "name", "")
+        if faults := faults_of(name, cls.asks, cls.shows, columns, KINDS):
+            place = Path(getattr(sys.modules[cls.__module__], "__file__", None) or cls.__module__)
+            lines = [f"  {name or cls.__name__}: {fault}" for fault in faults]
+            raise InputError(
+                "\n".join([f"{place.name} defines a kind that cannot be judged:", *lines])
+            )
 
     @classmethod
     def ask(cls, part: str = "") -> Ask:
@@ -140,15 +159,6 @@ def _telling_apart(asks: Sequence[Ask]) -> dict[str, Column]:
         for key in view.keys:
             facts.setdefault(key, (view.columns[key].dtype, view.columns[key].doc))
     return {key: Column(dtype, doc, role="unit") for key, (dtype, doc) in facts.items()}
-
-
-def values_of(ask: Ask, column: Column) -> Values:
-    """The labels that people may give to a column where this is asked."""
-    if column.dtype == pl.Boolean:
-        return YES_NO
-    if ask.values and column.role == "verdict":
-        return ask.values
-    return cast(Values, tuple(column.values))
 
 
 def answered_by(filler: Filler) -> frozenset[str]:

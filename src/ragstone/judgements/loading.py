@@ -1,15 +1,14 @@
 """Loading: kinds of a user's own, from a file or a module."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from ragstone.errors import InputError
 from ragstone.own_file import own_module
 
 from .ask import WAITING
+from .guideline import filled, guideline_file, places
 from .kind import KINDS, Kind
-from .requirements import REQUIREMENTS
-
-SHOWN = ("question", "contexts", "answer", "sentences", "reference", "policy")
 
 
 def load_kinds(name: str | Path) -> list[type[Kind]]:
@@ -29,27 +28,24 @@ def load_kinds(name: str | Path) -> list[type[Kind]]:
     return found
 
 
-def _faults(kind: type[Kind]) -> list[str]:
-    faults = []
-    if not kind.name.isidentifier() or kind.name != kind.name.lower():
-        faults.append("a name is a word of small letters, digits and _")
-    if not kind.decides:
-        faults.append('no column with role="verdict", so nothing is decided')
-    elif kind.columns[kind.decides].dtype.is_numeric() and not kind.columns[kind.decides].values:
-        faults.append(f"{kind.decides} has no values, so a model does not know what it may say")
-    if not kind.asks:
-        faults.append("no ask, so nobody is asked: asks = (Ask(over=Answers),)")
+def _faults(kind: type[Kind]) -> Iterator[str]:
+    """What shows only when the whole file is there, and beside it."""
     for ask in kind.asks:
-        unknown = [one for one in ask.requires if one not in REQUIREMENTS]
-        if unknown:
-            known = ", ".join(REQUIREMENTS)
-            faults.append(f"requires {', '.join(unknown)}, which is none of {known}")
-        others = [one for one in ask.by if one not in ("people", "model")]
-        if others:
-            faults.append(f"is answered by {', '.join(others)}; who can be asked: people, model")
         if any(ask in waiting for waiting in WAITING):
-            faults.append(f"it comes after {', '.join(ask.after)}, which nobody is asked")
-    unknown = [text for text in kind.shows if text not in SHOWN]
-    if unknown:
-        faults.append(f"shows {', '.join(unknown)}, which is none of {', '.join(SHOWN)}")
-    return faults
+            yield f"it comes after {', '.join(ask.after)}, which nobody is asked"
+    file = guideline_file(kind)
+    if file is None or not file.is_file():
+        yield f"no guideline: write what is judged, and how, in {kind.name}.md beside it"
+        return
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        yield f"{file.name} cannot be read: {error}"
+        return
+    if not text.strip():
+        yield f"{file.name} is empty: write in it what is judged, and how"
+    for place in places(text):
+        try:
+            filled(place, kind)
+        except KeyError:
+            yield f"{file.name} has a place {place}, and no kind has such a column"

@@ -120,6 +120,11 @@ class View(metaclass=_Columns):
         return frozenset(asks)
 
     @classmethod
+    def has(cls, name: str) -> bool:
+        """Whether it has a column, or another attribute, of that name."""
+        return name in cls.columns or hasattr(View, name)
+
+    @classmethod
     def take(
         cls,
         ask: str,
@@ -140,11 +145,8 @@ class View(metaclass=_Columns):
         Raises:
             TypeError: The view has a column, or another attribute, of that name.
         """
-        if name in cls.columns or hasattr(View, name):
-            raise TypeError(
-                f"{cls.__name__} has a column {name!r} already, so {ask} cannot give it another. "
-                "Name it otherwise: Column(..., fact=NAME)."
-            )
+        if cls.has(name):
+            raise TypeError(f"{cls.__name__} has a column {name!r} already.")
         cls.columns[name] = Fact(column.dtype, doc or column.doc, needs=(ask,))
         cls.taken[name] = Joined(ask, column.name, on or {key: key for key in cls.keys})
 

@@ -11,6 +11,7 @@ import polars as pl
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from ragstone.argument import argument, noticed
+from ragstone.errors import InputError
 from ragstone.examples.table import SCHEMA
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
@@ -21,14 +22,19 @@ from .settings import RunSettings
 from .written import Count, File, Several
 
 
-def _known(ask: str) -> str:
+def _loaded(ask: str) -> str:
+    """A run has its checksum by now, so an unknown ask is one of a kind that is not there yet.
+
+    Raises:
+        InputError: Nothing defines it; no damage, so pydantic does not gather it as a fault.
+    """
     if ask not in ASKS:
-        own = argument("kinds", "FILE")
-        raise ValueError(f"a judgement of a kind that is loaded; your own come with {own}")
+        kind, own = ask.partition("/")[0], argument("kinds", "FILE")
+        raise InputError(f"The run judged {kind}, a kind of your own that has to be loaded: {own}.")
     return ask
 
 
-Ask = Annotated[str, AfterValidator(_known)]
+Ask = Annotated[str, AfterValidator(_loaded)]
 
 Words = Annotated[str, AfterValidator(noticed)]
 """A text that may name arguments."""

@@ -1,0 +1,124 @@
+"""Declared: what is wrong with a kind of a user's own, as it is declared."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import get_args
+
+import polars as pl
+
+from ragstone.examples.labels import LABELS, known_values
+
+from .ask import Ask, values_of
+from .column import SAID, Column, Role
+from .requirements import REQUIREMENTS
+from .view import View
+
+SHOWN = ("question", "contexts", "answer", "sentences", "reference", "policy")
+EVERY_TABLE_HAS = ("example_id", "subject", "judge", "reason")
+
+
+def faults_of(
+    name: object, asks: object, shows: object, columns: Mapping[str, Column], known: Collection[str]
+) -> list[str]:
+    """Every fault of a declaration, before anything of it is made known.
+
+    Args:
+        name: The kind's name.
+        asks: Its asks.
+        shows: The texts that it shows.
+        columns: Its own columns.
+        known: The kinds that there are.
+    """
+    faults = list(_of_name(name, known))
+    for column in columns.values():
+        faults += _of_column(column)
+    decides = [one for one in columns.values() if one.role in ("verdict", "grade", "number")]
+    if not decides:
+        faults.append('no column with role="verdict", so nothing is decided')
+    elif decides[0].dtype.is_numeric() and not decides[0].values:
+        faults.append(f"{decides[0].name} has no values, so a model does not know what it may say")
+    if not isinstance(asks, Sequence) or not all(isinstance(ask, Ask) for ask in asks):
+        faults.append("its asks are a tuple: asks = (Ask(over=Answers),)")
+    elif not asks:
+        faults.append("no ask, so nobody is asked: asks = (Ask(over=Answers),)")
+    else:
+        for ask in asks:
+            faults += _of_ask(ask, columns)
+    faults += _of_shows(shows)
+    return list(dict.fromkeys(faults))
+
+
+def _of_name(name: object, known: Collection[str]) -> Iterator[str]:
+    if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
+        yield "a name is a word of small letters, digits and _"
+    elif name in known:
+        yield f"there is a kind called {name} already"
+
+
+def _of_shows(shows: object) -> Iterator[str]:
+    if isinstance(shows, str) or not isinstance(shows, Sequence):
+        yield 'what it shows is a tuple: shows = ("question", "answer")'
+        return
+    unknown = [str(text) for text in shows if text not in SHOWN]
+    if unknown:
+        yield f"shows {', '.join(unknown)}, which is none of {', '.join(SHOWN)}"
+
+
+def _of_column(column: Column) -> Iterator[str]:
+    roles = get_args(Role)
+    if column.name in EVERY_TABLE_HAS:
+        yield f"every kind has a column {column.name} already; name yours otherwise"
+    if column.role not in roles:
+        yield f"{column.name} has the role {column.role}, which is none of {', '.join(roles)}"
+    if not isinstance(column.values, Mapping):
+        yield f'the values of {column.name} come with their meanings: values={{"yes": "it is so"}}'
+    elif not column.values and column.dtype == pl.Enum([]):
+        yield f"{column.name} has neither a type nor values"
+    unknown = [word for word in column.positive if word not in column.values]
+    if unknown:
+        yield f"{column.name} counts {', '.join(unknown)} as yes, which is none of its values"
+
+
+def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
+    unknown = [one for one in ask.requires if one not in REQUIREMENTS]
+    if unknown:
+        yield f"requires {', '.join(unknown)}, which is none of {', '.join(REQUIREMENTS)}"
+    others = [one for one in ask.by if one not in ("people", "model")]
+    if others:
+        yield f"is answered by {', '.join(others)}; who can be asked: people, model"
+    unknown = [one for one in ask.columns if one not in columns]
+    if unknown:
+        yield f"fills {', '.join(unknown)}, which is none of its columns"
+    verdicts = {word for one in columns.values() if one.role == "verdict" for word in one.values}
+    unknown = [one for one in ask.values if one not in verdicts]
+    if unknown:
+        yield f"has the verdicts {', '.join(unknown)}, which are none of its values"
+    if ask.over is None:
+        return
+    if not isinstance(ask.over, type) or not issubclass(ask.over, View):
+        yield f"is over {ask.over!r}, which is no view, such as Answers"
+        return
+    filled = [one for one in columns.values() if not ask.columns or one.name in ask.columns]
+    given: set[str] = set()
+    for column in filled:
+        fact = column.fact or column.name
+        if column.role in SAID:
+            if fact in given or ask.over.has(fact):
+                yield (
+                    f"{ask.over.__name__} has a column {fact!r} already; "
+                    f"name that of {column.name} otherwise: Column(..., fact=NAME)"
+                )
+            given.add(fact)
+        yield from _of_label(ask, column)
+    labels = [one.label for one in filled if one.label]
+    for label in sorted({label for label in labels if labels.count(label) > 1}):
+        yield f"several columns have the label {label}"
+
+
+def _of_label(ask: Ask, column: Column) -> Iterator[str]:
+    unit = ask.over.unit if ask.over else "answer"
+    if column.label and unit in LABELS and isinstance(column.values, Mapping):
+        known, own = known_values(unit, column.label), values_of(ask, column)
+        if known not in (None, own):
+            one = ", ".join(map(str, known or ("yes", "no")))
+            other = ", ".join(map(str, own or ("yes", "no")))
+            yield f"the label {column.label} of {unit}s is {one}, not {other}; name it otherwise"
