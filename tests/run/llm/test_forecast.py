@@ -18,7 +18,7 @@ from ragstone.models.chat import ChatReply, Usage
 from ragstone.report.words import explain
 from ragstone.run import Limits
 from ragstone.run.calls.prices import Price
-from ragstone.run.forecast import Forecast, TaskForecast, _Counting, _Known, forecast
+from ragstone.run.forecast import Forecast, TaskForecast, _Counting, _Known, _tokens, forecast
 from ragstone.testing import ScriptedModel
 
 Model = Callable[..., ScriptedModel]
@@ -128,6 +128,13 @@ def test_tokens_sent_are_four_characters_each_and_a_part_counts_whole() -> None:
     assert sorted(steps) == [0, 0, 0, 0, 0, 0, 1, 1]
     bare = counted("x" * 200).total.prompt
     assert counted("x" * 4200).total.prompt == bare + 1000
+
+
+def test_a_reply_has_a_token_for_four_characters_and_twenty_beside() -> None:
+    """``{"verdict":"xx"}`` has 16 characters."""
+    sizes = [_tokens(Words(verdict="x" * more)) for more in (2, 5, 6)]
+    assert sizes == [24, 24, 25]
+    assert {type(one) for one in sizes} == {int}
 
 
 def test_questions_that_are_put_twice_are_counted_once() -> None:
