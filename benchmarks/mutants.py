@@ -10,10 +10,10 @@ First every test in these folders is run once, and what functions of the package
 the imports call is written down. Then of each room a sample of faults (mutations.py) is drawn, the
 same for a seed. Each fault gets a process of its own, in which the tests that call the changed
 function run until one fails: those of the room first, then the quickest, for 20 s of processor time
-at the most; where the change is outside functions, those that call any function of the file, then
-the others of the room. A fault that no test notices survives. Processor time is limited to what
-these tests took, four times over, and 30 s; one that runs out is a time-out, which is neither
-killed nor survived.
+at the most; where the change is outside functions, all tests, the room's first and of these those
+that call any function of the file. A fault that no test notices survives. Processor time is limited
+to what these tests took, four times over, and 30 s; one that runs out is a time-out, which is
+neither killed nor survived.
 
 Survivors are printed with the change. Those that mutants_equivalent.toml names change nothing that
 can be seen, and it says why. Exit status 1 where over 15 % of a room's sample survive, over 2 % run
@@ -249,9 +249,8 @@ def noticing(mutant: Mutant, tests: Sequence[Test], room: str) -> list[Test]:
     if not found or scope in found[0].at_import:
         of_file = f"{mutant.file}::"
         callers = {one.name for one in tests if any(call.startswith(of_file) for call in one.calls)}
-        found = [one for one in tests if one.name in callers or one.name.startswith(own)]
-        found = found or list(tests)
-    found.sort(key=lambda one: (one.name not in callers, not one.name.startswith(own), one.seconds))
+        found = list(tests)
+    found.sort(key=lambda one: (not one.name.startswith(own), one.name not in callers, one.seconds))
     kept: list[Test] = []
     seconds = 0.0
     for one in found:
