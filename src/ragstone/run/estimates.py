@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -60,6 +59,20 @@ class Provenance:
         versions = self.chat.prompts
         named = [f"{task}@{versions[task]}" for task in tasks if task in versions]
         return [f"prompts:{'+'.join(named)}", f"plan:{self.chat.plan}"] if named else []
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCounts:
+    """What can be counted of the scores of a group; see ``Estimate``."""
+
+    n: int
+    n_undefined: int
+    n_missing: int
+    worst: float | None
+    best: float | None
+    labels: Mapping[str, int]
+    flags: Mapping[str, int]
+    reasons: Mapping[str, int]
 
 
 def estimate_metric(
@@ -174,12 +187,13 @@ def _over_means(
         value = float(combine((sums.sum(axis=0) / counts.sum(axis=0))[None, :])[0])
         interval = cluster_bootstrap(sums, counts, combine, seed=SEED, level=level)
     n = int(counts.sum(axis=0).min()) if value is not None else 0
-    counted = _counts(metric, part, value) | {
-        "n": n,
-        "n_missing": missing,
-        "n_undefined": part.height - n - missing,
-        "reasons": reasons,
-    }
+    counted = replace(
+        _counts(metric, part, value),
+        n=n,
+        n_missing=missing,
+        n_undefined=part.height - n - missing,
+        reasons=reasons,
+    )
     return _reported(metric, group, value, interval, size, counted, provenance, level)
 
 
@@ -189,7 +203,7 @@ def _reported(
     value: float | None,
     interval: Interval | None,
     clusters: int,
-    counted: Mapping[str, Any],
+    counted: ScoreCounts,
     provenance: Provenance,
     level: float,
 ) -> Estimate:
@@ -205,7 +219,14 @@ def _reported(
         method=method,
         better=metric.range.better,
         clusters=clusters,
-        **counted,
+        n=counted.n,
+        n_undefined=counted.n_undefined,
+        n_missing=counted.n_missing,
+        worst=counted.worst,
+        best=counted.best,
+        labels=counted.labels,
+        flags=counted.flags,
+        reasons=counted.reasons,
         signature=provenance.of(metric, _how(method, provenance, level, counted)),
     )
 
@@ -218,7 +239,7 @@ def _why_missing(name: str, provenance: Provenance) -> str:
     return "missing"
 
 
-def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> dict[str, Any]:
+def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> ScoreCounts:
     tally = dict(part["status"].value_counts().iter_rows())
     n, undefined, missing = (int(tally.get(code, 0)) for code in (VALUE, UNDEFINED, MISSING))
     total = float(part["value"].sum()) if n else 0.0
@@ -238,16 +259,10 @@ def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> dict[str
         else:
             reasons[reason] += count
     labels = part["label"].drop_nulls().value_counts().sort("label")
-    return {
-        "n": n,
-        "n_undefined": undefined,
-        "n_missing": missing,
-        "worst": None if bounds is None else bounds[0],
-        "best": None if bounds is None else bounds[1],
-        "labels": dict(labels.iter_rows()),
-        "flags": dict(flags),
-        "reasons": dict(reasons),
-    }
+    worst, best = (None, None) if bounds is None else bounds
+    return ScoreCounts(
+        n, undefined, missing, worst, best, dict(labels.iter_rows()), dict(flags), dict(reasons)
+    )
 
 
 def _bounds(metric: Metric) -> tuple[float | None, float | None]:
@@ -269,12 +284,10 @@ def _clustered(valued: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
     return sums, counts, squares
 
 
-def _how(
-    method: str | None, provenance: Provenance, level: float, counted: Mapping[str, Any]
-) -> str:
+def _how(method: str | None, provenance: Provenance, level: float, counted: ScoreCounts) -> str:
     drawn = f",seed {SEED}" if method == "cluster_bootstrap" else ""
     interval = f"{method}({provenance.cluster},{level:.0%}{drawn})" if method else "none"
     return (
-        f"interval:{interval}|n:{counted['n']}|undefined:{counted['n_undefined']}"
-        f"|missing:{counted['n_missing']}"
+        f"interval:{interval}|n:{counted.n}|undefined:{counted.n_undefined}"
+        f"|missing:{counted.n_missing}"
     )

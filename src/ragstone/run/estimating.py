@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -42,7 +41,7 @@ class Estimated:
 
     metrics: list[Metric]
     fields: list[str]
-    estimates: list[dict[str, Any]]
+    estimates: list[Estimate]
     counts: dict[str, int]
     remarks: list[str]
 
@@ -69,7 +68,7 @@ def estimate_run(folder: Folder, spec: RunSpec, tally: RunTally) -> Estimated:
     return Estimated(
         metrics,
         fields,
-        [one.to_dict() for one in _estimates(folder, spec, tally, metrics, fields, facets)],
+        list(_estimates(folder, spec, tally, metrics, fields, facets)),
         {
             "examples": tally.examples,
             "questions": facets["question"].n_unique(),
@@ -157,16 +156,17 @@ def _nothing_to_measure(folder: Folder, examples: int) -> str:
         references=(pl.col("reference").list.len() > 0).sum(),
         ids=pl.col("reference_contexts").is_not_null().sum(),
     )
-    has = collect(counts, folder.path).to_dicts()[0]
-    words = {"answers": "an answer", "contexts": "contexts", "references": "a reference",
-             "ids": "judged context ids"}  # fmt: skip
-    counted = ", ".join(f"{has[name]:,} have {word}" for name, word in words.items())
-    if has["contexts"] and not has["answers"]:
+    answers, contexts, references, ids = collect(counts, folder.path).row(0)
+    counted = (
+        f"{answers:,} have an answer, {contexts:,} have contexts, {references:,} have a reference, "
+        f"{ids:,} have judged context ids"
+    )
+    if contexts and not answers:
         qrels = argument("qrels", "FILE")
         hint = f"Are these a TREC run's contexts? {qrels} names the judged ids."
-    elif has["references"] and not has["answers"]:
+    elif references and not answers:
         hint = "These are questions: add each system's answers."
-    elif has["ids"] and not has["contexts"]:
+    elif ids and not contexts:
         hint = "Judged ids are there, but no run: put a TREC run beside them, such as run.txt."
     else:
         hint = "ragstone metrics says what each metric needs."

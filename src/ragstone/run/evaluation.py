@@ -139,7 +139,7 @@ class Evaluation:
         self._report("estimating", self.tally.examples, None)
         found = estimate_run(self.folder, self.spec, self.tally)
         self.folder.parts.join(self.folder.path, [str(metric) for metric in found.metrics])
-        write_json(self.folder.path / "estimates.json", found.estimates)
+        write_json(self.folder.path / "estimates.json", [one.to_dict() for one in found.estimates])
         self.tally.count_served(self.folder.path)
         counts = None if self._asking is None else self._asking.counts()
         self._write(
