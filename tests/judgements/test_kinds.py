@@ -1,8 +1,11 @@
 """Kinds: the columns of their tables, and the guideline that says what their words mean."""
 
+from typing import get_args
+
 import polars as pl
 import pytest
 
+from ragstone.examples.labels import Unit
 from ragstone.judgements import (
     ASKS,
     CLAIM_VERDICTS,
@@ -10,6 +13,7 @@ from ragstone.judgements import (
     RESPONSE_TYPES,
     STATEMENT_VERDICTS,
     SUPPORT_VERDICTS,
+    VIEWS,
     Agreement,
     Ask,
     Column,
@@ -18,6 +22,7 @@ from ragstone.judgements import (
     Similarity,
     Support,
 )
+from ragstone.judgements.view import ABOUT
 
 
 def test_a_kind_says_what_was_judged_then_its_own_then_why_and_by_whom() -> None:
@@ -82,6 +87,28 @@ def test_an_ask_fills_its_columns_and_not_who_said_so_and_why() -> None:
     for (name, part), columns in asked.items():
         whole = [one for one in KINDS[name].columns if one not in ("reason", "judge")]
         assert columns == whole or (name, part)[0] == "grounding"
+
+
+def test_each_unit_is_of_an_answer_a_context_or_a_proposition() -> None:
+    """Claims, statements and gold evidence are propositions; a reference and a probe stand for the
+    answer that is held against them."""
+    propositions = {"claim", "statement", "evidence"}
+    expected = {
+        unit: "proposition" if unit in propositions else "answer" for unit in get_args(Unit)
+    }
+    assert expected | {"context": "context"} == ABOUT
+
+
+def test_what_is_computed_in_a_view_is_made_of_what_judges_said_of_the_unit() -> None:
+    """So that a sheet for a metric of weights asks people for what makes them."""
+    made = {
+        (view.name, name): set(fact.made_of)
+        for view in VIEWS.values()
+        for name, fact in view.columns.items()
+        if fact.made_of
+    }
+    assert made == {("contexts", "weight"): {"relevant", "sufficient"}}
+    assert made["contexts", "weight"] <= set(VIEWS["contexts"].taken)
 
 
 def test_the_words_of_a_verdict_are_those_of_the_contract() -> None:
