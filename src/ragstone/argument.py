@@ -1,8 +1,9 @@
-"""Argument: what the caller gave or may give, named to each caller in their own words.
+"""Names of arguments in messages, rendered for Python callers or for shell users.
 
-A library cannot know who calls it: to a Python caller the metrics are ``metrics="mrr"``, to a shell
-user ``--metric mrr``. So a message holds the argument itself, between two signs that no text has,
-and becomes words at the door: ``str(error)`` tells Python's, the command line the shell's.
+A library cannot know who calls it: a Python caller writes ``metrics="mrr"``, a shell user
+``--metric mrr``. So a message holds a placeholder for the argument, delimited by private-use
+characters that occur in no other text, and is rendered where it is shown: ``str(error)`` gives the
+Python form, the command line the shell form.
 """
 
 import re
@@ -30,26 +31,26 @@ OPTIONS: Mapping[str, str] = {
     "scored": "RUN",
     "suites": "--suite",
 }
-"""The options whose names are not those of the arguments with dashes for underlines."""
+"""Arguments whose shell option is not simply their name with dashes for underscores."""
 
 COMMANDS: Mapping[str, str] = {
     "draw_sample": "sample",
     "mean_sizes": "plan mean",
     "rescore": "score",
 }
-"""The commands whose names are not those of the functions."""
+"""Functions whose shell command has another name."""
 
 IN_PYTHON: Mapping[str, str] = dict.fromkeys(("kinds", "metrics_from"), "an import of their file")
-"""What is an option in a shell, and no argument of a function."""
+"""Options of the command line for which a function has no argument, with what to do in Python."""
 
 
 class Notice(str):
-    """A text of a result: told to a Python caller as it stands, and still told to a shell user."""
+    """A string in its Python form that keeps its placeholders, so the shell form can be made."""
 
     marked: str
 
     def __new__(cls, text: str) -> Self:
-        """Take a text with the arguments that it names."""
+        """Make one from a text with placeholders for arguments."""
         one: Self = super().__new__(cls, in_python(text))
         one.marked = marked(text)
         return one
@@ -71,9 +72,9 @@ def argument(name: str, value: object = None) -> str:
     ('by=["a", "b"]', '--by a --by b')
 
     Args:
-        name: As Python callers give it.
-        value: What was given, or might be; None where the argument alone is meant, True or False
-            where it is yes or no. Words in capitals stand for what the caller chooses.
+        name: Its name in Python.
+        value: The value given or suggested; None if only the argument is meant, True or False for
+            a flag. A word in capitals is a placeholder for the caller's own value.
     """
     match value:
         case None:
@@ -88,7 +89,7 @@ def argument(name: str, value: object = None) -> str:
 
 
 def call(function: str, *given: str) -> str:
-    """A call with these arguments: in a shell, the command that makes it.
+    """A call of a function with these arguments; for shell users, the equivalent command.
 
     >>> said = call("rescore", argument("run", "RUN"), argument("metrics", "mrr"))
     >>> in_python(said), in_shell(said)
@@ -98,17 +99,17 @@ def call(function: str, *given: str) -> str:
 
 
 def marked(text: str) -> str:
-    """The text before it was told to anybody."""
+    """The text with its placeholders, before it was rendered."""
     return text.marked if isinstance(text, Notice) else text
 
 
 def noticed(text: str) -> str:
-    """A text that was stored, told to a Python caller where it names an argument."""
+    """A stored text, as a ``Notice`` if it holds placeholders."""
     return Notice(text) if OPEN in text else text
 
 
 def in_python(text: str) -> str:
-    """The text as a Python caller reads it."""
+    """The text in its form for Python callers."""
     if OPEN not in text:
         return text
     text = _CALL.sub(lambda one: f"{one[1]}({one[2].replace(_NEXT, f'{CLOSE}, {OPEN}')})", text)
@@ -116,7 +117,7 @@ def in_python(text: str) -> str:
 
 
 def in_shell(text: str) -> str:
-    """The text as who typed a command reads it."""
+    """The text in its form for shell users."""
     text = marked(text)
     if OPEN not in text:
         return text
@@ -125,7 +126,7 @@ def in_shell(text: str) -> str:
 
 
 def throughout(value: Any, words: Callable[[str], str]) -> Any:
-    """The value with every text in it told by ``words``: in lists, mappings and dataclasses."""
+    """Apply ``words`` to every string in a value, also within lists, mappings and dataclasses."""
     match value:
         case str():
             return words(value)
@@ -162,7 +163,7 @@ def _value(said: str) -> str:
 
 
 def _ends(said: str) -> str:
-    """What a key has: of FIRST:LAST, both."""
+    """The value of a key: ``FIRST:LAST`` as a pair, anything else as one value."""
     first, _, last = said.partition(":")
     return f"({first}, {last})" if said.isupper() and last else _value(said)
 

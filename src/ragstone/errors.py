@@ -26,12 +26,15 @@ SHOWN_FAULTS = 20
 
 
 class RagstoneError(Exception):
-    """Root of the tree. ``str`` tells it to a Python caller; ``text`` is not told to anybody yet,
-    see ``ragstone.argument``."""
+    """Base class of all errors.
+
+    ``str`` names arguments as Python callers write them; ``text`` holds placeholders for them, see
+    ``ragstone.argument``.
+    """
 
     @property
     def text(self) -> str:
-        """The message, with the arguments that it names."""
+        """The message, with placeholders for the arguments that it names."""
         return super().__str__()
 
     def __str__(self) -> str:
@@ -42,7 +45,7 @@ class InputError(RagstoneError):
     """Input from the user that cannot be used.
 
     Attributes:
-        notes: Reasons that it rests on, told below it.
+        notes: The reasons behind it, printed below the message in words.
     """
 
     def __init__(self, message: str = "", *, notes: Sequence[str] = ()) -> None:
@@ -51,7 +54,7 @@ class InputError(RagstoneError):
 
     @property
     def text(self) -> str:
-        """The message and its notes, with the arguments that they name."""
+        """The message and its notes, with placeholders for the arguments that they name."""
         return "\n".join([super().text, *(f"  {told(note)}" for note in self.notes)])
 
 
@@ -71,7 +74,7 @@ class Fault:
 
     @property
     def text(self) -> str:
-        """All of it, with the arguments that it names."""
+        """The whole fault in one line, with placeholders for the arguments that it names."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         field = f"  {self.field}" if self.field else ""
         return f"{place}{field}  expected {marked(self.expected)}, got {self.got}"
@@ -99,7 +102,7 @@ class DataError(InputError):
 
     @property
     def text(self) -> str:
-        """Every fault that is shown, a line each, and the hint."""
+        """The faults that are shown, one line each, and the hint."""
         noun = "fault" if self.total == 1 else "faults"
         lines = [f"{self.total:,} {noun} in the data."]
         lines += [f"  {fault.text}" for fault in self.faults[:SHOWN_FAULTS]]
@@ -111,7 +114,7 @@ class DataError(InputError):
 
 
 class UnknownName(InputError):
-    """No metric, judge, suite or format is called that."""
+    """No metric, judge, suite or format has that name."""
 
     def __init__(self, noun: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
         self.noun = noun
@@ -127,7 +130,7 @@ class RunConflict(InputError):
 
 
 class DamagedRun(InputError):
-    """A run folder that does not hold what was written into it, or never was one of ours.
+    """A folder whose contents are not what a run wrote into it, or that never held a run.
 
     Attributes:
         faults: The files that are not what they should be, with what was expected.
@@ -141,7 +144,7 @@ class DamagedRun(InputError):
 
     @property
     def text(self) -> str:
-        """Every file that is shown, a line each, and the hint."""
+        """The files that are shown, one line each, and the hint."""
         lines = ["The run is damaged: what lies in its folder is not what was written there."]
         lines += [f"  {fault.text}" for fault in self.faults[:SHOWN_FAULTS]]
         if len(self.faults) > SHOWN_FAULTS:
@@ -181,14 +184,14 @@ FULL = ("No space left on device", "Disk quota exceeded")
 
 @contextmanager
 def room_for(file: object, words: Sequence[str] = FULL) -> Iterator[None]:
-    """Say so where the disk is full, which Polars tells in words alone.
+    """Raise ``DiskFull`` for a full disk, which Polars reports only in the text of its errors.
 
     Args:
-        file: Or the folder that is written into.
-        words: Of the errors that mean that.
+        file: The file or folder that is written to.
+        words: Substrings of the errors that mean a full disk.
 
     Raises:
-        DiskFull: There is no room for the file, or for what is written into that folder.
+        DiskFull: There is no room for the file, or in the folder.
     """
     try:
         yield

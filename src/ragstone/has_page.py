@@ -1,7 +1,8 @@
-"""Has page: a result that a notebook shows as its page.
+"""Base class for results that a notebook shows as an HTML page.
 
-The report room draws the page. It stands above the rooms whose results it draws, so these do not
-import it: the package names it here, and it is loaded when a notebook asks for the first page.
+``ragstone.report`` renders the page. It depends on the packages whose results it renders, so these
+cannot import it: ``ragstone`` registers the renderer here, and it is imported when a notebook shows
+the first page.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ _load: list[Callable[[], Draw]] = []
 
 
 def drawn_by(load: Callable[[], Draw]) -> None:
-    """Say who draws results as HTML; loaded when it is needed."""
+    """Register the function that imports the HTML renderer; called for each page."""
     _load[:] = [load]
 
 

@@ -1,4 +1,4 @@
-"""Own file: a user's Python file or module with metrics or kinds of their own, run as a program."""
+"""Runs a user's Python file or module that defines their own metrics or kinds."""
 
 import importlib
 import importlib.util
@@ -13,10 +13,10 @@ from ragstone.errors import InputError
 
 
 def own_module(name: str | Path) -> ModuleType:
-    """The module of a file, or of a dotted name that Python finds; run once.
+    """Import a Python file, or a module given by its dotted name; it is run only once.
 
     Raises:
-        InputError: It is not there, or does not run.
+        InputError: It does not exist, or fails to run.
     """
     path = Path(name)
     if path.suffix != ".py" and not path.exists():
@@ -44,7 +44,7 @@ def own_module(name: str | Path) -> ModuleType:
 
 @contextmanager
 def _told(name: str | Path) -> Iterator[None]:
-    """Whatever goes wrong in a user's program is their input's fault, and said in one sentence."""
+    """Turn any error raised by the user's code into an ``InputError`` of one sentence."""
     try:
         yield
     except InputError:

@@ -1,8 +1,8 @@
-"""Parquet: tables on disk. A path is a path, whatever characters it holds.
+"""Reads and writes Parquet files, taking every path literally.
 
-Polars takes ``*``, ``?`` and ``[`` in a path for a pattern, ``~`` for the home folder and a folder
-for all files in it. Whoever called a folder ``run*`` did not ask for ``run1`` too, so every
-table that is read or written by its path goes through here.
+Polars interprets ``*``, ``?`` and ``[`` in a path as a glob pattern, ``~`` as the home folder, and
+a folder as all the files in it. A user whose folder is called ``run*`` does not want ``run1`` read
+too, so every table that is read or written by path goes through this module.
 """
 
 from collections.abc import Sequence
@@ -14,31 +14,31 @@ import polars as pl
 from ragstone.errors import FULL, room_for
 
 UNWRITTEN = (*FULL, "Invalid thrift: transport error")
-"""How Polars says that there is no room; the last where only a table's end found none."""
+"""Polars' messages for a full disk; the last one appears if only the file's footer did not fit."""
 
 Paths = PathLike[str] | Sequence[PathLike[str]]
 
 
 def scan_parquet(files: Paths) -> pl.LazyFrame:
-    """The table in a file, or in several, one below the other; read when it is collected."""
+    """A lazy frame of one file, or of several concatenated vertically."""
     several = [files] if isinstance(files, PathLike) else files
     places = [Path(file).absolute() for file in several]
     return pl.scan_parquet(places, glob=False, hive_partitioning=False)
 
 
 def read_parquet(files: Paths, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """The table in memory: of these columns alone, where any are named."""
+    """Read a table into memory, restricted to ``columns`` if given."""
     table = scan_parquet(files)
     return (table if columns is None else table.select(columns)).collect()
 
 
 def write_parquet(table: pl.DataFrame, file: Path) -> None:
-    """Write a table, in place of what was there."""
+    """Write a table, replacing the file if it exists."""
     with room_for(file, UNWRITTEN):
         table.write_parquet(file.absolute())
 
 
 def sink_parquet(table: pl.LazyFrame, file: Path, *, rows_at_once: int) -> None:
-    """Write a table piece by piece, in place of what was there."""
+    """Write a table in row groups of ``rows_at_once``, replacing the file if it exists."""
     with room_for(file, UNWRITTEN):
         table.sink_parquet(file.absolute(), row_group_size=rows_at_once)

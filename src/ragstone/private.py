@@ -6,15 +6,15 @@ from pathlib import Path
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder where there is none, and those that it lies in, for this user alone."""
+    """Create a folder and its missing parents, accessible to this user alone."""
     for one in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
         one.mkdir(mode=0o700, exist_ok=True)
 
 
 def private_file(file: Path) -> None:
-    """Make an empty file where there is none, for this user alone.
+    """Create an empty file, readable by this user alone, unless it exists.
 
-    Where that fails nothing is raised: whoever opens the file finds out.
+    A failure is not raised here: opening the file will fail with the same cause.
     """
     with suppress(OSError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

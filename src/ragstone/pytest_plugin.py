@@ -1,4 +1,4 @@
-"""The pytest plugin: what a RAG system must reach, as tests that fail with the worst examples.
+"""The pytest plugin: quality requirements as tests, whose failures show the worst examples.
 
     def test_rag(ragstone):
         run = ragstone.evaluate("answers.jsonl")
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragstone.run import Run
 
 SHOWN = 3
-"""Worst examples a requirement in what a failing test prints."""
+"""How many of the worst examples a failing test prints for each requirement."""
 
 
 class Ragstone:
@@ -57,19 +57,19 @@ class Ragstone:
             run: A run, or its folder.
             require: ``METRIC OP BAR``.
             no_worse_than: ``BASELINE:MARGIN``.
-            only: Of ``no_worse_than`` only these metrics.
-            system: Only these systems.
-            on: ``point`` decides by the values alone.
-            level: One-sided.
-            max_missing: So much of a requirement's scores may be missing.
-            labels: People's label files: decide on estimates corrected by them.
+            only: Apply ``no_worse_than`` to these metrics only.
+            system: Apply the gate to these systems only.
+            on: ``point`` decides on the point estimates, without confidence intervals.
+            level: One-sided significance level.
+            max_missing: The largest share of a requirement's scores that may be missing.
+            labels: Label files by people: decide on estimates corrected by them.
             cluster: Field whose rows are not independent; by default the run's own.
-            cannot_tell: What becomes of the test where there are too few examples to say. A
-                gate that something is missing for always fails.
-            worst: So many of the worst examples a requirement, at most ten.
+            cannot_tell: Whether the test fails or is skipped if there are too few examples to
+                decide. If something that the gate needs is missing, it always fails.
+            worst: How many of the worst examples to print for each requirement, at most ten.
 
         Returns:
-            What was decided, where it passes.
+            The decision, if the gate passes.
         """
         from ragstone.decisions.gating.gate import gate as decided
         from ragstone.run import Run

@@ -1,15 +1,15 @@
-"""Reason: why there is no value, no verdict or no answer: a code and its facts, words come last.
+"""Reason: why there is no value, verdict or answer, as a code with facts rather than a sentence.
 
-In a table a reason is text that is read back as it was:
+In a table a reason is stored as text, which can be parsed back without loss:
 
     no_retrieval
     not_judged?kind=quality&by=people,model
     faithfulness: no_claims
     openai:gpt-5: timeout?said=no+reply+within+60+s&tries=all
 
-What it is about, such as a component or a judge, stands before it. Words are made of it where
-people read it, by ``ragstone.report.words``. Text that is no reason of ours, such as a model's own,
-stays as it is: its code is ``said``.
+A prefix names what it is about, such as a component or a judge. It is put into words only where it
+is shown to people, by ``ragstone.report.words``. Any other text, such as a model's own reason, is
+kept verbatim under the code ``said``.
 """
 
 import re
@@ -25,12 +25,12 @@ _READ = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why.
+    """A parsed reason.
 
     Args:
-        code: One word, the same for all that is so for the same cause.
-        facts: What belongs to it, in words and numbers.
-        of: What it is about: a component, a judge; empty where that is plain.
+        code: One word that identifies the cause.
+        facts: Details of the cause, by name.
+        of: What it is about: a component or a judge; empty if that is clear from the context.
     """
 
     code: str
@@ -48,12 +48,12 @@ class Reason:
         return f"{self.of}: {text}" if self.of else text
 
     def about(self, of: str) -> "Reason":
-        """The same, of something; what it was about before goes into it."""
+        """The same reason with ``of`` put before what it is already about."""
         return Reason(self.code, self.facts, f"{of}: {self.of}" if self.of else of)
 
     @classmethod
     def read(cls, text: str) -> "Reason":
-        """The reason that a text is.
+        """Parse the text of a reason; text in any other form gets the code ``said``.
 
         >>> Reason.read("local: no_context_text"), Reason.read("It is so.").code
         (Reason(code='no_context_text', facts={}, of='local'), 'said')
@@ -66,7 +66,7 @@ class Reason:
 
 
 def reason(code: str, *, of: str = "", **facts: object) -> str:
-    """A reason as text; facts that are empty or None are left out.
+    """The text of a reason; facts that are empty or None are left out.
 
     >>> reason("not_judged", kind="quality", by="people,model")
     'not_judged?kind=quality&by=people,model'

@@ -1,4 +1,4 @@
-"""Source: how a function of the user's is told from another one, also by a later process."""
+"""Source code as the identity of a user's function, stable across processes."""
 
 import inspect
 from types import FunctionType
@@ -9,17 +9,17 @@ PLAIN = (type(None), bool, int, float, str)
 
 
 def source(made: object, *, instead: str) -> str:
-    """The source of a function or class, by which it is known.
+    """The source code of a function or class, which serves as its identity.
 
-    What it reads from elsewhere, such as a global or a file, is not seen.
+    Anything it reads from elsewhere, such as a global or a file, is not part of it.
 
     Args:
         made: The function or class.
-        instead: How the user gives it an identity, for the error.
+        instead: How the user can give it an explicit identity, for the error.
 
     Raises:
-        InputError: It has no source that can be read, or was made with values that its source does
-            not show.
+        InputError: Its source cannot be read, or it depends on values that its source does not
+            show, such as variables of an enclosing function.
     """
     fault = _hidden(made)
     if not fault:
@@ -35,7 +35,7 @@ def source(made: object, *, instead: str) -> str:
 
 
 def _hidden(made: object) -> str:
-    """What it is made of beside its source; empty where that is nothing."""
+    """Why the source alone does not identify it; empty if it does."""
     if isinstance(made, type):
         return ""
     if not isinstance(made, FunctionType):

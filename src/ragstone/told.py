@@ -1,7 +1,7 @@
-"""Told: what a reason says, for an error that rests on it.
+"""The wording of a reason code, for errors that quote one.
 
-The report room has the words. It stands above the rooms that raise errors, so these do not import
-it: the package names it here, and it is loaded with the first error that is told.
+``ragstone.report`` has the words. It depends on the packages that raise errors, so these cannot
+import it: ``ragstone`` registers it here, and it is imported when the first such error is printed.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ _load: list[Callable[[], Words]] = []
 
 
 def told_by(load: Callable[[], Words]) -> None:
-    """Say who makes words of reasons; loaded when it is needed."""
+    """Register the function that imports the wording of reasons."""
     _load[:] = [load]
 
 
 def told(reason: str) -> str:
-    """What a reason says to people."""
+    """A reason in words, for people."""
     return _load[0]()(reason)

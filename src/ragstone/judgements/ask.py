@@ -1,7 +1,7 @@
-"""Ask: a question that judges are put, and what an example must have for it.
+"""Ask: one question put to judges, and what an example must have for it to be asked.
 
-An ask is a kind, or a part of one that stands for itself: support is asked of claims, of statements
-and of gold evidence, each for its own sake. A kind lists its asks.
+An ask is a whole kind of judgement or one independent part of it: ``support`` is asked of claims,
+of statements and of gold evidence, each as a separate ask. A kind lists its asks.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .column import Column
 from .view import ABOUT, View
 
 Filler = Literal["local", "people", "model", "encoder", "cross_encoder", "counting"]
-"""Who can answer an ask: the local judge, people, a chat model; or what computes it."""
+"""Who can answer an ask: the local judge, people or a chat model; or how it is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,11 @@ class Ask:
         requires: What an example must have, see ``REQUIREMENTS``.
         after: Asks whose rows this one is about.
         by: Who can answer it.
-        beside: Parts of the system's output that a judge may also read.
+        beside: Further parts of the system's output that a judge may read.
         columns: Columns of the kind that it fills; empty: all.
         values: Possible verdicts; empty: all of the kind.
-        says: What stands before its judgement where one is shown, such as ``contexts`` before
-            ``supported``; empty: nothing, and it stands in the unit's own line. None: the kind's
-            name.
+        says: Label printed before a judgement, such as ``contexts`` before ``supported``. Empty:
+            no label, and the judgement is printed on the unit's own line. None: the kind's name.
         kind: Name of the kind, filled in by the kind itself.
     """
 
@@ -57,26 +56,26 @@ class Ask:
 
     @property
     def origin(self) -> Unit | None:
-        """Whether it is about claims, statements or gold evidence; None where about neither."""
+        """Claim, statement or evidence, whichever it is about; None if it is about none of them."""
         if self.over is None or ABOUT[self.over.unit] != "proposition":
             return None
         return self.over.unit
 
     @property
     def not_judged(self) -> str:
-        """Why there is nothing where nobody was asked: the kind, and who could have answered."""
+        """The reason given when no judge was asked: the kind, and who could have answered."""
         return reason("not_judged", kind=self.kind, by=",".join(self.by))
 
 
 ASKS: dict[str, Ask] = {}
-"""Every ask, in an order in which each stands behind what it is about."""
+"""Every ask, in dependency order: each one follows the asks named in its ``after``."""
 
 WAITING: list[tuple[Ask, ...]] = []
-"""The asks of kinds that are about something whose kind is not there yet."""
+"""The asks of kinds that depend on an ask which no kind has defined yet."""
 
 
 def enter(asks: tuple[Ask, ...]) -> None:
-    """Put the asks of a kind among all, behind those that they are about."""
+    """Register the asks of a kind once everything they depend on is registered."""
     WAITING.append(asks)
     while ready := [them for them in WAITING if _known(them)]:
         for them in ready:

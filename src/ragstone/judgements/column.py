@@ -25,7 +25,7 @@ Tone = Literal["good", "caution", "bad", "quiet"]
 """How a value is shown."""
 
 SAID: tuple[Role, ...] = ("verdict", "grade", "number", "count", "evidence", "about")
-"""What can be counted of a unit: it enters the unit's view."""
+"""The roles whose columns become columns of the unit's view."""
 
 
 class Column:
@@ -48,11 +48,11 @@ class Column:
         at_least: For a truth value: the grade from which it is true if a judge gives only the
             grade; 0 if it does not follow from the grade.
         fact: Its name in the views of units; empty if the same.
-        phrase: How it is said where one judgement is shown, ``{}`` for the value, or so for each
-            value, null among them; empty: it is not. None: a verdict by its value, a truth value by
-            its name, everything else by both.
-        tones: How each of its values is shown; what is not good speaks against the unit. None: the
-            positive values are good, the others a caution.
+        phrase: The wording when a single judgement is shown: a template with ``{}`` for the value,
+            or one wording for each value, null included. Empty: it is not shown. None: a verdict is
+            shown by its value, a truth value by its name, and everything else by name and value.
+        tones: The tone in which each value is shown; any tone but ``good`` counts against the unit.
+            None: positive values are ``good``, the others ``caution``.
     """
 
     def __init__(

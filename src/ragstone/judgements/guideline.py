@@ -1,6 +1,6 @@
-"""Guideline: what people and models are told alike of a kind, and what only one of them is told.
+"""Guideline: the instructions for a kind, some shared by people and models, some for one of them.
 
-It stands in a Markdown file of the kind's name beside its module:
+They are in a Markdown file with the kind's name, next to its module:
 
     # Support: do the passages say so?
 
@@ -10,14 +10,14 @@ It stands in a Markdown file of the kind's name beside its module:
     How a reply is to be written.
 
     ## For people
-    What only who labels has to know.
+    What only annotators need to know.
 
     ## Hard cases
     - One a line.
 
-``{verdict}`` stands for the values of that column and what they mean, ``{claim.verdict}`` for those
-of a part of the kind, ``{response.response_type}`` for those of another kind. Without a file the
-documentation of the module is the guideline.
+``{verdict}`` is replaced by the values of that column and their meanings, ``{claim.verdict}`` by
+those of one part of the kind, ``{response.response_type}`` by those of another kind. Without such a
+file, the docstring of the module is the guideline.
 """
 
 import re
@@ -35,13 +35,13 @@ _PLACE = re.compile(r"\{(?:(\w+)\.)?(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """The texts of a guideline; each may be empty but for the title.
+    """The sections of a guideline; all but the title may be empty.
 
     Args:
-        title: The question that is answered of each unit.
+        title: The question that is answered for each unit.
         definition: What is judged, and how.
         for_models: How a reply is to be written.
-        for_people: What only who labels has to know.
+        for_people: What only annotators need to know.
         hard_cases: One a line.
     """
 
@@ -53,7 +53,7 @@ class Guideline:
 
     @classmethod
     def read(cls, text: str) -> "Guideline":
-        """The parts of a text; all of it is the definition where it has no title."""
+        """Split a text into its sections; without a title, all of it is the definition."""
         if not text.startswith("# "):
             return cls("", text.strip())
         head, *sections = _SECTION.split(text)
@@ -86,20 +86,20 @@ def places(text: str) -> list[str]:
 
 
 def filled(text: str, kind: type[Kind]) -> str:
-    """A text of a guideline, with the meaning of values in the places that are kept for them.
+    """A section of a guideline, its placeholders replaced by the meanings of values.
 
     Raises:
-        KeyError: A place for what no kind has.
+        KeyError: A placeholder names a kind, part or column that does not exist.
     """
     return _PLACE.sub(lambda place: meaning(kind, place[2], place[1] or ""), text)
 
 
 def told_people(kind: type[Kind], columns: Collection[str] = ()) -> str:
-    """The guideline as people read it, in Markdown: without what only models are told.
+    """The guideline for people, in Markdown, without the section for models.
 
     Args:
         kind: The kind.
-        columns: Those of its columns that are asked for; empty: all that people label.
+        columns: The columns to be labelled; empty: all that people label.
     """
     guideline = guideline_of(kind)
     asked = [name for name in kind.labels() if name in (columns or kind.labels())]
@@ -120,12 +120,12 @@ def _in_words(kind: type[Kind], name: str) -> str:
 
 
 def meaning(kind: type[Kind], name: str, of: str = "") -> str:
-    """What a column says: one line for each value, or when it is true.
+    """What a column means: one line for each value, or the condition under which it is true.
 
     Args:
         kind: The kind.
         name: The column.
-        of: A part of the kind that has its own values, or another kind.
+        of: A part of the kind that has its own values, or the name of another kind.
     """
     parts = {ask.part: ask.values for ask in kind.asks}
     if of and of not in parts:

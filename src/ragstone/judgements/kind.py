@@ -1,4 +1,4 @@
-"""Kind: a table of judgements of one sort, and all that is said of it."""
+"""Kind: a table of judgements of one sort, with its columns, asks and rules."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -28,39 +28,40 @@ class Kind:
     """
 
     name: ClassVar[str]
-    """The table's name: in a run folder, in JSON, in an error."""
+    """The table's name in a run folder, in JSON and in errors."""
     asks: ClassVar[tuple[Ask, ...]] = ()
     """What judges are asked: the kind as a whole, or its parts."""
     about: ClassVar[About] = "answer"
-    """What of an example its rows are about; where they enter a view, what that is about."""
+    """Which part of an example its rows are about; set from the view if its asks name one."""
     shows: ClassVar[tuple[str, ...]] = ()
-    """The texts of an example that are shown to whoever judges, beside the unit itself: of
-    ``question``, ``contexts``, ``answer``, ``sentences`` (the answer, whose sentences a model sees
-    numbered), ``reference`` and ``policy``."""
+    """The texts of an example that are shown to the judge in addition to the unit itself. Possible
+    are ``question``, ``contexts``, ``answer``, ``sentences`` (the answer, with its sentences
+    numbered for models), ``reference`` and ``policy``."""
     asked_with: ClassVar[str] = ""
-    """The kind in whose question a model is asked this too; empty: in one of its own."""
+    """The kind whose prompt also asks a model for this one; empty: it has its own prompt."""
     decides: ClassVar[str] = ""
     """The column that a model's verdict fills; empty: the first verdict or grade, else
     the first number."""
     item: ClassVar[str] = ""
-    """What an item about an answer is called where a model is asked; empty: by the kind's name."""
+    """The id of an item about an answer in a model's prompt; empty: made from the kind's name."""
     made: ClassVar[bool] = False
-    """Whether its rows are made, such as claims, and not judged: one judge makes them for all."""
+    """Whether its rows are extracted, such as claims, rather than judged. One judge extracts them
+    and all judges use them."""
     derived: ClassVar[bool] = False
-    """Whether its rows follow by a rule from those that its asks are about, where people did not
-    say them."""
+    """Whether its rows are derived by a rule from the rows its asks depend on, unless people
+    labelled them."""
     unretrieved: ClassVar[Mapping[str, object] | None] = None
-    """What its rows say where nothing was retrieved, which counting settles; None where that is
-    asked."""
+    """The values of its rows if nothing was retrieved, in which case no judge is asked; None if a
+    judge is asked even then."""
     tokens: ClassVar[int] = 0
-    """What a model writes for one row, in tokens, as far as it can be told beforehand."""
+    """The estimated number of tokens that a model writes for one row."""
     repeats: ClassVar[bool] = False
-    """Whether two rows about a subject may say the same of the same unit."""
+    """Whether two rows about a subject may give the same unit the same values."""
     rules: ClassVar[tuple[Rule, ...]] = ()
     """The rules between its labels, hard and soft."""
     columns: ClassVar[dict[str, Column]]
     key: ClassVar[tuple[str, ...] | None]
-    """Columns that tell the rows about a subject apart; None where rows may be the same."""
+    """The columns that identify a row among those about a subject; None if rows may repeat."""
     judge = Column(pl.String, "who said so")
     reason = Column(pl.String, "why, in one sentence", role="words")
 
@@ -93,10 +94,10 @@ class Kind:
 
     @classmethod
     def _refuse_faults(cls, columns: Mapping[str, Column]) -> None:
-        """Stop before anything of it is known, so that it can be declared again.
+        """Raise before the kind is registered, so that it can be declared again.
 
         Raises:
-            InputError: It cannot be judged as it is declared; says every fault.
+            InputError: It cannot be judged as declared; lists every fault.
         """
         name = getattr(cls, "name", "")
         if faults := faults_of(name, cls.asks, cls.shows, columns, KINDS):
@@ -108,10 +109,10 @@ class Kind:
 
     @classmethod
     def ask(cls, part: str = "") -> Ask:
-        """What judges are asked under the name of a part, or of the kind as a whole.
+        """The ask of one part, or of the kind as a whole.
 
         Raises:
-            KeyError: It has no such part.
+            KeyError: The kind has no such part.
         """
         return {ask.part: ask for ask in cls.asks}[part]
 
@@ -132,7 +133,7 @@ class Kind:
 
     @classmethod
     def filled_by(cls, ask: Ask) -> list[Column]:
-        """The columns that one of its asks fills, but for who said so and why."""
+        """The columns that one of its asks fills, without ``judge`` and ``reason``."""
         own = [column for name, column in cls.columns.items() if name not in ("judge", "reason")]
         return [column for column in own if column.name in (ask.columns or cls.columns)]
 
@@ -148,7 +149,7 @@ class Kind:
 
 
 def _telling_apart(asks: Sequence[Ask]) -> dict[str, Column]:
-    """The columns that say which unit of its views a row is about."""
+    """The columns that identify the unit which a row is about, in any of the asks' views."""
     facts: dict[str, tuple[pl.DataType | type[pl.DataType], str]] = {}
     origins = [ask.origin for ask in asks if ask.origin]
     if origins:
@@ -162,7 +163,7 @@ def _telling_apart(asks: Sequence[Ask]) -> dict[str, Column]:
 
 
 def answered_by(filler: Filler) -> frozenset[str]:
-    """The asks that a sort of judge can be put; not those that follow from others by a rule."""
+    """The asks that a type of judge can answer, without those derived by a rule."""
     return frozenset(
         ask.name
         for kind in KINDS.values()
@@ -172,5 +173,5 @@ def answered_by(filler: Filler) -> frozenset[str]:
 
 
 def kind_of(ask: str) -> type[Kind]:
-    """The kind whose rows an ask is filled with."""
+    """The kind that an ask belongs to, whose table holds its rows."""
     return KINDS[ASKS[ask].kind]

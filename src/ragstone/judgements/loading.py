@@ -1,4 +1,4 @@
-"""Loading: kinds of a user's own, from a file or a module."""
+"""Loading: user-defined kinds, from a file or a module."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +12,11 @@ from .kind import KINDS, Kind
 
 
 def load_kinds(name: str | Path) -> list[type[Kind]]:
-    """The kinds that a Python file, or a module by its name, defines; they come along from then on.
+    """Load and register the kinds that a Python file, or a module given by name, defines.
 
     Raises:
-        InputError: It is not there, does not run, or defines no kind that can be judged; says
-            every fault of it.
+        InputError: It does not exist, fails to run, defines no kind, or defines kinds that cannot
+            be judged; all their faults are listed.
     """
     module = own_module(name)
     found = [kind for kind in KINDS.values() if kind.__module__ == module.__name__]
@@ -29,7 +29,7 @@ def load_kinds(name: str | Path) -> list[type[Kind]]:
 
 
 def _faults(kind: type[Kind]) -> Iterator[str]:
-    """What shows only when the whole file is there, and beside it."""
+    """Faults that can be found only after the whole file, and its guideline, are in place."""
     for ask in kind.asks:
         if any(ask in waiting for waiting in WAITING):
             yield f"it comes after {', '.join(ask.after)}, which nobody is asked"

@@ -1,4 +1,4 @@
-"""Tables: the judgements of a block of examples, one judge's word for each unit."""
+"""Tables: the judgements of a block of examples, with one judgement for each unit."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ VALUE, UNDEFINED, MISSING = 0, 1, 2
 
 
 class Judged(Protocol):
-    """What metrics are evaluated on: examples, views of them, and how each ask came out."""
+    """What metrics are computed from: examples, views of them, and the outcome of each ask."""
 
     @property
     def examples(self) -> pl.DataFrame:
@@ -25,19 +25,19 @@ class Judged(Protocol):
         """The view's rows, ordered by example and unit, with at least the wanted columns."""
 
     def outcome(self, ask: str) -> pl.DataFrame:
-        """How an ask came out: one row an example with ``status`` and ``reason``."""
+        """The outcome of an ask: one row per example with ``status`` and ``reason``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Examples, what was judged of them, and how each ask came out.
+    """Examples, their judgements, and the outcome of each ask.
 
     Args:
         examples: One row an example, in order, as ``ragstone.examples.to_frame``
             makes it.
-        rows: For each ask its rows; ``row`` says which example, counted from 0.
-        status: For each ask one row an example: ``status`` and ``reason``. An
-            ask that stands in neither was not put to anybody.
+        rows: The rows of each ask; ``row`` is the number of the example, from 0.
+        status: For each ask one row per example: ``status`` and ``reason``. An
+            ask that is in neither mapping was not put to any judge.
     """
 
     examples: pl.DataFrame
@@ -45,7 +45,7 @@ class Tables:
     status: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     def of(self, ask: str) -> pl.DataFrame:
-        """The rows of an ask; none where it was not put."""
+        """The rows of an ask; an empty table if it was not put to any judge."""
         if ask in self.rows:
             return self.rows[ask]
         return kind_of(ask).empty().with_columns(row=pl.lit(0, pl.UInt32))
@@ -55,14 +55,14 @@ class Tables:
         return view.frame(self, wanted)
 
     def outcome(self, ask: str) -> pl.DataFrame:
-        """How an ask came out, one row an example."""
+        """The outcome of an ask, one row per example."""
         if ask in self.status:
             return self.status[ask]
         return same_outcome(MISSING, ASKS[ask].not_judged, self.examples.height)
 
 
 def same_outcome(status: int, reason: str | None, height: int) -> pl.DataFrame:
-    """One outcome for all examples."""
+    """The same outcome for every example."""
     return pl.select(
         pl.repeat(status, height, dtype=pl.UInt8).alias("status"),
         pl.repeat(reason, height, dtype=pl.String).alias("reason"),

@@ -1,4 +1,4 @@
-"""Topic: what a metric wants to have rated, criticised or compared, beside the kind's name."""
+"""Topic: the criterion, aspect or rival for which a metric has an ask repeated."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,8 @@
-"""View: everything that is said of one sort of unit, one row a unit; what a metric sees.
+"""View: all that is known about one sort of unit, one row per unit; the table a metric reads.
 
-The columns that kinds give to a unit enter its view by themselves: a kind names the view that it
-is about, see ``Ask.over``. Each column knows the asks it comes from, so the judgements that a
-metric needs follow from the columns it names.
+The columns of a kind are added to a view automatically: each ask names the view that it is about,
+see ``Ask.over``. Each column knows the asks it comes from, so the judgements that a metric needs
+follow from the columns it names.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,8 +16,8 @@ from ragstone.examples.labels import Unit
 from .column import Column
 
 About = Literal["answer", "context", "proposition", "pair"]
-"""The same more coarsely: claims, statements and gold evidence are propositions; a pair is an
-answer beside that of another system."""
+"""What a judgement is about, more coarsely than by unit: claims, statements and gold evidence are
+all propositions; a pair is an answer together with that of another system."""
 
 ABOUT: Mapping[Unit, About] = {
     "answer": "answer",
@@ -39,7 +39,7 @@ class Said(Protocol):
         """One row an example."""
 
     def of(self, ask: str) -> pl.DataFrame:
-        """The rows of an ask; ``row`` says which example."""
+        """The rows of an ask; ``row`` is the number of the example."""
 
 
 class Fact(Column):
@@ -60,12 +60,12 @@ class Fact(Column):
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A column of a view that is taken as it is from the rows of an ask.
+    """A column of a view that is copied unchanged from the rows of an ask.
 
     Args:
-        ask: Where it comes from.
-        column: Its name there.
-        on: The columns there that say which unit a row is about, by the view's name for each.
+        ask: The ask.
+        column: The column's name in the ask's rows.
+        on: The join keys: the view's key columns, each with its name in the ask's rows.
     """
 
     ask: str
@@ -74,7 +74,7 @@ class Joined:
 
 
 class _Columns(type):
-    """Makes every column of a view an expression, also those that kinds have given it."""
+    """Makes every column of a view an expression, including those that kinds added to it."""
 
     columns: dict[str, Fact]
 
@@ -89,16 +89,16 @@ class View(metaclass=_Columns):
 
     name: ClassVar[str]
     unit: ClassVar[Unit] = "answer"
-    """What of an example a row is about."""
+    """Which part of an example a row is about."""
     keys: ClassVar[tuple[str, ...]] = ()
-    """The columns that tell the units of an example apart."""
+    """The columns that identify a unit within an example."""
     made_by: ClassVar[tuple[str, ...]] = ()
-    """The asks that make the units; none where the examples themselves do."""
+    """The asks whose rows define the units; empty if the example itself defines them."""
     requires: ClassVar[tuple[str, ...]] = ()
     """What an example must have to have such units at all."""
     columns: ClassVar[dict[str, Fact]]
     taken: ClassVar[dict[str, Joined]]
-    """Where the columns that are taken as they are come from, by name."""
+    """The source of each column that is copied unchanged, by name."""
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__name__.lower()
@@ -133,17 +133,17 @@ class View(metaclass=_Columns):
         doc: str = "",
         on: Mapping[str, str] | None = None,
     ) -> None:
-        """Give the view a column of an ask's rows.
+        """Add a column of an ask's rows to the view.
 
         Args:
             ask: The ask.
-            column: The column there.
-            name: Its name here.
-            doc: What it says here; empty: what it says there.
-            on: See ``Joined``; None where the columns of the units have the same names there.
+            column: The column of the ask's rows.
+            name: Its name in the view.
+            doc: Its description in the view; empty: that of ``column``.
+            on: See ``Joined``; None if the key columns have the same names in the ask's rows.
 
         Raises:
-            TypeError: The view has a column, or another attribute, of that name.
+            TypeError: The view already has a column, or another attribute, of that name.
         """
         if cls.has(name):
             raise TypeError(f"{cls.__name__} has a column {name!r} already.")
@@ -152,8 +152,8 @@ class View(metaclass=_Columns):
 
     @classmethod
     def joined(cls, frame: pl.DataFrame, said: Said, wanted: Collection[str]) -> pl.DataFrame:
-        """The units with those of the wanted columns that are taken as they are; null where an ask
-        says nothing of a unit."""
+        """The units, with those of the wanted columns that are copied unchanged; null where an ask
+        has no row for a unit."""
         by_ask: dict[str, list[str]] = {}
         for name in sorted(cls.taken.keys() & set(wanted)):
             by_ask.setdefault(cls.taken[name].ask, []).append(name)

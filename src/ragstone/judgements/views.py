@@ -1,6 +1,6 @@
-"""Unit views: the units that judgements are about, one view each, and what is computed of them.
+"""The views: one for each sort of unit that judgements are about, with its computed columns.
 
-What kinds say of a unit is not listed here: it enters by itself, see ``View.take``.
+Columns that come from kinds are not listed here; they are added automatically, see ``View.take``.
 """
 
 from collections.abc import Collection
@@ -51,7 +51,7 @@ class Contexts(View):
 
     @classmethod
     def _with_used(cls, tables: Said, frame: pl.DataFrame) -> pl.DataFrame:
-        """Unknown where some supported claim does not say what it rests on."""
+        """Null for a context not known to be used if some supported claim names no evidence."""
         supported = (
             tables.of("support/claim")
             .filter(pl.col("verdict") == "supported")
