@@ -69,6 +69,21 @@ def test_on_the_threshold_is_nearer_than_an_example_without_a_score(run: Make) -
         )
 
 
+@pytest.mark.parametrize(
+    ("other", "ratio"),
+    [([0.5, 0.5, 0.75, 0.75], 10), ([0.625, 0.625, 0.75, 0.75], 10**0.5), ([0.5] * 4, 1)],
+)
+def test_the_greatest_disagreement_is_ten_times_as_likely_as_none(
+    tmp_path: Path, other: list[float], ratio: float
+) -> None:
+    """Half as far apart as the greatest is the root of ten times, however small the greatest."""
+    first = Scored(MadeRun(tmp_path / "a", {"one": {"mrr": [0.5] * 4}}))
+    second = Scored(MadeRun(tmp_path / "b", {"one": {"mrr": other}}))
+    found = draw_sample(first, 2, by="disagreement", metric="mrr", others=[second])
+    least, most = found.chances
+    assert most / least == pytest.approx(ratio)
+
+
 def test_of_a_share_nobody_knows_where_the_judge_errs(run: Make) -> None:
     """m (1 - m) is the most that scores of this mean can vary, though these do not vary at all."""
     of_halves = expected_errors(Scored(run(mrr=[0.5] * 4)), "mrr", None)

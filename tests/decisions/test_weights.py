@@ -84,6 +84,7 @@ def test_people_who_go_by_one_metric_are_found_out(scored: Scored) -> None:
     assert found.fitted.concordance is not None
     assert found.start.concordance is not None
     assert found.fitted.concordance > found.start.concordance
+    assert "clears 0" in explain(found.why)
 
 
 def test_people_who_go_by_equal_weights_keep_them(scored: Scored) -> None:
