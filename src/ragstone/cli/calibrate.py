@@ -1,7 +1,7 @@
 """``ragstone calibrate RUN --labels FILE``: the judge against people, and numbers they correct."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from .column_names import column_names
 from .output import print_json, print_notes, print_page, say
 from .rating_scales import RatingScales, scale_ends
 from .results import load_own, names_of
+
+if TYPE_CHECKING:
+    from ragstone.run import Run
 
 
 def calibrate(
@@ -117,15 +120,7 @@ def calibrate(
     load_own(metrics_from or ())
     opened = Run.open(run)
     if passport is not None:
-        changed = decisions.read_passport(passport).void_for(opened)
-        if json:
-            print_json({"valid": not changed, "changed": changed})
-        elif changed:
-            say(f"{passport} is void for {run}:")
-            say("\n".join(f"  {line}" for line in changed))
-        else:
-            say(f"{passport} holds for {run}: models, prompts and plan are the same.")
-        raise typer.Exit(1 if changed else 0)
+        raise typer.Exit(_check(passport, opened, json=json))
     found = decisions.calibrate(
         opened,
         labels or (),
@@ -151,3 +146,18 @@ def calibrate(
         report.write_table(found.scores, out)
         notes.append(f"corrected scores: {out}")
     print_notes(notes)
+
+
+def _check(passport: Path, run: "Run", *, json: bool) -> int:
+    """Say whether a passport holds for the judge of a run; the exit status."""
+    from ragstone.decisions import read_passport
+
+    changed = read_passport(passport).void_for(run)
+    if json:
+        print_json({"valid": not changed, "changed": changed})
+    elif changed:
+        say(f"{passport} is void for {run.path}:")
+        say("\n".join(f"  {line}" for line in changed))
+    else:
+        say(f"{passport} holds for {run.path}: models, prompts and plan are the same.")
+    return 1 if changed else 0

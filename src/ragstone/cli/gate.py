@@ -3,7 +3,7 @@
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from .column_names import column_names
 from .output import print_page
 from .rating_scales import RatingScales, scale_ends
 from .results import load_own, names_of
+
+if TYPE_CHECKING:
+    from ragstone.report.page import Page
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Names the file in which GitHub collects the summary of a build step."""
@@ -108,8 +111,6 @@ def gate(
     from ragstone.decisions.gating.gate import gate as decided
     from ragstone.report.failing import failing
     from ragstone.report.pages.gate import gate_page
-    from ragstone.report.render.junit import as_junit
-    from ragstone.report.render.markdown import as_markdown
     from ragstone.run import Run
 
     load_own(metrics_from or ())
@@ -131,6 +132,16 @@ def gate(
         anytime=anytime,
     )
     page = gate_page(opened, result, failing(opened, result, limit=limit))
+    _write_files(page, junit, markdown)
+    print_page(page, json=json)
+    raise typer.Exit(result.exit_status)
+
+
+def _write_files(page: "Page", junit: Path | None, markdown: Path | None) -> None:
+    """The page for who keeps files, and for the page of a build step."""
+    from ragstone.report.render.junit import as_junit
+    from ragstone.report.render.markdown import as_markdown
+
     if junit is not None:
         _write(junit, as_junit(page))
     summary = as_markdown(page)
@@ -139,8 +150,6 @@ def gate(
     if step := os.environ.get(STEP_SUMMARY):
         with Path(step).open("a", encoding="utf-8") as file:
             file.write(summary + "\n")
-    print_page(page, json=json)
-    raise typer.Exit(result.exit_status)
 
 
 def _write(path: Path, content: bytes) -> None:
