@@ -1,16 +1,16 @@
-"""Inert: what data says, at each door out, can be read and does nothing.
+"""Escaping of untrusted text, one function for each kind of output.
 
-An id, a system, an answer or a reply may hold what steers a terminal, turns the direction of
-writing, or is a tag, a link or a formula to whoever reads it. Each door has its function here, and
-every word from outside goes through it.
+An id, a system name, an answer or a model's reply may contain terminal escape sequences, characters
+that change the writing direction, or what the reading program takes for a tag, a link or a formula.
+Every text from outside passes through the function for its output:
 
-    seen        a terminal, a message, a log: nothing but what is seen
-    on_one_line the same without line ends
+    seen        terminal, message, log: invisible characters are replaced
+    on_one_line the same, on one line
     markdown    a cell or line of Markdown
-    html        HTML, also within quotes
-    xml         what XML has a place for; its library escapes the rest
-    json_text   a JSON text that a terminal shows, the same value
-    cell        a cell of CSV, which ``cell_read`` reads back as it was; csv_table a table of them
+    html        HTML, also inside quoted attributes
+    xml         replaces what XML cannot represent; the XML library escapes the rest
+    json_text   JSON shown in a terminal, with the same value
+    cell        a CSV cell, which ``cell_read`` restores exactly; ``csv_table`` does a whole table
 """
 
 import html as _html
@@ -24,28 +24,28 @@ UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""Control characters but line feed and tab, what turns the direction of writing, tags, line
-separators, and halves of characters."""
+"""Control characters except line feed and tab, characters that change the writing direction, tag
+characters, line separators, and lone surrogates."""
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no place for, not even escaped."""
+"""Characters that XML 1.0 cannot represent, not even escaped."""
 
 MARKS = re.compile(r"([\\`*_\[\]|~])")
-"""What Markdown reads as more than itself, wherever it stands."""
+"""Characters that are Markdown syntax anywhere in a line."""
 
 OPENING = re.compile(r"^(\d{1,9}(?=[.)](?: |$))|(?=[#+=-]))")
-"""What makes a line of Markdown a heading, a rule or a list."""
+"""Characters that make a line a heading, a rule or a list if they begin it."""
 
 FORMULA = re.compile("'*[=+@\t\r\n＝＋－＠-]")
-"""How a cell begins that a spreadsheet may compute, or that was made inert before."""
+"""The beginning of a cell that a spreadsheet may evaluate, or that was already escaped."""
 
 NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def seen(text: str) -> str:
-    """A sign in place of each character that is not seen: its picture, or U+FFFD.
+    """Replace each invisible character by its control picture, or by U+FFFD.
 
-    One for one, so that what was aligned stays aligned.
+    The number of characters stays the same, so aligned text stays aligned.
 
     >>> seen("a\\x1b[31mred")
     'a␛[31mred'
@@ -54,12 +54,12 @@ def seen(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The text as it is seen, its white space as single spaces."""
+    """The text as ``seen`` gives it, with all white space collapsed to single spaces."""
     return " ".join(seen(" ".join(text.split())).split())
 
 
 def markdown(text: str) -> str:
-    """One line in which nothing is Markdown, HTML, a link or a mention.
+    """The text on one line, escaped so that no Markdown, HTML, link or @-mention remains.
 
     >>> markdown("a | b <br> *c*")
     'a \\\\| b &lt;br&gt; \\\\*c\\\\*'
@@ -69,17 +69,17 @@ def markdown(text: str) -> str:
 
 
 def html(text: str) -> str:
-    """Text of a page or of an attribute, in which nobody is mentioned."""
+    """The text escaped for HTML content or an attribute, without @-mentions."""
     return _html.escape(seen(text)).replace("@", "&#64;")
 
 
 def xml(text: str) -> str:
-    """Text that an XML library may be given."""
+    """Replace characters that XML cannot represent; the rest is not yet escaped."""
     return NOT_XML.sub("\ufffd", seen(text))
 
 
 def json_text(text: str) -> str:
-    """The JSON text with what is not seen written as escapes: the same value.
+    """The JSON text with invisible characters as escapes; its value is unchanged.
 
     >>> json_text('"\\u202e"')
     '"\\\\u202e"'
@@ -88,9 +88,9 @@ def json_text(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """A cell of CSV that no spreadsheet computes: an apostrophe before what could be a formula.
+    """A CSV cell that no spreadsheet evaluates: an apostrophe precedes what may be a formula.
 
-    A number stays one.
+    Numbers are left unchanged.
 
     >>> cell("=1+1"), cell("-1.5"), cell("'=1")
     ("'=1+1", '-1.5', "''=1")
@@ -99,14 +99,14 @@ def cell(text: str) -> str:
 
 
 def cell_read(text: str) -> str:
-    """What a cell was before ``cell`` made it inert."""
+    """Undo ``cell``."""
     if text.startswith("'") and FORMULA.match(text):
         return text[1:]
     return text
 
 
 def csv_table(table: "pl.DataFrame") -> "pl.DataFrame":
-    """The table, flat, with every text and name as ``cell`` makes it."""
+    """The flat table, with ``cell`` applied to every text and column name."""
     import polars as pl
 
     texts = [name for name, dtype in table.schema.items() if dtype == pl.String]

@@ -1,8 +1,8 @@
-"""SQLite: every database of ours is opened here, recognised as ours, and its faults put into words.
+"""SQLite: opens Ragstone's databases, verifies that they are its own, and explains their errors.
 
-A file is made for this user alone and written ahead (WAL), so that several processes may use it at
-once. What is read may have been damaged or written by somebody else: its owner, version and tables
-must be ours before anything is read, and values are looked at as they come.
+A file is created for this user alone and uses a write-ahead log (WAL), so that several processes
+can use it at once. It may have been damaged or written by another program: application id, version
+and tables are checked before anything is read, and the type of each value when it is read.
 """
 
 import sqlite3
@@ -34,20 +34,21 @@ FAULTS = {
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
-"""What reading raises: the latter where SQLite quotes a damaged file in the words of its error."""
+"""What reading raises. ``UnicodeDecodeError`` occurs if SQLite's error message quotes bytes of a
+damaged file."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqliteLayout:
-    """What a file of ours looks like.
+    """The layout of one type of database.
 
     Args:
         owner: The ``application_id``.
         version: The ``user_version``.
-        tables: The statements that make them.
+        tables: The statements that create the tables.
         synchronous: ``FULL``: every commit survives a power cut. ``NORMAL``: the last ones may be
-            lost, but the file stays whole.
-        page: Bytes of a page of a new file.
+            lost, but the file stays consistent.
+        page: The page size of a new file, in bytes.
     """
 
     owner: int
@@ -58,10 +59,10 @@ class SqliteLayout:
 
 
 def open_file(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
-    """A connection to a file of ours, made where there is none, for this user alone.
+    """Open a database for writing; if the file does not exist, create it for this user alone.
 
     Raises:
-        sqlite3.Error: It cannot be opened, or is not ours.
+        sqlite3.Error: It cannot be opened, or has another layout.
     """
     private_file(file)
     connection = sqlite3.connect(file, timeout=BUSY, isolation_level=None, check_same_thread=False)
@@ -84,10 +85,10 @@ def open_file(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
 
 
 def open_to_read(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
-    """A connection that writes nothing, also where nothing can be written.
+    """Open a database read-only, even on a file system that cannot be written to.
 
     Raises:
-        sqlite3.Error: It cannot be opened, or is not ours.
+        sqlite3.Error: It cannot be opened, or has another layout.
     """
     for query in ("mode=ro", "immutable=1"):
         connection = sqlite3.connect(
@@ -109,7 +110,7 @@ def open_to_read(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
 
 
 def explained(error: Exception, file: Path) -> InputError:
-    """What happened to a file, and what to do."""
+    """The error as a message that says what is wrong with the file, and what to do."""
     if isinstance(error, UnicodeDecodeError):
         fault = FAULTS[sqlite3.SQLITE_CORRUPT]
     elif not isinstance(error, sqlite3.Error):
@@ -122,7 +123,7 @@ def explained(error: Exception, file: Path) -> InputError:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Change to WAL, for which SQLite does not wait itself while another program does the same."""
+    """Switch to WAL, retrying: SQLite's busy timeout does not cover two programs switching."""
     until = time.monotonic() + BUSY
     while True:
         try:
@@ -136,15 +137,15 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def storable(row: tuple[object, ...]) -> tuple[object, ...]:
-    """The row with such strings as bytes as are no valid Unicode."""
+    """The row, with strings that hold lone surrogates encoded as bytes."""
     return tuple(_encoded(value) if isinstance(value, str) else value for value in row)
 
 
 def as_text(value: object) -> str:
-    """The string that was stored, also one that is no valid Unicode.
+    """The stored string, including one with lone surrogates, which is stored as bytes.
 
     Raises:
-        sqlite3.DatabaseError: None was.
+        sqlite3.DatabaseError: The value is not a string.
     """
     if isinstance(value, str):
         return value
@@ -155,10 +156,10 @@ def as_text(value: object) -> str:
 
 
 def as_whole(value: object) -> int:
-    """The whole number that was stored.
+    """The stored integer.
 
     Raises:
-        sqlite3.DatabaseError: None was.
+        sqlite3.DatabaseError: The value is not an integer.
     """
     if isinstance(value, int):
         return value
@@ -166,10 +167,10 @@ def as_whole(value: object) -> int:
 
 
 def as_number(value: object) -> float:
-    """The finite number that was stored.
+    """The stored finite number.
 
     Raises:
-        sqlite3.DatabaseError: None was.
+        sqlite3.DatabaseError: The value is not a finite number.
     """
     if isinstance(value, int | float) and isfinite(value):
         return value
@@ -177,12 +178,12 @@ def as_number(value: object) -> float:
 
 
 def is_damaged(error: Exception) -> bool:
-    """Whether the file itself is at fault: it is damaged, or not ours."""
+    """Whether the file itself is the cause: it is damaged, or not one of Ragstone's."""
     return isinstance(error, UnicodeDecodeError) or _code(error) in DAMAGED
 
 
 def damaged(words: str) -> sqlite3.DatabaseError:
-    """A file of ours that holds what was never written there."""
+    """An error for a database that holds a value Ragstone never wrote."""
     return _fault(words, sqlite3.SQLITE_CORRUPT)
 
 
@@ -195,7 +196,11 @@ def _encoded(value: str) -> str | bytes:
 
 
 def _is_ours(connection: sqlite3.Connection, layout: SqliteLayout) -> bool:
-    """Whether it is a file of ours, and not empty."""
+    """Whether the file has the layout; False if it is empty.
+
+    Raises:
+        sqlite3.DatabaseError: It belongs to another program or version, or has other tables.
+    """
     ((owner,),) = connection.execute("PRAGMA application_id")
     ((version,),) = connection.execute("PRAGMA user_version")
     ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master")
@@ -226,5 +231,5 @@ def _fault(words: str, code: int) -> sqlite3.DatabaseError:
 
 
 def _code(error: Exception) -> int:
-    """SQLite's primary code; 0 where it has none."""
+    """SQLite's primary result code; 0 if the error has none."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

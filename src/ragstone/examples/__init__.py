@@ -1,4 +1,4 @@
-"""Examples: what is evaluated, and reading it from wherever it is.
+"""Examples: the records that are evaluated, and readers for every supported source.
 
 ====================  =====================================================
 Example               one question answered once by one system
@@ -11,8 +11,8 @@ labels                names, rules and types of human labels (a module)
 formats, Format       what can be read, each with two lines of it
 to_frame, from_frame  examples as a table and back
 write, as_record      examples as a file, an example as JSON
-fingerprint_files     32 hex digits that say whether files are the same
-question_hash         what stands for a question without an id
+fingerprint_files     32 hex digits that identify the content of files
+question_hash         the id of a question that has none
 ====================  =====================================================
 """
 

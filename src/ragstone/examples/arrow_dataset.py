@@ -1,7 +1,7 @@
 """Hugging Face datasets on disk: a folder of Arrow stream files.
 
 A stream file is a schema followed by record batches. Each batch is handed to
-Polars alone, behind the schema, so that one batch is in memory and not the file.
+Polars with the schema as a stream of its own, so only one batch is in memory.
 """
 
 import io
@@ -136,7 +136,7 @@ def _message(handle: io.BufferedReader) -> tuple[int, bytes] | None:
 
 
 def _bytes(handle: io.BufferedReader, size: int) -> bytes:
-    """So many bytes, or all there are: memory is taken for what is there, not for what is said."""
+    """Read up to this many bytes, allocating memory only for bytes that exist."""
     parts = []
     while size > 0 and (part := handle.read(min(size, PIECE))):
         parts.append(part)

@@ -1,7 +1,7 @@
-"""BEIR folders: a corpus, queries, qrels, and a run beside them.
+"""BEIR folders: a corpus, queries, qrels, and optionally runs.
 
-Only the texts of documents that some run retrieved are kept; the corpus goes
-past once.
+Only the texts of documents that some run retrieved are kept; the corpus is
+streamed once.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ RETRIEVES_NOT = "default"
 
 @dataclass(frozen=True)
 class Beir:
-    """A folder in the layout of BEIR. Without a run its questions come with judgements alone."""
+    """A folder in the layout of BEIR. Without a run, its questions have relevance grades only."""
 
     name: str
     corpus: Path

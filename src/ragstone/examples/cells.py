@@ -1,4 +1,4 @@
-"""Cells: a list or an object that a table keeps as text, or takes apart into columns."""
+"""Cells: lists and objects that a table stores as text, or spreads over several columns."""
 
 import ast
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ KNOWN_SHAPES = 4096
 
 @dataclass(slots=True)
 class _Given:
-    """One context as it stands in a record."""
+    """One context as given in a record."""
 
     text: str | None = None
     id: str | None = None
@@ -34,13 +34,13 @@ class ContextReader:
     def read(
         self, value: object, ids: object, problems: list[Problem], *, graded: bool
     ) -> tuple[tuple[Context, ...], list[int] | None]:
-        """The contexts in rank order, and the order they were given in where it differs.
+        """The contexts in rank order, and the permutation that sorted them if there was one.
 
         Args:
             value: Texts or objects.
-            ids: Of the contexts, where these stand apart.
-            problems: What is wrong is added here.
-            graded: The record also says which ids are relevant, so that every id has to be one's.
+            ids: The ids of the contexts, if given in a separate list.
+            problems: Faults are appended to this list.
+            graded: Whether the record also has relevance grades by id, so that ids must be unique.
         """
         if isinstance(value, str):
             value = [value]
@@ -116,7 +116,7 @@ def _given(
     *,
     named: bool,
 ) -> _Given:
-    """A context that is an object; ``named`` where its id stands apart."""
+    """Read a context that is an object; ``named`` if its id is given in a separate list."""
     text, id = one.get(text_key), one.get(id_key)
     if text is not None and type(text) is not str:
         problems.append(not_text(f"contexts[{index}].{text_key}", text))
@@ -137,7 +137,7 @@ def _chosen(
     *,
     shared: bool,
 ) -> Sequence[str | None]:
-    """The ids of the contexts: their own, or those that stand apart, or none."""
+    """The ids of the contexts: their own, those from a separate list, or none."""
     own = [one.id for one in found]
     if names is not None and not any(own):
         return names
@@ -220,7 +220,7 @@ def _score(value: object, index: int, problems: list[Problem]) -> float | None:
 
 
 def _order(ranks: list[object], problems: list[Problem]) -> list[int] | None:
-    """Which context comes first, second, …; None where they stand in order already."""
+    """The permutation that sorts the contexts by rank; None if they are already in order."""
     if ranks.count(None) == len(ranks):
         return None
     numbers: list[int] = []
@@ -259,7 +259,7 @@ def _order(ranks: list[object], problems: list[Problem]) -> list[int] | None:
 
 
 def _repeated(ids: Sequence[str | None]) -> list[int]:
-    """The first place whose id stood before, if any."""
+    """The position of the first repeated id, if any."""
     given = [id for id in ids if id is not None]
     if len(set(given)) == len(given):
         return []

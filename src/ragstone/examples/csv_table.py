@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then one record a row; lists in a cell are JSON text."""
+"""CSV and TSV: a header, then one record per row; lists in a cell are JSON text."""
 
 import csv
 from collections import Counter

@@ -1,13 +1,13 @@
-"""Fields: which column of a user's record is which field of an example.
+"""Fields: maps the columns of a user's record to the fields of an example.
 
-One table of names serves all layouts, for nearly every name means one thing.
-Three do not, and the columns beside them decide:
+One table of names serves all layouts, because nearly every name is unambiguous.
+Three are not, and are decided by the other columns of the record:
 
-- ``answer`` is the gold answer in a GraphRAG-Bench questions file and beside a
+- ``answer`` is the gold answer in a GraphRAG-Bench questions file and next to a
   ``generated_answer``, else the generated one;
 - ``context`` is the gold evidence in a DeepEval test case, else what was
   retrieved;
-- ``query_id`` is also the record's id where it has no other and no system.
+- ``query_id`` is also the record's id if it has no other id and no system.
 
 Names are compared without case, spaces, hyphens and underscores, so
 ``retrievalContext`` is ``retrieval_context``.
@@ -118,12 +118,12 @@ NESTED = ("labels", "slices", "meta")
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """Where each field stands in records of one set of columns.
+    """The column of each field, for records with one set of columns.
 
-    ``extra`` are the columns that are no field; ``nested`` are columns such as
+    ``extra`` are the columns that are not fields; ``nested`` are columns such as
     ``labels.answer.helpful``, each with its path. ``resembling`` are columns of
-    ``extra``, each with the field it looks like. ``problem`` is set where the
-    columns make no example at all.
+    ``extra``, each with the field it resembles. ``problem`` is set if the columns
+    do not make an example.
     """
 
     layout: str

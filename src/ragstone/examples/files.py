@@ -1,7 +1,7 @@
 """Files: bytes from disk, plain or gzip, and the lines of text in them.
 
-What a disk can hand us instead of text becomes a fault with its line: other
-encodings, binary data, archives that break off or unpack without end.
+Anything but text becomes a fault with its line: other encodings, binary data,
+archives that are cut off or unpack to an enormous size.
 """
 
 import gzip
@@ -33,7 +33,7 @@ SIZE = re.compile(r"([0-9]{1,15})([BKMGT]?)B?", re.IGNORECASE)
 
 @dataclass
 class Meter:
-    """How many bytes of how many have been read, for a progress bar."""
+    """Counts the bytes read and the bytes in total, for a progress bar."""
 
     total: int
     done: int = 0
@@ -97,7 +97,7 @@ def opened(path: Path, meter: Meter) -> Iterator[io.BufferedReader]:
 
 
 def most_unpacked(packed: int) -> int:
-    """How many bytes a compressed file of so many may unpack to.
+    """The largest size to which a compressed file of a given size may unpack.
 
     A hundred times as many, and 256 MB in any case: text packs to a tenth or a twentieth, and what
     unpacks to a thousand times its size is made to fill a machine. ``RAGSTONE_MAX_UNPACKED``, such
@@ -140,9 +140,9 @@ class _Unpacked(io.RawIOBase):
 
 
 def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | BadRow]]:
-    """Number and text of each line, with its line end; a bad row where it is no UTF-8.
+    """Number and text of each line, with its line end; a ``BadRow`` if it is not UTF-8.
 
-    The number is None where the fault is the whole file's.
+    The number is None if the fault concerns the whole file.
     """
     number = 0
     try:

@@ -1,4 +1,4 @@
-"""What is in memory already: lists of mappings, and pandas, Polars or Arrow tables.
+"""Data in memory: lists of mappings, and pandas, Polars or Arrow tables.
 
 pandas and pyarrow are never imported here; a table of theirs is known by the
 name of its type and handed to Polars.
@@ -132,7 +132,7 @@ def plain(value: object) -> Any:
 
 
 class ReadOnce:
-    """An iterator, which can be gone through one time; its head may be looked at before."""
+    """An iterator, which can be read once; its first record can be peeked at beforehand."""
 
     def __init__(self, iterator: Iterator[object]) -> None:
         self._iterator = iterator

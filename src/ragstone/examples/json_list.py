@@ -185,7 +185,7 @@ def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] |
 
 
 def _not_storable(row: dict[str, Any]) -> Problem | None:
-    """What keeps a row of an object of columns from being stored; its bytes are past."""
+    """Why a row of an object of columns cannot be stored; its text is no longer in memory."""
     if depth_exceeds(row, MAX_DEPTH):
         return too_deep()
     problem = surrogate_in(row)
@@ -195,7 +195,7 @@ def _not_storable(row: dict[str, Any]) -> Problem | None:
 
 
 class _Window:
-    """The part of the text that is in memory, and where reading stands in it."""
+    """The part of the text that is in memory, and the current position in it."""
 
     def __init__(self, handle: io.BufferedReader) -> None:
         self._handle = handle
@@ -209,13 +209,13 @@ class _Window:
         self._odd_bytes = False
 
     def line(self) -> int:
-        """The line of the file where reading stands."""
+        """The line of the file at the current position."""
         self._line += self._text.count("\n", self._counted, self._at)
         self._counted = self._at
         return self._line
 
     def next_mark(self) -> str:
-        """The next character that is no space, without taking it; empty at the end."""
+        """The next character that is not white space, without consuming it; empty at the end."""
         while True:
             match = _SPACE.match(self._text, self._at)
             assert match is not None
@@ -230,7 +230,7 @@ class _Window:
         self._at += len(mark)
 
     def begin_value(self) -> None:
-        """Remember where a value begins, for its text."""
+        """Remember the position where a value begins, for ``value_text``."""
         self._begin = self._at
 
     def value(self) -> Any:

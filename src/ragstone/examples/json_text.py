@@ -1,9 +1,9 @@
-"""JSON text: decoding that lets nothing through that cannot be stored again.
+"""JSON text: a decoder that rejects values which cannot be written again.
 
-Python's decoder also accepts nesting of any depth it survives and escapes that
-are no characters (half a surrogate pair). Both are refused here. NaN and
-Infinity pass, for they are only wrong in fields that are used, which the
-reading of a record checks.
+Python's decoder also accepts any nesting depth that does not exhaust the stack,
+and escapes of lone surrogates. Both are rejected here. NaN and Infinity are
+accepted, because they matter only in fields that are used, which the reader of
+a record checks.
 """
 
 import json
@@ -18,7 +18,7 @@ DECODER = json.JSONDecoder()
 
 
 class BadJsonError(ValueError):
-    """The text is no JSON, or JSON that is refused; ``problem`` says why."""
+    """The text is not JSON, or JSON that is rejected; ``problem`` says why."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -69,7 +69,7 @@ def problem_in(value: object, text: str, start: int, end: int) -> Problem | None
 
 
 def depth_exceeds(value: object, limit: int) -> bool:
-    """Whether containers nest deeper than the limit; safe on cycles, for it looks depth first."""
+    """Whether containers nest deeper than the limit; a cycle counts as too deep."""
     stack = [(value, 1)]
     while stack:
         here, depth = stack.pop()

@@ -11,8 +11,8 @@ A record carries what people said under ``labels``::
 ``contexts[i]`` is about the i-th context in the order given. Labels are 0, 1,
 true, false, or null where the person left it open; ``grade`` of a context is 0
 to 3. Names not listed here are kept and ignored. Values that break a rule
-between labels are the person's, so they are never mended: ``violations`` lists
-them.
+between labels are the person's, so they are never corrected: ``violations``
+lists them.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping

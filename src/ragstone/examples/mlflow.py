@@ -1,4 +1,4 @@
-"""MLflow: rows whose fields stand apart as inputs, outputs and expectations."""
+"""MLflow: rows whose fields are nested under inputs, outputs and expectations."""
 
 from collections.abc import Mapping
 from typing import Any

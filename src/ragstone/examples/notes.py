@@ -1,4 +1,4 @@
-"""Notes: what of the data was read in another way than it looks, for those who read the numbers."""
+"""Notes: fields and columns whose interpretation a reader of the results may not expect."""
 
 from collections.abc import Iterator
 

@@ -38,6 +38,6 @@ class Parquet(FileSource):
 
 
 def unreadable(what: str, error: BaseException) -> Problem:
-    """What a table library says of a file, in one line."""
+    """The error message of a table library, on one line."""
     reason = str(error).strip().split("\n")[0][:120]
     return Problem("", what, f"what cannot be read as one ({reason})")

@@ -1,16 +1,16 @@
-"""What a Parquet file says of itself, looked at before Polars makes room for it.
+"""Checks the metadata of a Parquet file before Polars allocates memory for it.
 
-Polars takes memory for as many values and bytes as the head of a page names. Where that is a lie,
-it ends the whole process, which nothing in the process can catch, or fills the machine. So the
-footer and the head of each page are read here first; the content of a page is not.
+Polars allocates memory for as many values and bytes as a page header claims. If the claim is false,
+Polars aborts the process, which cannot be caught, or exhausts the machine's memory. So the footer
+and the page headers are checked here first; the content of the pages is not read.
 
     file = pages of each column, footer, length of the footer (4 bytes), PAR1
-    page = head, content
+    page = header, content
 
-Refused are counts and lengths that are negative or more than what they are a part of, fields of
-another type than they have in the format (Polars would go on reading at another place), and pages
-that unpack to more than ``files.most_unpacked``. There a value counts as eight bytes at least,
-as a run of equal values takes next to none.
+Rejected are counts and lengths that are negative or larger than what contains them, fields whose
+type differs from the format's (Polars would continue reading at a wrong position), and pages that
+unpack to more than ``files.most_unpacked``. For that limit a value counts as at least eight bytes,
+because a run of equal values takes almost no space in the file.
 
 Source: Apache Parquet, parquet.thrift; Apache Thrift, compact protocol.
 """
@@ -51,12 +51,12 @@ FOOTER: Shape = {1: int, 2: SCHEMA, 3: int, 4: [ROW_GROUP], 5: PAIRS, 6: bytes}
 
 
 def check_pages(path: Path) -> None:
-    """Look at the counts and lengths in the footer and in the head of each page.
+    """Check the counts and lengths in the footer and in each page header.
 
-    A file that does not end as Parquet does is left to who reads it.
+    A file without the magic bytes at its end is not checked; the reader will reject it.
 
     Raises:
-        ValueError: Where one lies, or the pages unpack to more than is allowed.
+        ValueError: One of them is impossible, or the pages unpack to more than is allowed.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         end = len(content) - ENDING
@@ -124,7 +124,7 @@ def within(number: int | None, most: int, what: str) -> int:
 
 
 class Compact:
-    """Structs in Thrift's compact protocol, from ``at`` on, which moves behind what was read.
+    """Reads structs in Thrift's compact protocol; ``at`` is the position of the next byte.
 
     Raises:
         IndexError: The bytes end before the struct does.
@@ -151,7 +151,7 @@ class Compact:
         return found
 
     def _value(self, kind: int, shape: Shape, *, alone: bool) -> Any:
-        """A field's value, or an element of a list; None for what is passed over."""
+        """A field's value, or an element of a list; None for what is skipped."""
         if kind in self.BOOLS:
             self._expect(bool, shape)
             return self._pass(0 if alone else 1)

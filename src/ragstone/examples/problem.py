@@ -1,4 +1,4 @@
-"""Problem: one thing wrong with one record, before it is known which file it stands in."""
+"""Problem: one thing wrong with one record, before its file and line are known."""
 
 import math
 from typing import NamedTuple
@@ -15,9 +15,9 @@ class Problem(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row that could not even be taken apart: its text as far as it was read, and why.
+    """A row that could not be parsed: its text as far as it was read, and why.
 
-    ``file`` is set where a source reads several files.
+    ``file`` is set if a source reads several files.
     """
 
     text: str

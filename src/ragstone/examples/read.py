@@ -1,4 +1,4 @@
-"""Reading: any data set, by its path or from memory, recognised without a word from the user."""
+"""Reading: opens any data set, by path or from memory, and detects its format."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Records: from one record of any known layout to an Example.
+"""Records: converts one record of any known layout to an Example.
 
-Every wrong field of a record is reported, not only the first. A text is a
-text: numbers are not taken for one, except in ids.
+Every wrong field of a record is reported, not only the first. Numbers are not
+accepted as text, except in ids.
 """
 
 from collections import Counter
@@ -34,12 +34,12 @@ class RecordReader:
 
     Args:
         columns: Field to column, as the user mapped them.
-        layout: The user's word for the layout; otherwise the first record tells.
+        layout: The layout named by the user; otherwise it is detected from the first record.
 
     Attributes:
-        spelled: In how many records a field was JSON text, and read as the list that it spells.
-        unread: Column, and the field that it may be meant for, which the record lacks; in how many
-            records.
+        spelled: For each field, the number of records in which it was JSON text, read as a list.
+        unread: For each pair of an unused column and a missing field that it may be meant for, the
+            number of records.
     """
 
     def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
@@ -233,9 +233,9 @@ class RecordReader:
         return texts, read_grades(judged, problems)
 
     def _cell(self, value: object, field: str, problems: list[Problem]) -> Any:
-        """A value with its list or object taken out of its text, wherever the record comes from.
+        """Parse a value that is a list or an object written as text, from any kind of source.
 
-        Only a list with texts in it stands for references: ``[2, 3]`` may be the answer itself.
+        For references, only a list of texts is parsed: ``[2, 3]`` may be the answer itself.
         """
         if not isinstance(value, str):
             return value
@@ -260,7 +260,7 @@ class RecordReader:
 
 
 def question_hash(question: str, history: Sequence[Turn] = ()) -> str:
-    """What stands for a question without an id: 16 hex digits of it and its history."""
+    """The id of a question that has none: 16 hex digits of a hash of it and its history."""
     digest = blake2b(question.encode(), digest_size=8)
     for turn in history:
         digest.update(f"\x1e{turn.role}\x1f{turn.text}".encode())

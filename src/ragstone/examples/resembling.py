@@ -1,7 +1,7 @@
-"""Resembling: columns that are no field, and which field each may have been meant for.
+"""Resembling: unused columns whose names suggest that they were meant for a field.
 
 ``retrieved_ctx``, ``source_nodes`` and ``retrieved_contxts`` all look like contexts. They are never
-taken for them, for a guess that is wrong would be a wrong number; they are named.
+read as such, because a wrong guess would give wrong scores; they are only reported.
 """
 
 import re
@@ -47,7 +47,7 @@ _KNOWN = {squash(name): field for field in GUESSED for name in NAMES[field]}
 
 @lru_cache(maxsize=4096)
 def resembled(column: str) -> str | None:
-    """The field that a column's name looks like; None where it looks like none.
+    """The field that a column's name resembles; None if it resembles none.
 
     >>> resembled("retrieved_ctx"), resembled("correctAnswer"), resembled("doc_title")
     ('contexts', 'reference', None)

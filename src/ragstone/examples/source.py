@@ -1,4 +1,4 @@
-"""Source: what every format offers, rows with their place."""
+"""Source: the interface of every format, which yields rows with their positions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ class Source(Protocol):
 
     @property
     def format(self) -> str | None:
-        """Its format where the source itself tells; None where its records do."""
+        """Its format if the source determines it; None if its records do."""
 
     @property
     def unit(self) -> str:
         """What a place in it counts: ``line``, ``row``, or ``element`` of a list."""
 
     def rows(self, meter: Meter) -> Iterator[Row]:
-        """Line and record of each row; a BadRow where there is none to be had."""
+        """Line and record of each row; a ``BadRow`` in place of a record that cannot be read."""
 
 
 @dataclass(frozen=True)

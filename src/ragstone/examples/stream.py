@@ -1,4 +1,4 @@
-"""Examples: a data set read one example at a time, with all that is wrong in it."""
+"""Examples: a data set read one example at a time, and the faults found in it."""
 
 import json
 from collections import Counter
@@ -55,8 +55,8 @@ class Examples:
         source: Where the rows come from.
         columns: Field to column, as the user mapped them.
         skip_bad: Leave bad records out and go on, instead of raising at the end.
-        limit: Stop after so many examples.
-        layout: The layout of the records, where the user named it.
+        limit: The largest number of examples to read.
+        layout: The layout of the records, if the user named it.
 
     Attributes:
         faults: The first 1,000 faults.
@@ -64,7 +64,7 @@ class Examples:
         rejected: Every record left out, with its faults.
         label_violations: The first 1,000 broken rules between human labels.
         n_label_violations: How many there are, by rule.
-        notes: What was read in another way than it looks, a reason each.
+        notes: Fields and columns whose interpretation may surprise, as reasons.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Examples:
         return self._meter.read if self._source.files else None
 
     def progress(self) -> tuple[int, int] | None:
-        """Bytes read and bytes in all, for a bar; None in memory."""
+        """Bytes read and bytes in total, for a progress bar; None in memory."""
         return (self._meter.read, self._meter.total) if self._source.files else None
 
     def fingerprint(self) -> str:
@@ -203,17 +203,17 @@ class Examples:
         self._meter.done = 0
 
     def _over_systems(self) -> bool:
-        """Whether ids repeat over systems: what an example is called depends on those that follow.
+        """Whether the same id occurs under several systems, which changes the ids of all examples.
 
-        So the data are read once more before, as far as the first such id. Sources that name
-        their examples themselves are not.
+        To find out, the data are first read up to the first such id. Sources that set the ids of
+        their examples themselves are not read twice.
         """
         if self._repeat is None:
             self._repeat = self._source.format is None and ids_repeat(self._read_ahead())
         return self._repeat
 
     def _read_ahead(self) -> Iterator[Example]:
-        """The examples whose id and system the data name; nothing where the first have none."""
+        """The examples with an id and a system in the data; none if the first ones lack them."""
         reader = RecordReader(self._columns, layout=self._layout)
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
             first = self._source.records.peek()

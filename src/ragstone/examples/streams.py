@@ -1,4 +1,4 @@
-"""Streams: standard input, pipes and process substitution, kept in a file to be read again.
+"""Streams: standard input, pipes and process substitution, copied to a file for rereading.
 
 A run reads its data more than once, and Parquet from its end. A stream can be read once.
 """
@@ -25,10 +25,10 @@ _lock = Lock()
 
 
 def on_disk(path: str | PathLike[str]) -> Path:
-    """The file behind a path; of a stream, a file with all that came out of it.
+    """The file at a path; for a stream, a temporary file with its content.
 
-    It is kept until the process ends. A stream out of which nothing more comes gives the same file
-    again. A path of which there is no file is given back as it is.
+    The file is kept until the process ends. A stream that has been read to its end gives the same
+    file again. A path that does not exist is returned unchanged.
 
     Raises:
         DataError: A device, or standard input that is closed.

@@ -1,4 +1,4 @@
-"""Systems: what an example is called where the data's ids are the questions', one row a system."""
+"""Systems: ids of examples in data that use one id per question for the rows of all systems."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,7 +9,7 @@ from ragstone.reason import reason
 
 
 def ids_repeat(examples: Iterable[Example]) -> bool:
-    """Whether an id stands for examples of several systems; reads on until one does."""
+    """Whether an id occurs under several systems; reads until the first such id."""
     system_of: dict[str, str] = {}
     return any(system_of.setdefault(one.id, one.system) != one.system for one in examples)
 
@@ -42,7 +42,7 @@ def id_of(question: str, system: str) -> str:
 
 
 class Questions:
-    """Sees which ids stand for one question in one system, and for another in another."""
+    """Detects ids that belong to different questions in different systems."""
 
     def __init__(self) -> None:
         self._asked: dict[str, int] = {}

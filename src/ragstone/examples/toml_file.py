@@ -17,7 +17,7 @@ def read_toml(file: Path, given: str) -> dict[str, Any]:
         given: The ``argument`` that names it.
 
     Raises:
-        InputError: The file cannot be read, or is no TOML; says why.
+        InputError: The file cannot be read or is not valid TOML; the message says why.
     """
     try:
         return tomllib.loads(on_disk(file).read_text(encoding="utf-8-sig"))

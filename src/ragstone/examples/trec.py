@@ -1,8 +1,8 @@
-"""TREC runs and qrels: ranked document ids, and which of them were judged how.
+"""TREC runs and qrels: ranked document ids, and relevance grades of documents.
 
 The order is trec_eval's: by score, compared as 32-bit floats, highest first;
-equal scores by document id, last first. The rank column and the order of the
-lines count for nothing.
+ties by document id in descending order. The rank column and the order of the
+lines are ignored.
 """
 
 import math
@@ -30,7 +30,7 @@ class Qrels:
     topics: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def grades(self, topic: str) -> Mapping[str, int] | None:
-        """The judged documents of a topic, None where the topic was not judged."""
+        """The judged documents of a topic; None if the topic was not judged."""
         return self.topics.get(topic)
 
 

@@ -1,4 +1,4 @@
-"""Values: ids and texts in a record, each held to what it has to be."""
+"""Values: reads ids and texts of a record and checks their types."""
 
 from ragstone.examples.problem import Problem, shown
 
@@ -7,7 +7,7 @@ TEXT_KEYS = ("text", "content", "page_content", "context", "passage")
 
 
 def read_id(value: object, field: str, problems: list[Problem]) -> str | None:
-    """An id, also if it is a whole number; None where there is none."""
+    """An id as text, even if given as an integer; None if there is none."""
     if value is None:
         return None
     if type(value) is str and value:
@@ -50,5 +50,5 @@ def are_texts(value: object) -> bool:
 
 
 def not_text(field: str, value: object) -> Problem:
-    """A value that is no text."""
+    """The problem that a value is not text."""
     return Problem(field, "text", shown(value))

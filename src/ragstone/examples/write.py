@@ -88,7 +88,7 @@ def _cell(value: object) -> object:
 
 @contextmanager
 def _text_file(path: Path) -> Iterator[TextIO]:
-    """A text file to write, the same bytes for the same text also where it is compressed."""
+    """Open a text file for writing; the same text gives the same bytes, even compressed."""
     with path.open("wb") as disk:
         if path.suffix == ".gz":
             with (
