@@ -35,6 +35,7 @@ from ragstone.judgements import (
     told_people,
 )
 from ragstone.judgements.column import Role
+from ragstone.judgements.declared import SHOWN
 from ragstone.judges import HumanJudge, RulesJudge
 from ragstone.judges.llm.panel import vote
 from ragstone.labels import labels_of
@@ -219,6 +220,10 @@ def test_nobody_is_shown_anything_for_what_is_counted() -> None:
     assert {name for name, kind in KINDS.items() if kind.shows} == {
         name for name, texts in SEEN.items() if texts
     }
+
+
+def test_a_kind_of_ones_own_may_show_whatever_ours_do() -> None:
+    assert {text for kind in KINDS.values() for text in kind.shows} == set(SHOWN)
 
 
 def test_a_reply_is_typed_where_its_claims_are_made() -> None:
