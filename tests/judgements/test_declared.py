@@ -453,7 +453,7 @@ def test_where_nothing_was_retrieved_nothing_is_supported_or_relevant() -> None:
     assert found.outcome("relevance")["status"].to_list() == [0]
     (row,) = found.of("support/evidence").rows(named=True)
     assert (row["verdict"], row["probability"], row["evidence"]) == ("absent", 0, [])
-    assert row["reason"] == "nothing was retrieved"
+    assert row["reason"] == "nothing_retrieved"
     assert {name for name, kind in KINDS.items() if kind.unretrieved is not None} == {
         "relevance", "support",
     }  # fmt: skip

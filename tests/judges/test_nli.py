@@ -17,6 +17,7 @@ from ragstone.judges import LocalJudge, RulesJudge
 from ragstone.judges.nli import NliJudge, Outputs, nli_judge, outputs
 from ragstone.judges.nli_windows import read_sentences, windows
 from ragstone.metrics import Missing, Score, Undefined
+from ragstone.report.words import explain
 from ragstone.testing import tiny_bert
 
 Judged = Callable[..., Tables]
@@ -108,7 +109,7 @@ def test_evidence_and_quote_are_where_the_words_stand(judged: Judged) -> None:
     said = row(judged, judge(says(1)))
     assert said["evidence"] == ["bridge"]
     assert said["quote"] == "It opened in 1859."
-    assert said["reason"] == "entailment 1.00 at best in 1 window"
+    assert explain(said["reason"]) == "entailment 1.00 at best in 1 window"
 
 
 def test_what_is_said_in_other_words_rests_on_the_whole_window(judged: Judged) -> None:
@@ -140,7 +141,9 @@ def test_only_the_window_with_most_words_can_contradict(judged: Judged) -> None:
     near = judge(lambda premise, _: (0.9, 0.0, 0.1) if "1860" in premise else (0.0, 0.1, 0.9))
     said = row(judged, near, example(claim, contexts=contexts))
     assert (said["verdict"], said["evidence"]) == ("contradicted", ["near"])
-    assert said["reason"].startswith("contradiction 0.90, entailment 0.10 at best in 5 windows")
+    assert explain(said["reason"]).startswith(
+        "contradiction 0.90, entailment 0.10 at best in 5 windows"
+    )
     far = judge(lambda premise, _: (0.9, 0.0, 0.1) if "is red" in premise else (0.0, 0.1, 0.9))
     assert row(judged, far, example(claim, contexts=contexts))["verdict"] == "absent"
 
@@ -191,7 +194,7 @@ def test_where_nothing_was_retrieved_everything_is_absent(judged: Judged, scored
     assert (said["verdict"], said["probability"], said["reason"]) == (
         "absent",
         0,
-        "nothing to read",
+        "nothing_to_read",
     )
     alone = example(contexts=None)
     assert scored("faithfulness", alone, (nli, LocalJudge(), RulesJudge())) == Undefined(

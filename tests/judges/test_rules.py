@@ -36,7 +36,7 @@ def test_where_nothing_was_retrieved_nothing_is_supported(judged: Judged, scored
         assert scored(name, bare, PEOPLE) == 0
     rows = judged(["claims", "support/claim"], [bare], PEOPLE).of("support/claim")
     assert rows.select("verdict", "probability", "reason").unique().rows() == [
-        ("absent", 0.0, "nothing was retrieved")
+        ("absent", 0.0, "nothing_retrieved")
     ]
 
 

@@ -40,6 +40,15 @@ def test_every_code_with_facts_has_words_or_says_what_was_said() -> None:
     assert codes() - SENTENCES.keys() == {"no_answer"}, "told by what was said"
 
 
+def test_no_words_are_kept_for_a_code_that_nobody_gives() -> None:
+    given = set()
+    for file in SOURCE.rglob("*.py"):
+        if "report" not in file.relative_to(SOURCE).parts:
+            tree = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            given |= {str(node.value) for node in tree if isinstance(node, ast.Constant)}
+    assert not SENTENCES.keys() - given
+
+
 @pytest.mark.parametrize("ask", ASKS)
 def test_whoever_can_answer_is_named(ask: str) -> None:
     by = ",".join(ASKS[ask].by)
@@ -80,6 +89,15 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
          "No interval for mrr and 2 more: a single value of doc tells nothing about others."),
         (reason("few_clusters", least=3, most=7, enough=10, cluster="question_id"),
          "Intervals of 3 to 7 questions are rough; from 10 on they hold better."),
+        (reason("words_in_contexts", n=1, words=3, contexts="1,2", aligned="0.46", numbers="1895",
+                names="bath, truro", against=reason("context_says", word="1859")),
+         "1 of 3 content words in contexts 1 and 2; aligned 0.46; new number 1895; new name bath, "
+         "truro; the context says 1859"),
+        (reason("words_in_contexts", n=0, words=3),
+         "none of 3 content words in the contexts"),
+        (reason("words_in_reference", n=2, words=3, other_number="40"),
+         "2 of 3 words in the reference; 40 is not its number"),
+        (reason("entailed", entailment="0.10", windows=1), "entailment 0.10 at best in 1 window"),
         (reason("answered_before", answered=9, here=1, elsewhere=2),
          "3 of 9 questions had been answered before (1 in this run, 2 in others), and were not "
          "paid again."),

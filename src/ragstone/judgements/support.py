@@ -34,7 +34,7 @@ class Support(Kind):
             "verdict": "absent",
             "probability": 0.0,
             "evidence": [],
-            "reason": "nothing was retrieved",
+            "reason": "nothing_retrieved",
         }
     )
     tokens = 65

@@ -21,6 +21,7 @@ from ragstone.errors import ModelError, ModelFailure
 from ragstone.judgements import ASKS, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.store import Note
+from ragstone.reason import reason
 
 from .judge import Block, Filled, Proposition, Sheet, fingerprint
 from .nli_windows import SENTENCES, WINDOWS, Window, read_sentences, windows
@@ -102,18 +103,22 @@ def verdict(read: Sequence[tuple[Window, Sequence[float]]], known: Outputs) -> N
         known: What the outputs of the model mean.
     """
     if not read:
-        return NliVerdict("absent", 0.0, (), None, "nothing to read")
+        return NliVerdict("absent", 0.0, (), None, "nothing_to_read")
     entailed = [round(scores[known.entailment], DECIMALS) for _, scores in read]
     best = entailed.index(max(entailed))
     denied = 0.0 if known.contradiction is None else read[0][1][known.contradiction]
-    noun = "window" if len(read) == 1 else "windows"
-    reason = f"entailment {entailed[best]:.2f} at best in {len(read)} {noun}"
-    if denied > THRESHOLD and denied > entailed[best]:
-        reason = f"contradiction {denied:.2f}, {reason}"
-        return _on(read[0][0], "contradicted", entailed[best], reason)
+    contradicts = denied > THRESHOLD and denied > entailed[best]
+    why = reason(
+        "entailed",
+        entailment=f"{entailed[best]:.2f}",
+        windows=len(read),
+        contradiction=f"{denied:.2f}" if contradicts else None,
+    )
+    if contradicts:
+        return _on(read[0][0], "contradicted", entailed[best], why)
     if entailed[best] >= THRESHOLD:
-        return _on(read[best][0], "supported", entailed[best], reason)
-    return NliVerdict("absent", entailed[best], (), None, reason)
+        return _on(read[best][0], "supported", entailed[best], why)
+    return NliVerdict("absent", entailed[best], (), None, why)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from ragstone.judgements import (
     Support,
     kind_of,
 )
+from ragstone.reason import reason
 
 from .judge import LEDGER, Block, Filled, Sheet, fingerprint
 from .lexical import overlap
@@ -192,7 +193,7 @@ class RulesJudge:
             ),
             subject=subject,
             judge=pl.lit(self.name),
-            reason=pl.lit(f"follows from {source}"),
+            reason=pl.lit(reason("follows_from", ask=source)),
         )
         return Filled(
             pl.concat([Grounding.empty(), table], how="diagonal_relaxed"),

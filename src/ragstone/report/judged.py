@@ -10,6 +10,7 @@ from ragstone.judgements.column import Role
 from .dossier import PLACES, JudgementRow
 from .figures import number
 from .page import Phrase, Tone, plain, quiet
+from .words import words
 
 FIRST: Mapping[Role, int] = {"unit": 0, "topic": 0, "vote": 0, "verdict": 1}
 PLACED = (*PLACES, "answer", "reference")
@@ -24,7 +25,7 @@ def judged(row: JudgementRow, lead: str) -> list[Phrase]:
         told += [quiet(between), *phrase] if len(told) > bool(lead) else phrase
     if not any(row.values.get(name) is not None for name in _decided(row.kind)):
         told += [Phrase("not judged")] if len(told) == bool(lead) else []
-    reason = f"  {row.reason}" if row.reason else ""
+    reason = f"  {words(row.reason)}" if row.reason else ""
     return [*told, quiet(f"{reason}  ({row.judge})")]
 
 

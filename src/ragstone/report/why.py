@@ -9,6 +9,7 @@ from ragstone.metrics import Composite, Metric, parse_metric
 from .dossier import PLACES, Dossier, JudgementRow, asks_about
 from .figures import shortened
 from .judged import against, in_words, says, speaking
+from .words import words
 
 TEXT, LINE = 160, 320
 MOST_LINES = 3
@@ -78,4 +79,4 @@ def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
 
 def _line(head: str, text: str, reason: str) -> str:
     said = f": {shortened(text, TEXT)}" if text else ""
-    return f"{head}{said}{f'  ({reason})' if reason else ''}"
+    return f"{head}{said}{f'  ({words(reason)})' if reason else ''}"

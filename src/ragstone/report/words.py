@@ -1,6 +1,6 @@
 """Words: what a reason says to people. Nothing else turns a code into a sentence.
 
-Those about data, runs and decisions are in ``sentences/``, those that tell another reason here.
+Most are in ``sentences/``, a file for each sort; those that tell another reason are here.
 
 An argument in it is told at the door, see ``ragstone.argument``.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from ragstone.argument import argument, call, in_python, marked
 from ragstone.reason import SAID, Reason
 
-from .sentences import data, decisions, runs
+from .sentences import data, decisions, evidence, runs
 from .sentences.facts import Facts, Sentence
 
 MODEL = argument("judge", "openai:MODEL")
@@ -248,6 +248,7 @@ SENTENCES: Mapping[str, Sentence] = {
     **data.SENTENCES,
     **decisions.SENTENCES,
     **runs.SENTENCES,
+    **evidence.SENTENCES,
     LACKS: _not_judged,
     "not_in_reply": _not_in_reply,
     "no_reply": lambda _: "no reply",

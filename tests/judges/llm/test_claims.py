@@ -71,7 +71,7 @@ def test_blank_answer_is_not_asked_about_and_abstains(answer: str | None) -> Non
     matter = Target(example(answer))
     assert TASK.pieces(matter, PROMPTS, 9_000) == []
     assert TASK.rows("response", matter, TaskReply({})) == [
-        {"response_type": "abstain", "reason": "the answer is empty"}
+        {"response_type": "abstain", "reason": "answer_is_empty"}
     ]
     assert TASK.rows("claims", matter, TaskReply({})) == []
 

@@ -317,7 +317,7 @@ def test_a_short_statement_gets_the_probability_of_the_curve(
     score = fitted.intercept + sum(fitted.weights[name] * features[name] for name in fitted.weights)
     seen = statement_agreement("Humphry Davy", "It was Davy.", None, like)
     assert seen.probability == pytest.approx(1 / (1 + math.exp(-score)))
-    assert ("aligned 0.90" in seen.reason) is (like is not None)
+    assert ("aligned=0.90" in seen.reason) is (like is not None)
 
 
 NINE = "The tin, lead, zinc, gold, iron, salt, clay, slate and coal of Cornwall were there in 1859."

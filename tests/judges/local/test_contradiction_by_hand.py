@@ -5,6 +5,7 @@ import pytest
 from ragstone.judges.local.contradiction import LOOKED_THROUGH, ContradictingSentence, contradiction
 from ragstone.judges.local.evidence import gather
 from ragstone.judges.local.passages import Passages
+from ragstone.report.words import explain
 
 
 def found(claim: str, *contexts: str) -> ContradictingSentence | None:
@@ -16,7 +17,7 @@ def found(claim: str, *contexts: str) -> ContradictingSentence | None:
 
 def says(claim: str, *contexts: str) -> str | None:
     told = found(claim, *contexts)
-    return None if told is None else told.says
+    return None if told is None else explain(told.says)
 
 
 PORT = "The port of Truro opened in 1859 with 40 ships."
@@ -187,7 +188,7 @@ def test_the_first_hundred_sentences_are_looked_through(before: int, told: bool)
     same = ["Tin ships sail from Truro port."] * before
     last = "Tin ships sail from Truro port in 1859."
     seen = found("Tin ships sail from Truro port in 1895.", *same, last)
-    assert seen == (ContradictingSentence("the context says 1859", before) if told else None)
+    assert seen == (ContradictingSentence("context_says?word=1859", before) if told else None)
 
 
 @pytest.mark.parametrize("place", [0, 1, 5])

@@ -35,7 +35,7 @@ def test_a_rare_question_word_weighs_more() -> None:
 
 def test_a_question_of_stop_words_finds_nothing() -> None:
     (seen,) = relevance("Who is it?", ["It is he."])
-    assert (seen.grade, seen.reason) == (0, "the question has no content words")
+    assert (seen.grade, seen.reason) == (0, "question_without_words")
 
 
 def test_no_contexts_give_no_verdicts() -> None:

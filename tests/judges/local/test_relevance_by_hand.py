@@ -14,6 +14,7 @@ from ragstone.judges.local.relevance import (
     relevance,
     wanted,
 )
+from ragstone.report.words import explain
 
 
 def test_a_word_weighs_by_how_few_contexts_hold_it() -> None:
@@ -168,6 +169,6 @@ def test_a_sentence_with_less_than_half_of_what_the_best_holds_is_not_picked() -
 
 def test_the_reason_counts_the_words_and_names_those_that_are_lost() -> None:
     (seen,) = relevance("tin zinc lead", ["Tin and lead."])
-    assert seen.reason == "2 of 3 question words; not zinc"
+    assert explain(seen.reason) == "2 of 3 question words; not zinc"
     (all_held,) = relevance("tin zinc", ["Tin and zinc."])
-    assert all_held.reason == "2 of 2 question words"
+    assert explain(all_held.reason) == "2 of 2 question words"

@@ -11,6 +11,7 @@ from ragstone.judges.local.response import (
     response_type,
     says_unable,
 )
+from ragstone.report.words import explain
 
 TOLD = "The bridge was opened in 1859 by Prince Albert."
 
@@ -205,14 +206,15 @@ def test_a_language_models_preface_does_not_make_an_answer_partial() -> None:
     ],
 )  # fmt: skip
 def test_the_reason_names_the_words_that_it_goes_by(answer: str, kind: str, reason: str) -> None:
-    assert response_type(answer) == (kind, reason)
+    found, why = response_type(answer)
+    assert (found, explain(why)) == (kind, reason)
 
 
 @pytest.mark.parametrize("more", [0, 1, 30])
 def test_a_reason_shows_sixty_characters_at_the_most(more: int) -> None:
     asked = "Do you mean ".ljust(59 + more, "x") + "?"
     _, reason = response_type(asked)
-    assert reason == f"it asks “{asked.lower()[:60]}”"
+    assert explain(reason) == f"it asks “{asked.lower()[:60]}”"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from ragstone.judges.local.evidence import gather
 from ragstone.judges.local.passages import Passages
 from ragstone.judges.local.support import support
 from ragstone.judges.local.words import terms
+from ragstone.report.words import explain
 
 BRIDGE = "The Royal Albert Bridge spans the Tamar. It was opened in May 1859 by Prince Albert."
 BRUNEL = "Brunel designed the bridge. He did not attend the opening."
@@ -43,7 +44,7 @@ def test_quote_of_a_contradiction_holds_the_other_number() -> None:
     seen = support("The bridge was opened in 1895.", PASSAGES)
     assert seen.quote is not None
     assert "1859" in seen.quote
-    assert seen.reason.endswith("new number 1895; the context says 1859")
+    assert explain(seen.reason).endswith("new number 1895; the context says 1859")
 
 
 def test_a_window_reaches_over_contexts_of_one_sentence() -> None:

@@ -11,6 +11,7 @@ from ragstone.judges.local.curve import curve
 from ragstone.judges.local.evidence import gather
 from ragstone.judges.local.passages import Passages
 from ragstone.judges.local.support import probability_of, support
+from ragstone.report.words import explain
 
 PORT = "The port of Truro opened in 1859."
 SHIPS = "Forty ships lay there. They took tin."
@@ -57,7 +58,7 @@ def test_a_bare_yes_has_half_the_probability_of_the_questions_words(question: st
     seen = support("Yes.", PASSAGES, question)
     assert seen.probability == pytest.approx(probability_of(asked) / 2)
     assert (seen.verdict, seen.evidence, seen.quote) == ("absent", (), None)
-    assert seen.reason == "no content words to look for"
+    assert seen.reason == "no_words_to_look_for"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_the_question_does_not_help_a_claim_with_words_of_its_own() -> None:
 def test_contexts_without_a_sentence_support_nothing(texts: list[str]) -> None:
     seen = support(PORT, Passages(texts))
     assert (seen.verdict, seen.probability, seen.evidence) == ("absent", 0, ())
-    assert seen.reason == "no contexts"
+    assert seen.reason == "no_contexts_to_read"
 
 
 @pytest.mark.parametrize(
@@ -94,12 +95,12 @@ def test_contexts_without_a_sentence_support_nothing(texts: list[str]) -> None:
     ],
 )
 def test_the_reason_counts_contexts_from_one(claim: str, reason: str) -> None:
-    assert support(claim, PASSAGES).reason == reason
+    assert explain(support(claim, PASSAGES).reason) == reason
 
 
 def test_the_reason_tells_how_well_vectors_match() -> None:
     seen = support("Gold lies deep.", PASSAGES, alignment=Alignment(0.456, 0.2, 0.5, 0))
-    assert seen.reason == "none of 3 content words in the contexts; aligned 0.46"
+    assert explain(seen.reason) == "none of 3 content words in the contexts; aligned 0.46"
 
 
 def test_evidence_begins_with_the_context_of_the_quote() -> None:

@@ -84,7 +84,7 @@ class ClaimsTask(OfKind):
         """The type of the answer; or its factual claims, none if it abstains or refuses."""
         answer = target.example.answer or ""
         if not answer.strip():
-            empty = {"response_type": "abstain", "reason": "the answer is empty"}
+            empty = {"response_type": "abstain", "reason": "answer_is_empty"}
             return [empty] if ask == Response.name else []
         found = said(reply, ID, AnswerClaims)
         if ask == Response.name:

@@ -19,6 +19,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
+from ragstone.reason import reason
+
 from .curve import curve
 from .likeness import Likeness
 from .words import names, stem_or_none, tokens
@@ -127,16 +129,18 @@ def statement_agreement(
         probability = curve(STRINGS).probability(seen.features())
     else:
         probability = curve(ENCODER).probability(seen.features() | likeness.features())
-    reason = f"{len(seen.wanted) - len(seen.lost)} of {len(seen.wanted)} words of the reference"
-    if seen.lost:
-        reason += f"; not {', '.join(seen.lost[:4])}"
-    if likeness is not None:
-        reason += f"; aligned {likeness.aligned:.2f}"
+    why = reason(
+        "words_of_reference",
+        n=len(seen.wanted) - len(seen.lost),
+        words=len(seen.wanted),
+        lost=", ".join(seen.lost[:4]),
+        aligned=None if likeness is None else f"{likeness.aligned:.2f}",
+    )
     if probability >= FULL:
-        return StatementMatch("full", probability, reason)
+        return StatementMatch("full", probability, why)
     if seen.number_clash:
-        return StatementMatch("contradicted", probability, reason)
-    return StatementMatch("partial" if seen.some else "missing", probability, reason)
+        return StatementMatch("contradicted", probability, why)
+    return StatementMatch("partial" if seen.some else "missing", probability, why)
 
 
 def is_open(statement: str, said: StatementMatch) -> bool:
@@ -209,10 +213,10 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
     said = _kept(claim, question)
     known = _read(reference)
     if not said:
-        return ClaimMatch("extra", "nothing beyond the question")
+        return ClaimMatch("extra", "nothing_beyond_question")
     found = [stem for stem in said if stem in known.distinct]
     share = len(found) / len(said)
-    reason = f"{len(found)} of {len(said)} words in the reference"
+    why = reason("words_in_reference", n=len(found), words=len(said))
     words = [stem for stem in said if not stem[0].isdigit()]
     numbers = {stem for stem in said if stem[0].isdigit()}
     wanted, known_numbers = _kept(reference, question), _kept_numbers(reference, question)
@@ -224,14 +228,17 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
         and not any(_rounded(one, other) for one in numbers for other in known_numbers)
         and sum(stem in known.distinct for stem in words) >= FULL_LONG * len(words)
     ):
-        return ClaimMatch("contradicts", reason + f"; {min(numbers)} is not its number")
+        other = reason(
+            "words_in_reference", n=len(found), words=len(said), other_number=min(numbers)
+        )
+        return ClaimMatch("contradicts", other)
     told = _read(claim).distinct
     if 0 < len(wanted) <= SHORT and len(wanted.keys() & told) >= FULL_SHORT * len(wanted):
         if told.issuperset(known_numbers):
-            return ClaimMatch("matches", reason)
+            return ClaimMatch("matches", why)
     elif share >= MATCHES:
-        return ClaimMatch("matches", reason)
-    return ClaimMatch("extra", reason)
+        return ClaimMatch("matches", why)
+    return ClaimMatch("extra", why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,17 +453,17 @@ def _literal(statement: str, answer: str) -> StatementMatch:
     """A statement of stop words only, such as `no` or `The Who`: word for word."""
     wanted, said = _read(statement).tokens, _read(answer).tokens
     if not wanted:
-        return StatementMatch("missing", 0.0, "the reference holds no words")
+        return StatementMatch("missing", 0.0, "reference_without_words")
     if wanted in (("yes",), ("no",)):
         first = said[:1]
         if first == wanted:
-            return StatementMatch("full", 1.0, "the answer opens with the same word")
+            return StatementMatch("full", 1.0, "opens_alike")
         if first in (("yes",), ("no",)):
-            return StatementMatch("contradicted", 0.0, "the answer opens with the other word")
-        return StatementMatch("missing", 0.0, f"the answer does not open with {wanted[0]}")
+            return StatementMatch("contradicted", 0.0, "opens_otherwise")
+        return StatementMatch("missing", 0.0, reason("does_not_open_with", word=wanted[0]))
     if _read(answer).has(_read(statement)):
-        return StatementMatch("full", 1.0, "word for word")
-    return StatementMatch("missing", 0.0, "not word for word")
+        return StatementMatch("full", 1.0, "word_for_word")
+    return StatementMatch("missing", 0.0, "not_word_for_word")
 
 
 def _other_numbers(said: _Text, wanted: list[str], question: str | None) -> bool:

@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ragstone.reason import reason
+
 from .evidence import EvidenceCounts
 from .held import numbers_of
 from .passages import Passages
@@ -26,7 +28,7 @@ are not read to their end for each."""
 
 @dataclass(frozen=True, slots=True)
 class ContradictingSentence:
-    """What the contexts say instead, in words for the reader, and in which sentence."""
+    """What the contexts say instead, as a reason, and in which sentence."""
 
     says: str
     sentence: int
@@ -65,7 +67,7 @@ def _other_number(seen: EvidenceCounts, passages: Passages) -> ContradictingSent
                     and _is_year(number) == _is_year(claim[place])
                     and beside & _beside(words, other)
                 ):
-                    return ContradictingSentence(f"the context says {number}", sentence)
+                    return ContradictingSentence(reason("context_says", word=number), sentence)
     return None
 
 
@@ -81,7 +83,7 @@ def _denial(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence |
     both = {stem_or_none(token) for token in claim} & {stem_or_none(token) for token in said}
     if both.isdisjoint((claim_denies or set()) | (said_denies or set())):
         return None
-    return ContradictingSentence("only one of the two denies", sentence)
+    return ContradictingSentence("only_one_denies", sentence)
 
 
 def _opposite(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
@@ -99,7 +101,7 @@ def _opposite(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence
             words = passages.tokens_of[sentence]
             for other, token in enumerate(words):
                 if stem(token) in opposites and beside & _beside(words, other):
-                    return ContradictingSentence(f"the context says {token}", sentence)
+                    return ContradictingSentence(reason("context_says", word=token), sentence)
     return None
 
 
@@ -126,7 +128,9 @@ def _other_name(seen: EvidenceCounts, passages: Passages) -> ContradictingSenten
             ):
                 continue
             if _sides(words, other) == (before, after) and (before or after):
-                return ContradictingSentence(f"the context says {token.capitalize()}", sentence)
+                return ContradictingSentence(
+                    reason("context_says", word=token.capitalize()), sentence
+                )
     return None
 
 

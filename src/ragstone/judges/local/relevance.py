@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from ragstone.reason import reason
+
 from .curve import curve
 from .sentences import sentences
 from .words import terms
@@ -161,7 +163,7 @@ def _count(
 def _judge(seen: Wanted, probability: float) -> RelevanceVerdict:
     n = len(seen.sentences)
     if not (seen.held or seen.lost):
-        return RelevanceVerdict(0, 0.0, (), n, "the question has no content words")
+        return RelevanceVerdict(0, 0.0, (), n, "question_without_words")
     grade = sum(probability >= bound for bound in (RELATED, RELEVANT, SUFFICIENT))
     best = max(seen.sentences, default=0.0)
     picked = tuple(
@@ -169,7 +171,6 @@ def _judge(seen: Wanted, probability: float) -> RelevanceVerdict:
         for position, value in enumerate(seen.sentences)
         if grade and value >= SENTENCE * best and value >= LEAST_SENTENCE
     )
-    reason = f"{len(seen.held)} of {len(seen.held) + len(seen.lost)} question words"
-    if seen.lost:
-        reason += f"; not {', '.join(seen.lost[:4])}"
-    return RelevanceVerdict(grade, probability, picked, n, reason)
+    words, lost = len(seen.held) + len(seen.lost), ", ".join(seen.lost[:4])
+    why = reason("question_words", n=len(seen.held), words=words, lost=lost)
+    return RelevanceVerdict(grade, probability, picked, n, why)

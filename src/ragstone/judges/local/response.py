@@ -8,6 +8,8 @@ languages only plain forms of "I don't know" and "no information" are recognised
 import re
 from functools import lru_cache
 
+from ragstone.reason import reason
+
 from .sentences import sentences
 
 VERSION = "ragstone-response/2"
@@ -42,21 +44,21 @@ def response_type(answer: str) -> tuple[str, str]:
     """
     text = _plain(answer)
     if not any(letter.isalnum() for letter in text):
-        return "abstain", "the answer is empty"
+        return "abstain", "answer_is_empty"
     if _WHOLE.fullmatch(text):
-        return "abstain", f"the whole answer is “{text[:60]}”"
+        return "abstain", reason("whole_answer", words=text[:60])
     text = _QUOTED.sub('""', text)
     opening = text[:OPENING]
     refusal = _REFUSAL.search(opening)
     if refusal:
-        return "refuse", f"it says “{refusal.group()}”"
+        return "refuse", reason("it_says", words=refusal.group())
     inability = _first_inability(opening)
     if inability is not None:
         return _abstain_or_partial(text, inability)
     asked = _asks_back(text)
     if asked:
-        return "clarify", f"it asks “{asked[:60]}”"
-    return "answer", "no sign of inability, refusal or a question back"
+        return "clarify", reason("it_asks", words=asked[:60])
+    return "answer", "no_sign_of_inability"
 
 
 def abstains_by_phrases(answer: str, phrases: tuple[str, ...]) -> bool:
@@ -256,20 +258,20 @@ def _first_inability(text: str) -> re.Match[str] | None:
 
 
 def _abstain_or_partial(text: str, inability: re.Match[str]) -> tuple[str, str]:
-    words = f"“{inability.group()}”"
+    words = inability.group()
     hedge = inability.re is _HEDGE
     told = 0
     for sentence in sentences(text):
         told += _told(sentence.text, least=2 if hedge else SUBSTANCE)
     if hedge:
         if told:
-            return "answer", f"it says {words} and then commits to an answer"
-        return "abstain", f"it says {words} and names nothing"
+            return "answer", reason("says_and_commits", words=words)
+        return "abstain", reason("says_and_names_nothing", words=words)
     if told >= SUBSTANCE and _PREFACE.match(text):
-        return "answer", "a preface about being a language model, then an answer"
+        return "answer", "preface_then_answer"
     if told >= SUBSTANCE:
-        return "partial", f"it says {words} and tells something else"
-    return "abstain", f"it says {words}"
+        return "partial", reason("says_and_tells_more", words=words)
+    return "abstain", reason("it_says", words=words)
 
 
 def _told(sentence: str, least: int) -> int:

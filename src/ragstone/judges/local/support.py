@@ -9,6 +9,8 @@ is supported. From .5 the verdict is `supported`. Below, and whenever the contex
 from dataclasses import dataclass
 from typing import Literal
 
+from ragstone.reason import reason
+
 from . import alignment, contradiction, evidence, frames
 from .alignment import Alignment
 from .contradiction import ContradictingSentence
@@ -60,27 +62,25 @@ def support(
     because neither strings nor vectors can tell a yes from a no.
     """
     if not passages.quotes:
-        return SupportVerdict("absent", 0.0, (), None, "no contexts")
+        return SupportVerdict("absent", 0.0, (), None, "no_contexts_to_read")
     seen = gather(proposition, passages)
     if seen is None:
         asked = gather(question, passages) if question and tokens(proposition) else None
         probability = 0.0 if asked is None else probability_of(asked) / 2
-        return SupportVerdict("absent", probability, (), None, "no content words to look for")
+        return SupportVerdict("absent", probability, (), None, "no_words_to_look_for")
     probability = probability_of(seen, alignment)
     against = contradiction.contradiction(seen, passages)
-    reason = _reason(seen, alignment, against, passages)
+    why = _reason(seen, alignment, against, passages)
     if against is not None:
         contexts, quote = _quoted((against.sentence, *seen.sentences), passages)
-        return SupportVerdict(
-            "contradicted", min(probability, CONTRADICTED), contexts, quote, reason
-        )
+        return SupportVerdict("contradicted", min(probability, CONTRADICTED), contexts, quote, why)
     if probability >= SUPPORTED:
         rests_on = seen.sentences
         if alignment is not None and seen.window < BY_WORDS:
             rests_on = tuple(dict.fromkeys((alignment.sentence, *rests_on)))
         contexts, quote = _quoted(rests_on, passages)
-        return SupportVerdict("supported", probability, contexts, quote, reason)
-    return SupportVerdict("absent", probability, (), None, reason)
+        return SupportVerdict("supported", probability, contexts, quote, why)
+    return SupportVerdict("absent", probability, (), None, why)
 
 
 def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> float:
@@ -101,20 +101,14 @@ def _reason(
     against: ContradictingSentence | None,
     passages: Passages,
 ) -> str:
-    if not seen.sentences:
-        said = [f"none of {seen.content_words} content words in the contexts"]
-    else:
-        contexts = sorted({passages.places[number].context + 1 for number in seen.sentences})
-        place = "context" if len(contexts) == 1 else "contexts"
-        where = " and ".join(map(str, contexts))
-        together = round(seen.window * seen.content_words)
-        said = [f"{together} of {seen.content_words} content words in {place} {where}"]
-    if alignment is not None:
-        said.append(f"aligned {alignment.aligned:.2f}")
-    if seen.new_numbers:
-        said.append(f"new number {', '.join(seen.new_numbers[:3])}")
-    if seen.new_names:
-        said.append(f"new name {', '.join(seen.new_names[:3])}")
-    if against is not None:
-        said.append(against.says)
-    return "; ".join(said)
+    contexts = sorted({passages.places[number].context + 1 for number in seen.sentences})
+    return reason(
+        "words_in_contexts",
+        n=round(seen.window * seen.content_words) if contexts else 0,
+        words=seen.content_words,
+        contexts=",".join(map(str, contexts)),
+        aligned=None if alignment is None else f"{alignment.aligned:.2f}",
+        numbers=", ".join(seen.new_numbers[:3]),
+        names=", ".join(seen.new_names[:3]),
+        against=None if against is None else against.says,
+    )

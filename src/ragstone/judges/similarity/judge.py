@@ -15,8 +15,8 @@ from .options import BertscoreSettings
 from .units import READERS, Unit, Units
 
 WINDOWS = "_windows"
-NOTHING = "nothing was retrieved"
-EMPTY = "an empty text resembles nothing"
+NOTHING = "nothing_retrieved"
+EMPTY = "empty_text"
 
 
 @dataclass(frozen=True, slots=True)
