@@ -227,10 +227,10 @@ def test_what_is_to_be_copied_stays_as_it_is(page_of: PageOf) -> None:
 
 def test_what_goes_on_takes_the_columns_of_the_last_cell(page_of: PageOf) -> None:
     """An interval has two columns where it is not drawn, so the words span three."""
-    columns = (Heading("a"), Heading("b"), Heading("c"))
+    columns = (Heading("a"), Heading("n"), Heading("b"), Heading("c"))
     rows = [
-        Row((RowName("x"), Count(1), IntervalCell(0.5, 0, 1))),
-        Row((RowName("y"), Why("unknown", "too few"), None)),
+        Row((RowName("x"), Count(2), Count(1), IntervalCell(0.5, 0, 1))),
+        Row((RowName("y"), Count(3), Why("unknown", "too few"), None)),
     ]
     html = as_html(page_of(table(columns, rows)))
     assert '<td colspan="3"><span class="caution">too few</span></td>' in html

@@ -114,7 +114,8 @@ SENTENCES: Mapping[str, Sentence] = {
     "one_cluster": lambda facts: f"a single {facts['noun']} tells nothing about others",
     "too_few_differ": _too_few_differ,
     "pairs_in_part": lambda facts: (
-        f"{int(facts['n']):,} pairs rest on a part of their rows, for some are missing"
+        f"{counted(facts, 'pair')} {_verb(facts, 'rest')} on a part of {_its(facts)} rows, for "
+        "some are missing"
     ),
     "fewer_than_two": lambda facts: f"fewer than two {facts['noun']}s have a value of both",
     "judge_more": lambda facts: (
