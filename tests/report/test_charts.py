@@ -260,6 +260,8 @@ def test_lines_and_words_have_the_heights_of_their_charts() -> None:
     assert [(one["x1"], one["x2"]) for one in of(strip, "rail")] == [("0%", "100%")]
     axis = read(charts.axis(Scale(0, 1)))
     assert (axis.get("height"), read(strip).get("height")) == ("16", "18")
+    about_bar = read(charts.axis(Scale(0.6, 1, (Mark(0.8, "bar"),))))
+    assert (about_bar.get("height"), about_bar.get("class")) == ("16", "chart axis")
     (gap,) = of(charts.bar(Bar((BarPart(1, 0), BarPart(1, 1)), 2)), "gap")
     assert (gap["y1"], gap["y2"]) == ("0", "14")
 
