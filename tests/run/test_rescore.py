@@ -41,6 +41,16 @@ def test_a_field_to_group_by_can_be_added(tmp_path: Path) -> None:
     assert any("question_type" in e.group for e in run.estimate_list)
 
 
+def test_a_run_is_scored_as_its_folder_is_a_temporary_one_too() -> None:
+    run = evaluate(cornwall(), metrics=["exact_match"])
+    run = rescore(run, metrics=["token_f1"])
+    assert {e.metric for e in run.estimate_list} == {"exact_match", "token_f1"}
+    assert set(run.scores()["metric"]) == {"exact_match", "token_f1"}
+    path = run.path
+    del run
+    assert not path.exists()
+
+
 def test_the_command_that_made_the_run_still_opens_it(tmp_path: Path) -> None:
     evaluate(cornwall(), metrics=["exact_match"], out=tmp_path / "run")
     rescore(tmp_path / "run", metrics=["token_f1"], by=["question_type"])

@@ -39,7 +39,7 @@ MADE_HERE = ("scores.parquet", "estimates.json")
 
 
 def rescore(
-    run: str | Path,
+    run: Run | str | Path,
     *,
     metrics: str | Metric | Sequence[str | Metric] = (),
     suites: str | Sequence[str] = (),
@@ -58,7 +58,7 @@ def rescore(
     before, it is tried again, even if no metric is named.
 
     Args:
-        run: Run folder.
+        run: A finished run, or its folder.
         metrics: As in ``evaluate``, and likewise ``suites``, ``by``, ``embedder``,
             ``cross_encoder``, ``bertscore`` and ``offline``.
         progress: Called after each block.
@@ -71,7 +71,8 @@ def rescore(
             BERTScore settings.
         MissingDependency: A named model needs a package that is not installed.
     """
-    finished = Run.open(run)
+    given = run if isinstance(run, Run) else None
+    finished = Run.open(run.path if isinstance(run, Run) else run)
     wanted = requested(metrics, suites, else_quick=False)
     fields = several(by)
     models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline=offline)
@@ -83,7 +84,7 @@ def rescore(
     spec = _spec(finished, wanted, chosen, fields, similarities)
     _rescored(finished, spec, similarities, started, progress)
     about = wanted.metrics or [one for one in chosen if not one.asks.isdisjoint(similarities.asks)]
-    return Run(finished.path, asked=[str(metric) for metric in about])
+    return Run(finished.path, asked=[str(metric) for metric in about], beside=given)
 
 
 @dataclass(frozen=True)

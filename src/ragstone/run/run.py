@@ -40,10 +40,16 @@ class Run(HasPage):
     """
 
     def __init__(
-        self, path: str | Path, *, temporary: bool = False, asked: Collection[str] = ()
+        self,
+        path: str | Path,
+        *,
+        temporary: bool = False,
+        asked: Collection[str] = (),
+        beside: "Run | None" = None,
     ) -> None:
         self.folder = Folder(Path(path))
         self._asked = frozenset(asked)
+        self._beside = beside  # Of the same folder, which may be deleted with it.
         if temporary:
             weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
 
