@@ -99,6 +99,17 @@ def test_each_unit_is_of_an_answer_a_context_or_a_proposition() -> None:
     assert expected | {"context": "context"} == ABOUT
 
 
+def test_a_value_is_good_where_it_counts_as_yes_unless_it_is_said_otherwise() -> None:
+    values = {"warm": "it is", "cold": "it is not", "dry": "neither"}
+    assert Column(None, values=values, positive=("warm",)).tones == {
+        "warm": "good", "cold": "caution", "dry": "caution",
+    }  # fmt: skip
+    assert Column(None, values=values).tones == {}
+    assert Column(None, values=values, positive=("warm",), tones={"dry": "bad"}).tones == {
+        "dry": "bad"
+    }
+
+
 def test_what_is_computed_in_a_view_is_made_of_what_judges_said_of_the_unit() -> None:
     """So that a sheet for a metric of weights asks people for what makes them."""
     made = {
