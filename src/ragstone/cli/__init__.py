@@ -1,4 +1,4 @@
-"""The command line: one file a command; what a command does, a Python caller can do too.
+"""The command line: one file per command. Everything a command does is also possible in Python.
 
 Exit status: 0 done or yes, 1 no, 2 bad input or usage, 3 cannot tell, 4 too much missing, 130
 interrupted.

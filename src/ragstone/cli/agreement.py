@@ -89,7 +89,7 @@ def agreement(
 
 
 def _scales(pairs: Sequence[str]) -> "dict[str, Scale]":
-    """Name to scale. The scale stands behind the last ``=``, for ``ndcg(k=10)`` is a name too."""
+    """Name to scale, split at the last ``=``, because names such as ``ndcg(k=10)`` have one."""
     from ragstone.labels.scale import SCALES
 
     scales: dict[str, Scale] = {}

@@ -149,7 +149,7 @@ def calibrate(
 
 
 def _check(passport: Path, run: "Run", *, json: bool) -> int:
-    """Say whether a passport holds for the judge of a run; the exit status."""
+    """Print whether a passport holds for the judge of a run, and return the exit status."""
     from ragstone.decisions import read_passport
 
     changed = read_passport(passport).void_for(run)

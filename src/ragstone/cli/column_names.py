@@ -1,4 +1,4 @@
-"""Column names: what ``--map FIELD=COLUMN`` says, for every command that reads a user's table."""
+"""Column names: parses ``--map FIELD=COLUMN`` for every command that reads a user's table."""
 
 from collections.abc import Sequence
 

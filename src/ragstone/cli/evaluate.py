@@ -175,7 +175,7 @@ def _run(request: "Request") -> "Run":
 
 
 def _print_example(block: "Live", example: str) -> None:
-    """An example with its verdicts and the replies behind them, as soon as it is judged."""
+    """Print an example with its verdicts and the models' replies as soon as it is judged."""
     from ragstone.report import dossier, example_page, show
 
     show(example_page(dossier(block, example)), sys.stderr)

@@ -138,7 +138,7 @@ def gate(
 
 
 def _write_files(page: "Page", junit: Path | None, markdown: Path | None) -> None:
-    """The page for who keeps files, and for the page of a build step."""
+    """Write the page to the files that were asked for, and to the summary of a CI step."""
     from ragstone.report.render.junit import as_junit
     from ragstone.report.render.markdown import as_markdown
 

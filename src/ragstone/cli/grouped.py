@@ -1,6 +1,6 @@
-"""Grouped: the list of commands in ``ragstone --help``, by what they are for.
+"""Grouped: the list of commands in ``ragstone --help``, grouped by purpose.
 
-Typer has Rich draw its help, whose import takes longer than everything else that help needs.
+Typer renders its help with Rich, whose import takes longer than everything else that help needs.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Kinds: the option ``--kinds``, which every command has, for the tables of a run may hold them."""
+"""Kinds: the option ``--kinds``. Every command has it, because any run may hold such tables."""
 
 import functools
 from collections.abc import Callable

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_page(page: "Page", *, json: bool) -> None:
-    """The page, or its record as JSON; what is to be known beside it on standard error."""
+    """Print the page, or its record as JSON; its notes go to standard error."""
     if json:
         print_json(page.record())
     else:
@@ -26,7 +26,7 @@ def print_page(page: "Page", *, json: bool) -> None:
 
 
 def print_json(value: object) -> None:
-    """One JSON value; NaN has no place in it."""
+    """Print one JSON value; NaN is not allowed."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     ascii_only = not encoding.startswith("utf")
     told = throughout(value, in_shell)
@@ -35,7 +35,7 @@ def print_json(value: object) -> None:
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """What the user should know beside the results."""
+    """Print notes on the results to standard error."""
     from ragstone.report.words import words
 
     for note in notes:
@@ -43,5 +43,5 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def say(words: str, *, err: bool = False) -> None:
-    """Print words, those of the data in them so that they can only be read."""
+    """Print text, with what comes from the data escaped for a terminal."""
     typer.echo(seen(in_shell(words)), err=err)

@@ -1,4 +1,4 @@
-"""Progress: a bar with the time left on standard error, where that is a terminal."""
+"""Progress: a bar with the time left on standard error, if that is a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bar() -> Iterator["Callable[[Progress], None] | None"]:
-    """What to call with each step; None where nobody would see it."""
+    """The callback for each step; None if the bar would not be visible."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -58,7 +58,7 @@ def bar() -> Iterator["Callable[[Progress], None] | None"]:
 
 
 def _calls(counts: "Counts | None") -> str:
-    """How the questions to models stand."""
+    """The progress of requests to models."""
     if counts is None:
         return ""
     told = [f"{counts.calls:,} calls", f"{counts.in_flight:,} in flight"]

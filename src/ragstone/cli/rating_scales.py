@@ -1,4 +1,4 @@
-"""Rating scales: what ``--scale METRIC=FIRST:LAST`` says, where labels become a metric's values."""
+"""Rating scales: parses ``--scale METRIC=FIRST:LAST``, by which labels become metric values."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Results: from what metrics were named to the printed run, for ``evaluate`` and ``score``."""
+"""Results: resolves the named metrics and prints the run, for ``evaluate`` and ``score``."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load_own(files: Sequence[Path]) -> "list[Metric]":
-    """The metrics of the user's files."""
+    """Load the metrics from the user's own files."""
     from ragstone.metrics import load_metrics
 
     return [metric for file in files for metric in load_metrics(file)]
@@ -23,7 +23,7 @@ def load_own(files: Sequence[Path]) -> "list[Metric]":
 def requested(
     metrics: Sequence[str], suites: Sequence[str], own: "Sequence[Metric]", *, quick: bool
 ) -> "tuple[list[str | Metric], list[str], list[str]]":
-    """Metrics, suites, and what the old names among them mean here.
+    """Metrics and suites, with deprecated names resolved.
 
     Metrics of the user's own files come with any others. With ``quick``, that
     suite stands in where neither a metric nor a suite is named.
@@ -37,7 +37,7 @@ def requested(
 
 
 def names_of(metrics: Sequence[str] | None) -> list[str]:
-    """Text forms of metrics; what old names mean here is noted."""
+    """Text forms of metrics; adds a note for each deprecated name."""
     from ragstone.metrics import alias_note, parse_metric
 
     notes = {text: alias_note(text) for text in metrics or ()}

@@ -1,4 +1,4 @@
-"""Builders for tests, yours too: rows and scores, models and encoders by script, tiny models."""
+"""Helpers for tests, including yours: rows, scores, scripted models and encoders, tiny models."""
 
 from .chat import ScriptedModel, asked, reply_to
 from .encoder import ScriptedEncoder

@@ -1,4 +1,4 @@
-"""ScriptedModel: a chat model without a server, whose replies a test says."""
+"""ScriptedModel: a chat model without a server, whose replies are set by a test."""
 
 import asyncio
 import inspect
@@ -95,14 +95,14 @@ class ScriptedModel:
         return ChatReply(said if isinstance(said, str) else json.dumps(said))
 
     async def close(self) -> None:
-        """Only records that it was closed."""
+        """Record that it was closed."""
         self.closed = True
 
 
 def asked(request: ChatRequest) -> dict[str, str]:
-    """The ids that a question of a judge is about, each with the first words of its text.
+    """The ids of the items in a judge's request, each with the first words of its text.
 
-    No words where no text of its own stands behind the id.
+    The words are empty if the item has no text of its own.
     """
     lines = IDS.findall(request.parts[-1])
     return {name: _words(request.text, name) for line in lines for name in line.split()}
@@ -113,7 +113,7 @@ def reply_to(request: ChatRequest, said: Mapping[str, Mapping[str, Any]]) -> dic
 
     Args:
         request: The question.
-        said: Reason, verdict and details, by id; what is not said is empty.
+        said: Reason, verdict and details, by id; fields that are left out are empty.
     """
     words = asked(request)
     empty = {"reason": "", "verdict": "", "details": []}

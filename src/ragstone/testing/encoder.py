@@ -1,4 +1,4 @@
-"""ScriptedEncoder: an encoder without a model, whose vectors a test says."""
+"""ScriptedEncoder: an encoder without a model, whose vectors are set by a test."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

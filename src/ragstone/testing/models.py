@@ -1,4 +1,4 @@
-"""Tiny models: real folders with random weights, for tests that need a model but no sense."""
+"""Tiny models: real model folders with random weights, for tests that need no useful output."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -181,7 +181,7 @@ def _write_modules(
 def _weights(
     seed: int, vocabulary: int, hidden: int, layers: int, positions: int, head: int | None
 ) -> Weights:
-    """Large enough that other words give clearly other vectors."""
+    """Random weights, large enough that different words give clearly different vectors."""
     draw = np.random.default_rng(seed)
     weights: Weights = {}
 

@@ -1,4 +1,4 @@
-"""Rows: views made by hand, one list of rows an example."""
+"""Rows: hand-made views, one list of rows per example."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
