@@ -110,7 +110,9 @@ def test_a_reason_in_words(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "less_is_better", "neither_is_better", "not_loaded", "composite_in_composite",
+        "no_worse_uncorrected", "looked_at_once", "stratum_of_one", "errors_not_known",
+        "fewer_than_two_scored", "scores_do_not_vary", "less_is_better", "neither_is_better",
+        "not_loaded", "composite_in_composite",
         "critique_in_composite", "no_score_in_run", "same_for_both_answers",
         "same_for_every_example",
         "no_reply", "no_majority", "all_alike_without_a_range", "no_pair_differs", "no_direction",

@@ -196,6 +196,14 @@ def test_what_is_planned_for_stands_first() -> None:
     )
 
 
+def test_a_plan_is_called_by_what_it_is_of() -> None:
+    found = label_size(rate_known(), 0.04)
+    pages = [rate_page(rate_size(0.9, 0.05)), mean_page("runs/a", [mean()]), labels_page(found),
+             labels_page(replace(found, metric="hit"))]  # fmt: skip
+    assert [page.title for page in pages] == ["rate", "runs/a", "labels", "hit"]
+    assert {page.name for page in pages} == {"plan"}
+
+
 def test_needed_are_as_many_of_what_rows_share() -> None:
     assert "needed: questions like these" in said(mean_page("r", [mean()]))
     assert "needed: values of doc like these" in said(mean_page("r", [mean()], cluster="doc"))
