@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
+from math import isfinite
 from typing import Any, Literal
 
 from ragstone.errors import InputError, UnknownName
@@ -43,8 +44,9 @@ class MetricEntry:
     docstring: str
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``ragstone metrics --json`` prints."""
-        return asdict(self)
+        """What ``ragstone metrics --json`` prints; an end that the range does not have is null."""
+        ends = tuple(end if isfinite(end) else None for end in self.range)
+        return {**asdict(self), "range": ends}
 
 
 @dataclass(frozen=True, slots=True)

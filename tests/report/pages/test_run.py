@@ -11,8 +11,8 @@ import pytest
 
 import ragstone
 from ragstone.judgements import Claims
-from ragstone.metrics import Range, Undefined, register
-from ragstone.report import picture, run_page
+from ragstone.metrics import Range, Undefined, loading, register
+from ragstone.report import catalogue, picture, run_page
 from ragstone.report.page import (
     Bar,
     Count,
@@ -415,7 +415,11 @@ def test_a_value_is_drawn_on_the_range_of_its_metric(estimate: Make) -> None:
     assert row.cells[2] == IntervalCell(0.5, 0.25, 0.75, Scale(-1, 1))
 
 
-def test_a_metric_whose_range_has_no_end_is_not_drawn(estimate: Make, text: Print) -> None:
+def test_a_metric_whose_range_has_no_end_is_not_drawn(
+    estimate: Make, text: Print, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "_OWN", dict(loading._OWN))
+
     @ragstone.metric(over=Claims, range=Range(0, float("inf")), empty=Undefined("no_claims"))
     def claims_made() -> pl.Expr:
         return Claims.index.count()
@@ -425,6 +429,7 @@ def test_a_metric_whose_range_has_no_end_is_not_drawn(estimate: Make, text: Prin
     printed = text(as_page(estimate_table([one])))
     assert "12.000  10.000 – 14.000" in printed
     assert "●" not in printed
+    assert catalogue.named("claims_made").to_dict()["range"] == (0, None)
 
 
 def test_a_system_without_a_name_is_all_rows_where_others_have_one(estimate: Make) -> None:
