@@ -8,6 +8,7 @@ from ragstone.run import Entry
 from ragstone.run.calls.entries import Attempt, Totals
 
 from .page import OutlineItem, Phrase, quiet, strong
+from .words import words
 
 
 def call_items(found: Sequence[Entry], *, prompts: bool = False) -> Iterator[OutlineItem]:
@@ -21,8 +22,8 @@ def call_items(found: Sequence[Entry], *, prompts: bool = False) -> Iterator[Out
         for attempt in call.attempts:
             inner.append(OutlineItem(quiet(_took(attempt))))
             if attempt.trouble:
-                words = f": {attempt.words}" if attempt.words else ""
-                inner.append(OutlineItem(Phrase(f"{attempt.trouble}{words}", "caution")))
+                why = f": {words(attempt.words)}" if attempt.words else ""
+                inner.append(OutlineItem(Phrase(f"{attempt.trouble}{why}", "caution")))
             if attempt.reply:
                 inner.append(OutlineItem(Phrase(_pretty(attempt.reply), "text")))
         yield OutlineItem(head, tuple(inner))

@@ -85,12 +85,14 @@ def _told(why: Reason, tell: Callable[[Reason], str]) -> str:
 def _in_full(why: Reason) -> str:
     if why.code == SAID:
         return why.facts[SAID]
+    said = why.facts.get(SAID)
+    if said is not None and Reason.read(said).code in SENTENCES:
+        said = words(said)
     if why.code in SENTENCES:
         try:
-            return SENTENCES[why.code](why.facts)
+            return SENTENCES[why.code](why.facts if said is None else {**why.facts, SAID: said})
         except (KeyError, ValueError):
             return str(Reason(why.code, why.facts))
-    said = why.facts.get(SAID)
     if said is None:
         return why.code
     if why.facts.get("tries"):

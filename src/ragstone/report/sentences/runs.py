@@ -26,7 +26,22 @@ def _reasoning_heard(facts: Facts) -> str:
     return f"{mean:,.0f} tokens of reasoning a call, as heard in {replies} so far."
 
 
+def _nothing_asked(facts: Facts) -> str:
+    fault = facts.get("fault")
+    return "the reply holds nothing that was asked" + (f": {fault}" if fault else "")
+
+
 SENTENCES: Mapping[str, Sentence] = {
+    "no_reply_within": lambda facts: f"no reply within {facts['seconds']} s",
+    "reply_too_long": plain("the reply was longer than the model may write"),
+    "reply_cut_off": plain("the reply was cut off"),
+    "reply_cut_at": lambda facts: (
+        f"the reply was cut at the {count(facts, 'tokens')} tokens set aside for it"
+    ),
+    "reply_filtered": plain("a content filter stopped the reply"),
+    "reply_unreadable": lambda facts: f"the reply cannot be read: {facts['fault']}",
+    "model_declined": plain("the model declined to answer"),
+    "nothing_asked": _nothing_asked,
     "made_anew": lambda facts: f"made anew, for it was damaged: {facts['fault']}.",
     "added_later": lambda facts: (
         f"{call('rescore', argument('run', 'RUN'))} scores these again, which were added later: "

@@ -12,12 +12,10 @@ from ragstone.models.chat.json_reply import Malformed, Unclosed
 from ragstone.reason import reason
 
 FINISHES = {
-    "length": ("length", "the reply was longer than the model may write"),
-    "filter": ("filtered", "a content filter stopped the reply"),
-    "refusal": ("refusal", "the model declined to answer"),
+    "length": ("length", reason("reply_too_long")),
+    "filter": ("filtered", reason("reply_filtered")),
+    "refusal": ("refusal", reason("model_declined")),
 }
-
-EMPTY = "the reply holds nothing that was asked"
 
 TOO_BIG = Outcome("truncated", reason=reason("in_halves"))
 """The outcome of a question that should be split; recognised by identity."""
@@ -53,7 +51,7 @@ class AttemptResult:
         reply: The reply; None if there was none.
         outcome: Its items; None if the reply is invalid.
         trouble: The type of failure, in one word; None if there was none.
-        words: Details of the failure.
+        words: Details of the failure: a reason, or what the server or its library said.
         http: The HTTP status of an error reply.
         after: Seconds that the server asks to wait.
         body: The body of an error reply.
@@ -94,7 +92,9 @@ async def attempted(
             final=failure.final,
         )
     except TimeoutError:
-        return AttemptResult(trouble="timeout", words=f"no reply within {seconds:g} s")
+        return AttemptResult(
+            trouble="timeout", words=reason("no_reply_within", seconds=f"{seconds:g}")
+        )
     result = AttemptResult(reply)
     if (
         reply.finish == "length"
@@ -102,7 +102,7 @@ async def attempted(
         and (reply.usage.completion or limit) >= limit
     ):
         result.trouble = "capped"
-        result.words = f"the reply was cut at the {limit:,} tokens set aside for it"
+        result.words = reason("reply_cut_at", tokens=limit)
     elif reply.finish == "stop":
         _read(result, reply.text, asked)
     else:
@@ -159,15 +159,18 @@ def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
     try:
         outcome = read_items(text, asked.items, asked.question.texts)
     except Unclosed:
-        result.trouble, result.words = "truncated", "the reply was cut off"
+        result.trouble, result.words = "truncated", reason("reply_cut_off")
         return
     except Malformed as error:
-        result.trouble, result.words = "malformed", f"the reply cannot be read: {error}".rstrip(".")
+        result.trouble, result.words = (
+            "malformed",
+            reason("reply_unreadable", fault=str(error).rstrip(".")),
+        )
         return
     if outcome.status != "ok":
         result.trouble = "incomplete"
         first = next(iter(outcome.lacking.items()), None)
-        result.words = EMPTY + (f": {first[0]} {first[1]}" if first else "")
+        result.words = reason("nothing_asked", fault=" ".join(first) if first else "")
         return
     result.outcome = outcome
     if outcome.lacking:

@@ -64,7 +64,7 @@ class Attempt:
         at: Seconds since 1970.
         seconds: How long it took.
         trouble: What went wrong; None where the reply can be read.
-        words: More about that.
+        words: More about that: a reason, or what the server said; of older runs a sentence.
         http: The status, where the reply was no success.
         reply: What came back, as it came.
         finish: Why it ended.
