@@ -1,4 +1,4 @@
-"""Calls: the questions that were put to models about an example, with replies and cost."""
+"""Calls: the requests sent to models about an example, with replies and cost."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from .words import words
 
 
 def call_items(found: Sequence[Entry], *, prompts: bool = False) -> Iterator[OutlineItem]:
-    """One item a question: what it took, what went wrong, and the reply as it came."""
+    """One item for each request: its cost, what went wrong, and the reply as received."""
     for call in found:
         head = (strong(call.task), f"  {call.judge}", quiet(f"  {call.key[:8]}"))
         inner = []
@@ -30,7 +30,7 @@ def call_items(found: Sequence[Entry], *, prompts: bool = False) -> Iterator[Out
 
 
 def took(totals: Totals) -> str:
-    """What all questions of a run took.
+    """The cost of all requests of a run, in words.
 
     >>> took(Totals(calls=350, from_cache=50, prompt=9000, completion=700, usd=0.0123))
     '350 model calls, 50 replies of earlier runs, 9,000 tokens sent, 700 received, $0.0123'
@@ -48,7 +48,7 @@ def took(totals: Totals) -> str:
 
 
 def cost(usd: float | None) -> str:
-    """US dollars, to a hundredth of a cent below one dollar; words where unknown.
+    """US dollars, to a hundredth of a cent below one dollar; words if the cost is unknown.
 
     >>> cost(0.00123), cost(12.5), cost(None)
     ('$0.0012', '$12.50', 'cost unknown')
@@ -59,7 +59,7 @@ def cost(usd: float | None) -> str:
 
 
 def tokens(usage: Usage) -> str:
-    """What a reply took; nothing where the server does not say.
+    """The tokens of a request and its reply; empty if the server does not report them.
 
     >>> tokens(Usage(prompt=2413, completion=120, cached=1920))
     '2,413 tokens sent (1,920 from its cache), 120 received'
@@ -84,7 +84,7 @@ def _took(attempt: Attempt) -> str:
 
 
 def _pretty(reply: str) -> str:
-    """A reply of JSON one line an item; another as it came."""
+    """A JSON reply with one item per line; any other reply unchanged."""
     try:
         value = json.loads(reply)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Catalogue: every metric, what it says of itself, and who can fill what it needs."""
+"""Catalogue: every metric, its description, and who can fill the judgements it needs."""
 
 import inspect
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ from .groups import FAMILIES
 
 @dataclass(frozen=True, slots=True)
 class MetricEntry:
-    """What a metric says of itself.
+    """The description of a metric.
 
-    ``filled_by`` names who can answer each of its asks, with commas between; ``about`` is the
+    ``filled_by`` names who can answer each of its asks, joined with commas; ``about`` is the
     first sentence of ``docstring``.
     """
 
@@ -51,7 +51,7 @@ class MetricEntry:
 
 @dataclass(frozen=True, slots=True)
 class SuiteEntry:
-    """What a suite says of itself; ``bands`` are the least value of each word, the best first."""
+    """The description of a suite; ``bands`` are the lowest value for each word, the best first."""
 
     name: str
     about: str
@@ -69,7 +69,7 @@ class SuiteEntry:
 
 
 def catalogue() -> list[MetricEntry]:
-    """One entry a metric, in the order of a report, users' own last."""
+    """One entry for each metric, in the order of a report, user-defined ones last."""
     types = [*metric_types().values(), *(type(own) for own in own_metrics().values())]
     order = list(FAMILIES)
     return sorted(
@@ -79,7 +79,7 @@ def catalogue() -> list[MetricEntry]:
 
 
 def entry(kind: type[Metric]) -> MetricEntry:
-    """What a metric says of itself."""
+    """The description of a metric."""
     docstring = inspect.cleandoc(kind.__doc__ or "")
     asks, requires = _needs(kind)
     range = _made(kind).range
@@ -117,7 +117,7 @@ def named(name: str) -> MetricEntry:
 
 
 def suite_entry(suite: Suite) -> SuiteEntry:
-    """What a suite says of itself."""
+    """The description of a suite."""
     return SuiteEntry(
         name=suite.name,
         about=suite.about,
@@ -147,7 +147,7 @@ def named_suite(name: str) -> SuiteEntry:
 
 
 def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Asks and requirements; those of its components for a composite."""
+    """The asks and requirements of a metric; for a composite, those of its components."""
     made = _made(kind)
     if not isinstance(made, Metric):
         return frozenset(), ()
@@ -158,7 +158,7 @@ def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def _made(kind: type[Metric]) -> Metric | type[Metric]:
-    """The metric with its defaults; its type where it cannot do without parameters."""
+    """The metric with its default parameters; its type if some parameter has no default."""
     try:
         return kind()
     except InputError:

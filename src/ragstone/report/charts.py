@@ -1,9 +1,9 @@
 """Charts: intervals, bars, forests, reliability, waterfalls and time series, as SVG text.
 
-Places across are in percent, heights in pixels, so that a chart is as wide as what it stands in.
-Looks are classes alone, which ``STYLE`` of ``render.html`` draws, light, dark and on paper; no
-``style`` attribute, no script. Each chart has a title that says its numbers; what only decorates
-is hidden from those who hear the page.
+Horizontal positions are in percent and heights in pixels, so that a chart takes the width of its
+container. All styling is by classes, defined in ``STYLE`` of ``render.html`` for light, dark and
+print; there is no ``style`` attribute and no script. Each chart has a title that gives its numbers;
+purely decorative elements are hidden from screen readers.
 """
 
 from collections.abc import Iterable
@@ -27,16 +27,16 @@ LINE = 18
 """The height of an interval."""
 
 STEP = 34
-"""Of a name with what is drawn below it."""
+"""The height of a name with the chart below it."""
 
 SQUARE, PAD = 300, 34
-"""The side of a reliability diagram, and the room for its axes."""
+"""The side of a reliability diagram, and the space for its axes."""
 
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def chart(one: Chart) -> str:
-    """A chart of its own."""
+    """The SVG of a chart that is a block of its own."""
     match one:
         case Reliability():
             return reliability(one)
@@ -49,9 +49,9 @@ def chart(one: Chart) -> str:
 
 
 def strip(one: IntervalCell, height: int = LINE) -> str:
-    """A value and its interval on a shared scale; nothing where the scale has no ends.
+    """A value and its interval on a shared scale; empty if the scale does not have two ends.
 
-    The thin line is the interval, the thick one that from which equivalence is read, the grey
+    The thin line is the interval, the thick line the one used to decide equivalence, and the grey
     band the margin.
     """
     if one.scale is None or not one.scale.drawable:
@@ -60,7 +60,7 @@ def strip(one: IntervalCell, height: int = LINE) -> str:
 
 
 def axis(scale: Scale, *, percent: bool = False, signed: bool = False) -> str:
-    """The ends of a scale and what is marked on it, for the head of a column; of a bar its word."""
+    """The ends and marks of a scale, for the head of a column; a threshold is shown as a word."""
     if not scale.drawable:
         return ""
     if scale.about_bar:
@@ -79,7 +79,7 @@ def axis(scale: Scale, *, percent: bool = False, signed: bool = False) -> str:
 
 
 def bar(one: Bar, height: int = 14) -> str:
-    """Parts beside each other; one of nothing is a line, so that it is not forgotten."""
+    """The parts of a bar side by side, with a thin gap between them; the title has their sizes."""
     if one.whole <= 0:
         return ""
     at, body = 0.0, ""
@@ -95,7 +95,7 @@ def bar(one: Bar, height: int = 14) -> str:
 
 
 def forest(one: Forest) -> str:
-    """Intervals below each other on one scale, each under its name."""
+    """Intervals one below the other on a shared scale, each under its name."""
     step, body = STEP, ""
     scales = [interval.scale for _, interval in one.rows if interval.scale is not None]
     for place, (name, interval) in enumerate(one.rows):
@@ -117,7 +117,7 @@ def forest(one: Forest) -> str:
 
 
 def reliability(one: Reliability) -> str:
-    """What a judge said against what people said, with the interval of what people said."""
+    """The judge's probability against the share of yes from people, with that share's interval."""
     side = SQUARE - PAD - 10
 
     def across(share: float) -> float:
@@ -155,7 +155,7 @@ def reliability(one: Reliability) -> str:
 
 
 def waterfall(one: Waterfall, step: int = STEP) -> str:
-    """From a whole down, each bar under its name: it begins where the last ended."""
+    """Bars from the whole downwards, each under its name and starting where the last one ended."""
     left, body = one.whole, ""
     scale = Scale(0, one.whole or 1)
     for place, taken in enumerate(one.steps):
@@ -175,7 +175,7 @@ def waterfall(one: Waterfall, step: int = STEP) -> str:
 
 
 def series(one: Series, height: int = 150) -> str:
-    """Values over time with a band of intervals, the value one compares with, and events."""
+    """Values over time with a band of intervals, a reference value, and events."""
     if not one.points:
         return ""
     time = Scale(min(point.at for point in one.points), max(point.at for point in one.points))
@@ -242,7 +242,7 @@ def _marked(mark: Mark, scale: Scale, height: int, top: float) -> str:
 
 
 def _told(one: IntervalCell) -> str:
-    """The numbers of an interval, for those who do not see it."""
+    """The numbers of an interval in words, for screen readers."""
     if one.value is None:
         return "no value"
     value = number(one.value, percent=one.percent)
@@ -259,7 +259,7 @@ def _svg(body: str, height: float, looks: str, title: str = "") -> str:
 
 
 def _line(left: float, right: float, top: float, bottom: float, look: str) -> str:
-    """A line between places in percent and heights in pixels."""
+    """A line from ``left`` to ``right`` in percent and from ``top`` to ``bottom`` in pixels."""
     return (
         f'<line class="{look}" x1="{_figure(left)}%" x2="{_figure(right)}%" '
         f'y1="{_figure(top)}" y2="{_figure(bottom)}"/>'
@@ -283,12 +283,12 @@ def _text(left: str, top: float, word: str, anchor: str, look: str = "tick") -> 
 
 
 def _share(value: float, scale: Scale) -> float:
-    """Where a value lies on a scale, in percent; what lies beyond it at its end."""
+    """The position of a value on a scale, in percent; values beyond an end are put at that end."""
     return min(100.0, max(0.0, (value - scale.low) / (scale.high - scale.low) * 100))
 
 
 def _figure(value: float) -> str:
-    """Two decimals at most.
+    """The number with two decimals at most.
 
     >>> _figure(33.333333), _figure(5.0)
     ('33.33', '5')

@@ -17,7 +17,7 @@ PIPE_WIDTH = 120
 
 
 class Terminal(Console):
-    """A console that leaves a closed pipe to whoever prints."""
+    """A console that leaves the handling of a closed pipe to its caller."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -25,13 +25,13 @@ class Terminal(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """As it is, but for what is not seen: data must not steer the terminal."""
+        """The output without invisible characters, so that data cannot control the terminal."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(seen(segment.text), segment.style)
 
 
 def terminal(stream: TextIO | None = None) -> Console:
-    """A console on a stream, standard output unless told.
+    """A console on a stream, by default standard output.
 
     As wide as the terminal. In a pipe or a file it is 120 columns wide and
     without colours; ``COLUMNS``, ``NO_COLOR`` and ``FORCE_COLOR`` are obeyed.
@@ -46,5 +46,5 @@ def terminal(stream: TextIO | None = None) -> Console:
 
 
 def show(shown: RenderableType | Page, stream: TextIO | None = None) -> None:
-    """Print it; where it is wider than the console, lines run over and lose nothing."""
+    """Print it; lines wider than the console run over instead of being cut off."""
     terminal(stream).print(Shown(shown) if isinstance(shown, Page) else shown, crop=False)

@@ -1,4 +1,4 @@
-"""Dossier: all that a run knows of one example."""
+"""Dossier: everything that a run holds about one example."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,51 +23,52 @@ PLACES: Mapping[Unit, str] = {
     "evidence": "gold_evidence",
     "context": FIELDS["context"],
 }
-"""Where the units of which there are several stand."""
+"""The field of an example, or of the JSON record, that lists the units of each sort."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgementRow:
-    """A row of a kind's table: ``values`` by the columns that the kind declares."""
+    """A row of a kind's table: ``values`` maps each column that the kind declares to its value."""
 
     kind: type[Kind]
     values: Mapping[str, Any]
 
     @property
     def judge(self) -> str:
-        """Who said so."""
+        """The judge that gave the row."""
         return str(self.values["judge"])
 
     @property
     def reason(self) -> str:
-        """Why; empty where the judge gave none."""
+        """The reason; empty if the judge gave none."""
         return self.values["reason"] or ""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidOfPart:
-    """The rows of a kind about one part of an example, ``several`` where that is held against
-    every reference; else at most one."""
+    """The rows of a kind about one part of an example.
+
+    ``several`` if the part is compared with every reference; otherwise there is at most one row."""
 
     rows: tuple[JudgementRow, ...]
     several: bool
 
     def to_record(self) -> Any:
-        """As JSON has it: a list where there may be several, else the row, or null."""
+        """The JSON form: a list if there may be several rows, otherwise the row or null."""
         rows = [row.values for row in self.rows]
         return rows if self.several else next(iter(rows), None)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPart:
-    """A context, claim, statement or piece of gold evidence, and what was said of it.
+    """A context, claim, statement or piece of gold evidence, with the judgements about it.
 
     Attributes:
-        place: The rank of a context; else its position, from 0.
-        text: None of a context of which the id alone is known.
-        own: What it has itself, as JSON has it.
-        said: What was said of it, by kind.
-        reference: Of a statement: of which reference, from 0.
+        place: The rank of a context; for other parts the position, from 0.
+        text: None for a context that is known only by its id.
+        own: Its own fields, in their JSON form.
+        said: The judgements about it, by kind.
+        reference: For a statement, the index of its reference, from 0.
     """
 
     place: int
@@ -77,13 +78,13 @@ class JudgedPart:
     reference: int = 0
 
     def rows(self, kind: str) -> tuple[JudgementRow, ...]:
-        """What a kind says of it."""
+        """The rows of a kind about this part."""
         return self.said[kind].rows
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleScore:
-    """What a metric gave the example: a value, or why there is none."""
+    """The score of the example under a metric: a value, or why there is none."""
 
     metric: str
     status: str
@@ -94,16 +95,16 @@ class ExampleScore:
 
 @dataclass(frozen=True, slots=True)
 class Dossier:
-    """An example, and beside each part of it what was judged.
+    """An example with its parts and the judgements about each of them.
 
     Attributes:
-        example: As it was given.
+        example: The example as it was given.
         parts: Its contexts with their relevance, claims and statements with their support and
-            agreement, gold evidence with its support, each also with what a kind of a user's own
-            says of it.
-        judgements: The rows of the other kinds that there are, by kind.
+            agreement, gold evidence with its support, each also with the judgements of
+            user-defined kinds.
+        judgements: The rows of all other kinds that have any, by kind.
         scores: One for each metric.
-        calls: The questions that were put to models: prompt, replies and cost.
+        calls: The requests sent to models: prompt, replies and cost.
     """
 
     example: Example
@@ -153,10 +154,10 @@ Judgements = Mapping[str, tuple[JudgementRow, ...]]
 
 
 def dossier(run: Readable, example: str) -> Dossier:
-    """All that a run knows of one example.
+    """Everything that a run holds about one example.
 
     Raises:
-        UnknownName: The run has no such example; names that are near.
+        UnknownName: The run has no such example; the error suggests similar ids.
     """
     frame = run.examples()
     found = frame.filter(pl.col("id") == example)
@@ -186,14 +187,14 @@ def dossier(run: Readable, example: str) -> Dossier:
 
 
 def asks_about(unit: Unit) -> list[Ask]:
-    """What is asked about units of one sort."""
+    """The asks about units of one sort."""
     return [ask for ask in ASKS.values() if ask.over is not None and ask.over.unit == unit]
 
 
 def _rows(frame: pl.DataFrame, kind: type[Kind], example: str) -> tuple[JudgementRow, ...]:
-    """One example's rows in their order, without the columns that are the same in all.
+    """The rows of one example in their order, without the columns that are equal in all of them.
 
-    Of a panel its own word; ``export`` has those of its members.
+    For a panel these are the rows of its joint verdict; ``export`` also has those of its members.
     """
     rows = frame.filter(pl.col("example_id") == example)
     panels = [judge for judge in rows["judge"].unique() if "," in (judge or "")]
@@ -220,7 +221,7 @@ def _parts(one: Example, judged: Judgements) -> dict[Unit, tuple[JudgedPart, ...
 
 
 def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[JudgedPart, ...]:
-    """The claims or statements that a judge made."""
+    """The claims or statements that a judge extracted, with the judgements about them."""
     return tuple(
         JudgedPart(
             own["index"], own["text"], own, _said(judged, unit, own), own.get("reference", 0)
@@ -231,7 +232,7 @@ def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[Judged
 
 
 def _said(judged: Judgements, unit: Unit, own: Mapping[str, Any]) -> dict[str, SaidOfPart]:
-    """By kind what was said of one unit."""
+    """The judgements about one unit, by kind."""
     found: dict[str, SaidOfPart] = {}
     for ask in asks_about(unit):
         keys = ask.over.keys if ask.over else ()

@@ -1,4 +1,4 @@
-"""Excerpt: a few examples of a run, for which each of its tables is read once."""
+"""Excerpt: a few examples of a run, so that each of its tables is read only once for them."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -10,7 +10,7 @@ from .stored import Readable
 
 
 class Excerpt:
-    """The tables of a run, cut down to some examples; without the questions to models."""
+    """The tables of a run, reduced to some examples; without the requests to models."""
 
     def __init__(self, run: Readable, examples: Collection[str]) -> None:
         self._run = run

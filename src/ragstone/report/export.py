@@ -1,4 +1,4 @@
-"""Export: what a run holds, as one flat table, and as a file of it."""
+"""Export: the contents of a run as one flat table, and as a file."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
     """Scores, estimates, the judgements of a kind (``judgements:support``), or the examples.
 
     Raises:
-        UnknownName: Nothing of a run is called that.
+        UnknownName: A run has no table of that name.
     """
     if what == "scores":
         return run.scores()
@@ -39,7 +39,7 @@ def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
 
 
 def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
-    """The table as a file; what nests is JSON text in CSV.
+    """The table as the bytes of a file; in CSV, nested values become JSON text.
 
     Raises:
         InputError: No such format.
@@ -60,10 +60,10 @@ ENDINGS: dict[str, FileFormat] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": 
 
 
 def write_table(table: pl.DataFrame, file: Path) -> None:
-    """Write a table as its file's ending says: .csv, .jsonl or .parquet.
+    """Write a table in the format given by the file's extension: .csv, .jsonl or .parquet.
 
     Raises:
-        InputError: Another ending.
+        InputError: The file has another extension.
     """
     if file.suffix not in ENDINGS:
         raise InputError(f"{file}: a table is written as {', '.join(ENDINGS)}.")

@@ -1,4 +1,4 @@
-"""Failing: the worst examples of what a gate does not let pass, each with the judges' reasons."""
+"""Failing: the worst examples of requirements that do not pass, with the judges' reasons."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class FailingExample:
-    """An example on the wrong side of a bar.
+    """An example on the wrong side of a threshold.
 
-    ``value`` is its score; of ``no worse than`` the difference to the baseline in the metric's
-    direction. ``reasons`` are what its judges held against it.
+    ``value`` is its score, or for ``no worse than`` the difference from the baseline, positive if
+    better. ``reasons`` are the judgements that lowered its score.
     """
 
     example_id: str
@@ -29,16 +29,16 @@ class FailingExample:
 
 
 Failing = Mapping[int, Sequence[FailingExample]]
-"""For the place of a requirement in the result its worst examples."""
+"""The worst examples of a requirement, by its index in the result."""
 
 
 def failing(run: Readable, result: GateResult, *, limit: int = SHOWN) -> Failing:
     """The worst examples of every requirement that does not pass.
 
     Args:
-        run: The run that was decided on.
-        result: What came of it.
-        limit: Examples a requirement; at most the ten that the gate keeps.
+        run: The run that the gate checked.
+        result: The result of the gate.
+        limit: Examples per requirement; at most ten, which is what the gate keeps.
     """
     asked = {
         place: one.worst[:limit]

@@ -9,7 +9,7 @@ from ragstone.run.estimate import Estimate
 from .words import short_words
 
 ARROWS = {"+": "↑", "-": "↓", "0": "·"}
-"""Which way is better."""
+"""The arrow that shows in which direction a metric is better."""
 
 METHODS = {
     "wilson": ("Wilson", "a rate, one row per question"),
@@ -52,7 +52,7 @@ METHODS = {
 
 
 def number(value: float, *, percent: bool = False) -> str:
-    """Three decimals, or one of a percentage; large numbers without any.
+    """A number with three decimals, a percentage with one; large numbers have none.
 
     >>> number(2 / 3), number(-0.0001), number(2 / 3, percent=True), number(12345.6)
     ('0.667', '0.000', '66.7', '12,346')
@@ -66,14 +66,14 @@ def number(value: float, *, percent: bool = False) -> str:
 
 
 def ends(low: float | None, high: float | None, *, percent: bool = False) -> str:
-    """Both ends of an interval; a dash where there is none."""
+    """Both ends of an interval; a dash if there is none."""
     if low is None or high is None:
         return "–"
     return f"{number(low, percent=percent)} – {number(high, percent=percent)}"
 
 
 def signed(value: float | None) -> str:
-    """With its sign; a dash where there is none.
+    """A value with its sign; a dash if there is none.
 
     >>> signed(0.1234), signed(-2.0), signed(0.0), signed(None)
     ('+0.123', '-2.000', '0.000', '–')
@@ -85,7 +85,7 @@ def signed(value: float | None) -> str:
 
 
 def percent(share: float, places: int = 6) -> str:
-    """A share in percent, to so many decimals as it has, or ``places`` at the most.
+    """A share in percent, with as many decimals as it needs but no more than ``places``.
 
     >>> percent(0.95), percent(0.975), percent(1 / 3, 0)
     ('95 %', '97.5 %', '33 %')
@@ -94,7 +94,7 @@ def percent(share: float, places: int = 6) -> str:
 
 
 def p_word(p: float | None) -> str:
-    """A p-value; nothing where there is none.
+    """A p-value as text; empty if there is none.
 
     >>> p_word(0.0031), p_word(1e-9), p_word(1.0), p_word(None)
     ('0.003', '<0.001', '1.000', '')
@@ -105,7 +105,7 @@ def p_word(p: float | None) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A count with its noun, of which there may be one or several.
+    """A count with its noun, in the singular or plural.
 
     >>> counted(1, "row"), counted(1200, "row")
     ('1 row', '1,200 rows')
@@ -114,7 +114,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def scale_of(metric: str) -> Range | None:
-    """The range of a metric; None for a user's own that is not loaded."""
+    """The range of a metric; None for a user-defined metric that is not loaded."""
     try:
         return parse_metric(metric).range
     except RagstoneError:
@@ -129,7 +129,7 @@ def method_word(method: str | None) -> str:
 
 
 def why_no_value(estimate: Estimate) -> str:
-    """``undefined (no_retrieval)`` or ``missing (...)``, where nothing has a value."""
+    """``undefined (no_retrieval)`` or ``missing (...)``, for an estimate without any value."""
     outcomes = []
     if estimate.n_undefined:
         outcomes.append("undefined")
@@ -140,16 +140,16 @@ def why_no_value(estimate: Estimate) -> str:
 
 
 def most_frequent(reasons: Mapping[str, int], shown: int = 2) -> str:
-    """The most frequent reasons in short, and how many more there are."""
+    """The most frequent reasons in short form, and the number of further ones."""
     ranked = sorted(reasons, key=lambda reason: -reasons[reason])
     more = f" and {len(ranked) - shown} more" if len(ranked) > shown else ""
     return "; ".join(short_words(reason) for reason in ranked[:shown]) + more
 
 
 def band(estimate: Estimate, suites: Sequence[str]) -> str:
-    """How a suite reads the value in words; nothing where none of the suites does.
+    """The word that a suite has for the value; empty if none of the suites has one.
 
-    The lower a value of a metric of which less is better, the better its band.
+    If lower values of the metric are better, a lower value gets a better word.
     """
     if estimate.value is None or estimate.better == "0":
         return ""
@@ -161,17 +161,17 @@ def band(estimate: Estimate, suites: Sequence[str]) -> str:
 
 
 def in_percent(suites: Sequence[str]) -> bool:
-    """Whether the values are shown times 100: every suite that was asked for does."""
+    """Whether values are shown in percent: only if every requested suite does so."""
     return bool(suites) and all(name in SUITES and SUITES[name].percent for name in suites)
 
 
 def known_suites(names: Sequence[str]) -> list[Suite]:
-    """The suites of these names; ``quick`` is none of them."""
+    """The suites with these names; ``quick`` is not a suite and is skipped."""
     return [SUITES[name] for name in names if name in SUITES]
 
 
 def shortened(text: str | None, length: int) -> str:
-    """One line of at most ``length`` characters; a dash where there is no text."""
+    """One line of at most ``length`` characters; a dash if there is no text."""
     if text is None:
         return "–"
     line = " ".join(text.split())

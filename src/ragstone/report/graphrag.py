@@ -23,7 +23,7 @@ PERCENT = {
     "semantic_similarity": "semantic_similarity",
     "bert_score_f1": "bertscore_f1",
 }
-"""Column to the metric of the suite; that report's context precision is the mean form."""
+"""The metric of the suite for each column; that report's context precision is the mean form."""
 
 COUNTS = {
     "correct_count": "correct",
@@ -44,14 +44,14 @@ ALL = "all"
 
 
 def graphrag_table(run: StoredRun) -> pl.DataFrame:
-    """A row for each method and question type, and one with the type ``all`` for each method.
+    """One row for each method and question type, and one with the type ``all`` for each method.
 
     Percentages from 0 to 100 with two decimals, over the examples with a value.
-    The grade is the letter of the mean. What is undefined or missing
-    everywhere, or was not scored, is null, never 0.
+    The grade is the letter of the mean. A value that is undefined or missing
+    in all examples, or was not scored, is null, never 0.
 
     Raises:
-        InputError: The run has no score of the suite.
+        InputError: The run has no score of any metric of the suite.
     """
     forms = {parse_metric(name).name: str(parse_metric(name)) for name in SUITES["graphrag"].names}
     scores = run.scores().with_columns(pl.col("metric", "status", "system").cast(pl.String))

@@ -1,4 +1,4 @@
-"""Groups: which estimates stand together in a report."""
+"""Groups: which estimates are shown together in a report."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,48 +13,48 @@ FAMILIES = {
     "composite": "Composite",
     "own": "Your own",
 }
-"""The sections of a report, in order; a family of a user's own stands behind them."""
+"""The sections of a report, in order; user-defined families follow after them."""
 
 SYSTEM = "system"
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Estimates by what they are about: systems as a whole, or slices of them."""
+    """The estimates of a run, for whole systems or for slices of them."""
 
     estimates: Sequence[Estimate]
 
     @property
     def systems(self) -> list[str]:
-        """In the order of the data."""
+        """The systems, in the order of the data."""
         return _distinct(one.group[SYSTEM] for one in self.estimates if SYSTEM in one.group)
 
     @property
     def whole(self) -> list[Estimate]:
-        """One for each metric and system; over all rows where no system has a name."""
+        """One estimate for each metric and system, or over all rows if no system has a name."""
         group = {SYSTEM} if self.systems else set()
         return [one for one in self.estimates if set(one.group) == group]
 
     @property
     def whole_and_all(self) -> list[Estimate]:
-        """As ``whole``; and where there are several systems, all their rows together."""
+        """As ``whole``; with several systems, also the estimates over the rows of all of them."""
         several = len(self.systems) > 1
         together = [one for one in self.estimates if not one.group] if several else []
         return [*self.whole, *together]
 
     @property
     def fields(self) -> list[str]:
-        """What the data was sliced by, beside the system."""
+        """The fields by which the data was sliced, other than the system."""
         return _distinct(field for one in self.estimates for field in one.group if field != SYSTEM)
 
     def sliced(self, field: str) -> list[Estimate]:
-        """One for each metric, system and value of the field."""
+        """One estimate for each metric, system and value of the field."""
         group = {SYSTEM, field} if self.systems else {field}
         return [one for one in self.estimates if set(one.group) == group]
 
 
 def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
-    """Title of the section to its estimates."""
+    """The estimates by title of their section."""
     found: dict[str, list[Estimate]] = {family: [] for family in FAMILIES}
     for one in estimates:
         found.setdefault(one.family, []).append(one)
@@ -62,7 +62,7 @@ def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
 
 
 def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
-    """Text form of the metric to its estimates, in their order."""
+    """The estimates by text form of their metric, in their order."""
     found: dict[str, list[Estimate]] = {}
     for one in estimates:
         found.setdefault(one.metric, []).append(one)

@@ -1,4 +1,4 @@
-"""Intervals: a value beside its interval on a page, what it is drawn on, how it was made."""
+"""Intervals: how a page shows a value with its interval, its scale and its method."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -18,13 +18,13 @@ def interval_cell(
     tone: Tone = "",
     stands_out: bool = True,
 ) -> IntervalCell:
-    """A value with its interval, drawn where there is a scale."""
+    """A cell with a value and its interval, drawn if there is a scale."""
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     return IntervalCell(value, low, high, scale, tone=tone, strong=stands_out)
 
 
 def scale_for(metric: str) -> Scale | None:
-    """The whole range of a metric; None of one that is not known here."""
+    """A scale over the whole range of a metric; None for a metric that is not known here."""
     found = scale_of(metric)
     return None if found is None else Scale(found.low, found.high)
 
@@ -32,11 +32,11 @@ def scale_for(metric: str) -> Scale | None:
 def method_notes(
     methods: Iterable[str | None], instead: Mapping[str, str] = NO_WORDS
 ) -> Iterator[Note]:
-    """What each method of an interval is, once.
+    """A note on each interval method, once for each.
 
     Args:
-        methods: As estimates name them; None where there is no interval.
-        instead: Other words for what some of them are.
+        methods: Names of methods, as in estimates; None where there is no interval.
+        instead: Descriptions that replace the usual ones, by method.
     """
     for method in dict.fromkeys(filter(None, methods)):
         word, about = METHODS.get(method, (method, ""))

@@ -1,4 +1,4 @@
-"""Judged: one judgement in the phrases that its kind declares, and who said so."""
+"""Judged: one judgement in the phrases that its kind declares, and who gave it."""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,11 +14,11 @@ from .words import words
 
 FIRST: Mapping[Role, int] = {"unit": 0, "topic": 0, "vote": 0, "verdict": 1}
 PLACED = (*PLACES, "answer", "reference")
-"""Units that a judgement of theirs is shown with, so that it need not say which it is about."""
+"""Units next to which their judgements are shown, so that these need not name the unit."""
 
 
 def judged(row: JudgementRow, lead: str) -> list[Phrase]:
-    """What is said to speak, what it says, why, and who said so."""
+    """The words before the judgement, the judgement itself, the reason, and who gave it."""
     told = [quiet(f"{lead}: ")] if lead else []
     for column, phrase in phrases(row):
         between = " " if column.role == "words" else ", "
@@ -30,12 +30,12 @@ def judged(row: JudgementRow, lead: str) -> list[Phrase]:
 
 
 def in_words(row: JudgementRow) -> str:
-    """What it says, without how likely that is."""
+    """The judgement in words, without its probability."""
     return ", ".join(plain(phrase) for column, phrase in phrases(row) if not column.of)
 
 
 def against(row: JudgementRow) -> tuple[Tone, str]:
-    """The verdict that speaks against what the row is about, and its tone; nothing for none."""
+    """The tone and the words of a verdict against the row's unit; both empty if there is none."""
     column = speaking(row.kind)
     if column is None:
         return "", ""
@@ -45,19 +45,19 @@ def against(row: JudgementRow) -> tuple[Tone, str]:
 
 
 def speaking(kind: type[Kind]) -> Column | None:
-    """The verdict that speaks for or against a unit; None where the kind holds with neither."""
+    """The verdict column whose values count for or against a unit; None if the kind has none."""
     return next((kind.columns[one] for one in kind.having("verdict") if kind.columns[one].tones),
                 None)  # fmt: skip
 
 
 def says(kind: type[Kind], ask: Ask | None = None) -> str:
-    """What is said to speak."""
+    """The words shown before a judgement: as its ask declares, otherwise the name of the kind."""
     asks = kind.asks if ask is None else (ask,)
     return next((one.says for one in asks if one.says is not None), kind.name)
 
 
 def phrases(row: JudgementRow) -> Iterator[tuple[Column, list[Phrase]]]:
-    """What each column says, those that say something: what it is about, the verdicts, the rest."""
+    """The phrases of each column that has any: first the unit, then the verdicts, then the rest."""
     own = [one for name, one in row.kind.columns.items() if name not in ("judge", "reason")]
     for column in sorted(own, key=lambda one: FIRST.get(one.role, len(FIRST))):
         if phrase := _phrase(row.kind, column, row.values.get(column.name)):
@@ -75,7 +75,7 @@ def _phrase(kind: type[Kind], column: Column, value: object) -> list[Phrase]:
 
 
 def _pattern(kind: type[Kind], column: Column, value: object) -> str:
-    """How a value is said, as declared or else by what sort of column it is."""
+    """The phrase for a value: as declared, or by default from the role of the column."""
     if isinstance(column.phrase, Mapping) and (value in column.phrase or column.role == "verdict"):
         return column.phrase.get(value, "")
     if value is None or value == [] or value == "":
@@ -98,7 +98,7 @@ def _pattern(kind: type[Kind], column: Column, value: object) -> str:
 
 
 def _look(kind: type[Kind], column: Column, value: object) -> tuple[Tone, bool]:
-    """The tone of a value, and whether it stands out."""
+    """The tone of a value, and whether it is emphasised."""
     match column.role:
         case "evidence":
             return "name", False

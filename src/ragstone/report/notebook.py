@@ -1,4 +1,4 @@
-"""Notebook: what a result is in a notebook, its page as HTML."""
+"""Notebook: how a notebook shows a result, as its page in HTML."""
 
 from functools import singledispatch
 
@@ -29,7 +29,7 @@ def page_of(result: object) -> Page:
     """The page of a result.
 
     Raises:
-        TypeError: It has none that needs nothing else.
+        TypeError: There is no page that can be built from this result alone.
     """
     raise TypeError(f"{type(result).__name__} has no page of its own")
 

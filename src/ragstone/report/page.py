@@ -1,8 +1,8 @@
 """Page: what is shown, as data: sections of sentences, facts, tables with typed cells, charts.
 
-A page is built once from a typed result, and every renderer in ``render`` shows it in its way: a
-terminal draws an interval as ``├─●─┤``, HTML as SVG, Markdown writes it in figures, JSON gives
-the result's own record. Cells are facts; how they look is the renderer's.
+A page is built once from a typed result, and every renderer in ``render`` shows it in its own way:
+a terminal draws an interval as ``├─●─┤``, HTML draws it as SVG, Markdown writes it as numbers, and
+JSON gives the record of the result. Cells hold facts; the renderer decides how they look.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,18 +13,19 @@ from typing import Any, Literal
 Tone = Literal[
     "", "good", "bad", "caution", "undefined", "missing", "equal", "quiet", "name", "text"
 ]
-"""What words are, so that a renderer can colour them; ``name`` is an id, ``text`` is under
-judgement and not ours."""
+"""What kind of words these are, so that a renderer can colour them. ``name`` is an id; ``text`` is
+a text under judgement, not written by us.
+"""
 
 Outcome = Literal["undefined", "missing", "unknown"]
-"""Why there is no value: the definition gives none, a judge owes it, or it cannot be told."""
+"""Why there is no value: not defined here, a judgement is missing, or it cannot be determined."""
 
 Record = Mapping[str, Any] | Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A few words of one tone."""
+    """A few words in one tone."""
 
     text: str
     tone: Tone = ""
@@ -35,17 +36,17 @@ Words = str | Phrase | Sequence[str | Phrase]
 
 
 def strong(text: str, tone: Tone = "") -> Phrase:
-    """Words that stand out."""
+    """Emphasised words."""
     return Phrase(text, tone, strong=True)
 
 
 def quiet(text: str) -> Phrase:
-    """Words that stand back."""
+    """De-emphasised words."""
     return Phrase(text, "quiet")
 
 
 def parts(words: Words) -> tuple[Phrase, ...]:
-    """The words one by one."""
+    """The phrases of the words, one by one."""
     several = [words] if isinstance(words, str | Phrase) else words
     return tuple(Phrase(one) if isinstance(one, str) else one for one in several)
 
@@ -57,7 +58,7 @@ def plain(words: Words) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place on a scale: the bar to clear, zero, the margin's ends, what chance gives."""
+    """A marked position on a scale: the threshold, zero, the ends of the margin, or chance."""
 
     at: float
     what: Literal["bar", "zero", "margin", "chance"]
@@ -65,7 +66,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What an interval is drawn on."""
+    """The scale on which an interval is drawn."""
 
     low: float
     high: float
@@ -78,13 +79,13 @@ class Scale:
 
     @property
     def about_bar(self) -> bool:
-        """Whether it is there to show on which side of a bar something lies."""
+        """Whether it is used to show on which side of a threshold a value lies."""
         return {mark.what for mark in self.marks} == {"bar"}
 
 
 @dataclass(frozen=True, slots=True)
 class RowName:
-    """What a row is about; ``better`` is the direction of a metric, ``about`` says more."""
+    """The name of a row; ``better`` is the direction of its metric, ``about`` describes it."""
 
     text: str
     better: Literal["+", "-", "0", ""] = ""
@@ -94,7 +95,7 @@ class RowName:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number; a dash where there is none. ``n`` is how many rows it rests on."""
+    """A number, shown as a dash if there is none. ``n`` is the number of rows behind it."""
 
     value: float | None
     places: int = 3
@@ -108,7 +109,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many; of a tone only where there are any."""
+    """A count; it takes its tone only if it is not zero."""
 
     value: int | None
     tone: Tone = ""
@@ -118,7 +119,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many of so many."""
+    """A count out of a total."""
 
     count: int
     total: int
@@ -126,16 +127,16 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class P:
-    """A p-value; nothing where there is none."""
+    """A p-value, shown as an empty cell if there is none."""
 
     value: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalCell:
-    """A value with its interval, drawn where the scale has ends.
+    """A value with its interval, drawn if the scale has two ends.
 
-    ``word`` reads the value in words, ``core`` is the interval that equivalence is read from.
+    ``word`` describes the value in words; ``core`` is the interval used to decide equivalence.
     """
 
     value: float | None
@@ -152,7 +153,7 @@ class IntervalCell:
 
 @dataclass(frozen=True, slots=True)
 class BarPart:
-    """A stretch of a bar; ``level`` from 0, the best, picks its look."""
+    """A segment of a bar; ``level``, from 0 for the best, selects its fill."""
 
     size: float
     level: int
@@ -161,7 +162,7 @@ class BarPart:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Parts beside each other, out of ``whole``."""
+    """A stacked bar: its parts side by side, as shares of ``whole``."""
 
     parts: tuple[BarPart, ...]
     whole: float
@@ -169,7 +170,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was decided: its code for programs, its word for people, and what is to be noted."""
+    """A decision: its code for programs, its word for people, and a note."""
 
     code: str
     word: str
@@ -179,7 +180,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why there is no value. Undefined, missing and not known are three things; none is zero."""
+    """Why there is no value. Undefined, missing and unknown are kept apart; none is zero."""
 
     outcome: Outcome
     words: str = ""
@@ -188,12 +189,12 @@ class Why:
 Cell = (
     RowName | Number | Count | Share | P | IntervalCell | Bar | Verdict | Why | Phrase | str | None
 )
-"""What stands in a table. Words are themselves; None belongs to the ``Why`` before it."""
+"""A cell of a table. A string is shown as it is; None continues the ``Why`` cell before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineItem:
-    """A line of an outline behind its mark, with what stands below it."""
+    """A line of an outline after its marker ``lead``, with the items nested below it."""
 
     words: Words
     inner: tuple["OutlineItem", ...] = ()
@@ -205,12 +206,12 @@ class Heading:
     """A column of a table.
 
     Attributes:
-        head: What is in it.
-        level: Of the intervals in it.
-        drop: Where there is no room the columns with the lowest are left out first; 0 never.
-        key: Names that several rows share are said once.
-        several: Left out where all rows have the same name.
-        peer: Where there is no room it may stand in a further table below.
+        head: The text of the heading.
+        level: The confidence level of the intervals in the column.
+        drop: Order in which columns are dropped on narrow screens, lowest first; 0 means never.
+        key: A name shared by several consecutive rows is shown only once.
+        several: The column is left out if all rows have the same name in it.
+        peer: On narrow screens the column may move to another table below.
     """
 
     head: str = ""
@@ -220,7 +221,7 @@ class Heading:
     several: bool = False
     peer: bool = False
     fill: int | None = None
-    """The level of bars' parts that this column counts."""
+    """The level of the bar parts that this column counts, if it counts any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +229,10 @@ class Row:
     """A row of a table.
 
     Attributes:
-        cells: One a column.
-        below: What the figures do not say by themselves.
-        why: A sentence on how it came out, for those who show no table.
-        detail: What is folded away behind it.
+        cells: One for each column.
+        below: Notes shown below the row that its numbers alone do not tell.
+        why: A sentence that explains the outcome, for renderers that show no table.
+        detail: Details of the row, collapsed where the renderer can do so.
     """
 
     cells: tuple[Cell, ...]
@@ -241,18 +242,18 @@ class Row:
 
     @property
     def names(self) -> list[str]:
-        """What the row is about."""
+        """The names in the row: what it is about."""
         return [one.text for one in self.cells if isinstance(one, RowName)]
 
     @property
     def verdict(self) -> Verdict | None:
-        """What was decided about it."""
+        """The decision about the row, if it has one."""
         return next((one for one in self.cells if isinstance(one, Verdict)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows under a title of their own."""
+    """Rows under their own title."""
 
     rows: tuple[Row, ...]
     title: str = ""
@@ -260,7 +261,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns and rows; ``details`` is what the rows' details are called."""
+    """Columns and groups of rows; ``details`` is the label of the rows' details."""
 
     columns: tuple[Heading, ...]
     groups: tuple[Group, ...]
@@ -285,19 +286,19 @@ class Table:
         )
 
     def tells(self, at: int) -> bool:
-        """Whether a column says anything: not where all rows have the name it has for several."""
+        """Whether a column adds information: a ``several`` column with a single name does not."""
         return not self.columns[at].several or len({str(row.cells[at]) for row in self.rows}) > 1
 
 
 def table(columns: Sequence[Heading | str], rows: Sequence[Row], title: str = "") -> Table:
-    """A table of one group; a word is a heading of which nothing else is to be said."""
+    """A table with one group of rows; a plain string becomes a heading with default settings."""
     heads = tuple(Heading(one) if isinstance(one, str) else one for one in columns)
     return Table(heads, (Group(tuple(rows), title),))
 
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """The verdict of the page: its word, how it came about, what to do next."""
+    """The verdict of the page: its word, the explanation, and what to do next."""
 
     word: str
     tone: Tone
@@ -306,21 +307,21 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class Paragraphs:
-    """Paragraphs, each a paragraph."""
+    """A sequence of paragraphs."""
 
     lines: tuple[Words, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Lines to be copied as they are."""
+    """Lines to be copied verbatim."""
 
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A name and what is to be said; ``needs`` is the head of a column that it explains."""
+    """A name and its text; ``needs`` is the heading of the column that the note explains."""
 
     name: str
     words: Words
@@ -329,7 +330,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names with what is to be said; ``small`` print explains the page."""
+    """Names with their texts; ``small`` marks the small print that explains the page."""
 
     rows: tuple[Note, ...]
     small: bool = False
@@ -337,7 +338,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Lines with lines below them, under a quiet title."""
+    """Nested lines under a de-emphasised title."""
 
     items: tuple[OutlineItem, ...]
     title: str = ""
@@ -345,7 +346,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Rows to which a judge gave about the same probability, and how often people said yes."""
+    """Rows to which a judge gave similar probabilities, and how often people said yes to them."""
 
     said: float
     seen: float
@@ -356,7 +357,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """What a judge said against what people said; on the diagonal it can be taken at its word."""
+    """A reliability diagram: the judge's probability against the share of yes from people."""
 
     bins: tuple[Bin, ...]
     title: str
@@ -364,7 +365,7 @@ class Reliability:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How many an early stage takes away."""
+    """One stage of a waterfall and how much it takes away."""
 
     name: str
     size: float
@@ -373,7 +374,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """From a whole down, each step beginning where the last ended."""
+    """A waterfall chart: each step starts where the previous one ended."""
 
     whole: float
     steps: tuple[Step, ...]
@@ -392,7 +393,7 @@ class SeriesPoint:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values over time, with the value one compares with."""
+    """Values over time, with a reference value."""
 
     points: tuple[SeriesPoint, ...]
     scale: Scale
@@ -403,7 +404,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Intervals below each other on one scale."""
+    """A forest plot: intervals one below the other on a shared scale."""
 
     rows: tuple[tuple[str, IntervalCell], ...]
     title: str
@@ -427,7 +428,7 @@ def section(*blocks: Block, title: Words = "") -> Section:
 
 
 def small_print(notes: Iterable[Note]) -> Section:
-    """What explains the page."""
+    """The notes that explain the page, as a section."""
     return section(Facts(tuple(notes), small=True))
 
 
@@ -436,12 +437,12 @@ class Page:
     """All that is shown.
 
     Attributes:
-        name: Of the command, such as ``gate``.
-        title: What it is about.
+        name: The name of the command, such as ``gate``.
+        title: What the page is about.
         sections: From top to bottom.
-        said: The page in a sentence.
-        notes: What to know beside the page; a command says them on standard error.
-        record: Gives what ``--json`` prints.
+        said: The page summed up in one sentence.
+        notes: Remarks that are not part of the page; a command prints them on standard error.
+        record: Returns what ``--json`` prints.
     """
 
     name: str

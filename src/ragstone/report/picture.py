@@ -43,13 +43,13 @@ SVG = """\
 </g>
 </svg>
 """
-"""A page that loads nothing from anywhere."""
+"""The SVG template; it loads no external resources."""
 
 
 def picture(run: Reported, *, width: int = 116, title: str = "ragstone evaluate") -> str:
-    """The page of a run as SVG, ``width`` characters wide; wider where a line needs more."""
+    """The page of a run as SVG, ``width`` characters wide, or wider if a line needs more."""
     page = run_page(run)
-    # An SVG of Rich's ends at the console's width, and cuts off what is beyond.
+    # Rich's SVG export cuts off whatever is beyond the width of the console.
     needed = max(map(cell_len, as_text(page, width).splitlines()), default=0)
     console = Terminal(
         record=True, file=StringIO(), width=max(width, needed), highlight=False, emoji=False,

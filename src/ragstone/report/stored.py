@@ -1,4 +1,4 @@
-"""StoredRun: what pages need of a run."""
+"""StoredRun: what pages need from a run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from ragstone.run.forms import Manifest
 
 
 class Reported(Protocol):
-    """What a page needs of a run."""
+    """What a page needs from a run."""
 
     @property
     def path(self) -> Path | None: ...
@@ -27,7 +27,7 @@ class Reported(Protocol):
 
 
 class Readable(Protocol):
-    """Judged examples, of a finished run or of one under way."""
+    """Judged examples, from a finished run or from one in progress."""
 
     def scores(self) -> pl.DataFrame: ...
     def examples(self) -> pl.DataFrame: ...
@@ -36,6 +36,6 @@ class Readable(Protocol):
 
 
 class StoredRun(Reported, Readable, Protocol):
-    """A run whose tables can be read."""
+    """A run with tables that can be read."""
 
     def estimates(self) -> pl.DataFrame: ...

@@ -16,16 +16,16 @@ MOST_LINES = 3
 
 
 def why(found: Dossier, metric: str, *, most: int = MOST_LINES) -> list[str]:
-    """What the judges held against an example, for one metric; the first few, and how many more.
+    """The judgements that lowered an example's score on one metric: the first few, and a count.
 
-    Claims and statements that are contradicted, then those that are not supported or do not
-    agree, contexts that are not relevant; and of every other kind that the metric rests on the
-    judge's reason.
+    First come claims and statements that are contradicted, then those that are not supported or do
+    not agree and contexts that are not relevant, then the reasons the judges gave in every other
+    kind that the metric uses.
 
     Args:
-        found: Its dossier.
+        found: The dossier of the example.
         metric: The text form of the metric.
-        most: Lines.
+        most: The largest number of lines.
     """
     asks = _asks(metric)
     held = sorted(_held(found, asks), key=lambda one: one[0] != "bad")
@@ -37,7 +37,7 @@ def why(found: Dossier, metric: str, *, most: int = MOST_LINES) -> list[str]:
 
 
 def _asks(metric: str) -> frozenset[str]:
-    """What the metric rests on; everything for one that is not known here."""
+    """The asks that the metric uses; all asks for a metric that is not known here."""
     try:
         made = parse_metric(metric)
     except RagstoneError:
@@ -50,7 +50,7 @@ def _asks(metric: str) -> frozenset[str]:
 
 
 def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """A line for each verdict that speaks against a proposition or context, and its tone."""
+    """The tone and a line for each verdict against a claim, statement, evidence or context."""
     for what, text, row in _of_units(found, asks):
         tone, verdict = against(row)
         if tone:
@@ -58,7 +58,7 @@ def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
 
 
 def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
-    """What a unit is, its text, and a row about it."""
+    """The name of each unit, its text, and a row about it."""
     for unit in PLACES:
         for part in found.parts[unit]:
             what = f"{unit} {part.place}" if unit == "context" else unit
@@ -68,7 +68,7 @@ def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, 
 
 
 def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
-    """Judgements that carry a reason; of counting there is none."""
+    """A line for each other judgement with a reason; judgements derived by counting have none."""
     of_units = [row for _, _, row in _of_units(found, asks) if speaking(row.kind) is None]
     for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
         rows = () if KINDS[kind].derived else found.judgements.get(kind, ())

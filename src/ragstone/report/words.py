@@ -1,8 +1,9 @@
-"""Words: what a reason says to people. Nothing else turns a code into a sentence.
+"""Words: the sentence for each reason. Nothing else turns a code into a sentence.
 
-Most are in ``sentences/``, a file for each sort; those that tell another reason are here.
+Most sentences are in ``sentences/``, one file for each sort; those that contain the words of
+another reason are here.
 
-An argument in it is told at the door, see ``ragstone.argument``.
+The names of arguments in a sentence are adapted to the caller later, see ``ragstone.argument``.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ WHO: Mapping[str, str] = {
     "cross_encoder": f"a cross-encoder, named with {argument('cross_encoder')}",
     "counting": "counting, which needs nobody's opinion",
 }
-"""Who can answer, by what ``Ask.by`` says, commas between."""
+"""Who can answer, by the values of ``Ask.by`` joined with commas."""
 
 FIRST: Mapping[str, str] = {
     "local": "the local judge",
@@ -35,19 +36,19 @@ FIRST: Mapping[str, str] = {
     "cross_encoder": "a cross-encoder",
     "counting": "counting",
 }
-"""Who can, one by one."""
+"""Who can answer, for each single value of ``Ask.by``."""
 
 LACKS = "not_judged"
-"""The code of what nobody was asked."""
+"""The code for a question that no judge was asked."""
 
 AGAIN = "the same command asks again"
 ANOTHER = "another judge may answer it"
 
 
 def words(text: str) -> str:
-    """What a reason says; one that has no words here is told by its code, and other text as it is.
+    """A reason in words; one without words here is shown by its code, any other text unchanged.
 
-    A word of a person's that is like a code of ours, but has not its facts, is told as it is.
+    A user's text that looks like one of our codes but lacks its facts is shown unchanged.
 
     >>> words("faithfulness: not_judged?kind=quality&by=people")
     "faithfulness: quality needs people's labels"
@@ -56,7 +57,7 @@ def words(text: str) -> str:
 
 
 def explain(reason: str) -> str:
-    """What a reason, or a note of a result, says in plain English.
+    """A reason, or a note of a result, in plain English.
 
     >>> explain("not_judged?kind=quality&by=people")
     "quality needs people's labels"
@@ -65,7 +66,7 @@ def explain(reason: str) -> str:
 
 
 def short_words(text: str) -> str:
-    """What is needed, without how to get it, which the small print says once.
+    """What is needed, without how to get it; the small print says that once.
 
     >>> short_words("not_judged?kind=quality&by=people,model"), short_words("no_retrieval")
     ('quality needs an LLM judge or people', 'no_retrieval')
@@ -74,7 +75,7 @@ def short_words(text: str) -> str:
 
 
 def who_can(by: str) -> str:
-    """Who can answer an ask, by what it says of that, commas between."""
+    """Who can answer an ask, from the values of ``Ask.by`` joined with commas."""
     return WHO.get(by, by)
 
 
@@ -175,7 +176,7 @@ def _texts_cut(facts: Facts) -> str:
 
 
 def _left_open(facts: Facts) -> str:
-    """How often models left something open, mostly why, and whether asking again may help."""
+    """How often a model gave no answer, the main reason, and whether asking again may help."""
     count, again, others = (int(facts[name]) for name in ("n", "again", "others"))
     more = f"; {others:,} other reason{'s' if others > 1 else ''}" if others else ""
     hint = {0: "Asking again is of no use", count: "The same command asks again"}.get(
@@ -306,4 +307,4 @@ SENTENCES: Mapping[str, Sentence] = {
     ),
     "no_interval": lambda facts: _no_interval(facts) if facts else "there is no interval",
 }
-"""What the codes say; one that is not here is told as it is."""
+"""The sentence for each code; a code that is not here is shown as it is."""

@@ -1,4 +1,4 @@
-"""Worst: for each metric the examples it scores lowest, where to begin looking."""
+"""Worst: the examples with the lowest scores on each metric, to look at first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ def worst(
 ) -> dict[str, list[WorstExample]]:
     """The worst examples of each metric, the very worst first, ties in the order of the data.
 
-    Only examples with a value that could be better. A metric of which neither
-    end is better is left out unless it is named; then its highest come first.
+    Only examples with a value that could be better are listed. A metric without a better
+    direction is left out unless it is named; then its highest values come first.
     """
     better = {one.metric: one.better for one in run.estimate_list}
     chosen = [name for name in better if name in metrics or (not metrics and better[name] != "0")]
@@ -61,7 +61,7 @@ def example_item(
     system: str = "",
     reasons: Sequence[str] = (),
 ) -> OutlineItem:
-    """An example with its score, question, answer and what is held against it."""
+    """An example with its score, question, answer and the reasons for a low score."""
     after = (quiet(f"  {system}"),) if system else ()
     return OutlineItem(
         (

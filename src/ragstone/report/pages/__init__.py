@@ -1,1 +1,1 @@
-"""Pages: one file a page, which builds what is shown from the typed result."""
+"""Pages: one file for each page, which builds it from the typed result."""

@@ -1,4 +1,4 @@
-"""Agreement page: how far annotators agree, label by label, and what divides them."""
+"""Agreement page: how far annotators agree on each label, and on which values they differ."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -42,12 +42,12 @@ from ragstone.stats.agreement.coefficients import CoefficientName
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 FEW = 30
-"""Items from which on an interval of agreement is no longer rough."""
+"""With fewer items than this, an interval of agreement is only a rough guide."""
 
 SHOWN_ANNOTATORS, SHOWN_INSTEAD, SHOWN_BROKEN = 12, 5, 3
 
 BESIDE: tuple[CoefficientName, ...] = ("percent", "fleiss_kappa", "gwet_ac1")
-"""What stands beside Krippendorff's alpha in the overview."""
+"""The coefficients shown next to Krippendorff's alpha in the overview."""
 
 COEFFICIENTS: Mapping[CoefficientName, tuple[str, str]] = {
     "percent": ("percent", "share of annotator pairs that give an item the same label"),
@@ -71,7 +71,7 @@ COEFFICIENTS: Mapping[CoefficientName, tuple[str, str]] = {
         "chance only on items hard to tell; stable where one label is rare and κ collapses",
     ),
 }
-"""The word for each coefficient, and what it is."""
+"""The short name and the description of each coefficient."""
 
 LEGEND = {
     "items": "what a label is about: an answer, a context, a claim or a statement",
@@ -84,7 +84,7 @@ LEGEND = {
     "given": "how often the label was given to items labelled by two or more",
     "again": "where one annotator gives it, how often another annotator of the item does too",
 }
-"""What the columns of the tables are."""
+"""Descriptions of the columns of the tables."""
 
 REASONS = {
     "no_pairs": "undefined: no item has two labels",
@@ -97,7 +97,7 @@ REASONS = {
 def agreement_page(
     labels: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule] = ()
 ) -> Page:
-    """Who labelled what, an overview, each label in turn, and what is wrong with the labels."""
+    """Who labelled what, an overview, each label in turn, and the faults in the labels."""
     compared = [one for one in found if one.n_shared]
     alone = ", ".join(one.name for one in found if not one.n_shared)
     sections = [section(Facts(tuple(_header(labels, compared or found, broken))))]
@@ -145,7 +145,7 @@ def _header(
 
 
 def _overview(found: Sequence[ColumnAgreement]) -> Table:
-    """Krippendorff's alpha of each label drawn, the others beside it."""
+    """Krippendorff's alpha of each label with its interval drawn, and the other coefficients."""
     scale = _scale([one.coefficients["krippendorff_alpha"] for one in found])
     columns = (
         Heading("overview", key=True), Heading("items"), Heading("people"), Heading("percent"),
@@ -174,7 +174,7 @@ def _title(one: ColumnAgreement) -> Words:
 
 
 def _blocks(one: ColumnAgreement) -> Iterator[Block]:
-    """All that is known of one label."""
+    """All figures about one label."""
     yield _coefficients(one)
     if one.n_clusters < FEW:
         n = counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
@@ -203,7 +203,7 @@ def _coefficients(one: ColumnAgreement) -> Table:
 
 
 def _shown(one: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
-    """The coefficients that labels of this scale have."""
+    """The coefficients that are defined for labels on this scale."""
     return {
         name: value for name, value in one.coefficients.items() if value.reason != "nominal_scale"
     }
@@ -255,7 +255,7 @@ def _dividing(item: Dividing) -> OutlineItem:
 
 
 def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
-    """What the columns of the tables are, those that are on the page."""
+    """Descriptions of those columns that are on the page."""
     several = any(one.n_annotators > 1 for one in found)
     uses = any(one.uses for one in found)
     there = {
@@ -268,7 +268,7 @@ def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
 
 
 def _small_print(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
-    """What each coefficient is, and how the intervals were made."""
+    """What each coefficient measures, and how the intervals were computed."""
     shown = {name for one in found for name in _shown(one)}
     yield from (Note(word, what) for name, (word, what) in COEFFICIENTS.items() if name in shown)
     one = found[0]
@@ -284,7 +284,7 @@ def _drawn(one: AgreementCoefficient, scale: Scale) -> IntervalCell:
 
 
 def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
-    """From 0, what chance gives, to 1; from -1 where a value or an end lies below 0."""
+    """A scale from 0, the level of chance, to 1; from -1 if a value or an end is negative."""
     least = [one.value for one in ones if one.value is not None]
     least += [one.interval.low for one in ones if one.interval is not None]
     return Scale(-1, 1, (Mark(0, "chance"),)) if min(least, default=0.0) < 0 else Scale(0, 1)

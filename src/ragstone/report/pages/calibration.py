@@ -1,4 +1,4 @@
-"""Calibration page: the judge beside people, and what becomes of its numbers."""
+"""Calibration page: the judge compared with people, and its corrected numbers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ragstone.stats.correcting.corrected import Corrected
 
 SLACK = 0.05
-"""A difference of numbers of labels that only rounding makes."""
+"""A difference between numbers of labels up to this size is put down to rounding."""
 
 BY_VERDICT = call("draw_sample", argument("by", "stratified"), argument("strata", "verdict"))
 FLAGS = {
@@ -58,7 +58,7 @@ FLAGS = {
 
 
 class Found(Protocol):
-    """A figure of an agreement, with its interval."""
+    """A measure of agreement, with its interval."""
 
     @property
     def value(self) -> float | None: ...
@@ -75,11 +75,11 @@ FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
     "ρ": lambda check: check.spearman,
     "ECE": lambda check: check.error,
 }
-"""What is measured of a judge against people, in the order of the page."""
+"""The measures of a judge against people, in the order of the page."""
 
 
 def calibration_page(found: "Calibration") -> Page:
-    """Who was held against whom, every metric three ways, and the agreement behind it."""
+    """Who was compared with whom, three estimates of each metric, and the agreement behind them."""
     sections = [
         *_not_random(found),
         section(_header(found)),
@@ -93,14 +93,14 @@ def calibration_page(found: "Calibration") -> Page:
 
 
 def interval_of(found: Found | None) -> IntervalCell:
-    """A figure with its interval, not drawn."""
+    """A measure with its interval, as numbers without a drawing."""
     if found is None:
         return IntervalCell(None, None, None, strong=False)
     return interval_cell(found.value, found.interval, stands_out=False)
 
 
 def _not_random(found: "Calibration") -> Iterator[Section]:
-    """First of all, where labels are no random sample, and what comes of it."""
+    """A warning at the top if the labels are not a random sample, and what follows from that."""
     if not found.not_random:
         return
     same: dict[str, dict[str, None]] = {}
@@ -130,7 +130,7 @@ def _header(found: "Calibration") -> Facts:
 
 
 def _estimates(found: "Calibration") -> Table:
-    """Each metric by the judge, by the labels alone, and corrected."""
+    """Each metric by the judge, by the labels alone, and by the judge corrected with the labels."""
     columns = (
         Heading("corrected by people", key=True),
         Heading(),
@@ -170,13 +170,13 @@ def _ways(one: "CorrectedEstimate") -> Iterator[Row]:
 
 
 def _worth(part: "Corrected", *, strong: bool = False) -> Number:
-    """How many labels alone would tell as much; a dash where that cannot be said."""
+    """How many labels alone would give as narrow an interval; a dash if that is unknown."""
     worth = part.effective_labels
     return Number(None if worth is None or not isfinite(worth) else worth, 0, strong=strong)
 
 
 def _agreement(found: "Calibration") -> Table:
-    """The judge against people, label by label."""
+    """The measures of the judge against people, for each label."""
     shown = [word for word, of in FIGURES.items()
              if any((one := of(check)) is not None and one.value is not None
                     for check in found.checks)]  # fmt: skip
@@ -203,7 +203,7 @@ def _figure(word: str, found: Found | None) -> Cell:
 
 
 def _threshold(found: Threshold) -> str:
-    """Where it lies and what it is worth on other rows, or why there is none."""
+    """The threshold and its value on held-out rows, or why there is none."""
     reason = str(found.reason).replace("_", " ")
     if found.value is None:
         return reason
@@ -212,7 +212,7 @@ def _threshold(found: Threshold) -> str:
 
 
 def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
-    """What the judge said against what people said, for those who see charts."""
+    """A reliability diagram for each label, in renderers that show charts."""
     for check in checks:
         bins = () if check.error is None else check.error.bins
         drawn = []
@@ -228,7 +228,7 @@ def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
 
 
 def _biases(check: "JudgeCheck") -> Iterator[Words]:
-    """Where the judge is harder or softer than people: only differences that clear 0."""
+    """Where the judge is stricter or milder than people: if the interval excludes 0."""
     for bias in check.bias:
         found = bias.of
         if found.interval is None or found.interval.low <= 0 <= found.interval.high:
@@ -243,13 +243,13 @@ def _biases(check: "JudgeCheck") -> Iterator[Words]:
 
 
 def _size(interval: Ends) -> tuple[float, float]:
-    """The ends of an interval that does not hold 0, without their sign, the smaller first."""
+    """The absolute ends of an interval that does not contain 0, the smaller first."""
     low, high = sorted((abs(interval.low), abs(interval.high)))
     return low, high
 
 
 def _named(group: object) -> str:
-    """A value of a field, or the range of a third of them."""
+    """The name of a group: a value of a field, or the range of one third of its values."""
     return f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
 
 
@@ -272,7 +272,7 @@ def _small_print(found: "Calibration") -> Iterator[Note]:
 
 
 def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
-    """What the figures of the agreement are, where they are not what one would think."""
+    """Notes on those measures of agreement that are easily misread."""
     unequal = [one for one in checks if one.effective < one.n - SLACK]
     if unequal:
         worth = ", ".join(f"{one.n:,} count as {one.effective:,.0f}" for one in unequal)
@@ -292,7 +292,7 @@ def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
 
 
 def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
-    """Of which metrics, and there of which groups, a flag warns; ``all`` where of every one."""
+    """For each flag the metrics and groups that it warns about, or "all of them"."""
     estimates = [one for one in estimates if one.corrected.interval is not None]
     found: dict[str, dict[str, list[str]]] = {}
     for one in estimates:
@@ -308,7 +308,7 @@ def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
 
 
 def passport_page(found: "Calibration") -> Page:
-    """What is known of a judge, to keep beside the numbers."""
+    """The passport of a judge: what was measured about it, to keep with the numbers."""
     passport = found.passport
     judge = passport.judge
     void = (
@@ -379,7 +379,7 @@ def _unit_by_unit(found: "Calibration") -> Table:
 
 
 def _rates(rates: "Sequence[FlipRate]") -> str:
-    """Rates with their intervals."""
+    """The rates with their intervals, in words."""
     told = []
     for one in rates:
         between = "" if one.low is None or one.high is None else f" ({ends(one.low, one.high)})"

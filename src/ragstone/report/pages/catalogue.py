@@ -1,4 +1,4 @@
-"""Catalogue pages: every metric, one in full, the suites; what ``ragstone metrics`` prints."""
+"""Catalogue pages: all metrics, one metric in full, the suites; printed by ``ragstone metrics``."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is bet
 
 
 def catalogue_page() -> Page:
-    """All metrics by family: which way is better, the range, the judgements, what it is."""
+    """All metrics by family: the better direction, the range, the judgements, who gives them."""
     entries = catalogue()
     families: dict[str, list[MetricEntry]] = {}
     for one in entries:
@@ -90,6 +90,6 @@ def _range(one: MetricEntry) -> str:
 
 
 def _short(one: MetricEntry) -> str:
-    """Who fills it, in a few words."""
+    """Who can give the judgements of a metric, in a few words."""
     first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in one.filled_by)
     return " and ".join(first) or "the data"

@@ -1,4 +1,4 @@
-"""Comparison page: who is better than whom, as ``ragstone compare`` prints it."""
+"""Comparison page: which system is better than which, as ``ragstone compare`` prints it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
     "same": ("same", "quiet"),
     "cannot_tell": ("cannot tell", "quiet"),
 }
-"""The words of a verdict and its tone, which its interval has too."""
+"""The words and the tone of each verdict; the interval of a difference takes the same tone."""
 
 TESTS = {
     "mcnemar_exact": ("McNemar's exact test", "rates, one pair per cluster"),
@@ -61,14 +61,14 @@ OF_DIFFERENCES = {
     "bounded_wilson": "all pairs have the same difference: by the share of pairs that might differ "
     "from it, and the range of the metric",
 }
-"""What some interval methods are, where they enclose a difference."""
+"""Descriptions of those interval methods that read differently for a difference."""
 
 FAR = 2
-"""A metric of another order than shares and cosines is not drawn: it would press the rest flat."""
+"""Larger values are not drawn: next to them, shares and cosines would shrink to a point."""
 
 
 def comparison_page(found: Comparisons) -> Page:
-    """Header, a table for each pair of systems, the ranking, the small print."""
+    """The header, a table for each pair of systems, the ranking, and the small print."""
     sections = [section(_header(found))]
     for (a, b), ones in found.between().items():
         sections.append(Section((_pair_table(ones, found),), _title(a, b, ones)))
@@ -109,7 +109,7 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
 
 
 def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
-    """Two systems beside each other, metric by metric, with each difference drawn."""
+    """Two systems side by side on each metric, with the differences drawn."""
     sliced = any(one.slice for one in ones)
     columns = [
         Heading("metric", key=True),
@@ -155,7 +155,7 @@ def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
 
 
 def _scale(one: Comparison, reach: float) -> Scale | None:
-    """The same to both sides of zero for all that is drawn, with the margin where it is on it."""
+    """A scale from -reach to reach, marked with the margin if it lies within; None if not drawn."""
     if not reach or not _is_drawn(one):
         return None
     margin = one.margin if one.margin is not None and one.margin <= reach else None
@@ -164,7 +164,7 @@ def _scale(one: Comparison, reach: float) -> Scale | None:
 
 
 def _reach(ones: Iterable[Comparison]) -> float:
-    """One, two or five times a power of ten that holds all that is drawn; 0 for nothing."""
+    """One, two or five times a power of ten that covers all drawn values; 0 if there are none."""
     largest = 0.0
     for one in ones:
         if _is_drawn(one):
@@ -182,7 +182,7 @@ def _is_drawn(one: Comparison) -> bool:
 
 
 def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
-    """Metric by metric the systems beside each other."""
+    """The systems side by side on each metric."""
     systems = list(dict.fromkeys(one.system for ones in ranked for one in ones))
     columns = [
         Heading("metric"),
@@ -202,7 +202,7 @@ def _chance(one: Ranked) -> Cell:
 
 
 def _ranked(found: Comparisons) -> list[list[Ranked]]:
-    """The systems of each metric on which any is ahead."""
+    """The ranked systems for each metric on which some system is ahead."""
     by_name: dict[str, list[Ranked]] = {}
     for one in found.ranking:
         by_name.setdefault(one.metric, []).append(one)
@@ -260,7 +260,7 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
 
 
 def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, list[str]]:
-    """Why something cannot be told, and of which metrics."""
+    """Each reason why no decision was possible, with its metrics."""
     found: dict[str, dict[str, None]] = {}
     for one in comparisons:
         if one.slice is None:

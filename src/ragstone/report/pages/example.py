@@ -37,11 +37,11 @@ Outlined = tuple[OutlineItem, ...]
 
 
 def example_page(found: Dossier, *, prompts: bool = False) -> Page:
-    """What ``dossier`` found, to read from top to bottom: as asked, retrieved, answered, judged.
+    """The page of a dossier, in reading order: question, contexts, answer, judgements.
 
     Args:
-        found: The example.
-        prompts: Also what models were told, word for word.
+        found: The dossier of the example.
+        prompts: Also show the prompts sent to models, word for word.
     """
     parts: tuple[tuple[str, Callable[[Dossier], Items]], ...] = (
         ("Contexts", _contexts),
@@ -95,7 +95,7 @@ def _contexts(found: Dossier) -> Items:
 
 
 def _said(unit: Unit, part: JudgedPart, references: int = 1) -> tuple[list[Phrase], Outlined]:
-    """What stands in the unit's own line, and what below it, in the order of the asks."""
+    """The judgements shown in the unit's own line and those below it, in the order of the asks."""
     head: list[Phrase] = []
     below: list[OutlineItem] = []
     for ask in asks_about(unit):
@@ -154,7 +154,7 @@ def _others(found: Dossier) -> Items:
 
 
 def _whole(found: Dossier, *, with_answer: bool) -> Items:
-    """What is said of no part: of the answer, or of anything else."""
+    """Judgements that are not about a part: those about the answer, or all the others."""
     for kind, rows in found.judgements.items():
         about = _about(KINDS[kind])
         if "reference" not in about and ("answer" in about or KINDS[kind].made) is with_answer:

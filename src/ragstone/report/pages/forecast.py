@@ -1,4 +1,4 @@
-"""Forecast page: what a run would ask of models, as ``ragstone evaluate --dry-run`` prints it."""
+"""Forecast page: the requests a run would send, as ``ragstone evaluate --dry-run`` prints it."""
 
 from ragstone.report.calls import cost
 from ragstone.report.page import (
@@ -19,7 +19,7 @@ from ragstone.run.forecast import Forecast, TaskForecast
 
 
 def forecast_page(found: Forecast) -> Page:
-    """Calls, tokens and cost by judge and task, and all together."""
+    """Calls, tokens and cost by judge and task, and in total."""
     total = found.total
     rows = [
         Row((RowName(judge), RowName(task), *_numbers(one, strong=False)))

@@ -1,4 +1,4 @@
-"""Gate page: the verdict first, then a line for each requirement and system, then what fails."""
+"""Gate page: the verdict, then a line for each requirement and system, then failing examples."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -52,13 +52,13 @@ VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
     "cannot_tell": ("CANNOT TELL", "open", "caution"),
     "missing": ("MISSING", "missing", "missing"),
 }
-"""Of each decision the word of the gate, the word of a requirement, and the tone."""
+"""For each decision: the word for the gate, the word for a requirement, and the tone."""
 
 RARE = 0.01
-"""A bar as small as requirements on rare events have it."""
+"""The rate in the small print's example of how many rows without an event are needed."""
 
 EXACT = ("clopper_pearson", "cluster_clopper_pearson")
-"""The intervals that are made of exact tails."""
+"""The interval methods with exact tail probabilities."""
 
 TO_DRAW = (
     f"{call('draw_sample')} draws what to label; {argument('assume_random', True)} decides by "
@@ -71,12 +71,12 @@ TO_FILL = (
 
 
 def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
-    """What came of a gate.
+    """The result of a gate.
 
     Args:
-        run: The run that was decided on.
-        result: What came of it.
-        examples: The worst examples of what does not pass, as ``failing`` finds them.
+        run: The run that the gate checked.
+        result: The result of the gate.
+        examples: The worst examples of requirements that do not pass, as ``failing`` finds them.
     """
     word, _, tone = VERDICTS[result.decision]
     lines = [f"{headline(result)}", advice(result)]
@@ -97,7 +97,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
 
 
 def headline(result: GateResult) -> str:
-    """How many came out how, the gravest first, and of what: one sentence."""
+    """The number of requirements with each decision, the worst first, in one sentence."""
     counts = Counter(one.decision for one in result.requirements)
     words = {one: word for one, (_, word, _) in VERDICTS.items()}
     words |= {"pass": "hold"} if counts["pass"] > 1 else {}
@@ -108,7 +108,7 @@ def headline(result: GateResult) -> str:
 
 
 def advice(result: GateResult) -> str:
-    """What to do next; nothing where it passes."""
+    """What to do next; empty if the gate passes."""
     refused = [one.reason for one in result.requirements
                if Reason.read(one.reason).code == NO_RANDOM_SAMPLE]  # fmt: skip
     if refused and result.decision == "cannot_tell":
@@ -128,7 +128,7 @@ def advice(result: GateResult) -> str:
 
 
 def _what_is_missing(result: GateResult) -> str:
-    """Whether missing scores could change what comes of it, or are only too many."""
+    """Says whether missing scores could change the decision, or there are just too many of them."""
     if any(one.decision == "missing" and Reason.read(one.reason).code == TURNS
            for one in result.requirements):  # fmt: skip
         return "Scores are missing that could change this."
@@ -136,7 +136,7 @@ def _what_is_missing(result: GateResult) -> str:
 
 
 def _most_needed(result: GateResult) -> str:
-    """How much data would decide all that is open."""
+    """How many examples would decide every open requirement."""
     open_ones = [one for one in result.requirements if one.decision == "cannot_tell"]
     needed = [(one.n_needed, one.counted) for one in open_ones if one.n_needed is not None]
     if not needed:
@@ -147,12 +147,12 @@ def _most_needed(result: GateResult) -> str:
 
 
 def _is_gain(one: Decided) -> bool:
-    """Whether the value is how much better a system is than its baseline."""
+    """Whether the value is a difference between a system and its baseline."""
     return one.counted == "pairs"
 
 
 def _table(result: GateResult, examples: Failing) -> Table:
-    """A line for each requirement and system."""
+    """A row for each requirement and system."""
     ones = result.requirements
     owing = any(one.n_missing for one in ones)
     gains = dict.fromkeys(sorted(("gain" if _is_gain(one) else "value" for one in ones),
@@ -195,14 +195,14 @@ def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
 
 
 def _about_the_bar(one: Decided) -> Scale:
-    """The bar in the middle; the furthest end touches the edge, so each line has its own scale."""
+    """A scale for one row: the threshold in the middle, the farthest end at the edge."""
     shown = [value for value in (one.low, one.value, one.high) if value is not None]
     reach = max((abs(value - one.bar) for value in shown), default=0.0) or 1.0
     return Scale(one.bar - reach, one.bar + reach, (Mark(one.bar, "bar"),))
 
 
 def _below(one: Decided) -> Iterator[str]:
-    """What the figures do not show by themselves."""
+    """Remarks on a requirement that the numbers alone do not tell."""
     if one.decision == "pass":
         return
     told = one.n_needed is not None or bool(one.notes)
@@ -243,7 +243,7 @@ def _small_print(result: GateResult) -> Iterator[Note]:
 
 
 def _tails(result: GateResult) -> Iterator[Note]:
-    """How sure a decision is, each with the sort of quantity it is said of."""
+    """The error probability of a decision, for each sort of quantity."""
     exact = {one.method in EXACT for one in result.requirements if one.method}
     if True in exact:
         rows = ceil(log(result.level) / log1p(-RARE))
@@ -260,7 +260,7 @@ def _tails(result: GateResult) -> Iterator[Note]:
 
 
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
-    """The result, its worst examples with reasons."""
+    """The record of the result, with the worst examples and their reasons."""
     record = result.to_dict()
     for place, one in enumerate(record["requirements"]):
         one["worst"] = [

@@ -45,13 +45,13 @@ METHODS = {
 }
 
 DONE, LEFT = 0, 5
-"""How the parts of a bar look: what there is, and what is lacking."""
+"""The levels of bar parts: what there is, and what is lacking."""
 
 NOTHING = "No metric of this run has a value."
 
 
 def rate_page(found: RateSize) -> Page:
-    """The rows needed, and what fewer and more would give."""
+    """The rows needed, and what fewer or more rows would give."""
     answer: Words = (
         strong(f"{found.rows:,} rows"),
         f" hold a rate of {number(found.rate)} to within ±{found.half_width:g}, "
@@ -75,7 +75,7 @@ def rate_page(found: RateSize) -> Page:
 
 
 def mean_page(run: str, found: Sequence[MeanSize], *, cluster: str = "question_id") -> Page:
-    """What each mean has now and what it needs; ``cluster`` is what rows share."""
+    """The rows each mean has and needs; ``cluster`` is the field that defines clusters."""
     record = {"plan": "mean", "run": run, "cluster": cluster, "sizes": list(map(asdict, found))}
     if not found:
         return _page(run, [section(Paragraphs((NOTHING,)))], record)
@@ -92,7 +92,7 @@ def mean_page(run: str, found: Sequence[MeanSize], *, cluster: str = "question_i
 
 
 def paired_page(run: str, found: Sequence[PairedSize]) -> Page:
-    """What each comparison finds with what there is, and what it needs."""
+    """The difference each comparison can detect with the data at hand, and the rows it needs."""
     record = {"plan": "paired", "run": run, "sizes": list(map(asdict, found))}
     if not found:
         return _page(run, [section(Paragraphs((NOTHING,)))], record)
@@ -115,7 +115,7 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> Page:
 
 
 def labels_page(found: LabelSize) -> Page:
-    """How many labels, with the judge's help and without."""
+    """How many labels are needed, with the judge's help and without."""
     known = found.known
     what = [found.metric or ("the mean" if known.rate is None else "the rate")]
     what += [found.system] if found.system else []
@@ -213,7 +213,7 @@ def _pair(one: PairedSize, *, asked: bool) -> Iterator[Cell]:
 
 
 def _tests(found: Sequence[PairedSize]) -> str:
-    """The tests that were planned for, in a sentence."""
+    """The statistical tests that the plan assumes, in one sentence."""
     tests = {one.test for one in found}
     exact, flips = "McNemar's exact test for rates", "a permutation test of the differences"
     words = [word for test, word in (("mcnemar_exact", exact), ("sign_flip", flips))
@@ -226,7 +226,7 @@ def _tests(found: Sequence[PairedSize]) -> str:
 
 
 def _labels(found: LabelSize) -> Table:
-    """With the judge's help and without, beside each other."""
+    """The labels needed with the judge's help and without, side by side."""
     most = max(found.labels or 0, found.labels_only)
     if found.labels is None:
         why = Why("unknown", words(found.reason or "–"))
@@ -267,7 +267,7 @@ def _answers(labels: int, questions: int | None) -> str:
 
 
 def _on_average(found: LabelSize) -> Iterator[str]:
-    """What the width rests on: the average, or a share of draws and what that costs."""
+    """Whether the width holds on average or in a share of draws, and what the latter costs."""
     if found.assurance is None:
         if found.labels is not None:
             yield (

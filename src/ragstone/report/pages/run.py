@@ -1,4 +1,4 @@
-"""Run page: who judged, every estimate, the small print; what ``ragstone evaluate`` prints."""
+"""Run page: who judged, all estimates, the small print; printed by ``ragstone evaluate``."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -51,21 +51,21 @@ from ragstone.report.words import LACKS, words
 from ragstone.run.estimate import Estimate
 
 SHOWN_VALUES = 24
-"""Of a field with more values the most frequent are shown."""
+"""If a field has more values than this, only the most frequent are shown."""
 
 WORDS = {
     "answer_outcome": ("Outcomes", ("correct", "partial", "wrong", "dont_know"), (0, 2, 3, 5)),
     "factual_accuracy": ("Grades", ("A", "B", "C", "D", "E"), (0, 1, 2, 3, 4)),
 }
-"""Of a metric whose scores have words: its title, the words best first, how good each is."""
+"""For a metric whose scores have words: its title, the words from the best, their bar levels."""
 
 
 def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
-    """Header, a table for the systems, one for each field, distributions, small print.
+    """The header, a table for the systems, one for each field, distributions, the small print.
 
     Args:
         run: The run.
-        notes: What is to be known beside it.
+        notes: Remarks that are not part of the page.
     """
     groups = Groups(run.estimate_list)
     suites = run.form.suites
@@ -86,7 +86,7 @@ def run_page(run: Reported, notes: Sequence[str] = ()) -> Page:
 
 
 def header(run: Reported, groups: Groups) -> Facts:
-    """What was evaluated, who judged, where the run is, and the command to look at it with."""
+    """What was evaluated, who judged, where the run is stored, and the command that shows it."""
     data = run.form.data
     counts = [counted(data.examples, "row"), counted(data.questions, "question")]
     if groups.systems:
@@ -107,7 +107,7 @@ def header(run: Reported, groups: Groups) -> Facts:
 
 
 def estimate_table(estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Table:
-    """Estimates by family, a row for each metric and system."""
+    """The estimates by family, with a row for each metric and system."""
     percent = in_percent(suites)
     columns = (
         Heading("metric", key=True),
@@ -126,7 +126,7 @@ def estimate_table(estimates: Sequence[Estimate], suites: Sequence[str] = ()) ->
 
 
 def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
-    """A row for each system; one for all where none has a value, for the same reasons."""
+    """A row for each system; one for all of them if none has a value, for the same reasons."""
     merged = _merged(ones)
     for one in [merged] if merged else ones:
         named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
@@ -152,7 +152,7 @@ def _value(one: Estimate, suites: Sequence[str]) -> Cell:
 
 
 def _below(one: Estimate, *, percent: bool) -> Iterator[Words]:
-    """What the mean could be if the missing scores were known."""
+    """The range in which the mean would lie if the missing scores were known."""
     if one.n_missing and one.value is not None and one.worst is not None and one.best is not None:
         low, high = sorted((one.worst, one.best))
         yield Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing")
@@ -176,7 +176,7 @@ def _merged(ones: Sequence[Estimate]) -> Estimate | None:
 
 
 def distributions(estimates: Sequence[Estimate]) -> list[Table]:
-    """How often each word was given, a table for each metric that gives words."""
+    """How often each word was given: one table for each metric whose scores have words."""
     found = [ones for ones in by_metric(estimates).values() if any(one.labels for one in ones)]
     order = list(WORDS)
     found.sort(key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order))
@@ -184,7 +184,7 @@ def distributions(estimates: Sequence[Estimate]) -> list[Table]:
 
 
 def _bare(ones: Sequence[Estimate]) -> str:
-    """The metric without its parameters."""
+    """The name of the metric without parameters."""
     return ones[0].metric.split("(")[0]
 
 
@@ -219,9 +219,9 @@ def _spoken(word: str) -> str:
 
 
 def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Section:
-    """One row a metric and system, one column a value of the field: the mean and its n.
+    """One row for each metric and system, one column for each value of the field: mean and n.
 
-    Metrics without any value are left out; the whole says why they have none.
+    Metrics without any value are left out; the table of whole systems says why they have none.
     """
     size: dict[str, int] = {}
     for one in estimates:
@@ -257,7 +257,7 @@ def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
 
 
 def _small_print(run: Reported, groups: Groups) -> Iterator[Note]:
-    """How the intervals were made, what was flagged, and the signature."""
+    """How the intervals were computed, what was flagged, and the signature."""
     yield from method_notes(one.method for one in groups.whole_and_all)
     yield from (Note("reading", line) for line in _reading(run, groups))
     reasons = (Reason.read(text) for one in run.estimate_list for text in one.reasons)
@@ -290,7 +290,7 @@ def _reading(run: Reported, groups: Groups) -> Iterator[str]:
 
 
 def _flagged(groups: Groups) -> dict[str, int]:
-    """How many rows a flag stands at, in the metric that has it most."""
+    """For each flag, the largest number of rows that carry it under any one metric."""
     most: Counter[str] = Counter()
     for ones in by_metric(groups.whole).values():
         flags = Counter[str]()
@@ -301,7 +301,7 @@ def _flagged(groups: Groups) -> dict[str, int]:
 
 
 def _record(run: Reported, notes: Sequence[str]) -> dict[str, Any]:
-    """What ``--json`` prints; judges without a person behind them say so here too."""
+    """What ``--json`` prints; its warnings also say how the local judge works."""
     said = [
         f"judged by {judge.name}: {judge.about}."
         for judge in run.form.judges

@@ -30,11 +30,11 @@ from ragstone.report.words import words
 SHOWN_STRATA = 30
 
 DRAWN, LEFT = 0, 5
-"""How the parts of a bar look."""
+"""The levels of bar parts: drawn, and left."""
 
 
 def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> Page:
-    """What was drawn from what, how likely it was, who labels what, and where the sheet is."""
+    """What was drawn and how, who labels what, and where the label sheet is."""
     blocks: list[Block] = [Facts(tuple(_facts(sample, sheet, out)))]
     if sample.strata:
         blocks.append(_strata(sample))
@@ -73,7 +73,7 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note
 
 
 def _way(sample: Sample) -> str:
-    """How examples were drawn."""
+    """How examples were drawn, in words."""
     settings = sample.settings
     by = settings.by
     match by:
@@ -97,7 +97,7 @@ def _asked(sheet: LabelSheet) -> list[str]:
 
 
 def _strata(sample: Sample) -> Table:
-    """How many there are of each stratum, and how many of them were drawn."""
+    """The size of each stratum, and how many of its examples were drawn."""
     most = max(one.there for one in sample.strata)
     rows = [
         Row((
@@ -113,7 +113,7 @@ def _strata(sample: Sample) -> Table:
 
 
 def _widths(sample: Sample) -> Table:
-    """How wide the mean's interval may be, design by design, the one that was taken marked."""
+    """The expected width of the mean's interval under each design; the chosen one is marked."""
     taken, *others = sample.widths
     rows = [Row((RowName(taken.by), Number(taken.width, strong=True), "drawn"))]
     rows += [

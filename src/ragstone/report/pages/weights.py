@@ -1,4 +1,4 @@
-"""Weights page: fitted weights beside those one starts from, as ``ragstone weights`` prints it."""
+"""Weights page: fitted and starting weights, as ``ragstone weights`` prints them."""
 
 from collections.abc import Iterator
 
@@ -30,14 +30,14 @@ from ragstone.report.page import (
 from ragstone.report.words import words
 
 SURE, UNSURE, BEYOND = 0, 1, 5
-"""How the parts of a bar look."""
+"""The levels of bar parts: shared by all folds, the rest of the weight, beyond it in some fold."""
 
 SHORT = 16
-"""Longest name of the starting weights that heads a column."""
+"""The longest name of starting weights that can be the head of a column."""
 
 
 def weights_page(found: FittedWeights) -> Page:
-    """Who judged what, the weights, how well they foretell people, and which to keep."""
+    """Who judged what, the weights, how well they predict people, and which to keep."""
     sections = (
         section(Facts(tuple(_header(found)))),
         section(_weights(found)),
@@ -58,7 +58,7 @@ def _header(found: FittedWeights) -> Iterator[Note]:
 
 
 def _weights(found: FittedWeights) -> Table:
-    """What each metric weighs, and how far its weight goes over the folds."""
+    """The weight of each metric, and its range over the folds."""
     fitted = found.fitted.composite is not None
     start = found.start_name if len(found.start_name) < SHORT else "start"
     rows = []
@@ -72,7 +72,7 @@ def _weights(found: FittedWeights) -> Table:
 
 
 def _bar(one: Weight) -> Bar:
-    """The weight, as much of it as all folds have, and behind it how far it went over them."""
+    """A bar of the lowest weight over the folds, the fitted weight, and the highest."""
     sure = min(one.fitted, one.least)
     beyond = max(one.most - one.fitted, 0.0)
     parts = (BarPart(sure, SURE), BarPart(one.fitted - sure, UNSURE), BarPart(beyond, BEYOND))
@@ -80,7 +80,7 @@ def _bar(one: Weight) -> Bar:
 
 
 def _fits(found: FittedWeights) -> Table:
-    """How well both foretell people, with chance marked on what is drawn."""
+    """How well both sets of weights predict people, with the level of chance marked."""
     ends = [end for fit in (found.start, found.fitted) for end in (fit.concordance, fit.low)]
     above = all(end >= 0.5 for end in ends if end is not None)
     scale = Scale(0.5, 1) if above else Scale(0, 1, (Mark(0.5, "chance"),))

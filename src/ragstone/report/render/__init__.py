@@ -1,1 +1,1 @@
-"""Renderers: one file for each way in which a page is shown."""
+"""Renderers: one file for each output format of a page."""

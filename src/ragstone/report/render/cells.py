@@ -1,4 +1,4 @@
-"""Cells: what a cell says in letters, the same in every renderer."""
+"""Cells: the text of a cell, the same in every renderer."""
 
 from ragstone.report import page as pages
 from ragstone.report.figures import ends, number, p_word, percent
@@ -13,7 +13,7 @@ SHORT: dict[pages.Outcome, str] = {"undefined": "undef.", "missing": "missing", 
 
 
 def written(cell: pages.Cell) -> Phrase:
-    """A cell in words and figures.
+    """A cell as text.
 
     >>> written(pages.IntervalCell(0.656, 0.6, 0.72)).text
     '0.656 (0.600 – 0.720)'
@@ -54,7 +54,7 @@ def written(cell: pages.Cell) -> Phrase:
 
 
 def words_of(cell: pages.Cell) -> pages.Words:
-    """A cell in words and figures, with what is noted behind a verdict."""
+    """A cell as text; a verdict is followed by its note."""
     if isinstance(cell, pages.Verdict) and cell.note:
         return (written(cell), pages.quiet(f"  {cell.note}"))
     return written(cell)
@@ -70,7 +70,7 @@ def value_of(cell: pages.IntervalCell) -> str:
 
 
 def _number(cell: pages.Number) -> str:
-    """A number with its sign and unit; a dash where there is none.
+    """A number with its sign and unit; a dash if there is none.
 
     >>> _number(pages.Number(0.5, sign="±")), _number(pages.Number(1.234, 2, unit=" ×"))
     ('±0.500', '1.23 ×')

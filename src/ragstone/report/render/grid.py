@@ -1,4 +1,4 @@
-"""Grid: rows of cells in columns that are as wide as what they hold; nothing is ever cut off."""
+"""Grid: rows of cells in columns as wide as their content; nothing is ever cut off."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ LONG_WORD = re.compile(r"[^(,:]*[(,:]?")
 
 @dataclass(frozen=True, slots=True)
 class GridColumn:
-    """How the cells of a column stand, and how many blanks stand before them."""
+    """The alignment of a column, and the number of blanks before it."""
 
     justify: Literal["left", "right"] = "left"
     gap: int = 2
@@ -22,7 +22,7 @@ class GridColumn:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """Text in one column, or wrapped to the width of several; alone in its row to the console's.
+    """Text in one column, or wrapped to the width of several; alone in a row, to the console's.
 
     A cell of one column may have several lines, and is as wide as the widest.
     """
@@ -36,9 +36,9 @@ Row = Sequence[GridCell]
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of cells; a row may end early, an empty one is a blank line.
+    """Rows of cells; a row may end early, and an empty row is a blank line.
 
-    Printed whole, also where it is wider than the console.
+    The grid is printed in full even if it is wider than the console.
     """
 
     columns: Sequence[GridColumn]
@@ -46,7 +46,7 @@ class Grid:
 
     @property
     def widths(self) -> list[int]:
-        """The width of each column, which cells across several do not change."""
+        """The width of each column; cells that span several columns do not count."""
         widths = [0] * len(self.columns)
         for row in self.rows:
             at = 0
@@ -59,7 +59,7 @@ class Grid:
 
     @property
     def width(self) -> int:
-        """All columns with the gaps between them."""
+        """The width of all columns, including the gaps between them."""
         return sum(self.widths) + sum(column.gap for column in self.columns[1:])
 
     def lines(self, console: Console) -> Iterator[Text]:
@@ -102,21 +102,21 @@ class Grid:
 
 
 def plain_line(line: Text) -> Text:
-    """A line that is printed as it is, however long."""
+    """A line that is never wrapped, however long."""
     line.overflow = "ignore"
     return line
 
 
 def cell(text: str = "", style: str = "", span: int = 1) -> GridCell:
-    """A cell of one style."""
+    """A cell in one style."""
     return GridCell(Text(text, style=style), span)
 
 
 def folded(text: str, width: int) -> str:
-    """The text over several lines of about ``width``; later lines stand in.
+    """The text wrapped to lines of about ``width``; all but the first are indented.
 
-    Broken at blanks; a longer word behind an opening parenthesis, a comma or a
-    colon, and else left whole.
+    Lines break at blanks; a word longer than that breaks after an opening parenthesis,
+    a comma or a colon, or else is left whole.
 
     >>> folded('ndcg(k=10, gain="linear")', 12).splitlines()
     ['ndcg(k=10,', '  gain="linear")']

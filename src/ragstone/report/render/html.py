@@ -14,13 +14,13 @@ from ragstone.report.words import words
 from .cells import value_of, words_of
 
 STYLE = files(__package__).joinpath("ragstone.css").read_text("utf-8")
-"""Of the app, the report file and the notebook; all of it below one class."""
+"""The stylesheet of the app, the report file and notebooks; every rule is scoped to one class."""
 
 NUMERIC = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
 
 
 def as_html(page: pages.Page) -> str:
-    """The page as a fragment that a notebook shows; its stylesheet stands once, at its head."""
+    """The page as a fragment for a notebook, with its stylesheet once at the top."""
     page = throughout(page, in_python)
     body = "".join(_section(section) for section in page.sections)
     notes = "".join(f"<p>{inert.html(in_python(words(note)))}</p>" for note in page.notes)
@@ -28,7 +28,7 @@ def as_html(page: pages.Page) -> str:
 
 
 def as_document(page: pages.Page) -> str:
-    """The page as a file of its own, which loads nothing from anywhere."""
+    """The page as a self-contained file that loads no external resources."""
     title = inert.html(f"Ragstone: {page.name} {page.title}")
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -77,7 +77,7 @@ def _facts(facts: pages.Facts) -> str:
 
 
 def _outline(items: Sequence[pages.OutlineItem]) -> str:
-    """Text under judgement may have blank lines and a direction of its own."""
+    """An outline; text under judgement keeps its blank lines and its own writing direction."""
     lines = ""
     for item in items:
         words = f'<div dir="auto">{_words(item.words)}{_outline(item.inner)}</div>'
@@ -123,13 +123,13 @@ def _head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
 
 
 def _wide(table: pages.Table, at: int) -> int:
-    """The columns of the page that a column takes: an interval its value, ends and picture."""
+    """The number of HTML columns for a column: an interval has a value, ends and a drawing."""
     return 2 + table.draws(at) if table.holds(at, pages.IntervalCell) else 1
 
 
 def _row(row: pages.Row, wides: Mapping[int, int], *, again: bool) -> str:
     cells: list[tuple[int, str, str]] = []
-    """Columns that it spans, its class, what is in it."""
+    """For each cell: the columns it spans, its class, its content."""
     for at, wide in wides.items():
         one = row.cells[at]
         if one is None and cells:
@@ -161,7 +161,7 @@ def _interval(one: pages.IntervalCell) -> list[tuple[int, str, str]]:
 
 
 def _cell(one: pages.Cell) -> tuple[str, str]:
-    """The class of a cell, and what is in it."""
+    """The class and the content of a cell."""
     if isinstance(one, pages.Bar):
         return "draw", charts.bar(one)
     if isinstance(one, pages.RowName):
@@ -177,7 +177,7 @@ def _cell(one: pages.Cell) -> tuple[str, str]:
 
 
 def _details(table: pages.Table) -> Iterator[str]:
-    """What lies behind the rows, folded up; that of the worst verdict lies open."""
+    """The details of the rows, collapsed except for those of the worst verdict."""
     for row in table.rows:
         if row.detail:
             tone = row.verdict.tone if row.verdict else ""
@@ -197,7 +197,7 @@ def _words(words: pages.Words) -> str:
 
 
 def _tag(name: str, inside: str, looks: str = "", span: int = 1) -> str:
-    """An element, of a class and over several columns where it has any."""
+    """An HTML element, with a class if given and a colspan if it spans several columns."""
     across = f' colspan="{span}"' if span > 1 else ""
     of_class = f' class="{looks}"' if looks else ""
     return f"<{name}{across}{of_class}>{inside}</{name}>"

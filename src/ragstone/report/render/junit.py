@@ -1,4 +1,4 @@
-"""JUnit: a page as XML that build servers read, one test case for each row with a verdict."""
+"""JUnit: a page as XML for build servers, with one test case for each row with a verdict."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -16,9 +16,9 @@ from .cells import written
 def as_junit(page: pages.Page) -> bytes:
     """One test suite, in UTF-8.
 
-    A row that is broken is a ``failure``; so is an open one, for a build must not go on as if it
-    held: a skipped test counts as passed. Missing scores are an ``error``, for then it was not
-    measured.
+    A requirement that fails is a ``failure``. So is an undecided one: a build must not go on as if
+    it held, and a skipped test counts as passed. Missing scores are an ``error``, because the
+    requirement was not measured.
     """
     page = throughout(page, in_shell)
     cases = [(table, row) for table in page.tables for row in table.rows if row.verdict]
@@ -69,7 +69,7 @@ def _case(suite: Element, page: pages.Page, table: pages.Table, row: pages.Row) 
 
 
 def _figures(table: pages.Table, row: pages.Row) -> Iterator[str]:
-    """The row's figures, each with the head of its column."""
+    """The numbers of the row, each with the heading of its column."""
     for column, cell in zip(table.columns, row.cells, strict=True):
         if isinstance(cell, pages.RowName | pages.Verdict) or not written(cell).text:
             continue

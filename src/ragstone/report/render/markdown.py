@@ -1,4 +1,4 @@
-"""Markdown: a page for a pull request, a build or a file beside the numbers."""
+"""Markdown: a page for a pull request, a build summary or a file."""
 
 from collections.abc import Iterator
 
@@ -12,16 +12,16 @@ from ragstone.report.words import words
 from .cells import written
 
 MARKS: dict[pages.Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
-"""What stands before a verdict of a tone."""
+"""The mark before a verdict, by tone."""
 
 MOST_DETAILS = 10
-"""Rows whose details are shown; JSON has them all."""
+"""The details of at most this many rows are shown; JSON has them all."""
 
 RIGHT = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
 
 
 def as_markdown(page: pages.Page) -> str:
-    """The page under its title or verdict, its details folded up, its small print small."""
+    """The page below its title or verdict, with details collapsed and small print in small type."""
     page = throughout(page, in_shell)
     bannered = any(isinstance(block, pages.Banner) for one in page.sections for block in one.blocks)
     lines = [] if bannered else [f"# {markdown(page.title)}", ""]
@@ -74,7 +74,7 @@ def _small(facts: pages.Facts) -> Iterator[str]:
 
 
 def _table(table: pages.Table, group: pages.Group) -> Iterator[str]:
-    """One table a group, so that its title can stand above it."""
+    """One table for each group, so that its title can be shown above it."""
     shown = [at for at, column in enumerate(table.columns)]
     if group.title:
         yield from (f"**{markdown(group.title)}**", "")
@@ -107,7 +107,7 @@ def _cell(cell: pages.Cell) -> str:
 
 
 def _details(table: pages.Table) -> Iterator[str]:
-    """What lies behind the rows, folded up; that of the worst verdict lies open and first."""
+    """The details of the rows, collapsed; those of the worst verdict come first and are open."""
     rows = [row for row in table.rows if row.detail]
     rows.sort(key=lambda row: row.verdict is None or row.verdict.tone != "bad")
     for row in rows[:MOST_DETAILS]:
@@ -132,7 +132,7 @@ def _item(item: pages.OutlineItem, depth: int) -> Iterator[str]:
 
 
 def _words(words: pages.Words) -> str:
-    """Words in which only their own strength is Markdown."""
+    """Words as Markdown, in which only our own emphasis is markup; everything else is escaped."""
     said = []
     for one in parts(words):
         text = markdown(one.text)

@@ -1,4 +1,4 @@
-"""Strip: an interval drawn in letters, and the axis above it."""
+"""Strip: an interval drawn with characters, and the axis above it."""
 
 from collections.abc import Iterable
 
@@ -10,11 +10,11 @@ LINES = {"bar": "┃", "zero": "│", "margin": "┊", "chance": "┊"}
 
 
 def strip(cell: IntervalCell, width: int) -> str:
-    """The interval on its scale, one letter a place; nothing where the scale has no ends.
+    """The interval on its scale, in characters; empty if the scale does not have two ends.
 
-    ``·`` is the scale, ``├──┤`` the interval, ``●`` the value, ``┃`` a bar to clear (``◉`` where
-    the value lies on it), ``│`` zero, ``┊`` a margin or what chance gives. What lies beyond the
-    scale is drawn at its end; what lies beside a bar or zero is never drawn upon it.
+    ``·`` is the scale, ``├──┤`` the interval, ``●`` the value, ``┃`` a threshold (``◉`` if the
+    value lies on it), ``│`` zero, ``┊`` a margin or the level of chance. Values beyond the scale
+    are drawn at its end; a value near a threshold or zero is never drawn on top of it.
 
     >>> strip(IntervalCell(0.5, 0.25, 0.75, Scale(0, 1)), 9)
     '··├─●─┤··'
@@ -48,7 +48,7 @@ def strip(cell: IntervalCell, width: int) -> str:
 
 
 def coloured(letters: str, tone: str, value: str) -> Text:
-    """What is drawn: the interval in its tone, the value in another, the scale dim."""
+    """The drawing in colour: the interval in its tone, the value in another, the scale dim."""
     text = Text(letters, tone)
     for at, letter in enumerate(letters):
         if letter in "·┊│":
@@ -63,7 +63,7 @@ def coloured(letters: str, tone: str, value: str) -> Text:
 def axis(
     scales: Iterable[Scale], width: int, *, percent: bool = False, signed: bool = False
 ) -> str:
-    """The ends of a scale that all share, and where zero or chance is; else where the bar is."""
+    """The ends of a shared scale, with zero or chance; ``bar`` if all are about a threshold."""
     shared = set(scales)
     if not shared or not width:
         return ""

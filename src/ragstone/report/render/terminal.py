@@ -1,4 +1,4 @@
-"""Terminal: a page in letters, as wide as the console lets it be; nothing is ever cut off."""
+"""Terminal: a page as text that fits the width of the console; nothing is ever cut off."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -34,35 +34,35 @@ TONES: dict[pages.Tone, str] = {
     "text": "",
 }
 FILLS = (("█", "green"), ("▓", "cyan"), ("▒", "yellow"), ("░", "red"), ("▁", "magenta"), ("·", DIM))
-"""How the parts of a bar look, the best first, and last what is neither good nor bad."""
+"""Character and colour of bar parts by level, the best first; the last is neutral."""
 
 WIDEST, WIDE, NARROWEST = 31, 21, 11
-"""Of what is drawn: the most, what names are folded for, the least."""
+"""Widths of a strip: the largest, the one for which names are wrapped, the smallest."""
 
 NAME_WIDTH, HEAD_WIDTH = 30, 12
 WIDE_NAME, NARROW_NAME, NARROWEST_NAME, SHORT_HEAD = 72, 20, 12, 7
 MOST_DETAILS = 6
-"""Rows whose details are shown; JSON has them all."""
+"""The details of at most this many rows are shown; JSON has them all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """What there is room for."""
+    """How a table is fitted to the width of the console."""
 
     strip: int
     cut: int = 0
-    """Columns that may be left out up to this rank are."""
+    """Columns with a ``drop`` up to this value are left out."""
 
     stacked: bool = False
-    """Names that several rows share stand on lines of their own."""
+    """Names that several rows share are put on their own lines."""
 
     names: int = NAME_WIDTH
-    """Where names are folded."""
+    """The width to which names are wrapped."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A page on a console."""
+    """A page that Rich can print on a console."""
 
     page: pages.Page
 
@@ -71,7 +71,7 @@ class Shown:
 
     @property
     def small(self) -> pages.Facts | None:
-        """The last of the small print, below which what is drawn is explained."""
+        """The last block of small print; the legend of the drawings follows it."""
         blocks = [block for one in self.page.sections for block in one.blocks]
         small = [block for block in blocks if isinstance(block, pages.Facts) and block.small]
         return small[-1] if small else None
@@ -135,7 +135,7 @@ def as_text(page: pages.Page, width: int = 100) -> str:
 
 
 def layout(table: Table, width: int) -> _Layout:
-    """The roomiest layout in which a table fits, else the narrowest."""
+    """The roomiest layout in which the table fits, or the narrowest if none does."""
     drawn = sum(table.draws(at) for at in range(len(table.columns)))
     for one, least in layouts(table, drawn > 0):
         excess = max(grid(table, one).width - width, 0)
@@ -147,9 +147,9 @@ def layout(table: Table, width: int) -> _Layout:
 
 
 def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
-    """From the roomiest to the narrowest, each with the least that its strips may be.
+    """Layouts from the roomiest to the narrowest, each with the smallest width of its strips.
 
-    Strips shrink, then long names are folded, columns go, names get their own lines.
+    First strips shrink, then long names wrap, columns are dropped, and names get their own lines.
     """
     shares = any(isinstance(one, pages.Share) for row in table.rows for one in row.cells)
     cuts = sorted({0, *(one.drop for one in table.columns), *([1] if shares else [])})
@@ -172,7 +172,7 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
 
 
 def _stackable(table: Table) -> bool:
-    """Whether rows have a name of their own beside the one that several share."""
+    """Whether rows have another name after the one that several rows share."""
     if not table.columns[0].key:
         return False
     kept = _kept(table, _Layout(0))
@@ -191,17 +191,17 @@ class _Drawing:
 
     @cached_property
     def kept(self) -> list[int]:
-        """The columns that are there."""
+        """The indexes of the columns that the layout keeps."""
         return _kept(self.table, self.layout)
 
     @cached_property
     def shapes(self) -> dict[int, list[GridColumn]]:
-        """The columns of the grid in which each column of the table stands."""
+        """The grid columns that each column of the table takes."""
         return {at: self.shaped(at) for at in range(len(self.table.columns))}
 
     @cached_property
     def intervals(self) -> dict[int, tuple[bool, bool]]:
-        """Of columns of intervals: whether values are read in words, whether they are drawn."""
+        """For each interval column: whether its values have words, and whether they are drawn."""
         found = {}
         for at in range(len(self.table.columns)):
             cells = [row.cells[at] for row in self.table.rows]
@@ -212,7 +212,7 @@ class _Drawing:
 
     @cached_property
     def alone(self) -> bool:
-        """Whether names stand on lines of their own without others below them."""
+        """Whether shared names are on their own lines and rows have no other name below them."""
         return self.layout.stacked and not _stackable(self.table)
 
     def grid(self) -> Grid:
@@ -277,7 +277,7 @@ class _Drawing:
         return cells
 
     def rows(self, rows: Sequence[Row], width: int) -> Iterator[list[GridCell]]:
-        """The rows; the lines of a long name run down beside those that share it."""
+        """The rows as grid lines; a long shared name is spread over the rows that share it."""
         for _, shared in groupby(rows, key=self.key):
             run = list(shared)
             name = self.key(run[0])
@@ -299,13 +299,13 @@ class _Drawing:
                 yield [cell(words, style), *([cell(mark, DIM)] if arrow else []), *line]
 
     def key(self, row: Row) -> pages.RowName | None:
-        """The name that several rows may share, where it is the first column."""
+        """The name that several rows may share, if the first column has such names."""
         first = row.cells[0]
         keyed = self.table.columns[0].key and isinstance(first, pages.RowName)
         return first if keyed and isinstance(first, pages.RowName) else None
 
     def lines(self, row: Row, width: int) -> Iterator[list[GridCell]]:
-        """Its cells but for the shared name, then what stands below them."""
+        """The row's cells without the shared name, then the notes below them."""
         keyed = self.key(row) is not None and not self.layout.stacked
         kept = [at for at in self.kept if not (at == 0 and keyed)]
         cells: list[GridCell] = []
@@ -330,7 +330,7 @@ class _Drawing:
             yield [*(cell() for _ in range(before)), GridCell(text, span=width - before)]
 
     def cells(self, one: pages.Cell, at: int) -> list[GridCell]:
-        """The cell in as many columns of the grid as its column has."""
+        """The cell, spread over the grid columns that its table column takes."""
         wide = len(self.shapes[at])
         if isinstance(one, pages.IntervalCell):
             return self.interval(one, at)
@@ -355,7 +355,7 @@ class _Drawing:
         return [GridCell(self.folded(_text(words_of(one)))), *(cell() for _ in range(wide - 1))]
 
     def folded(self, text: Text) -> Text:
-        """Words over several lines where they are longer than two names."""
+        """The text, wrapped if it is longer than two names."""
         if text.cell_len <= 2 * self.layout.names or "\n" in text.plain:
             return text
         return Text(
@@ -375,7 +375,7 @@ class _Drawing:
 
 
 def spread(lines: list[str], rows: int) -> list[str]:
-    """Lines dealt to rows, one each; the last row takes what is left over.
+    """Lines distributed over rows, one each; the last row takes the rest.
 
     >>> spread(["a", "b", "c"], 2), spread(["a"], 2)
     (['a', 'b\\nc'], ['a', ''])
@@ -400,7 +400,7 @@ def _heads(table: Table, layout: _Layout) -> set[str]:
 
 
 def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
-    """What the strips on the page have on them, where that is more than an interval."""
+    """Notes on the marks in the strips of the page, if they show more than an interval."""
     letters, scales = set[str](), set[pages.Scale]()
     for table, one in drawn:
         kept = _kept(table, one) if one.strip else []
@@ -419,7 +419,7 @@ def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
 
 
 def _table(table: Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:
-    """The table; columns that have no room stand in further tables below."""
+    """The table; ``peer`` columns that do not fit follow in further tables below."""
     peers = [at for at, one in enumerate(table.columns) if one.peer]
     while True:
         fitting = len(peers)
@@ -433,7 +433,7 @@ def _table(table: Table, layout: _Layout, console: Console, width: int) -> Itera
 
 
 def _with(table: Table, peers: Sequence[int]) -> Table:
-    """The table with these of its peers alone."""
+    """The table with only these of its ``peer`` columns."""
     kept = [at for at, one in enumerate(table.columns) if not one.peer or at in peers]
     if len(kept) == len(table.columns):
         return table
@@ -448,7 +448,7 @@ def _with(table: Table, peers: Sequence[int]) -> Table:
 
 
 def _details(table: Table, console: Console, width: int) -> Iterator[Text]:
-    """What lies behind the gravest rows."""
+    """The details of the rows with the worst verdict."""
     rows = [row for row in table.rows if row.detail]
     tones = {row.verdict.tone for row in rows if row.verdict}
     for tone in ("bad", "caution", "missing"):
@@ -467,7 +467,7 @@ def _details(table: Table, console: Console, width: int) -> Iterator[Text]:
 
 
 def _banner(banner: pages.Banner, console: Console, width: int) -> Iterator[Text]:
-    """The verdict beside a bar of its colour."""
+    """The verdict next to a vertical bar in its colour."""
     style, word = TONES[banner.tone], banner.word
     yield Text("█", style)
     first = True
@@ -482,7 +482,7 @@ def _banner(banner: pages.Banner, console: Console, width: int) -> Iterator[Text
 
 
 def _facts(facts: Sequence[pages.Note], console: Console, width: int, style: str) -> Iterator[Text]:
-    """Names in a column of their own; an equal name is said once."""
+    """Facts with their names in a separate column; a repeated name is shown once."""
     indent = max((len(fact.name) for fact in facts), default=0) + 2
     last = ""
     for fact in facts:
@@ -532,14 +532,14 @@ def _indented(text: Text) -> Text:
 
 
 def _stacked(value: str) -> str:
-    """A head over several short lines, none of them standing in."""
+    """A heading wrapped to several short lines, none of them indented."""
     return "\n".join(line.strip() for line in folded(value, HEAD_WIDTH).split("\n"))
 
 
 def _bar(bar: pages.Bar, width: int) -> Text:
-    """A bar of ``width`` characters by share; the largest remainders are rounded up.
+    """A bar of ``width`` characters, divided by share; the largest remainders are rounded up.
 
-    What is there at all has a character of its own.
+    Every part larger than 0 gets at least one character, if there is room.
     """
     drawn = Text()
     if not bar.whole or not width:

@@ -1,1 +1,1 @@
-"""What each code says to people, a file for each room that gives codes; read by `report.words`."""
+"""The sentence for each code, one file for each package with codes; used by `report.words`."""

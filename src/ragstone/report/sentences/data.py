@@ -1,4 +1,4 @@
-"""Data: what was read in another way than it looks, in examples and in people's labels."""
+"""Data: examples and labels that were not read the way they look."""
 
 import json
 from collections.abc import Mapping
@@ -92,7 +92,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "labels_by_system": plain("ids repeat over systems: a label is of the example ID/SYSTEM."),
     "two_labels_of_one": _two_labels,
     "labels_not_used": _labels_not_used,
-    # Why a label that nobody discarded does not count.
+    # Why a label does not count although nobody discarded it.
     "two_labels": plain("two labels by one annotator"),
     "same_twice": plain("the same label twice"),
     "no_example": plain("no such example"),

@@ -1,4 +1,4 @@
-"""Decisions: why one came out as it did, what it leaves out, and what a plan or weights lack."""
+"""Decisions: the reasons for one, what it leaves out, and what a plan or weights lack."""
 
 from collections.abc import Mapping
 
@@ -54,7 +54,7 @@ ALONE = "but not shown among so many requirements at once"
 
 
 def _start(facts: Facts) -> str:
-    """The weights that one started from."""
+    """The name of the starting weights."""
     return f"the weights of {facts['start']}" if facts.get("start") else "equal weights"
 
 

@@ -1,4 +1,4 @@
-"""Evidence: what a judge that reads no meaning goes by, such as the words that two texts share."""
+"""Evidence: what judges by rules go by, such as the words that two texts share."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from .facts import Facts, Sentence, counted, plain
 
 
 def _of_words(facts: Facts, what: str) -> str:
-    """How many of the words there are, which are not, and how well vectors match."""
+    """How many of the words were found, which were not, and how well the vectors match."""
     parts = [f"{facts['n']} of {facts['words']} {what}"]
     parts += [f"not {facts['lost']}"] if facts.get("lost") else []
     parts += [f"aligned {facts['aligned']}"] if facts.get("aligned") else []

@@ -1,4 +1,4 @@
-"""Facts: how those of a reason are read, and counted in a sentence."""
+"""Facts: how the facts of a reason are read, and put into a sentence."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,7 +7,7 @@ Sentence = Callable[[Facts], str]
 
 
 def count(facts: Facts, name: str = "n") -> str:
-    """A number as it is written.
+    """A number with separators for thousands.
 
     >>> count({"n": "12000"})
     '12,000'
@@ -16,7 +16,7 @@ def count(facts: Facts, name: str = "n") -> str:
 
 
 def counted(facts: Facts, noun: str, name: str = "n") -> str:
-    """A number with what it counts.
+    """A number with its noun, in the singular or plural.
 
     >>> counted({"n": "1"}, "label"), counted({"n": "1200"}, "label")
     ('1 label', '1,200 labels')
@@ -25,15 +25,15 @@ def counted(facts: Facts, noun: str, name: str = "n") -> str:
 
 
 def plain(said: str) -> Sentence:
-    """What a code without facts says."""
+    """The sentence of a code without facts."""
     return lambda _: said
 
 
 def several(facts: Facts, name: str) -> list[str]:
-    """A fact of several lines; none where it is not there."""
+    """The lines of a fact; an empty list if the reason does not have it."""
     return facts[name].split("\n") if facts.get(name) else []
 
 
 def and_more(facts: Facts, name: str = "more") -> str:
-    """How many there are beside those that are named; nothing where these are all."""
+    """How many more there are than those named; empty if all are named."""
     return f" and {count(facts, name)} more" if facts.get(name, "0") != "0" else ""

@@ -1,4 +1,4 @@
-"""Runs: what a reader of a run or of a forecast should know beside its numbers."""
+"""Runs: what a reader of a run or of a forecast should know besides the numbers."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ FIELDS: Mapping[str, str] = {
     "max_completion_tokens": "max_completion_tokens: another field is sent instead",
     "system": "the system message: it is put before the question instead",
 }
-"""What is done where a server does not take a field; others are left out."""
+"""What happens if a server rejects a request field; fields not listed here are left out."""
 
 
 def _fields_left_out(facts: Facts) -> str:
