@@ -51,3 +51,13 @@ def test_a_run_shows_its_table_in_a_notebook_whatever_was_imported_first(tmp_pat
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == 'True <div class="ragstone"><sty\n'
+
+
+def test_a_run_and_its_page_import_nothing_that_decides() -> None:
+    """Decisions, and what they compute with, take a quarter of a second to import."""
+    code = (
+        "import sys, ragstone.cli, ragstone.run, ragstone.report; "
+        "print(*(name for name in sys.modules if name.startswith('ragstone.decisions')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from ragstone.decisions.gating.gate import Decided, GateResult
+from typing import TYPE_CHECKING
 
 from .dossier import Dossier, dossier
 from .excerpt import Excerpt
 from .stored import Readable
 from .why import why
+
+if TYPE_CHECKING:
+    # Every run's page shows such examples; only a gate needs to import how decisions are made.
+    from ragstone.decisions.gating.gate import Decided, GateResult
 
 SHOWN = 3
 
@@ -32,7 +35,7 @@ Failing = Mapping[int, Sequence[FailingExample]]
 """The worst examples of a requirement, by its index in the result."""
 
 
-def failing(run: Readable, result: GateResult, *, limit: int = SHOWN) -> Failing:
+def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Failing:
     """The worst examples of every requirement that does not pass.
 
     Args:
@@ -54,6 +57,6 @@ def failing(run: Readable, result: GateResult, *, limit: int = SHOWN) -> Failing
     }
 
 
-def _example(one: Decided, value: float, found: Dossier) -> FailingExample:
+def _example(one: "Decided", value: float, found: Dossier) -> FailingExample:
     reasons, of = tuple(why(found, one.metric)), found.example
     return FailingExample(of.id, value, of.question, of.answer, reasons)
