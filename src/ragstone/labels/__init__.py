@@ -1,10 +1,10 @@
-"""The labels room: what people said, who said it, how far they agree.
+"""Human labels: what people said, who said it, how far they agree.
 
 read_label_table   label files, or data that carry labels, as one table
 labels_of          the labels that examples carry
-LabelTable         one row an annotator, unit and column; what they say together
+LabelTable         one row per annotator, unit and column; the annotators' combined labels
 write_labels       a table of labels as a file that reads back
-write_adjudicated  what the annotators say together, as a file
+write_adjudicated  the annotators' combined labels, as a file
 agreement_of       how far they agree, column by column
 clusters_of        the questions behind the examples of files
 """

@@ -1,4 +1,4 @@
-"""Adjudicate: one label out of what several annotators said, or a tie named as one."""
+"""Adjudicate: several annotators' labels combined into one, or marked as a tie."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SAID = {
     **dict.fromkeys(("example_id", "kind", "column", "unit", "value"), pl.String),
     "number": pl.Float64,
 }
-"""What is said of a unit, whoever says it."""
+"""The columns that a label has in common, by any annotator or by all combined."""
 
 ADJUDICATED = {
     **SAID,
@@ -29,7 +29,7 @@ ADJUDICATED = {
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What one annotator said of one unit in one column."""
+    """The label that one annotator gave one unit in one column."""
 
     kind: str
     column: str
@@ -41,7 +41,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What the annotators say together; value and number are None on a tie."""
+    """The annotators' combined label; value and number are None on a tie."""
 
     value: str | None
     number: float | None
@@ -53,7 +53,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A label on which as many annotators say one thing as another.
+    """A unit and column on which two or more values share the most votes.
 
     ``votes`` are truth values, numbers or words, in the order of ``annotators``.
     """
@@ -67,16 +67,16 @@ class Tie:
 
     @property
     def name(self) -> str:
-        """The label as files call it."""
+        """The name of the label in files."""
         return str(named(self.kind, self.column))
 
 
 def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
-    """One label out of several: the majority, or a tie; of amounts the mean.
+    """Combine labels into one: the majority or a tie; on an interval scale, the mean.
 
     Args:
-        votes: Value and number of each, at least one.
-        scale: Interval: the mean, where all are numbers. Else the majority.
+        votes: Value and number of each label, at least one.
+        scale: Interval: the mean, if all labels are numbers. Otherwise the majority.
     """
     numbers = [number for _, number in votes if number is not None]
     if scale == "interval" and len(numbers) == len(votes):
@@ -101,7 +101,7 @@ def adjudicated(used: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> 
 
 
 def ties(used: pl.DataFrame, settled: pl.DataFrame) -> list[Tie]:
-    """What was said where ``settled`` is open."""
+    """The votes on each unit and column that ``settled`` leaves undecided."""
     keys = ["example_id", "kind", "column", "unit"]
     split = settled.filter("tie").select(keys)
     votes = split.join(used, on=keys, how="left", nulls_equal=True, maintain_order="left_right")

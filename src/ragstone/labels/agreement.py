@@ -1,4 +1,4 @@
-"""Agreement: how far annotators say the same, column by column, and what divides them."""
+"""Agreement: how far annotators agree on each column, and on which items they differ."""
 
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
@@ -28,21 +28,22 @@ Floats = NDArray[np.float64]
 Item = tuple[str, str | None]
 
 MOST_LABELS = 20
-"""Of a column with more distinct labels no confusion is shown."""
+"""No confusion matrix is shown for a column with more distinct labels than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """One annotator against the others.
+    """One annotator compared with the others.
 
     Attributes:
-        name: Empty where the file names none.
-        n_labels: Labels given.
-        n: Items on which most of the others say one thing.
-        agreement: Share of these on which this annotator says it too; None without any.
-        interval: Of the share; Wilson's, over examples or clusters of them.
-        difference: Mean of own label less the mean of the others', over all items that others
-            labelled too; None where labels are no numbers.
+        name: Empty if the file names no annotator.
+        n_labels: Number of labels given.
+        n: Number of items on which the others have a majority.
+        agreement: Share of these items on which this annotator gives the majority's label; None if
+            there are none.
+        interval: Wilson interval of ``agreement``, over examples or clusters of them.
+        difference: Mean of this annotator's label minus the mean of the others', over all items
+            that others labelled too; None if labels are not numbers.
     """
 
     name: str
@@ -55,15 +56,15 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True)
 class LabelUse:
-    """One label.
+    """How often one value was given, and how far annotators agree on it.
 
     Attributes:
-        value: In words.
-        n: How often it was given to an item that somebody else labelled too.
-        agreement: How often another annotator of the item gave it too, from 0 to 1; None where it
+        value: The value in words.
+        n: How often it was given to an item that another annotator labelled too.
+        agreement: How often another annotator of the item gave it too, from 0 to 1; None if it
             was never given. Source: Fleiss (1981), "Statistical Methods for Rates and
             Proportions", section 13.1, as specific agreement.
-        instead: What other annotators said where one said this: label to share.
+        instead: The labels that other annotators gave where one gave this one, with their shares.
     """
 
     value: str
@@ -74,14 +75,14 @@ class LabelUse:
 
 @dataclass(frozen=True, slots=True)
 class Dividing:
-    """An item on which annotators differ: who said what, with their notes."""
+    """An item on which annotators disagree: who gave which label, with their notes."""
 
     example_id: str
     unit: str | None
     labels: Mapping[str, str]
     notes: Mapping[str, str]
     spread: float
-    """Share of the pairs that differ; of numbers, the mean square of their difference."""
+    """Share of the pairs that differ; for numbers, the mean squared difference of the pairs."""
 
 
 @dataclass(frozen=True)
@@ -384,7 +385,7 @@ class _Column:
 
 
 def coincidences(ratings: RatingMatrix) -> Floats:
-    """How often one annotator says this where another says that, shape (labels, labels).
+    """How often one annotator gives one label where another gives a second, (labels, labels).
 
     Each item counts as often as it has labels, as in Krippendorff's alpha.
     """
@@ -395,7 +396,7 @@ def coincidences(ratings: RatingMatrix) -> Floats:
 
 
 def label_in_words(label: Hashable) -> str:
-    """A label as files have it."""
+    """A label as it is written in files."""
     return number_in_words(label) if isinstance(label, float) else str(label)
 
 

@@ -1,4 +1,4 @@
-"""Broken rules: labels of one annotator that contradict each other, flagged and never mended."""
+"""Broken rules: labels of one annotator that contradict each other; reported, never corrected."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,7 +27,7 @@ class BrokenRule:
 
 
 def broken_rules(used: pl.DataFrame) -> list[BrokenRule]:
-    """Every broken rule between the labels of one annotator of one unit."""
+    """Every rule broken between two labels that one annotator gave one unit."""
     said: dict[tuple[str, str | None, str], dict[str, bool]] = {}
     ruled = [name for name, kind in KINDS.items() if kind.rules]
     truths = used.filter(pl.col("kind").is_in(ruled), pl.col("value").is_in(["true", "false"]))

@@ -1,4 +1,4 @@
-"""Given: the rows of label files as they are, who said what of which unit, before it is judged.
+"""Given: the rows of label files before their cells are interpreted.
 
 A row is wide, with a column for each label, or long, with columns ``kind``, ``column`` and
 ``value``.
@@ -27,32 +27,32 @@ PARTS = {
     "note": ("note",),
     "discard": ("discard", "discarded"),
 }
-"""What is no label, and the columns it may stand in, squashed."""
+"""The columns that are not labels, by meaning; names are normalised by ``squash``."""
 
 OF_EXAMPLES = frozenset(
     squash(name) for field_name, names in NAMES.items() if field_name != "labels" for name in names
 ) | {"text", "rank", "stratum", "tie", "nvotes"}
-"""Columns that repeat the example for the annotator to read; they are no labels."""
+"""Columns that repeat the example for the annotator to read; they are not labels."""
 
 LONG = ("kind", "column", "value")
 DISCARDED = "discarded"
-"""Stands for the reason where a row is discarded without one."""
+"""The reason recorded if a row is discarded without one."""
 
 
 def named_by_user() -> list[str]:
-    """The kinds of labels of which any column is one: a criterion, a metric, a user's own word."""
+    """The kinds in which every column is allowed: a criterion, a metric, a user-defined label."""
     return [*(name for name, kind in KINDS.items() if kind.having("topic")), "metric", "own"]
 
 
 def kinds_of_labels() -> list[str]:
-    """The kinds that people's labels have."""
+    """The kinds that people's labels can have."""
     named = named_by_user()
     return [*(name for name, kind in KINDS.items() if kind.labels() and name not in named), *named]
 
 
 @dataclass(slots=True)
 class GivenRow:
-    """One row. ``labels`` are its cells that hold something, by column, neither judged nor read."""
+    """One row. ``labels`` maps columns to the cells that are not empty, as they are in the file."""
 
     file: str
     line: int | None
@@ -67,7 +67,7 @@ class GivenRow:
 
     @property
     def about(self) -> str:
-        """``context``, ``claim`` or ``statement``; ``answer`` where no unit is named."""
+        """``context``, ``claim`` or ``statement``; ``answer`` if no unit is named."""
         return "answer" if self.unit is None else unit_kind(self.unit)
 
     @property
@@ -78,7 +78,7 @@ class GivenRow:
 
 @lru_cache(maxsize=4096)
 def unit_kind(unit: str) -> str:
-    """What a unit is.
+    """The kind of unit that a unit's name stands for.
 
     >>> unit_kind("claim 0"), unit_kind("3"), unit_kind("d7")
     ('claim', 'context', 'context')
@@ -90,13 +90,13 @@ def unit_kind(unit: str) -> str:
 def row_of(
     record: Mapping[str, Any], file: str, line: int | None, columns: Mapping[str, str]
 ) -> tuple[GivenRow, list[Problem]]:
-    """Take a record of a label file apart.
+    """Split a record of a label file into its parts.
 
     Args:
-        record: Its columns and cells.
-        file: Where it stands.
-        line: Where in it.
-        columns: Name to column, as the user mapped them; it comes first.
+        record: The cells by column.
+        file: The file of the record.
+        line: Its line in the file.
+        columns: Maps names to columns, as given by the user; takes precedence.
     """
     problems: list[Problem] = []
     row = GivenRow(file, line)
@@ -118,13 +118,13 @@ def row_of(
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the columns of rows with the same columns are.
+    """The meaning of each column, for rows with the same columns.
 
     Attributes:
-        parts: Column, and which of ``PARTS`` it is.
-        labels: Column, and the name of the label in it.
-        is_long: Whether a row is one label, named by its kind and column.
-        is_data: Whether a row is a record of a data set, with its labels in a field.
+        parts: Columns that are not labels, each with its name in ``PARTS``.
+        labels: Label columns, each with the name of the label in it.
+        is_long: Whether a row is a single label, named by its kind and column.
+        is_data: Whether a row is a record of a dataset, with its labels in a field.
     """
 
     parts: tuple[tuple[str, str], ...]
@@ -134,7 +134,7 @@ class Header:
 
 
 def header_of(record: Mapping[str, Any], columns: Mapping[str, str]) -> Header:
-    """The header of a record; ``columns`` is name to column, as the user mapped them."""
+    """The header of a record; ``columns`` maps names to columns, as given by the user."""
     return _header(tuple(map(str, record)), tuple(columns.items()))
 
 
@@ -160,7 +160,7 @@ def _header(names: tuple[str, ...], mapped: tuple[tuple[str, str], ...]) -> Head
 
 
 def _divided(record: Mapping[str, Any], header: Header) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a row is about, and its labels that hold something."""
+    """The parts of a row that say what it is about, and its labels that are not empty."""
     parts: dict[str, Any] = {}
     for column, part in header.parts:
         if parts.get(part) is None:
@@ -222,7 +222,7 @@ def _text(cell: object, field: str, problems: list[Problem]) -> str | None:
 
 
 def system_named(cell: object) -> str | None:
-    """The system whose answer a row is about; None where it names none."""
+    """The system whose answer a row is about; None if the row names none."""
     if isinstance(cell, str) and cell:
         return cell
     return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else None
@@ -240,7 +240,7 @@ def _probability(cell: object, problems: list[Problem]) -> float | None:
 
 
 def _discarded(cell: object) -> str | None:
-    """Why a row does not count; a bare yes is no reason, but it counts."""
+    """Why a row is discarded; a bare yes gives no reason, but still discards the row."""
     said = in_words(cell) if isinstance(cell, (bool, int, float, str)) else None
     number = yes_or_no(said)
     if said is None or said.value == "" or number == 0:

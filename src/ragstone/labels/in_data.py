@@ -1,8 +1,8 @@
-"""In data: the labels that a data set carries in its own records, one row an annotator.
+"""In data: the labels that a dataset has in its own records, as one row per annotator.
 
-Under ``labels`` of a record stand the judgements of the taxonomy (``contexts``, ``answer``,
-``claims``, ``statements``, ``response_type``), which one person gave, and names with what several
-said, ``{"fluency": {"ann": 4, "ben": 3}}`` or ``{"fluency": [4, 3]}``.
+The field ``labels`` of a record holds the judgements of the taxonomy (``contexts``, ``answer``,
+``claims``, ``statements``, ``response_type``), given by one person, and other names with the labels
+of several people, ``{"fluency": {"ann": 4, "ben": 3}}`` or ``{"fluency": [4, 3]}``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ from ragstone.examples.problem import Problem, shown
 from .given import PARTS, GivenRow, system_named
 
 ONE_PERSON = "human"
-"""The annotator of labels that name none."""
+"""The annotator of labels that do not name one."""
 
 MOST_VOTES = 20
-"""A longer list of values is none of votes, such as one label for each word."""
+"""A list longer than this is not a list of votes, but for instance one label for each word."""
 
 Labels = Mapping[str, Any]
 
@@ -28,13 +28,13 @@ Labels = Mapping[str, Any]
 def rows_in(
     record: Mapping[str, Any], file: str, line: int | None, columns: Mapping[str, str]
 ) -> tuple[list[GivenRow], list[Problem]]:
-    """The labels of a record of a data set.
+    """The labels of a record of a dataset.
 
     Args:
-        record: ``id``, without which its place is its id, and ``labels``; the rest is not read.
-        file: Where it stands.
-        line: Where in it.
-        columns: Name to name, as the user mapped them.
+        record: Its ``id`` (by default its position) and ``labels`` are read, nothing else.
+        file: The file of the record.
+        line: Its line in the file.
+        columns: Maps names to names in the record, as given by the user.
     """
     problems: list[Problem] = []
     id = _id(record, line, columns, problems)
@@ -54,14 +54,14 @@ def rows_in(
 def rows_of(
     id: str, labels: Labels, file: str, line: int | None, columns: Mapping[str, str]
 ) -> Iterator[GivenRow]:
-    """The labels of one example, a row for each annotator and unit.
+    """The labels of one example, as one row for each annotator and unit.
 
     Args:
-        id: Of the example.
-        labels: As an example keeps them, without a fault in the judgements of the taxonomy.
-        file: Where it stands.
-        line: Where in it.
-        columns: Name to name, as the user mapped them.
+        id: The id of the example.
+        labels: The labels of an ``Example``; its taxonomy judgements are already validated.
+        file: The file of the example.
+        line: Its line in the file.
+        columns: Maps names to names in the record, as given by the user.
     """
     name_of = {column: name for name, column in columns.items()}
     said: dict[tuple[str, str | None], dict[str, Any]] = {}
@@ -97,7 +97,7 @@ def rows_of(
 
 
 def _are_objects(value: object) -> bool:
-    """A context without any label may be null."""
+    """Whether a value is a list of objects; null is allowed for a context without labels."""
     return isinstance(value, list) and all(one is None or isinstance(one, dict) for one in value)
 
 
@@ -118,7 +118,7 @@ def _id(
 
 
 def system_in(record: Mapping[str, Any], labels: Labels) -> str | None:
-    """The system, wherever a label file or a data set may name it."""
+    """The system, from any of the places where a label file or dataset may name it."""
     places = (record, record.get("slices"), record.get("meta"), labels)
     for place in places:
         for name, cell in place.items() if isinstance(place, Mapping) else ():

@@ -1,4 +1,4 @@
-"""Join: what annotators say, put where it belongs: into an example, or beside its contexts."""
+"""Join: labels merged into their examples, and label rows matched to ranks of contexts."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -21,11 +21,11 @@ from .set_aside import NO_CONTEXT, NO_EXAMPLE
 Place = Callable[..., tuple[str, int | None]]
 SHOWN = 3
 NO_NUMBERS = pl.Series(dtype=pl.Float64)
-"""The scales of these kinds do not depend on their labels."""
+"""No numbers are needed, because the scales of these kinds do not depend on their labels."""
 
 
 def is_joined(kind: str, column: str) -> bool:
-    """Whether a person can speak for a judge in a run with this label."""
+    """Whether a run can use this human label as a judgement."""
     return bool(label_of(kind, column)) and not KINDS[kind].having("topic")
 
 
@@ -55,7 +55,7 @@ def joined(example: Example, votes: Sequence[Vote], place: Place) -> Example:
 
 
 def ranks_of(example: Example) -> dict[str, str]:
-    """The rank of each context of an example by its id, which goes first, and by its rank."""
+    """The rank of each context of an example, by its id and by its rank; ids take precedence."""
     contexts = example.contexts or ()
     ranks = {str(index): str(index) for index in range(1, len(contexts) + 1)}
     ranks.update({context.id: str(index) for index, context in enumerate(contexts, start=1)})
@@ -69,11 +69,11 @@ def placed(
 
     Args:
         labels: The rows.
-        source: Where they come from, for the notes.
-        examples: Those that the rows are about.
+        source: The name of their origin, for the notes.
+        examples: The examples that the rows are about.
 
     Returns:
-        The rows, those of what is not there set aside, and for each of the two a note.
+        The rows, with those about unknown examples or contexts set aside, and a note on each sort.
     """
     there = {example.id: ranks_of(example) for example in examples}
     units: list[str | None] = []
@@ -97,7 +97,7 @@ def placed(
 def _settled(
     example: Example, votes: Sequence[Vote], place: Place
 ) -> tuple[dict[tuple[str, str, str | None], Settled], list[Fault]]:
-    """What the annotators say together of each unit, by rank, and labels of what is not there."""
+    """The combined labels of each unit, by rank, and faults for units that do not exist."""
     given: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
     unknown: dict[str, None] = {}
     ranks = ranks_of(example)
@@ -119,7 +119,7 @@ def _settled(
 
 
 def _as_labelled(one: Settled, kind: str, column: str) -> Any:
-    """The label as a record has it: a truth value, a grade or a word."""
+    """The label in its JSON form: a truth value, a grade or a word."""
     judged = KINDS[kind].columns[column]
     if one.value is None:
         return None
@@ -140,7 +140,7 @@ def _part(field: str, index: int) -> dict[str, Any]:
 
 
 def _beyond(unit: str, example: Example) -> bool:
-    """Whether a claim or statement has no place among those that the example lists."""
+    """Whether the index of a claim or statement exceeds the list of the example."""
     field, at = _place_of(unit)
     listed = example.labels.get(field) if field != "contexts" else None
     return listed is not None and at >= len(listed)
@@ -166,7 +166,7 @@ def _unknown(example: Example, unit: str, place: Place) -> Fault:
 
 
 def _not_used(frame: pl.DataFrame, source: str) -> Iterator[str]:
-    """A reason each for the labels of examples, and of contexts, that are not there."""
+    """A reason for labels of unknown examples, and one for labels of unknown contexts."""
     for code, lacks in ((NO_EXAMPLE, "example"), (NO_CONTEXT, "context")):
         rows = frame.filter(pl.col("discarded") == code)
         ids = rows["example_id"].unique(maintain_order=True).to_list()

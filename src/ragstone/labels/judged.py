@@ -1,4 +1,4 @@
-"""Judged: from rows as given to a label table, each column a judgement, each cell a label."""
+"""Judged: builds a label table from rows: each column is a judgement, each cell a label."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ from .words import LabelValue, in_words
 
 MOST_WORDS = 20
 LONGEST_WORD = 40
-"""A column of words is one of labels if it has no more of them, and no longer ones."""
+"""The limits within which a column of words is read as labels: distinct words, and letters."""
 
 BESIDE = {
     "context": "a context beside it",
@@ -48,20 +48,20 @@ def judged(
     columns: Mapping[str, str],
     scales: Mapping[str, Ends] | None,
 ) -> LabelTable:
-    """The table.
+    """The label table of these rows.
 
     Args:
-        rows: As given.
-        faults: What was wrong before.
-        source: The files.
+        rows: The rows of the files.
+        faults: Faults found so far.
+        source: The name of the files.
         seen: The columns of the files.
-        columns: Name to column, as the user mapped them.
-        scales: Metric to the ends of the scale on which people rated it; None: what is no value
-            of a metric is not read as a rating of it.
+        columns: Maps names to columns, as given by the user.
+        scales: Maps a metric to the ends of the scale on which people rated it; None: values
+            outside of the metric's range are not read as ratings of it.
 
     Raises:
-        DataError: With every fault, those before among them.
-        InputError: A scale that is none.
+        DataError: Lists every fault, including those found before.
+        InputError: An invalid scale.
     """
     systems, over_systems = _systems(rows)
     names, ratings, notes = _names(rows, faults, columns, scales)
@@ -101,7 +101,7 @@ def judged(
 def _unfilled(
     rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, str]
 ) -> Iterator[str]:
-    """That columns which could hold judgements are empty."""
+    """Notes on columns that could hold judgements but are empty."""
     judgements = [
         ascii_safe(column)
         for column in _empty(rows, seen, columns)
@@ -112,7 +112,7 @@ def _unfilled(
 
 
 def _systems(rows: Sequence[GivenRow]) -> tuple[dict[str, str], list[str]]:
-    """The system of each id that has one; where ids have several, rows become ID/SYSTEM."""
+    """The system of each id that has one; an id with several systems becomes ID/SYSTEM."""
     found: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.system is not None:
@@ -130,9 +130,9 @@ VALUE = list(SCHEMA).index("value")
 
 
 class _Once:
-    """Sees what an annotator says of a unit more than once, and that a sample has one chance.
+    """Finds repeated labels, and examples with more than one inclusion probability.
 
-    ``repeated`` has the places of all labels of one annotator, unit and column, where several.
+    ``repeated`` lists the rows of each annotator, unit and column with more than one label.
     """
 
     def __init__(self, faults: list[Fault]) -> None:
@@ -146,7 +146,7 @@ class _Once:
         return [places for places in self._said.values() if len(places) > 1]
 
     def check(self, row: GivenRow, name: Name, place: int) -> None:
-        """Note a label; add a fault for a second chance of one example."""
+        """Record a label; add a fault if the example has a second inclusion probability."""
         if row.discarded:
             return
         key = (row.id, row.annotator, row.unit, name.kind, name.column)
@@ -169,7 +169,7 @@ class _Once:
 def _set_aside(
     kept: list[tuple[Any, ...]], places: Sequence[tuple[str, int | None]], repeated: list[list[int]]
 ) -> list[str]:
-    """Discard what one annotator said twice of one unit: all of it where the two differ."""
+    """Set aside an annotator's repeated labels of a unit; if they differ, set aside all of them."""
     differing = []
     for several in repeated:
         values = {kept[at][VALUE] for at in several}
@@ -216,7 +216,7 @@ def _none_filled(columns: Sequence[str]) -> str:
 
 
 def _hint(unlike: Collection[str]) -> str:
-    """What to do if a column only shares its name with a metric."""
+    """What to do if a column has a metric's name but not its values."""
     if not unlike:
         return ""
     column = next(iter(unlike))
@@ -230,7 +230,7 @@ def _names(
     columns: Collection[str],
     scales: Mapping[str, Ends] | None,
 ) -> tuple[dict[str, Name], dict[str, RatingScale], list[str]]:
-    """Which judgement each column is, ratings with their scale; what is none, as reasons."""
+    """The judgement of each column, the scales of ratings, and reasons for columns left out."""
     cells: dict[str, list[object]] = {}
     lines: dict[str, GivenRow] = {}
     for row in rows:
@@ -270,7 +270,7 @@ def _names(
 
 
 def no_labels(cells: Sequence[object]) -> str:
-    """The code of why a column of the user's own is none of labels; empty where it is one."""
+    """The code for why a user-defined column does not hold labels; empty if it does."""
     words = Counter[str]()
     for cell in cells:
         said = in_words(cell)

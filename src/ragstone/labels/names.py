@@ -1,8 +1,8 @@
 """Names: which judgement a column of a label file is, and which labels it may hold.
 
 A judgement is named by its taxonomy label (``helpful``, ``misleading``), by kind and column with a
-dot between (``relevance.grade``, ``critique.harmfulness``), or, where it is the value of a metric
-itself, by the metric (``faithfulness``, ``ndcg(k=10)``). Every other column is the user's own.
+dot between them (``relevance.grade``, ``critique.harmfulness``), or, if it is the value of a
+metric, by the metric (``faithfulness``, ``ndcg(k=10)``). Every other column is user-defined.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ About = Literal["answer", "context", "proposition", "anything"]
 
 YES_OR_NO = "yes, no, 0, 1, true or false"
 NOT_THE_METRIC = "not_the_metric"
-"""The code of a column that has a metric's name and not its values."""
+"""The code for a column that has a metric's name but not its values."""
 OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
                   "0": "wrong", "yes": "correct", "no": "wrong", "incorrect": "wrong",
                   "i_dont_know": "dont_know"}  # fmt: skip
@@ -36,14 +36,14 @@ OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "p
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A judgement's kind and column, and what of an example it is about."""
+    """A judgement's kind and column, and the sort of unit it is about."""
 
     kind: str
     column: str
     about: About = "anything"
 
     def __str__(self) -> str:
-        """The name that a column of a label file has.
+        """The name of the column in a label file.
 
         >>> str(Name("relevance", "relevant")), str(Name("support", "verdict"))
         ('topically_relevant', 'support')
@@ -52,7 +52,7 @@ class Name:
 
     @property
     def shown(self) -> str:
-        """The name without what a reader need not see: that it is a column of the user's own.
+        """The name for display, without the prefix of user-defined columns.
 
         >>> Name("own", "fluency").shown, Name("critique", "harmfulness").shown
         ('fluency', 'critique.harmfulness')
@@ -61,7 +61,7 @@ class Name:
 
 
 class NoLabel(Exception):
-    """A value that is no label of this column; ``expected`` says what would be."""
+    """A value that is not a label of this column; ``expected`` describes valid labels."""
 
     def __init__(self, expected: str, got: str) -> None:
         self.expected, self.got = expected, got
@@ -69,13 +69,13 @@ class NoLabel(Exception):
 
 
 def label_of(kind: str, column: str) -> str:
-    """The one word that a judgement is known by; empty where it has none."""
+    """The taxonomy label of a judgement; empty if it has none."""
     found = KINDS[kind].columns.get(column) if kind in KINDS else None
     return found.label if found else ""
 
 
 def known_labels() -> dict[str, tuple[str, str]]:
-    """Kind and column of every judgement that is known by one word, by that word."""
+    """Kind and column of every judgement that has a taxonomy label, by that label."""
     return {
         label: (name, column)
         for name, kind in KINDS.items()
@@ -85,7 +85,7 @@ def known_labels() -> dict[str, tuple[str, str]]:
 
 @lru_cache(maxsize=8)
 def _meant(kinds: tuple[str, ...]) -> dict[str, tuple[str, str]]:  # noqa: ARG001
-    """What each name of a column means, squashed; kept for as long as no kind comes along."""
+    """Kind and column by normalised column name; cached until another kind is registered."""
     known = known_labels()
     dotted = {squash(f"{kind}.{column}"): (kind, column) for kind, column in known.values()}
     return {squash(label): key for label, key in known.items()} | dotted
@@ -94,17 +94,17 @@ def _meant(kinds: tuple[str, ...]) -> dict[str, tuple[str, str]]:  # noqa: ARG00
 def name_of(
     column: str, cells: Sequence[object], units: frozenset[str], *, meant: bool = False
 ) -> tuple[Name, str]:
-    """Which judgement a column is, and the reason why where that may surprise.
+    """The judgement that a column holds, and a reason if that may surprise.
 
-    A column with the name of a metric is the metric if more than half of its cells are values of
-    it, so that a misspelt one is a fault; scores from 1 to 5 called ``faithfulness`` are a column
-    of the user's own.
+    A column with the name of a metric is taken as that metric if more than half of its cells are
+    values of it, so that a misspelt value is a fault; but scores from 1 to 5 in a column
+    ``faithfulness`` are a user-defined column.
 
     Args:
         column: Its name in the file.
-        cells: What stands in it, not null.
-        units: What the file's rows name: of ``context``, ``claim``, ``statement``.
-        meant: Whether the user said that the column is what its name says.
+        cells: Its values that are not null.
+        units: The sorts of units that rows of the file name: ``context``, ``claim``, ``statement``.
+        meant: Whether the user mapped the column to this name.
     """
     prefix, dot, rest = column.partition(".")
     if dot and squash(prefix) in kinds_of_labels():
@@ -137,7 +137,7 @@ def named(kind: str, column: str) -> Name:
 
 
 def is_known(name: Name) -> bool:
-    """Whether there is such a judgement: its kind, and in it the column."""
+    """Whether the kind exists and has this column."""
     if name.kind in named_by_user():
         return bool(name.column.strip())
     return bool(label_of(name.kind, name.column))
@@ -154,10 +154,10 @@ def is_about_contexts(kind: str | None, unit: str) -> bool:
 
 
 def label(name: Name, cell: object, unit: str | None) -> LabelValue | None:
-    """The label that a cell holds; None where it holds none.
+    """The label that a cell holds; None if the cell is empty.
 
     Raises:
-        NoLabel: It holds something else.
+        NoLabel: The value is not a label of this column.
     """
     of = None if unit is None else unit_kind(unit)
     return _label_of_text(name, cell, of) if isinstance(cell, str) else _label(name, cell, of)
@@ -195,7 +195,7 @@ def _label(name: Name, cell: object, of: str | None) -> LabelValue | None:
 
 
 def _values(kind: type[Kind], column: Column, of: str | None) -> Values:
-    """What the label of a unit may be: of the ask that is about such units."""
+    """The valid labels of a unit, from the ask about such units."""
     asks = [ask for ask in kind.asks if ask.over is not None and ask.over.unit == of]
     return values_of((asks or list(kind.asks))[-1], column)
 
@@ -236,7 +236,7 @@ def _of_metric(name: Name, cell: object, said: LabelValue | None) -> LabelValue:
 
 
 def _between(low: float, high: float) -> str:
-    """The numbers of a range in words.
+    """A range of numbers in words.
 
     >>> _between(0, 1), _between(0, inf), _between(-inf, inf)
     ('a number from 0 to 1', 'a number from 0 on', 'a number')
@@ -256,7 +256,7 @@ def fits(name: Name, cell: object) -> bool:
 
 
 def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[str]) -> bool:
-    """Whether a known word is the judgement here: what it is about is named, or a value is its."""
+    """Whether a known name means that judgement here, by the units and values in the file."""
     kind = KINDS[key[0]]
     if kind.having("topic"):
         return any(fits(named(*key), cell) for cell in cells)
@@ -267,7 +267,7 @@ def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[st
 
 @lru_cache(maxsize=4096)
 def metric_named(column: str) -> Metric | None:
-    """The metric of this name; None where there is none."""
+    """The metric of this name; None if there is none."""
     try:
         return parse_metric(column)
     except RagstoneError:

@@ -1,8 +1,8 @@
-"""Rated: values of a metric that people gave on another scale, such as 1 to 5, brought to its own.
+"""Rated: people's ratings on another scale, such as 1 to 5, converted to values of a metric.
 
     value = low + (rating - first) / (last - first) · (high - low)
 
-``first`` and ``last`` are the ends of the people's scale, ``low`` and ``high`` those of the metric.
+``first`` and ``last`` are the ends of the rating scale, ``low`` and ``high`` those of the metric.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,15 +18,15 @@ from .names import Name, NoLabel, fits, metric_named
 from .words import LabelValue, number_in_words, number_of
 
 Ends = tuple[float, float]
-"""What stands for the least and for the greatest value of a metric."""
+"""The ratings that stand for the lowest and for the highest value of a metric."""
 
 USUAL: Mapping[Ends, float] = {(1, 4): 4, (1, 5): 5, (0, 100): 11}
-"""The scales that are guessed, and a rating from which on they are: less is of a shorter one."""
+"""The scales that are recognised; the largest rating must reach this, or the scale is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingScale:
-    """From ``first``, which stands for the metric's least value, to ``last``."""
+    """A scale from ``first``, which stands for the metric's lowest value, to ``last``."""
 
     metric: Metric
     first: float
@@ -34,10 +34,10 @@ class RatingScale:
     guessed: bool = False
 
     def said(self, cell: object) -> LabelValue:
-        """The metric's value behind a rating.
+        """The metric value that a rating stands for.
 
         Raises:
-            NoLabel: It is no number of the scale.
+            NoLabel: The rating is not a number on the scale.
         """
         number = number_of(cell)
         least, most = sorted((self.first, self.last))
@@ -49,7 +49,7 @@ class RatingScale:
 
     @property
     def note(self) -> str:
-        """What a reader should know of it, as a reason."""
+        """A note about the conversion, as a reason."""
         ends = {"first": self.first, "last": self.last}
         ends |= {"low": self.metric.range.low, "high": self.metric.range.high}
         written = {name: f"{end:g}" for name, end in ends.items()}
@@ -61,15 +61,15 @@ def rating_scales(
 ) -> dict[str, RatingScale]:
     """The scale of each column that holds ratings of a metric; most columns hold none.
 
-    That is one whose scale the user named, or that has the name of a metric of which most cells
-    can be no value, and that is of one usual scale.
+    Either the user named the scale, or the column has the name of a metric, most of its cells
+    cannot be values of that metric, and they fit one usual scale.
 
     Args:
-        cells: Of each column, by its name.
-        named: Metric to the ends of its scale.
+        cells: The cells of each column, by its name.
+        named: Maps a metric to the ends of its scale.
 
     Raises:
-        InputError: A scale without a length, or of what has none; every fault.
+        InputError: A scale of length 0, or for something that cannot be scaled; lists every fault.
     """
     faults: list[str] = []
     meant: dict[str, RatingScale] = {}
@@ -112,7 +112,7 @@ def _guessed(metric: Metric, cells: Sequence[object]) -> RatingScale | None:
 
 
 def _unscaled(metric: Metric) -> str | None:
-    """Why no scale can be brought to a metric's own; None where one can."""
+    """Why ratings cannot be converted to values of a metric; None if they can."""
     if metric.range.rate:
         return "is yes or no"
     if not (isfinite(metric.range.low) and isfinite(metric.range.high)):

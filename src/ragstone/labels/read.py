@@ -1,8 +1,8 @@
-"""Read: label files, and data sets that carry labels, as one table.
+"""Read: label files, and datasets with labels, as one table.
 
-A row names an example (``id``), who labelled (``annotator``), for labels of a part of it also
+A row names an example (``id``) and an annotator (``annotator``); for labels of a part it also says
 which one (``context``: its id or its position from 1; ``claim``, ``statement``: its number from
-0), and the labels in columns of their names::
+0). The labels are in columns with their names::
 
     id,annotator,context,topically_relevant,evidence_sufficient,misleading
     q1,ann,1,1,1,0
@@ -81,20 +81,20 @@ def labels_of(
     scales: Mapping[str, Ends] | None = None,
     source: str = "the data",
 ) -> LabelTable:
-    """The labels that examples, or records with ``id`` and ``labels``, carry themselves.
+    """The labels in examples, or in records with ``id`` and ``labels``.
 
-    Names with an object of annotators or a list of votes become a row each; what one person
-    said, the taxonomy's labels among it, is of the annotator ``human``.
+    An object of annotators or a list of votes gives one row for each of them; labels by a single
+    person, including the taxonomy's, are those of the annotator ``human``.
 
     Args:
-        examples: Of which those without labels are passed over.
-        columns: Name to name: ``{"answer_outcome": "correct"}`` reads ``labels.correct`` as values
-            of that metric.
-        scales: As ``read_label_table`` has them.
-        source: What messages call it.
+        examples: Those without labels are skipped.
+        columns: Maps names to names: ``{"answer_outcome": "correct"}`` reads ``labels.correct`` as
+            values of that metric.
+        scales: As in ``read_label_table``.
+        source: The name of the data in messages.
 
     Raises:
-        DataError: With every fault.
+        DataError: Lists every fault.
     """
     rows: list[GivenRow] = []
     faults: list[Fault] = []
@@ -110,10 +110,10 @@ def labels_of(
 
 
 def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:
-    """Line and record of each row of a label file or data set.
+    """Line and record of each row of a label file or dataset.
 
     Raises:
-        DataError: No such file.
+        DataError: There is no such file.
     """
     path = on_disk(path)
     if path.is_dir():
@@ -155,7 +155,7 @@ def _of_file(path: Path, name: str, columns: Mapping[str, str], seen: dict[str, 
 def _not_there(
     columns: Mapping[str, str], seen: Mapping[str, None], rows: Sequence[GivenRow], source: str
 ) -> list[Fault]:
-    """Columns that the user mapped and that no file has."""
+    """Faults for columns that the user mapped but that no file has."""
     there = set(seen).union(*(row.labels for row in rows))
     names = [*seen, *(f"labels.{column}" for column in there - set(seen))]
     got = f"the columns {', '.join(map(ascii_safe, names))}"
@@ -167,7 +167,7 @@ def _not_there(
 
 
 def source_of(path: Path, name: str) -> Source:
-    """The rows of a file: by the ending of its name, and where that tells nothing by its head."""
+    """The rows of a file, with the format taken from its extension or else from its first bytes."""
     ending = path.name.lower().removesuffix(".gz")
     head = "" if ending.endswith(ENDINGS) else first_text(path).lstrip()
     if ending.endswith(".parquet") or (head and binary_format(path) == "parquet"):

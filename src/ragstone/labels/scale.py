@@ -1,4 +1,4 @@
-"""Scale: whether the labels of a column are names, ranks or amounts."""
+"""Scale: whether the labels of a column are nominal, ordinal or interval data."""
 
 from typing import Literal, get_args
 
@@ -10,20 +10,20 @@ Scale = Literal["nominal", "ordinal", "interval"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 MOST_RANKS = 10
-"""Numbers with more distinct values than this are amounts."""
+"""Numbers with more distinct values than this are on an interval scale."""
 
 
 def scale_of(kind: str, column: str, numbers: pl.Series) -> Scale:
     """The scale of a column.
 
-    Nominal: words, yes and no, and columns of which no more than two numbers are used; of a
-    metric, 0 and 1 alone. Ordinal: grades of a context, and whole numbers of at most ten distinct
-    values, such as 1 to 5. Interval: other numbers, such as values of a metric.
+    Nominal: words, yes and no, and columns with no more than two distinct numbers; for a metric,
+    only 0 and 1. Ordinal: grades of a context, and whole numbers with at most ten distinct values,
+    such as 1 to 5. Interval: other numbers, such as values of a metric.
 
     Args:
-        kind: Of the judgement.
-        column: Of the judgement.
-        numbers: The labels as numbers, null where a label is none.
+        kind: The kind of the judgement.
+        column: The column of the judgement.
+        numbers: The labels as numbers, null for a label that is not a number.
     """
     known = KINDS.get(kind)
     if known is not None and not known.having("topic") and known.columns[column].role == "grade":

@@ -1,4 +1,4 @@
-"""Label table: what people said, one row for each annotator, unit and column."""
+"""Label table: people's labels, one row for each annotator, unit and column."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -30,19 +30,19 @@ SCHEMA = {
     "note": pl.String,
     "discarded": pl.String,
 }
-"""``kind`` and ``column`` are the judgement's, so that people and judges join: ``relevance`` and
-``relevant``, ``grounding`` and ``support_present``, ``response`` and ``response_type``, ``support``
-and ``verdict``, ``rating`` and its criterion, ``critique`` and its aspect, ``preference`` and the
-rival (``verdict`` where none is named). Kind ``metric`` is the value of a metric itself, its column
-the metric's text form; kind ``own`` is a column of the user's own, good for agreement alone.
-``unit`` says which one of an example it is about: the rank of a context (or its id, as long as the
-examples are not at hand), ``claim 0``, ``statement 2``; null for the answer. ``annotator`` is empty
-where the file names none. ``value`` is the label in words (``true``, ``supported``, ``3``),
-``number`` as a number, null where it is none. ``inclusion_probability`` is how likely a sample was
-to hold the example; null where all were asked. ``discarded`` says why a row does not count; such a
-row is kept and not used; the reasons of ``SET_ASIDE`` are ours, all others people's. Kind, column
-and value are null where an annotator discarded an example without a label.
-"""
+"""``kind`` and ``column`` are those of the judgement, so that people and judges join: ``relevance``
+and ``relevant``, ``grounding`` and ``support_present``, ``response`` and ``response_type``,
+``support`` and ``verdict``, ``rating`` and its criterion, ``critique`` and its aspect,
+``preference`` and the rival (``verdict`` if none is named). Kind ``metric`` is the value of a
+metric, with the metric's text form as its column; kind ``own`` is a user-defined column, used only
+for agreement. ``unit`` says which part of an example it is about: the rank of a context (or its id,
+until the examples are known), ``claim 0``, ``statement 2``; null for the answer. ``annotator`` is
+empty if the file names none. ``value`` is the label in words (``true``, ``supported``, ``3``),
+``number`` the label as a number, null if it is not one. ``inclusion_probability`` is the
+probability that a sample contains the example; null if all examples were labelled. ``discarded``
+says why a row does not count; such rows are kept but not used; Ragstone gives the reasons of
+``SET_ASIDE``, people all others. Kind, column and value are null if an annotator discarded an
+example without giving a label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +134,11 @@ class LabelTable:
         return ties(self.used, self.adjudicated(scales))
 
     def join(self, example: Example) -> Example:
-        """The example with what the annotators say together of its contexts, answer and claims.
+        """The example with the annotators' combined labels of its contexts, answer and claims.
 
-        Goes before labels of the same name that the example has; a tie leaves them open. Columns
-        that are no judgement are left out. Where the example lists no claims or statements, those
-        that people were asked about are its claims, known by their number alone; one that was
+        They take precedence over labels of the same name in the example; a tie leaves the label
+        open. Columns that are not judgements are left out. If the example lists no claims or
+        statements, those that people labelled are used, known only by their number; one that was
         skipped is a gap.
 
         Raises:
@@ -153,7 +153,7 @@ class LabelTable:
     def on(self, examples: Iterable[Example]) -> "LabelTable":
         """The table with contexts named by their rank in these examples.
 
-        Rows of an example, or of a context, that is not there are set aside, and a note says so.
+        Rows about an unknown example or context are set aside, and a note says so.
         """
         there = list(examples)
         known = self.known_as((one.id, one.system) for one in there)
@@ -161,9 +161,9 @@ class LabelTable:
         return replace(known, frame=frame, notes=(*known.notes, *notes))
 
     def name_of(self, id: str, system: str) -> str:
-        """What the table calls an example: its id, ID/SYSTEM, or its question's id.
+        """The id of an example in the table: its own, ID/SYSTEM, or the id of its question.
 
-        The last of these only where the file names the system beside it.
+        The last of these only if the file also names the system.
         """
         if id in self._ids:
             return id
@@ -173,7 +173,7 @@ class LabelTable:
         return id_of(id, system) if id_of(id, system) in self._ids else id
 
     def known_as(self, examples: Iterable[tuple[str, str]]) -> "LabelTable":
-        """The table with the ids that these examples have, each given with its system."""
+        """The table with the ids of these examples, which are given as id and system."""
         ids = {self.name_of(id, system): id for id, system in examples}
         renamed = {name: id for name, id in ids.items() if name != id}
         if not renamed:
@@ -186,7 +186,7 @@ class LabelTable:
         return sorted(set(self.frame["example_id"]) - set(ids))
 
     def broken_rules(self) -> list[BrokenRule]:
-        """Labels of one annotator that contradict each other; they are flagged, never mended."""
+        """Labels of one annotator that contradict each other; reported, never corrected."""
         return broken_rules(self.used)
 
     def faults(self, ids: Iterable[str], field: str, expected: str) -> list[Fault]:

@@ -1,4 +1,4 @@
-"""Words: what a cell of a label file says, as a label in words and as a number."""
+"""Words: a cell of a label file as a label, in words and as a number."""
 
 import re
 from math import isfinite
@@ -11,7 +11,7 @@ YES_NO = {"yes": 1.0, "no": 0.0}
 
 
 class LabelValue(NamedTuple):
-    """A label: in words, and as a number where it is one."""
+    """A label in words, and as a number if it is one."""
 
     value: str
     number: float | None
@@ -29,9 +29,9 @@ def number_in_words(value: float) -> str:
 
 
 def in_words(cell: object) -> LabelValue | None:
-    """A label of any kind; None where the cell is no label: an object, a list, NaN.
+    """A cell as a label of any kind; None if it cannot be one: an object, a list, NaN.
 
-    ``true`` and ``false`` in any case are truth values, and what reads as a number is one.
+    ``true`` and ``false`` in any case are truth values; text that parses as a number is a number.
 
     >>> in_words("True"), in_words(" a bit ")
     (LabelValue(value='true', number=1.0), LabelValue(value='a bit', number=None))
@@ -60,18 +60,18 @@ def number_said(value: float) -> LabelValue | None:
 
 
 def number_of(cell: object) -> float | None:
-    """The number that a cell holds; None where it holds a word or a truth value."""
+    """The number that a cell holds; None if it holds a word or a truth value."""
     said = in_words(cell)
     return None if said is None or said.value in NAMED_TRUTHS else said.number
 
 
 def yes_or_no(said: LabelValue | None) -> float | None:
-    """The number of a label, of which yes is 1 and no 0; None where it is another word."""
+    """A label as a number, with 1 for yes and 0 for no; None for any other word."""
     return None if said is None else YES_NO.get(said.value.lower(), said.number)
 
 
 def plain_value(value: str, number: float | None) -> bool | int | float | str:
-    """A label as JSON has it.
+    """A label as a JSON value.
 
     >>> plain_value("true", 1.0), plain_value("3", 3.0), plain_value("correct", 1.0)
     (True, 3, 'correct')

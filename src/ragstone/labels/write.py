@@ -1,4 +1,4 @@
-"""Write: label tables as files that read back as they were, and what annotators say together."""
+"""Write: label tables as files that can be read back unchanged, and combined labels."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ Layout = Literal["wide", "long"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 WRITTEN = (".jsonl", ".csv", ".parquet")
 TOGETHER = "adjudicated"
-"""The annotator of what annotators say together."""
+"""The annotator's name in files of combined labels."""
 
 HEAD = ("id", "annotator", "context", "claim", "statement")
 TAIL = ("inclusion_probability", "note", "discard")
@@ -75,7 +75,7 @@ def write_adjudicated(
 
 
 def _names(table: LabelTable) -> dict[tuple[str, str], str]:
-    """What each judgement is called in a wide file: its word, where that reads back as it."""
+    """The column name of each judgement in a wide file: its taxonomy label if that reads back."""
     labels = table.frame.drop_nulls("kind")
     kinds = {"answer" if unit is None else unit_kind(unit) for unit in table.frame["unit"]}
     parts = labels.partition_by("kind", "column", as_dict=True, maintain_order=True)
@@ -146,7 +146,7 @@ def _csv_cell(value: object) -> object:
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
-    """A column of one type as it is, a mixed one as text."""
+    """A data frame of the rows; columns with values of several types become text."""
     series = []
     for column in columns:
         cells = [row.get(column) for row in rows]

@@ -1,4 +1,4 @@
-"""The metric room: what each number means, and how to make your own."""
+"""Metrics: what each number means, and how to define your own."""
 
 from .aliases import ALIASES, alias_note
 from .answer_rates import (

@@ -1,4 +1,4 @@
-"""Aggregate: evaluates the parts of metrics over views, one line an example or a reference."""
+"""Aggregate: evaluates the parts of metrics over views, one line per example or reference."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ class _Slot:
 
 
 def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFrame]:
-    """Every metric's parts, side by side.
+    """The parts of every metric.
 
     Returns:
-        For each metric's text form a frame with one line an example, or one a
-        reference: ``row``, ``reference`` where there are lines a reference, and
-        for each part ``PART`` (its value), ``PART_rows`` (null where it has none)
+        For each metric's text form, a frame with one line per example or per
+        reference: ``row``, ``reference`` (only with one line per reference), and
+        for each part ``PART`` (its value), ``PART_rows`` (null if it has none)
         and ``PART_settled``.
     """
     slots: dict[tuple[type[View], bool, str], list[_Slot]] = defaultdict(list)
@@ -71,7 +71,7 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
 
 
 def _lines_by_reference(examples: pl.DataFrame) -> pl.DataFrame:
-    """One line a reference; an example without one has one line, its reference null."""
+    """One line per reference; an example without references has one line with a null reference."""
     numbers = pl.int_ranges(0, pl.col("reference").list.len(), dtype=pl.UInt32)
     return examples.select(ROW, numbers.alias("reference")).explode("reference", empty_as_null=True)
 
@@ -117,12 +117,12 @@ def _settled(part: Part, open_columns: Sequence[str]) -> pl.Expr:
 
 
 def _is_judged(view: type[View], column: str) -> bool:
-    """Whether a null is a gap: a judge said what stands there, or made the unit it is about."""
+    """Whether a null is a gap: the column, or the unit it is about, comes from a judge."""
     return bool(view.columns[column].needs or view.made_by)
 
 
 def _which_fails(frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]) -> str | None:
-    """What to say of the first rule that cannot be evaluated."""
+    """A message about the first rule that cannot be evaluated."""
     for slot in slots:
         try:
             frame.lazy().group_by(keys).agg(slot.part.rule).collect()

@@ -59,11 +59,11 @@ ALIASES: dict[str, tuple[str, str]] = {
     "f1": ("token_f1", "over rouge-score's tokens"),
     "aspect_critique": ("critique", "majority of the votes on an aspect"),
 }
-"""Names that other tools use, what they are here, and what that means."""
+"""Names that other tools use, each with the name of the metric here and a note."""
 
 
 def alias_note(text: str) -> str | None:
-    """What an old name means here, as a reason; None for a name of our own."""
+    """A note on another tool's name for a metric, as a reason; None for any other name."""
     name = text.split("(")[0].strip()
     if name not in ALIASES or name in BUILT_IN:
         return None

@@ -33,7 +33,7 @@ class AnswerRate(Metric):
         return pl.col(self.column)
 
     def rule(self) -> pl.Expr:
-        """Of the one answer."""
+        """The value for the single answer."""
         return self.fact().first().cast(pl.Float64)
 
 
@@ -85,11 +85,11 @@ class CitationFabrication(AnswerRate):
     undefined: ClassVar[str] = "no_answer_cites_a_source"
 
     def fact(self) -> pl.Expr:
-        """Fabricated, of those that cite."""
+        """Whether a source is fabricated; null for an answer that cites nothing."""
         return pl.when(Answers.source_cited).then(Answers.fabricated_source)
 
     def settled(self) -> pl.Expr | None:
-        """An answer that cites nothing needs no second label."""
+        """An answer that cites nothing is settled without the label on fabrication."""
         cited, fabricated = Answers.source_cited, Answers.fabricated_source
         return cited.first().is_not_null() & (
             cited.first().not_() | fabricated.first().is_not_null()
@@ -118,7 +118,7 @@ class Abstention(AnswerRate):
             )
 
     def fact(self) -> pl.Expr:
-        """It abstains."""
+        """Whether the answer abstains."""
         if self.by == "response_type":
             return Answers.response_type == "abstain"
         return Answers.phrases_8 if self.by == "phrases_8" else Answers.phrases_12

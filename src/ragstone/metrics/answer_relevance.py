@@ -34,7 +34,7 @@ class AnswerRelevance(Metric):
     scale: Scale = "cosine"
 
     def rule(self) -> pl.Expr:
-        """One evasive probe and the answer counts as evasive."""
+        """The answer counts as noncommittal if it is marked so for any generated question."""
         evades = Probes.noncommittal.any().cast(pl.Float64)
         return scaled(Probes.similarity.mean(), self.scale) * (1 - evades)
 
@@ -70,5 +70,5 @@ class ResponseCompleteness(AnswerRate):
     undefined: ClassVar[str] = "no_parts"
 
     def fact(self) -> pl.Expr:
-        """Answered over asked."""
+        """Parts answered divided by parts asked for."""
         return share(Answers.parts_answered, Answers.parts)

@@ -19,7 +19,7 @@ from .ranking import check_whole
 
 @dataclass(frozen=True)
 class ByIds(Metric):
-    """What the metrics against known ids share."""
+    """The base of the metrics against known ids."""
 
     family: ClassVar[str] = "retrieval"
     over: ClassVar[type[View]] = KnownContexts
@@ -34,11 +34,11 @@ class ByIds(Metric):
         check_whole(self.name, "level", self.level)
 
     def relevant(self) -> pl.Expr:
-        """Known to be relevant."""
+        """Whether a context is known to be relevant."""
         return KnownContexts.grade >= self.level
 
     def found(self) -> pl.Expr:
-        """Relevant and in the top k."""
+        """Whether a context is relevant and in the top k."""
         retrieved = KnownContexts.rank.is_not_null()
         inside = retrieved if self.k is None else retrieved & (KnownContexts.rank <= self.k)
         return self.relevant() & inside.fill_null(value=False)
@@ -56,7 +56,7 @@ class Recall(ByIds):
     name: ClassVar[str] = "recall"
 
     def rule(self) -> pl.Expr:
-        """Found over known."""
+        """Relevant contexts found divided by all known ones."""
         return share(self.found().sum(), self.relevant().sum())
 
 
@@ -85,7 +85,7 @@ class MAP(ByIds):
     name: ClassVar[str] = "map"
 
     def rule(self) -> pl.Expr:
-        """The n-th relevant rank has n relevant contexts down to it."""
+        """There are n relevant contexts up to and including the n-th relevant rank."""
         ranks = KnownContexts.rank.filter(self.found()).sort()
         precision = pl.int_range(1, ranks.len() + 1) / ranks
         return share(precision.sum(), self.relevant().sum())
@@ -111,11 +111,11 @@ class UnjudgedRate(Metric):
         check_whole(self.name, "k", self.k)
 
     def rule(self) -> pl.Expr:
-        """Of those that were returned."""
+        """The share of unlisted contexts among those returned in the top k."""
         unlisted = Contexts.listed.not_()
         return (unlisted if self.k is None else unlisted.filter(Contexts.rank <= self.k)).mean()
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """Without reference ids there is nothing to be unjudged against."""
+        """Reference ids are required: without them no context can be called unjudged."""
         return ("contexts", "known_contexts")

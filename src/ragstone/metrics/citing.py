@@ -12,7 +12,7 @@ from .faithfulness import OverClaims
 
 
 def _backed() -> pl.Expr:
-    """Supported by a context that the claim's own sentence names."""
+    """Whether a claim is supported by a context that its own sentence cites."""
     shared = Claims.cited.list.set_intersection(Claims.evidence).list.len() > 0
     return (Claims.support == "supported") & shared
 
@@ -31,7 +31,7 @@ class CitationPrecision(OverClaims):
     undefined: ClassVar[str] = "no_cited_claim"
 
     def rule(self) -> pl.Expr:
-        """A marker that names nothing counts as cited and not supported."""
+        """A citation marker that refers to no context counts as cited and not supported."""
         cited = Claims.markers > 0
         return share((cited & _backed()).sum(), cited.sum())
 
@@ -49,7 +49,7 @@ class CitationRecall(OverClaims):
     undefined: ClassVar[str] = "no_supported_claim"
 
     def rule(self) -> pl.Expr:
-        """Cited by a context that the claim rests on."""
+        """The share of supported claims that cite a context supporting them."""
         return share(_backed().sum(), (Claims.support == "supported").sum())
 
 
@@ -66,7 +66,7 @@ class SourceAttribution(OverClaims):
     name: ClassVar[str] = "source_attribution"
 
     def rule(self) -> pl.Expr:
-        """Over the claims."""
+        """The mean over the claims."""
         return (
             pl.when(_backed())
             .then(1.0)

@@ -9,11 +9,11 @@ from ragstone.judgements import MISSING, UNDEFINED, VALUE, same_outcome
 from .composite import Composite
 
 OVER_MEANS = "over_data_set_means"
-"""Why a composite of data-set means has no score of its own for an example."""
+"""The code for why a composite of dataset means has no score for a single example."""
 
 
 def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """One row an example: value, label, status and reason; see ``Composite``.
+    """One row per example: value, label, status and reason; see ``Composite``.
 
     Args:
         metric: The composite.
@@ -59,7 +59,7 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
 
 
 def _any(numbers: Mapping[str, str], code: int) -> tuple[pl.Expr, pl.Expr]:
-    """Whether a component came out like this, and the reason of the first that did."""
+    """Whether a component has this outcome, and the reason of the first that has it."""
     conditions = {name: pl.col(f"status_{n}") == code for name, n in numbers.items()}
     reason = pl.coalesce(
         pl.when(condition).then(pl.format("{}: {}", pl.lit(name), f"reason_{numbers[name]}"))

@@ -33,7 +33,7 @@ class Composite(Metric):
     family: ClassVar[str] = "composite"
 
     over_means: ClassVar[bool] = False
-    """Made from data-set means instead of an example's scores."""
+    """Whether it is computed from dataset means instead of an example's scores."""
 
     weights: str = ""
     kind: Literal["arithmetic", "harmonic"] = "arithmetic"
@@ -59,10 +59,10 @@ class Composite(Metric):
         return tuple(_terms(self.weights))
 
     def components(self) -> dict[str, Metric]:
-        """The metrics it is made of, by the names in ``weights``.
+        """The component metrics, by the names in ``weights``.
 
         Raises:
-            InputError: One of them is a composite, or no metric.
+            InputError: One of them is a composite, or not a metric.
         """
         found = {name: parse_metric(name) for name, _ in self.terms}
         if any(isinstance(metric, Composite) for metric in found.values()):
@@ -71,11 +71,11 @@ class Composite(Metric):
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """What its components want judged."""
+        """The topics that its components need judged."""
         return frozenset[Topic]().union(*(one.topics for one in self.components().values()))
 
     def _range(self) -> Range:
-        """Weighted ends of the components' ranges; a direction only if all share it."""
+        """The weighted ends of the components' ranges; a direction only if all share it."""
         ranges = [(metric.range, weight) for metric, (_, weight) in
                   zip(self.components().values(), self.terms, strict=True)]  # fmt: skip
         total = sum(weight for _, weight in ranges)
@@ -88,13 +88,13 @@ class Composite(Metric):
         return Range(low, high, better.pop() if len(better) == 1 else "0")
 
     def parts(self) -> dict[str, Part]:
-        """None of its own: it is made from scores."""
+        """Empty: a composite is computed from scores."""
         return {}
 
     def of(self, values: dict[str, pl.Expr]) -> tuple[pl.Expr, pl.Expr]:
         """The composite of component values, and the share of the weight that was present.
 
-        A null value is left out, so what null means is decided before.
+        Null values are left out, so the caller decides beforehand what null means.
         """
         present = [(values[name], weight) for name, weight in self.terms]
         total = sum(weight for _, weight in self.terms)
@@ -176,7 +176,7 @@ class RagasHarmonic(Composite):
 
 
 def _terms(weights: str) -> Iterable[tuple[str, float]]:
-    """Split at spaces outside of parentheses; the weight stands behind the last colon."""
+    """Split at spaces outside of parentheses; the weight follows the last colon."""
     word, depth = "", 0
     for letter in weights + " ":
         depth += (letter == "(") - (letter == ")")

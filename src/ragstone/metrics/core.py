@@ -1,4 +1,4 @@
-"""Metric: a pure rule over judgement rows, and what it says of itself."""
+"""Metric: a pure rule over judgement rows, with its description."""
 
 import dataclasses
 import json
@@ -21,15 +21,15 @@ class Part:
 
     Args:
         over: The view whose rows the rule sees.
-        rule: An aggregating expression over the view's columns. Where it gives
+        rule: An aggregating expression over the view's columns. If it gives
             null or NaN although its rows are settled, the metric is undefined.
         empty: The value for an example without rows.
-        settled: An aggregating expression: whether the value could not change
-            if what is unknown were known. None: if no column the rule needs is
-            null in these rows.
-        empty_flag: Noted beside the score when ``empty`` was used.
-        only: A condition on the view's rows; the part is about those alone. Where
-            no row of a block fulfils it, the rule is not evaluated.
+        settled: An aggregating expression: true if no unknown value could change
+            the result. None: settled if no column the rule needs is null in
+            these rows.
+        empty_flag: A flag added to the score when ``empty`` was used.
+        only: A condition on the view's rows; the part uses only those that fulfil
+            it. If no row of a block does, the rule is not evaluated.
     """
 
     over: type[View]
@@ -41,10 +41,10 @@ class Part:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The view's columns it names.
+        """The columns of the view that the part names.
 
         Raises:
-            InputError: A wildcard or selector, or a column the view does not have.
+            InputError: The part names a wildcard, a selector, or a column the view does not have.
         """
         names: set[str] = set()
         for expr in (self.rule, self.settled, self.only):
@@ -71,7 +71,7 @@ class Part:
 
 
 BUILT_IN: "dict[str, type[Metric]]" = {}
-"""Every metric that comes with Ragstone, by name; each enters itself when it is defined."""
+"""Every metric that comes with Ragstone, by name; each is registered when its class is defined."""
 
 
 @dataclass(frozen=True)
@@ -84,19 +84,19 @@ class Metric:
 
     name: ClassVar[str]
     family: ClassVar[str]
-    """Where it stands in a report: retrieval, grounding, answer, reference, composite."""
+    """Its section in a report: retrieval, grounding, answer, reference, composite."""
     over: ClassVar[type[View]]
     range: ClassVar[Range] = Range(0, 1)
     empty: ClassVar[float | Undefined]
     empty_flag: ClassVar[str | None] = None
     undefined: ClassVar[str] = "zero_denominator"
-    """The reason where the rule itself gives nothing for settled rows."""
+    """The reason if the rule itself gives no value for settled rows."""
     gap: ClassVar[str] = "incomplete_judgement"
-    """The reason where a row's judgement is not there."""
+    """The reason if the judgement of a row is missing."""
     by_reference: ClassVar[bool] = False
-    """Evaluated for each reference, of which the best counts."""
+    """Whether it is evaluated for each reference; the best of them counts."""
     identity: ClassVar[str] = ""
-    """What the definition of a user's own metric is known by, in place of its rule and source."""
+    """Identifies the definition of a user-defined metric, in place of its rule and source."""
 
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls) and cls.__module__.startswith(__package__ + "."):
@@ -107,7 +107,7 @@ class Metric:
         raise NotImplementedError
 
     def settled(self) -> pl.Expr | None:
-        """Whether no filling of gaps could change the value; see ``Part``."""
+        """True if no way of filling the gaps could change the value; see ``Part``."""
         return None
 
     def parts(self) -> Mapping[str, Part]:
@@ -127,7 +127,7 @@ class Metric:
         return None
 
     def flags(self) -> Mapping[str, pl.Expr]:
-        """Remarks on a value, each a condition on ``value`` and the parts."""
+        """Flags of a value, each with its condition on ``value`` and the parts."""
         return {}
 
     @cached_property
@@ -137,7 +137,7 @@ class Metric:
 
     @cached_property
     def requires(self) -> tuple[str, ...]:
-        """What an example must have for its views, beside what the asks require."""
+        """Fields that an example must have for the views, in addition to those the asks require."""
         return tuple(
             dict.fromkeys(name for part in self.parts().values() for name in part.over.requires)
         )
@@ -168,7 +168,7 @@ def wanted_topics(metrics: Iterable[Metric]) -> tuple[Topic, ...]:
 
 
 def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    """``part / whole``; null, and so undefined, where the whole is zero."""
+    """``part / whole``; null, and so undefined, if the whole is zero."""
     return pl.when(whole > 0).then(part / whole)
 
 

@@ -17,12 +17,12 @@ from .outcome import Undefined
 
 OUTCOMES = {"correct": 1.0, "partial": 0.5, "wrong": 0.0, "dont_know": 0.0}
 LETTERS = (0.8, 0.6, 0.4, 0.2)
-"""The least values of A, B, C and D; below the last it is E."""
+"""The lowest values of A, B, C and D; lower values are E."""
 
 
 @dataclass(frozen=True)
 class AgainstReferences(Metric):
-    """What the metrics against each reference share."""
+    """The base of the metrics that are evaluated against each reference."""
 
     family: ClassVar[str] = "reference"
     by_reference: ClassVar[bool] = True
@@ -40,7 +40,7 @@ class AnswerCoverage(AgainstReferences):
     empty: ClassVar[float | Undefined] = Undefined("no_statements")
 
     def rule(self) -> pl.Expr:
-        """Over the statements of one reference."""
+        """The mean over the statements of one reference."""
         return _coverage()
 
 
@@ -73,7 +73,7 @@ class AnswerCorrectness(AgainstReferences):
             raise InputError(f"answer_correctness: beta must be above 0, not {self.beta!r}.")
 
     def parts(self) -> dict[str, Part]:
-        """Matching claims, covered statements, and how many there are of each."""
+        """Matching claims, covered statements, and the number of all claims and statements."""
         claims, statements = ClaimsAgainstReferences, Statements
         matching = (claims.agreement == "matches").sum()
         covered = (statements.agreement == "full").sum()
@@ -168,7 +168,7 @@ class AnswerOutcome(AgainstReferences):
     name: ClassVar[str] = "answer_outcome"
 
     def parts(self) -> dict[str, Part]:
-        """The kind of reply, and what of the reference is in it."""
+        """The kind of reply, and how much of the reference it covers or contradicts."""
         said = Statements.agreement
         contradicts = (ClaimsAgainstReferences.agreement == "contradicts").any()
         none = Undefined("no_statements")
@@ -185,7 +185,7 @@ class AnswerOutcome(AgainstReferences):
         return self.label().replace_strict(OUTCOMES, return_dtype=pl.Float64)
 
     def decided(self) -> pl.Expr:
-        """A reply that gives no answer needs no reading of its claims."""
+        """A reply that gives no answer is decided without its claims."""
         return pl.col("dont_know") == 1
 
     def label(self) -> pl.Expr:

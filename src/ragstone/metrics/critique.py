@@ -18,7 +18,7 @@ BETTER: dict[str, Literal["+", "-", "0"]] = {
     "correctness": "+",
     "conciseness": "+",
 }
-"""Which way is good; of an aspect of your own neither."""
+"""The better direction of each aspect; a user-defined aspect has none."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,18 @@ class AspectVerdict(Metric):
 
     @property
     def topics(self) -> frozenset[Topic]:
-        """The aspect, with what it means and how often it is asked."""
+        """The aspect, with its definition and the number of votes."""
         return frozenset({Topic("critique", self.aspect, self.definition, self.votes or 1)})
 
     def rule(self) -> pl.Expr:
-        """More yes than no, of as many votes as are asked for."""
+        """The majority of the requested number of votes."""
         votes = self._votes()
         yes, no = votes.sum().cast(pl.Int32), votes.not_().sum().cast(pl.Int32)
         enough = votes.len() >= (self.votes or 1)
         return pl.when(enough & (yes != no)).then((yes > no).cast(pl.Float64))
 
     def settled(self) -> pl.Expr | None:
-        """All votes were read, or the majority is larger than the number of those that were not."""
+        """All votes were readable, or the majority is larger than the number that were not."""
         votes = self._votes()
         unread = votes.null_count().cast(pl.Int32)
         yes, no = votes.sum().cast(pl.Int32), votes.not_().sum().cast(pl.Int32)

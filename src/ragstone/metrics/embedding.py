@@ -33,7 +33,7 @@ class EmbeddingContextRelevance(Metric):
     windows: bool = False
 
     def rule(self) -> pl.Expr:
-        """Negative cosines stay negative."""
+        """The mean over the contexts; negative cosines stay negative."""
         return _of_question(windows=self.windows).mean()
 
 
@@ -95,7 +95,7 @@ class EmbeddingAnswerRelevance(Metric):
     scale: Scale = "cosine"
 
     def rule(self) -> pl.Expr:
-        """Of the one answer."""
+        """The value for the single answer."""
         return scaled(Answers.question_similarity.first(), self.scale)
 
 
@@ -120,7 +120,7 @@ class EmbeddingHallucination(Metric):
     windows: bool = False
 
     def rule(self) -> pl.Expr:
-        """Over the sentences."""
+        """The share of the sentences."""
         sentences = AnswerSentences
         best = sentences.similarity_windows if self.windows else sentences.similarity
         return (best < self.threshold).mean()

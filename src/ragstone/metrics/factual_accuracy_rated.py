@@ -11,7 +11,7 @@ from .outcome import Undefined
 from .rating import score_of
 
 CRITERIA = {name: f"factual_{name}" for name in ("correctness", "completeness", "consistency")}
-"""By part."""
+"""The rubric criterion of each part."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from .outcome import Range, Undefined
 
 @dataclass(frozen=True)
 class OverClaims(Metric):
-    """What the metrics over the answer's claims share."""
+    """The base of the metrics over the answer's claims."""
 
     family: ClassVar[str] = "grounding"
     over: ClassVar[type[View]] = Claims
@@ -52,7 +52,7 @@ class Faithfulness(OverClaims):
         return (Claims.support == "supported").mean()
 
     def settled(self) -> pl.Expr | None:
-        """With ``drop``, one verdict is enough."""
+        """With ``drop``, a single verdict is enough."""
         return Claims.support.is_not_null().any() if self.unjudged == "drop" else None
 
 
@@ -72,7 +72,7 @@ class Hallucination(Faithfulness):
             object.__setattr__(self, "empty", 1 - float(self.no_claims))
 
     def rule(self) -> pl.Expr:
-        """Absent and contradicted claims."""
+        """The share of absent and contradicted claims."""
         return (Claims.support != "supported").mean()
 
 
@@ -89,7 +89,7 @@ class ExpectedFaithfulness(OverClaims):
     name: ClassVar[str] = "expected_faithfulness"
 
     def rule(self) -> pl.Expr:
-        """Over the claims."""
+        """The mean over the claims."""
         return Claims.probability.mean()
 
 
@@ -108,5 +108,5 @@ class Groundedness(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_claims")
 
     def rule(self) -> pl.Expr:
-        """Over the sentences that make a claim."""
+        """The mean over the sentences with claims."""
         return Sentences.supported.mean()

@@ -37,13 +37,13 @@ class GradedRelevance(RankingMetric):
         return Contexts.weight if self.max_grade == 2 else Contexts.grade
 
     def rule(self) -> pl.Expr:
-        """Over the top k or the whole list; 0 where ``condense`` leaves nothing of it."""
+        """The mean over the top k or the whole list; 0 if ``condense`` leaves no context."""
         grade = self.fact().fill_null(0) if self.gaps == "zero" else self.known(self.fact())
         top = grade if self.k is None else grade.filter(self.rank(self.fact()) <= self.k)
         return top.mean().fill_null(0.0) / self.max_grade
 
     def settled(self) -> pl.Expr | None:
-        """No gap in the top k."""
+        """There is no gap in the top k."""
         if self.gaps != "strict":
             return pl.lit(value=True)
         return self.gap_in_top(self.fact()).any().not_()
@@ -66,5 +66,5 @@ class SentenceRelevance(Metric):
     undefined: ClassVar[str] = "no_sentences"
 
     def rule(self) -> pl.Expr:
-        """Over all contexts together."""
+        """The share over the sentences of all contexts together."""
         return Contexts.relevant_sentences.list.len().sum() / Contexts.sentences.sum()

@@ -1,4 +1,4 @@
-"""Loading: metrics of a user's own, from entry points, from files, or handed over."""
+"""Loading: user-defined metrics, from entry points, from files, or passed by the caller."""
 
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -15,7 +15,7 @@ _OWN: dict[str, Metric] = {}
 
 
 def own_metrics() -> dict[str, Metric]:
-    """Users' own metrics: from entry points, and from files and callers so far."""
+    """User-defined metrics: from entry points, and those registered so far by files and callers."""
     for point in entry_points(group="ragstone.metrics"):
         if point.name not in _OWN:
             try:
@@ -34,7 +34,7 @@ def load_metrics(path: Path) -> list[Metric]:
     """Read the metrics that a Python file defines with ``@metric`` or as classes.
 
     Raises:
-        InputError: The file is not there, does not run, defines no metric, or
+        InputError: The file does not exist, fails to run, defines no metric, or
             one whose name is taken.
     """
     module = own_module(path)
@@ -45,10 +45,10 @@ def load_metrics(path: Path) -> list[Metric]:
 
 
 def register(value: object) -> Metric:
-    """Make a metric, or a class without required parameters, known by its name.
+    """Register a metric, or a metric class without required parameters, under its name.
 
     Raises:
-        InputError: It is no metric, or its name is taken.
+        InputError: It is not a metric, or its name is taken.
     """
     made = _made(value) if isinstance(value, type) and issubclass(value, Metric) else value
     if not isinstance(made, Metric):

@@ -13,15 +13,15 @@ from .core import Part
 from .ranking import RankingMetric
 
 COUNTED = 4
-"""Up to this grade an ideal of the example's own list is had by counting, above it by sorting."""
+"""For the ideal of an example's own list, grades up to this are counted, higher ones sorted."""
 
 LONGEST = 1 << 20
-"""The longest list that such an ideal may be of."""
+"""The longest list for which such an ideal can be computed."""
 
 
 STEP = 2.0**-44
-"""Discounts are multiples of it, 6e-14, so that sums up to 512 are exact, in whatever order: a list
-that stands as the ideal one does has its sum to the last digit."""
+"""Discounts are multiples of this, 6e-14, so that sums up to 512 are exact in any order: a list in
+ideal order has exactly the same sum as the ideal."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class NDCG(RankingMetric):
             raise InputError(f"ndcg: ideal must be list, topk or pool, not {self.ideal!r}.")
 
     def parts(self) -> dict[str, Part]:
-        """DCG, and how many contexts reach each grade: the ideal needs no more than that."""
+        """DCG, and how many contexts reach each grade, from which the ideal is computed."""
         if self.ideal == "pool":
             return self._pool_parts()
         weights = self._weights()
@@ -74,12 +74,12 @@ class NDCG(RankingMetric):
         }
 
     def combine(self) -> pl.Expr:
-        """DCG over the ideal one; 0 where the ideal is 0."""
+        """DCG divided by the ideal DCG; 0 if the ideal is 0."""
         ideal = pl.col("ideal") if self.ideal == "pool" else self._ideal_from_counts()
         return pl.when(ideal > 0).then(pl.col("value") / ideal).when(ideal == 0).then(0.0)
 
     def flags(self) -> dict[str, pl.Expr]:
-        """Notes an ideal of zero."""
+        """Flags an ideal DCG of zero."""
         if self.ideal == "pool":
             return {"ideal_dcg_zero": pl.col("ideal") == 0}
         return {**super().flags(), "ideal_dcg_zero": pl.col("reach_1") == 0}
@@ -92,7 +92,7 @@ class NDCG(RankingMetric):
         return Part(Contexts, rule, 0.0, settled, self.empty_flag)
 
     def _above(self) -> Part:
-        """What the few grades above ``COUNTED`` add to the ideal; they stand first in it."""
+        """The share in the ideal of the few grades above ``COUNTED``, which come first in it."""
         high = Contexts.weight > COUNTED
         if self.ideal == "topk" and self.k is not None:
             high = high & (Contexts.rank <= self.k)
@@ -120,8 +120,8 @@ class NDCG(RankingMetric):
         )
 
     def _ideal_from_counts(self) -> pl.Expr:
-        # The ideal order needs no sort: each grade adds its step of the gain at as many of the
-        # first ranks as contexts reach it.
+        # The ideal order needs no sort: each grade adds its increase in gain to the first n ranks,
+        # where n is the number of contexts that reach it.
         total = pl.col("above")
         for grade in range(1, COUNTED + 1):
             step = 1.0 if self.gain == "linear" else 2.0 ** (grade - 1)
@@ -155,7 +155,7 @@ def _discount(rank: pl.Expr) -> pl.Expr:
 
 @lru_cache
 def _discounts(k: int | None) -> pl.Series:
-    """Sum of the first n discounts, for n from 0."""
+    """The sums of the first n discounts, for n = 0, 1, 2, …"""
     ranks = pl.int_range(1, min(k or LONGEST, LONGEST) + 1)
     sums = pl.select(_discount(ranks).cum_sum()).to_series()
     return pl.concat([pl.Series(sums.name, [0.0]), sums])

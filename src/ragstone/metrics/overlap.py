@@ -17,7 +17,7 @@ from .scale import Scale, scaled
 
 @dataclass(frozen=True)
 class Overlap(Metric):
-    """The best value over the references of one column."""
+    """The best value of one column over the references."""
 
     family: ClassVar[str] = "reference"
     over: ClassVar[type[View]] = References
@@ -27,11 +27,11 @@ class Overlap(Metric):
     column: ClassVar[str]
 
     def fact(self) -> pl.Expr:
-        """The column."""
+        """The column of the view."""
         return pl.col(self.column)
 
     def rule(self) -> pl.Expr:
-        """Of one reference."""
+        """The value for one reference."""
         return self.fact().first()
 
 
@@ -101,7 +101,7 @@ class SemanticSimilarity(Overlap):
     scale: Scale = "cosine"
 
     def rule(self) -> pl.Expr:
-        """Of one reference."""
+        """The value for one reference."""
         return scaled(References.similarity.first(), self.scale)
 
 
@@ -118,7 +118,7 @@ class SemanticSimilarityCrossEncoder(Overlap):
 
 @dataclass(frozen=True)
 class Bertscore(Overlap):
-    """What the three have in common."""
+    """The base of the three BERTScore metrics."""
 
     range: ClassVar[Range] = Range(-1, 1)
 

@@ -1,8 +1,8 @@
 """Your own metric: one function in one file.
 
-A function without arguments gives a Polars expression over the view; one with
-an argument gets an example's rows, as a list of dictionaries, and gives a
-number, or None where it is undefined.
+A function without arguments returns a Polars expression over the view. One with
+an argument receives an example's rows, as a list of dictionaries, and returns a
+number, or None if the metric is undefined.
 """
 
 import inspect

@@ -14,7 +14,7 @@ from .core import BUILT_IN, Metric
 from .loading import own_metrics
 
 LARGEST = 1e300
-"""A parameter that is a number stays below it, so NaN and infinity are none."""
+"""Numeric parameters must be below this, which excludes NaN and infinity."""
 
 
 def metric_types() -> dict[str, type[Metric]]:
@@ -76,7 +76,7 @@ def _split(text: str) -> tuple[str, dict[str, object]]:
 
 
 def _check_types(kind: type[Metric], given: Mapping[str, object]) -> None:
-    """Refuse values that a parameter cannot have, before they meet a rule."""
+    """Reject values of the wrong type for a parameter before a rule uses them."""
     hints = get_type_hints(kind)
     wrong = [
         f"{name} must be {_in_words(hints[name])}, not {value!r}"

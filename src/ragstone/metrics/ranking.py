@@ -22,10 +22,10 @@ Gaps = Literal["strict", "zero", "condense"]
 
 
 def check_whole(metric: str, name: str, value: int | None) -> None:
-    """Refuse a parameter that is neither None nor a whole number from 1.
+    """Reject a parameter that is neither None nor a whole number of at least 1.
 
     Raises:
-        InputError: It is something else, or too large to count to.
+        InputError: It is something else, or too large.
     """
     if value is not None and (not isinstance(value, int) or not 1 <= value < 1 << 31):
         raise InputError(f"{metric}: {name} must be a whole number from 1, not {value!r}.")
@@ -33,7 +33,7 @@ def check_whole(metric: str, name: str, value: int | None) -> None:
 
 @dataclass(frozen=True)
 class RankingMetric(Metric):
-    """What the metrics over labelled contexts share."""
+    """The base of the metrics over labelled contexts."""
 
     family: ClassVar[str] = "retrieval"
     over: ClassVar[type[View]] = Contexts
@@ -52,7 +52,7 @@ class RankingMetric(Metric):
             )
 
     def known(self, fact: pl.Expr) -> pl.Expr:
-        """The fact in the rows that the policy for gaps leaves, filled where it fills."""
+        """The fact in the rows that the policy for gaps keeps, and with the gaps that it fills."""
         if self.gaps == "zero":
             return fact.fill_null(value=False)
         if self.gaps == "condense":
@@ -60,26 +60,26 @@ class RankingMetric(Metric):
         return fact
 
     def rank(self, fact: pl.Expr) -> pl.Expr:
-        """The ranks of the rows that ``known`` leaves."""
+        """The ranks of the rows that ``known`` keeps."""
         if self.gaps == "condense":
             return pl.int_range(1, fact.drop_nulls().len() + 1, dtype=pl.UInt32)
         return Contexts.rank
 
     def within(self, fact: pl.Expr) -> pl.Expr:
-        """The fact as true only in the top k."""
+        """The fact, made false outside of the top k."""
         known = self.known(fact)
         return known if self.k is None else known & (self.rank(fact) <= self.k)
 
     def length(self) -> pl.Expr:
-        """What a share is taken of: k, or else the length of the list."""
+        """The denominator of a share: k, or without it the length of the list."""
         return pl.len() if self.k is None else pl.lit(self.k)
 
     def gap_in_top(self, fact: pl.Expr) -> pl.Expr:
-        """Where the fact is unknown in the top k."""
+        """Whether the fact is unknown for a context in the top k."""
         return fact.is_null() if self.k is None else fact.is_null() & (Contexts.rank <= self.k)
 
     def flags(self) -> dict[str, pl.Expr]:
-        """Notes a list shorter than k."""
+        """Flags a list shorter than k."""
         return {} if self.k is None else {"short_list": pl.col("value_rows") < self.k}
 
 
@@ -92,7 +92,7 @@ class ShareInTop(RankingMetric):
         raise NotImplementedError
 
     def rule(self) -> pl.Expr:
-        """Without k under ``condense``, the length is that of the condensed list."""
+        """The share of the top k; with ``condense`` and without k, of the condensed list."""
         if self.k is None and self.gaps == "condense":
             return self.known(self.fact()).mean().fill_null(0.0)
         return self.within(self.fact()).sum() / self.length()
@@ -147,7 +147,7 @@ class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
     empty: ClassVar[float | Undefined] = Undefined("empty_retrieval")
 
     def length(self) -> pl.Expr:
-        """The contexts there are, k at the most."""
+        """The number of contexts, but no more than k."""
         return pl.len() if self.k is None else pl.len().clip(upper_bound=self.k)
 
 
@@ -163,11 +163,11 @@ class MRR(LevelledMetric):
     name: ClassVar[str] = "mrr"
 
     def rule(self) -> pl.Expr:
-        """One over the smallest relevant rank."""
+        """The reciprocal of the smallest relevant rank."""
         return (1 / self._first()).fill_null(0.0)
 
     def settled(self) -> pl.Expr | None:
-        """No gap stands before the first relevant context."""
+        """There is no gap before the first relevant context."""
         if self.gaps != "strict":
             return pl.lit(value=True)
         first_gap = Contexts.rank.filter(self.gap_in_top(self.fact())).min()
@@ -203,7 +203,7 @@ class ContextPrecision(LevelledMetric):
         return precision.filter(relevant).mean().fill_null(0.0)
 
     def settled(self) -> pl.Expr | None:
-        """No gap in the top k; or one, behind contexts that are all relevant: then it is 1."""
+        """No gap in the top k; or only one, after contexts that are all relevant: then it is 1."""
         if self.gaps != "strict":
             return pl.lit(value=True)
         gap = self.gap_in_top(self.fact())

@@ -33,7 +33,7 @@ class RubricScore(Metric):
         return frozenset({Topic("rating", self.criterion)})
 
     def rule(self) -> pl.Expr:
-        """The mean, where it was rated more than once."""
+        """The mean of the scores, if it was rated more than once."""
         return score_of(self.criterion).mean()
 
     def settled(self) -> pl.Expr | None:

@@ -30,7 +30,7 @@ class ContextRecall(Metric):
     by_reference: ClassVar[bool] = True
 
     def rule(self) -> pl.Expr:
-        """Over the statements of one reference."""
+        """The share of the statements of one reference."""
         return (Statements.support == "supported").mean()
 
 
@@ -47,7 +47,7 @@ class EvidenceRecall(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_evidence")
 
     def rule(self) -> pl.Expr:
-        """Over the pieces of evidence."""
+        """The share of the pieces of evidence."""
         return (Evidence.support == "supported").mean()
 
 
@@ -68,5 +68,5 @@ class ContextUtilization(Metric):
     undefined: ClassVar[str] = "no_relevant_context"
 
     def rule(self) -> pl.Expr:
-        """Over the contexts."""
+        """The share of the relevant contexts."""
         return share((Contexts.relevant & Contexts.used).sum(), Contexts.relevant.sum())

@@ -1,4 +1,4 @@
-"""Scale: the three forms in which reports print a cosine."""
+"""Scale: the three forms in which reports show a cosine."""
 
 from typing import Literal
 
@@ -8,9 +8,9 @@ Scale = Literal["cosine", "clamped", "shifted"]
 
 
 def scaled(cosine: pl.Expr, scale: Scale) -> pl.Expr:
-    """A cosine as it is, ``clamped`` to ``max(0, c)``, or ``shifted`` to ``(c + 1) / 2``.
+    """A cosine unchanged, ``clamped`` to ``max(0, c)``, or ``shifted`` to ``(c + 1) / 2``.
 
-    Unrelated texts have about 0 as it is and clamped, and about .5 shifted.
+    Unrelated texts have about 0 unchanged or clamped, and about .5 shifted.
     """
     match scale:
         case "clamped":

@@ -1,4 +1,4 @@
-"""Score: from judged examples to one score an example and metric."""
+"""Score: from judged examples to one score per example and metric."""
 
 from collections.abc import Iterable, Mapping
 
@@ -17,20 +17,20 @@ SCORES = pl.Schema(
 )
 
 SLACK = 1e-9
-"""How far rounding may carry a value outside of its range."""
+"""How far a value may be outside of its range because of rounding."""
 
 
 def score(judged: Judged, metrics: Iterable[Metric]) -> dict[str, pl.DataFrame]:
     """Score every example on every metric.
 
     Returns:
-        For each metric's text form a frame with one row an example, in their
+        For each metric's text form, a frame with one row per example, in their
         order: ``value`` (null unless the status is ``VALUE``), ``label``,
-        ``status`` and ``reason``; beside a value the reason holds its flags.
+        ``status`` and ``reason``; for a value, the reason holds its flags.
         Components of composites are scored too.
 
     Raises:
-        InputError: A rule that names unknown columns or gives several values.
+        InputError: A rule names unknown columns or gives several values.
     """
     wanted = _with_components(metrics)
     plain = [metric for metric in wanted.values() if not isinstance(metric, Composite)]
@@ -46,7 +46,7 @@ def score(judged: Judged, metrics: Iterable[Metric]) -> dict[str, pl.DataFrame]:
 
 
 def needed_asks(metrics: Iterable[Metric]) -> list[str]:
-    """The judgements that these metrics need, each behind what it is about."""
+    """The judgements that these metrics need, each after those it is about."""
     needed = {ask for metric in _with_components(metrics).values() for ask in metric.asks}
     for name in reversed(ASKS):
         if name in needed:
@@ -65,7 +65,7 @@ def _with_components(metrics: Iterable[Metric]) -> dict[str, Metric]:
 
 
 def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
-    """Combine a metric's parts and choose the best reference, as if every example had all."""
+    """Combine a metric's parts and choose the best reference, as if no example lacked a field."""
     parts = metric.parts()
     given = pl.col("status") == VALUE
     label = metric.label()
@@ -106,7 +106,7 @@ def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame
 
 
 def _filled(parts: Mapping[str, Part]) -> list[pl.Expr]:
-    """A part without rows has its empty value, and is settled."""
+    """Give every part without rows its ``empty`` value and mark it as settled."""
     filled = [pl.col(f"{name}_settled").fill_null(value=True) for name in parts]
     for name, part in parts.items():
         if not isinstance(part.empty, Undefined):
@@ -116,7 +116,7 @@ def _filled(parts: Mapping[str, Part]) -> list[pl.Expr]:
 
 
 def _outcome_of_parts(metric: Metric, parts: Mapping[str, Part]) -> list[pl.Expr]:
-    """Missing where a part is unsettled, undefined where it is empty without a value."""
+    """Missing if a part is unsettled, undefined if a part is empty and has no value for that."""
     unsettled = pl.any_horizontal(pl.col(f"{name}_settled").not_() for name in parts)
     status, reason = pl.lit(VALUE, pl.UInt8), pl.lit(None, pl.String)
     for name, part in reversed(list(parts.items())):
@@ -183,7 +183,7 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, rows: pl.DataFrame) -> 
 
 
 def within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
-    """A value that lies outside of the metric's range is missing, and says so."""
+    """Turn values outside of the metric's range into missing ones, with that reason."""
     value = pl.col("value")
     outside = (value < allowed.low - SLACK) | (value > allowed.high + SLACK)
     if not scores.select(outside.any()).item():
@@ -196,7 +196,7 @@ def within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _allowed(judged: Judged, metric: Metric, scores: pl.DataFrame) -> pl.DataFrame:
-    """Undefined where the example lacks what is needed, missing where a judge failed."""
+    """Undefined if the example lacks a required field, missing if a judge failed."""
     asks = [ask for ask in ASKS if ask in metric.asks]
     required = dict.fromkeys([*metric.requires, *(n for ask in asks for n in ASKS[ask].requires)])
     holds = judged.examples.select(

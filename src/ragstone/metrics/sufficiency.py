@@ -21,7 +21,7 @@ class SufficiencyRate(ShareInTop):
     name: ClassVar[str] = "sufficiency_rate"
 
     def fact(self) -> pl.Expr:
-        """It is sufficient."""
+        """Whether the context is sufficient."""
         return Contexts.sufficient
 
 
@@ -37,7 +37,7 @@ class SufficiencyHit(RankingMetric):
         return self.within(Contexts.sufficient).any().cast(pl.Float64)
 
     def settled(self) -> pl.Expr | None:
-        """One true settles it, whatever is unknown."""
+        """One sufficient context settles it, whatever else is unknown."""
         if self.gaps != "strict":
             return pl.lit(value=True)
         gaps = self.gap_in_top(Contexts.sufficient).any()
@@ -55,5 +55,5 @@ class MisleadingRate(ShareInTop):
     range: ClassVar[Range] = Range(0, 1, "-")
 
     def fact(self) -> pl.Expr:
-        """It is misleading."""
+        """Whether the context is misleading."""
         return Contexts.misleading

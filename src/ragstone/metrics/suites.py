@@ -1,4 +1,4 @@
-"""Suites: the systems users come from, each a list of metrics with its conventions."""
+"""Suites: named lists of metrics with the conventions of other tools and reports."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,8 @@ from .parse import parse_metric
 class Suite:
     """A named list of metrics.
 
-    ``bands`` say how a value is read in words, from the highest least value
-    down; ``percent`` shows values times 100; ``by`` are the slices it groups by.
+    ``bands`` give the word for a value and the lowest value for each word, from the
+    highest down; ``percent`` shows values times 100; ``by`` are the fields to slice by.
     """
 
     name: str
@@ -138,7 +138,7 @@ SUITES: dict[str, Suite] = {
 }
 
 QUICK = "quick"
-"""The default suite. ``run`` settles which of its metrics the data and the judges allow."""
+"""The default suite. ``run`` decides which of its metrics the data and judges allow."""
 
 QUICK_METRICS: tuple[str, ...] = (
     "context_precision",
@@ -178,7 +178,7 @@ QUICK_METRICS: tuple[str, ...] = (
     "token_f1",
     "rouge_l",
 )
-"""What the quick suite chooses from, in the order of the report."""
+"""The metrics that the quick suite chooses from, in the order of the report."""
 
 QUICK_SUITE = Suite(
     QUICK,

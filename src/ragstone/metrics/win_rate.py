@@ -12,7 +12,7 @@ from .core import Metric
 from .outcome import Undefined
 
 POINTS = {"win": 1.0, "tie": 0.5, "loss": 0.0}
-"""What a preference is worth."""
+"""The points for each outcome."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class WinRate(Metric):
         return frozenset({Topic("preference", self.rival or "")})
 
     def rule(self) -> pl.Expr:
-        """Over the rivals; full marks only where both orders agree."""
+        """The mean over the rivals; a full point only if both orders agree."""
         agreed = pl.when(Preferences.first == Preferences.second).then(Preferences.first)
         points = agreed.replace_strict(POINTS, default=0.5, return_dtype=pl.Float64)
         return self._against(points).mean()

@@ -1,5 +1,5 @@
 """Planning: how much to run, compare or label. Imported file by file.
 
 sizes        rows, questions and pairs
-label_sizes  labels beside a judge
+label_sizes  labels to correct a judge
 """

@@ -1,4 +1,4 @@
-"""Label sizes: how many answers people must label where a judge has read them all."""
+"""Label sizes: how many answers people must label if a judge has judged all of them."""
 
 from dataclasses import asdict, dataclass, replace
 from math import ceil, sqrt
@@ -32,15 +32,15 @@ from ragstone.stats.planning.sample_size import pilot
 MOST = 0.5
 ROUNDING = 1e-12
 FEWEST = 10
-"""Labels from which the judge's accuracy can be told at all."""
+"""The smallest number of labels from which the judge's accuracy is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictGroup:
-    """What people say of the rows that a judge gives one score, or scores close to each other.
+    """People's labels of the rows to which a judge gives one score, or similar scores.
 
-    ``share`` is of the judged rows, ``rate`` how many of its labelled rows people call true, and
-    ``labels`` how many independent labels of equal weight tell it.
+    ``share`` is the group's share of the judged rows, ``rate`` the share of its labelled rows that
+    people call true, and ``labels`` the effective number of labels behind ``rate``.
     """
 
     score: float
@@ -51,13 +51,13 @@ class VerdictGroup:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """What is known of the judge and of what it judged.
+    """What is known about the judge and about the rows it judged.
 
-    A rate goes by ``rate``, ``sensitivity`` and ``specificity``; a mean by ``deviation`` and
-    ``correlation``, the others are None then. ``labels`` is how many labels this rests on, None
-    where the user said so. Where labels alone tell of a rate, ``verdicts`` says of each score what
-    they do, and ``distinct_scores`` how many the judge gives; a mean has the ``kurtosis`` of
-    people's scores about the judge's.
+    A rate is described by ``rate``, ``sensitivity`` and ``specificity``, a mean by ``deviation``
+    and ``correlation``; the fields of the other are None. ``labels`` is the number of labels they
+    were estimated from, None if the user gave them. If a rate is estimated only from labels,
+    ``verdicts`` has the labels for each score, and ``distinct_scores`` is the number of different
+    scores the judge gives. A mean has the ``kurtosis`` of people's scores around the judge's.
     """
 
     judged: int
@@ -76,15 +76,15 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class LabelSize:
-    """How many labels, with the judge and without.
+    """How many labels are needed, with the judge and without.
 
-    ``labels`` is None where even all judged rows are too few, which ``reason`` says. ``questions``
-    are as many whole questions as hold the labels, None where rows are independent.
-    ``assurance`` is the share of draws whose interval is as narrow, ``on_average`` and
-    ``only_on_average`` how many labels would be as narrow on average, with the judge and without;
-    where no assurance was asked for these three are None, and all numbers are of the average.
-    ``reached`` is the half-width with ``labels``, or with all judged rows, ``method`` the
-    correction that ``calibrate`` chooses for so many.
+    ``labels`` is None if even all judged rows are too few; ``reason`` then says so. ``questions``
+    is the number of whole questions that contain the labels, None if rows are independent.
+    ``assurance`` is the share of samples whose interval is no wider than wanted; ``on_average`` and
+    ``only_on_average`` are the labels needed to reach the width on average, with the judge and
+    without. Without a requested assurance these three are None, and all numbers are for the
+    average. ``reached`` is the half-width with ``labels``, or with all judged rows; ``method`` is
+    the correction that ``calibrate`` chooses for that many labels.
     """
 
     metric: str | None
@@ -168,7 +168,7 @@ def label_size(
         reached=found.half_width,
         method=found.method,
         assurance=assurance,
-        # The width at expected counts is a little more than the mean one where events are rare.
+        # If events are rare, the width at expected counts is slightly above the mean width.
         on_average=None if average is None else _no_more(average.labels, found.labels, assurance),
         only_on_average=None if average is None else average.labels_only,
         reason=None if found.labels is not None else _too_few(known, found, assurance),
@@ -176,7 +176,7 @@ def label_size(
 
 
 def _no_more(average: int | None, labels: int | None, assurance: float | None) -> int | None:
-    """What is as narrow in most draws is so on average."""
+    """``average``, at most ``labels``: a width reached in most samples is reached on average."""
     if average is None or labels is None or assurance is None or assurance < MOST:
         return average
     return min(average, labels)
@@ -193,25 +193,25 @@ def known_of_run(
     specificity: float | None = None,
     correlation: float | None = None,
 ) -> Accuracy:
-    """What a run, and labels of some of its examples, tell of the judge; given numbers go first.
+    """The judge's accuracy from a run and labels of some of its examples, or as given.
 
-    The rate is that of the labels, each verdict of the judge weighed by its share; where something
-    is given, the judge's own, corrected by sensitivity and specificity (Rogan & Gladen). The design
-    effect is that of the judge's scores.
+    The rate is estimated from the labels, with each verdict of the judge weighted by its share. If
+    any number is given, it is the judge's rate corrected by sensitivity and specificity (Rogan &
+    Gladen). The design effect is that of the judge's scores.
 
     Args:
-        scored: The run that the judge has read.
-        metric: Of the run.
-        system: Of the run; None is all rows.
-        labels: What people said of some of them.
-        rate: True rate, where known better.
-        sensitivity: Of the judge; needs no labels then.
+        scored: The judged run.
+        metric: A metric of the run.
+        system: A system of the run; None: all rows.
+        labels: People's labels of some of its examples.
+        rate: The true rate, if known.
+        sensitivity: Of the judge; if given, no labels are needed.
         specificity: Of the judge.
-        correlation: Of the judge's scores with people's, for a metric that is no rate.
+        correlation: Between the judge's scores and people's, for a metric that is not a rate.
 
     Raises:
-        UnknownName: A metric or system that the run has not.
-        InputError: Too few labels, or nothing said of the judge.
+        UnknownName: The run does not have such a metric or system.
+        InputError: Too few labels, or nothing given about the judge.
     """
     metric = known_metric(scored, metric)
     if system is not None:
@@ -249,13 +249,13 @@ def accuracy(
     *,
     of_a_rate: bool,
 ) -> Accuracy:
-    """What a judge's scores, and people's word on some of them, tell.
+    """The accuracy of a judge, estimated from its scores and people's labels of some rows.
 
     Args:
-        scores: Shape (N,). The judge's, in [0, 1] for a rate.
+        scores: Shape (N,). The judge's scores, in [0, 1] for a rate.
         clusters: Shape (N,). Rows with the same value are not independent.
-        both: ``judge``, ``people`` and ``weight`` of the rows that people labelled; None for none.
-        of_a_rate: Whether people say yes or no.
+        both: ``judge``, ``people`` and ``weight`` of the labelled rows; None if there are none.
+        of_a_rate: Whether people's labels are yes or no.
     """
     values = (scores >= MIDDLE).astype(np.float64) if of_a_rate else scores
     first = pilot(values, clusters)
@@ -316,7 +316,7 @@ def _needed(
 
 
 def _judged(known: Accuracy) -> JudgedRate | None:
-    """Of a rate; None where not enough is known of one."""
+    """The judged rate to plan with; None if not enough is known about a rate."""
     if known.verdicts:
         told = known.verdicts
         return JudgedRate(
@@ -339,7 +339,7 @@ def _too_few(known: Accuracy, found: LabelsNeeded, assurance: float | None) -> s
 
 
 def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTable) -> pl.DataFrame:
-    """Judge's and people's value of each example that has both, and its ``weight``: 1 / chance."""
+    """The judge's and people's value of each example with both, and its ``weight``: 1 / chance."""
     known = scored.metric(metric)
     labels = labels.known_as(scored.facets.select("example_id", "system").iter_rows())
     ids = labels.used["example_id"].unique()
@@ -365,7 +365,7 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
 
 
 def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
-    """Sensitivity and specificity."""
+    """Sensitivity and specificity of the judge."""
     weight = both["weight"].to_numpy()
     true, said = both["people"].to_numpy() >= MIDDLE, both["judge"].to_numpy() >= MIDDLE
     if true.all() or not true.any():
@@ -383,7 +383,7 @@ def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
 def _verdicts(
     scores: NDArray[np.float64], both: pl.DataFrame, design_effect: float
 ) -> tuple[VerdictGroup, ...]:
-    """Of each stratum of the judge's scores; one without a label has the rate of all labels."""
+    """One group for each stratum of the judge's scores; without labels it has the overall rate."""
     strata = strata_of(scores)
     place = dict(zip(scores.tolist(), strata.tolist(), strict=True))
     own = np.array([place[score] for score in both["judge"]])
@@ -405,7 +405,7 @@ def _verdicts(
 
 
 def _of_mean(both: pl.DataFrame) -> tuple[float, float, float]:
-    """Deviation, correlation, and kurtosis of what people's scores have beside the judge's."""
+    """Deviation, correlation with the judge, and kurtosis of the residuals of people's scores."""
     people, judge, weight = both.select("people", "judge", "weight").to_numpy().T
     if np.ptp(people) == 0:
         raise InputError("People gave all examples one score, so nothing can be said of others.")
@@ -416,13 +416,13 @@ def _of_mean(both: pl.DataFrame) -> tuple[float, float, float]:
     left = left - np.average(left, weights=weight)
     square = float(np.average(left**2, weights=weight))
     fourth = float(np.average(left**4, weights=weight))
-    # Few labels seldom hold the rare large error, so light tails are not believed.
+    # A few labels rarely include a rare large error, so light tails are not trusted.
     kurtosis = max(NORMAL, fourth / square**2) if square > ROUNDING * moments[0, 0] else NORMAL
     return sqrt(moments[0, 0]), float(np.clip(agree, -1, 1)), kurtosis
 
 
 def _corrected(judged: float, sensitivity: float | None, specificity: float | None) -> float:
-    """The true rate behind the judge's."""
+    """The true rate, estimated by correcting the judge's rate."""
     if sensitivity is None or specificity is None:
         return judged
     youden = sensitivity + specificity - 1

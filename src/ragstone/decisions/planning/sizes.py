@@ -1,4 +1,4 @@
-"""Sizes: how many questions a mean or a comparison needs, going by a run that is there."""
+"""Sizes: how many questions a mean or a comparison needs, given an existing run as a pilot."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -35,23 +35,23 @@ from ragstone.stats.planning.sample_size import (
 
 ROUNDING = 1e-9
 FEW = 20
-"""Questions from which a pilot's variance is more than a guess."""
+"""With fewer questions than this, the variance of a pilot is only a guess."""
 
 TOO_FEW = "fewer_than_two_scored"
 NO_VARIATION = "scores_do_not_vary"
-"""Codes of why nothing can be said."""
+"""Codes for why no size can be given."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateSize:
-    """Independent rows that a rate needs, and what other numbers of rows would give."""
+    """The independent rows that a rate needs, and the half-widths for other numbers of rows."""
 
     rate: float
     half_width: float
     level: float
     rows: int
     steps: tuple[tuple[int, float], ...]
-    """Rows and half-width, the wanted one among them."""
+    """Pairs of rows and half-width, including the wanted one."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -61,11 +61,11 @@ class RateSize:
 
 @dataclass(frozen=True, slots=True)
 class MeanSize:
-    """What the mean of a metric needs for one system.
+    """The rows that the mean of a metric needs for one system.
 
-    ``rows_now``, ``questions_now``, ``value``, ``low`` and ``high`` are of the pilot; ``rows`` and
-    ``questions`` what is needed, None where ``reason`` says why nothing can be said.
-    ``questions`` counts clusters and equals ``rows`` where each has one row.
+    ``rows_now``, ``questions_now``, ``value``, ``low`` and ``high`` describe the pilot; ``rows``
+    and ``questions`` are what is needed, or None, and then ``reason`` says why. ``questions``
+    counts clusters and equals ``rows`` if each has one row.
     """
 
     metric: str
@@ -86,15 +86,15 @@ class MeanSize:
 
 @dataclass(frozen=True, slots=True)
 class PairedSize:
-    """What it takes to tell two systems apart by a metric.
+    """The questions needed to detect a difference between two systems on a metric.
 
-    ``pairs_now`` questions have a score of both, ``left_out`` have not. ``difference_now`` is
-    a - b, ``deviation`` how much it varies from question to question. ``difference`` is what is
-    is to be found and ``pairs`` how many questions find it with ``power``; ``detectable`` is what
-    ``at`` questions find. ``margin`` is the least within which ``at`` questions show with ``power``
-    that two systems are equivalent which truly are alike. ``test`` is the one that ``compare``
-    makes, at 1 - ``level`` over the ``family`` of its tests; ``reason`` says why there is no
-    number.
+    ``pairs_now`` questions have scores for both systems, ``left_out`` do not. ``difference_now``
+    is a - b in the pilot, ``deviation`` its standard deviation over questions. ``difference`` is
+    the difference to detect, and ``pairs`` the questions that detect it with probability ``power``;
+    ``detectable`` is the difference that ``at`` questions detect. ``margin`` is the smallest margin
+    at which ``at`` questions show two truly equal systems as equivalent, with probability
+    ``power``. ``test`` is the test that ``compare`` makes, at 1 - ``level`` over a ``family`` of
+    tests; ``reason`` says why a number is absent.
     """
 
     metric: str
@@ -215,7 +215,7 @@ def paired_sizes(
 
 
 def _tests(scored: Scored, pairs: Sequence[tuple[str, str]]) -> int:
-    """How many tests ``compare`` makes: one of each metric and pair of systems that differ."""
+    """How many tests ``compare`` makes: one for each metric and pair of systems that differ."""
     found = (
         differences(scored, metric, a, b)[0] for metric in chosen(scored, ()) for a, b in pairs
     )
@@ -223,10 +223,10 @@ def _tests(scored: Scored, pairs: Sequence[tuple[str, str]]) -> int:
 
 
 def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
-    """These metrics of the run, or all that have a value.
+    """The named metrics of the run, or by default all that have a value.
 
     Raises:
-        UnknownName: A metric that the run has not.
+        UnknownName: The run does not have such a metric.
     """
     named = dict.fromkeys(known_metric(scored, metric) for metric in metrics)
     return list(named) or [
@@ -235,10 +235,10 @@ def chosen(scored: Scored, metrics: Sequence[str]) -> Sequence[str]:
 
 
 def known_systems(scored: Scored, systems: Sequence[str]) -> Sequence[str]:
-    """These systems of the run, or all.
+    """The named systems of the run, or by default all.
 
     Raises:
-        UnknownName: A system that the run has not.
+        UnknownName: The run does not have such a system.
     """
     for system in systems:
         known_system(scored, system)
@@ -246,9 +246,9 @@ def known_systems(scored: Scored, systems: Sequence[str]) -> Sequence[str]:
 
 
 def differences(scored: Scored, metric: str, a: str, b: str) -> tuple[pl.DataFrame, int]:
-    """a - b for each question that both have a score of, and how many have not.
+    """a - b for each question with scores for both systems, and the number of other questions.
 
-    Several answers of a system to a question count by their mean. Columns ``cluster``, ``a``,
+    Several answers of a system to one question are averaged. Columns ``cluster``, ``a``,
     ``b`` and ``difference``.
     """
     rows = scored.of(metric).filter(pl.col("system").is_in([a, b]))
@@ -353,7 +353,7 @@ def _paired_size(
 
 
 Planned = tuple[float | None, int | None, float | None]
-"""What can be detected, pairs needed and power now; the last two None where nothing is asked."""
+"""Detectable difference, pairs needed, power now; without a wanted difference the rest is None."""
 
 
 def _by_mcnemar(
@@ -364,7 +364,7 @@ def _by_mcnemar(
     power: float,
     level: float,
 ) -> Planned:
-    """Of a larger difference than there are differing pairs now, all pairs that differ show it."""
+    """By McNemar's test; a difference above the share of differing pairs raises that share."""
 
     def factor(by: float) -> float:
         doubt = doubt_of_share(round(differing * first.rows), first.rows, least=by)
@@ -392,7 +392,7 @@ def _by_sign_flips(
     power: float,
     level: float,
 ) -> Planned:
-    """As a t test, with at least as many clusters as can bring a permutation's p so low."""
+    """As a t test, with at least as many clusters as a permutation test needs for so small a p."""
     spread, each = first.cluster_deviation, first.rows_per_cluster
     least = ceil((1 + log2(1 / (1 - level))) / min(1.0, differing * each))
     factor = inflation(doubt_of_deviation(first.clusters), power=power, level=level)

@@ -1,7 +1,7 @@
-"""Weighing: what should count how much? Imported file by file.
+"""Weighing: how much should each metric count? Imported file by file.
 
-weights      weights fitted to people, and whether they are better
-weighable    which metrics can be parts
-opinions     preferences and ratings, read
+weights      weights fitted to people's opinions, and whether they are better
+weighable    which metrics can be components
+opinions     preferences and ratings, read from files
 concordance  how often scores order answers as people do
 """

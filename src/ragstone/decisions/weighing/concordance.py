@@ -1,4 +1,4 @@
-"""Concordance: how often a composite puts two answers in the order in which people put them."""
+"""Concordance: how often a composite puts two answers in the same order as people do."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from .opinions import Sort
 Floats = NDArray[np.float64]
 
 MOST_RATED = 2000
-"""Ratings beyond this number are thinned by chance before each is held against each."""
+"""If there are more ratings, a random subset of this size is used to form pairs."""
 
 
 def concordance(
@@ -21,18 +21,18 @@ def concordance(
     level: float,
     rng: np.random.Generator,
 ) -> tuple[float | None, float | None, float | None]:
-    """Share of pairs that are put in people's order, and its ends; a tie of the composite is half.
+    """Share of pairs put in people's order, with its interval; the composite's ties count half.
 
     Args:
-        sort: Of what people said.
-        placed: Shape (n,). The composite's difference of a pair, or its value for a rating.
-        said: Shape (n,). What people said.
-        cluster: Shape (n,). The question of each.
-        level: Of the interval.
-        rng: Thins many ratings.
+        sort: Whether people gave preferences or ratings.
+        placed: Shape (n,). The composite's difference for a pair, or its value for a rating.
+        said: Shape (n,). People's preference or rating.
+        cluster: Shape (n,). The question of each row.
+        level: Confidence level of the interval.
+        rng: Draws a subset of many ratings.
 
-    Ratings are held against each other, each twice: a U-statistic, whose standard error is twice
-    that of the mean over its rows (Hoeffding, 1948).
+    Every rating is compared with every other: a U-statistic, whose standard error is twice that
+    of the mean over its rows (Hoeffding, 1948).
     """
     if sort == Sort.PREFERENCE:
         ordered = said != 0
@@ -63,7 +63,7 @@ def concordance(
 def _against_each_other(
     placed: Floats, said: Floats, cluster: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """For each rated example: the right pairs with others of another rating, and how many."""
+    """For each rated example: its correctly ordered pairs, its pairs in all, its question."""
     if len(said) > MOST_RATED:
         rows = rng.choice(len(said), MOST_RATED, replace=False)
         placed, said, cluster = placed[rows], said[rows], cluster[rows]

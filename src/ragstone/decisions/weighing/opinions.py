@@ -1,13 +1,13 @@
 """Opinions: which of two answers people prefer, or how they rate one, from a file.
 
-A row is one annotator's word. Preferences name two examples, by their ids or by question and
-systems, and say from -2 (a is much better) to 2 (b is much better), or ``a``, ``b``, ``tie``::
+Each row is by one annotator. Preferences name two examples, by their ids or by question and
+systems, with a value from -2 (a is much better) to 2 (b is much better), or ``a``, ``b``, ``tie``::
 
     question_id,system_a,system_b,preference,annotator
     q1,bm25,dense,2,ann
     q1,bm25,dense,1,ben
 
-Ratings name one example and say any number, of which more is better::
+Ratings name one example with any number; higher is better::
 
     id,rating,annotator
     q1-bm25,4,ann
@@ -30,7 +30,7 @@ from ragstone.labels.read import source_of
 
 
 class Sort(StrEnum):
-    """What a file holds, by the name of its column."""
+    """The sort of opinions in a file, by the name of their column."""
 
     PREFERENCE = "preference"
     RATING = "rating"
@@ -43,7 +43,7 @@ PLACES = ("id_a", "id_b", "question_id", "system_a", "system_b")
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one annotator said, as it stands in the file."""
+    """The opinion of one annotator, as in the file."""
 
     line: int | None
     annotator: str
@@ -67,9 +67,9 @@ class Opinions:
 
 @dataclass(frozen=True, slots=True)
 class JointOpinion:
-    """What people said together of one pair of examples, or of one example.
+    """People's combined opinion of a pair of examples, or of one example.
 
-    ``a`` and ``b`` are places in ``Scored.facets``, several where a system answered a question
+    ``a`` and ``b`` are row indexes in ``Scored.facets``, several if a system answered a question
     several times; ``a`` is empty for a rating. ``value`` is the mean over the annotators.
     """
 
@@ -123,13 +123,13 @@ def read_opinions(path: str | Path) -> Opinions:
 
 
 def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
-    """One entry a pair, or an example, of a run: the mean of its annotators.
+    """One entry for each pair, or example, of a run: the mean over its annotators.
 
     A pair that one annotator saw as a, b and another as b, a is one pair.
 
     Raises:
-        DataError: With every row about what the run has not, and every annotator who says
-            something twice of the same.
+        DataError: Lists every row about an example that the run does not have, and every
+            annotator with two opinions of the same pair or example.
     """
     facets = scored.facets
     ids = {id: (row,) for row, id in enumerate(facets["example_id"])}

@@ -1,4 +1,4 @@
-"""Weighable: which metrics of a run can be weighed together, and their scores for each pair."""
+"""Weighable: which metrics of a run can be weighted together, and their scores for each pair."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 FILLED = 0.9
-"""Share of the pairs for which a metric that nobody named needs scores."""
+"""A metric is chosen by default only if it has scores for at least this share of the pairs."""
 
 
 @dataclass(frozen=True, eq=False)
 class WeighingTable:
-    """What people judged and all scores are there for, one row a pair or a rating.
+    """The pairs or ratings for which all scores exist, one row for each.
 
     Attributes:
-        x: Shape (n, m). Scores of b minus those of a, or of the example rated; turned where less
-            is better.
-        said: Shape (n,). What people said on average.
-        cluster: Shape (n,). The question, from 0.
-        annotators: Shape (n,). How many judged it.
+        x: Shape (n, m). Scores of b minus those of a, or of the rated example; the sign is reversed
+            if less is better.
+        said: Shape (n,). People's mean preference or rating.
+        cluster: Shape (n,). The index of the question, from 0.
+        annotators: Shape (n,). The number of annotators.
     """
 
     x: Floats
@@ -41,7 +41,7 @@ class WeighingTable:
 
     @property
     def size(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return len(self.said)
 
 
@@ -49,7 +49,7 @@ def composite_terms(start: str) -> dict[str, float]:
     """The metrics of a composite and their weights.
 
     Raises:
-        InputError: It is none, or no weighted mean of an example's scores.
+        InputError: It is not a composite, or not a weighted mean of an example's scores.
     """
     metric = parse_metric(start)
     if not isinstance(metric, Composite) or metric.kind != "arithmetic" or metric.over_means:
@@ -66,17 +66,17 @@ def weighable(
     begin: Mapping[str, float] | None,
     pairs: Sequence[JointOpinion],
 ) -> tuple[list[str], dict[str, str], int]:
-    """The metrics to weigh, why others are not, and -1 where less is better in all of them.
+    """The metrics to weight, why others are excluded, and a sign: -1 if less is better in all.
 
     Args:
         scored: The run.
         asked: Metrics that the user named.
-        begin: Those of the starting composite; None for equal weights.
-        pairs: What people judged.
+        begin: Metrics and weights of the starting composite; None for equal weights.
+        pairs: People's opinions.
 
     Raises:
-        UnknownName: A metric that the run has not.
-        InputError: None is left, or the start has one that cannot be weighed.
+        UnknownName: The run does not have such a metric.
+        InputError: No metric is left, or the starting composite has one that cannot be weighted.
     """
     named = [known_metric(scored, name) for name in dict.fromkeys([*(begin or {}), *asked])]
     excluded: dict[str, str] = {}
@@ -126,13 +126,13 @@ def _filled(scored: Scored, name: str, pairs: Sequence[JointOpinion]) -> float:
 def score_table(
     scored: Scored, names: Sequence[str], pairs: Sequence[JointOpinion], turn: int
 ) -> tuple[WeighingTable, dict[str, int], int]:
-    """The rows with all scores, how many lack that of each metric, and how many are left out.
+    """The rows with all scores, the rows without a score by metric, and the rows left out in total.
 
     Args:
         scored: The run.
-        names: Of its metrics.
-        pairs: What people judged.
-        turn: -1 where less is better.
+        names: Metrics of the run.
+        pairs: People's opinions.
+        turn: -1 if less is better, otherwise 1.
     """
     values = np.column_stack([scored.of(name)["value"].cast(float).to_numpy() for name in names])
 
@@ -159,5 +159,5 @@ def score_table(
 
 
 def reasons(excluded: Mapping[str, str]) -> list[str]:
-    """Why metrics take no part, a reason of each."""
+    """The reasons why metrics are excluded, one for each."""
     return [str(Reason.read(why).about(name)) for name, why in excluded.items()]

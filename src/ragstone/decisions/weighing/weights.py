@@ -34,12 +34,12 @@ PLACES = 2
 
 
 FEWEST = 2
-"""Questions."""
+"""The smallest number of questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What one metric weighs; ``least`` and ``most`` over the folds show how settled it is."""
+    """The weight of one metric; ``least`` and ``most`` are its range over the folds."""
 
     metric: str
     start: float
@@ -50,11 +50,11 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well some weights foretell people, on questions they were not fitted on.
+    """How well some weights predict people, on questions they were not fitted on.
 
     ``loss`` is the mean log loss of a pair in nats, or the mean squared error of a rating.
-    ``concordance`` is the share of pairs that the composite puts in people's order, a tie of
-    the composite counting half; None where people have no order.
+    ``concordance`` is the share of pairs that the composite puts in people's order, where a tie
+    of the composite counts half; None if people rank no pair.
     """
 
     composite: str | None
@@ -74,9 +74,9 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class FittedWeights(HasPage):
-    """Fitted weights beside those one starts from, and which of them to keep.
+    """Fitted and starting weights, and which of them to keep.
 
-    ``gain`` is what the fitted ones save of the loss, a pair or a rating on average, with an
+    ``gain`` is the mean reduction in loss by the fitted weights, for a pair or a rating, with an
     interval over questions. ``kept`` is ``fitted`` only if the interval lies above 0.
     """
 
@@ -105,7 +105,7 @@ class FittedWeights(HasPage):
 
     @property
     def composite(self) -> str:
-        """The text form to score by: ``composite(weights="faithfulness:0.41 …")``."""
+        """The text form of the composite to use: ``composite(weights="faithfulness:0.41 …")``."""
         chosen = self.fitted if self.kept == "fitted" else self.start
         return str(chosen.composite)
 
@@ -153,25 +153,25 @@ def fit_weights(
     """Fit a composite's weights to people's preferences or ratings, and say whether to use them.
 
     Preferences: P(b is preferred) = 1 / (1 + exp(-sum of β_j (x_bj - x_aj))), β_j at least 0, with
-    how far b is preferred as the target. Ratings: least squares with an intercept. The weights are
-    β divided by its sum. Fitted and starting weights, each with a scale fitted to the other folds,
-    foretell the questions of each fold; folds are of whole questions (the run's clusters).
+    the strength of preference for b as the target. Ratings: least squares with an intercept. The
+    weights are β divided by its sum. Both sets of weights, each with a scale fitted to the other
+    folds, predict the questions of each fold; folds are of whole questions (the run's clusters).
 
     Args:
         scored: The run.
-        opinions: What people said of its examples.
-        metrics: Of the run. None: those of ``start``; and where that is equal, all that can be in
-            one composite and have a score for nearly every pair.
+        opinions: People's opinions of its examples.
+        metrics: Metrics of the run. None: those of ``start``; if that is ``equal``, all metrics
+            that can be in one composite and have a score for nearly every pair.
         start: ``equal``, or a composite: ``ragas_score``, ``composite(weights="…")``.
-        folds: At least 2.
-        seed: Of the folds.
-        level: Of the gain's interval.
+        folds: Number of folds, at least 2.
+        seed: Random seed of the folds.
+        level: Confidence level of the gain's interval.
 
     Raises:
-        InputError: No metric to weigh, no pair with all scores, a start that is no arithmetic
-            composite, or too few folds.
-        UnknownName: A metric that the run has not.
-        DataError: Opinions about what the run has not.
+        InputError: There is no metric to weight, no pair with all scores, a ``start`` that is not
+            an arithmetic composite, or too few folds.
+        UnknownName: The run does not have such a metric.
+        DataError: Opinions of examples that the run does not have.
     """
     if folds < 2:
         raise InputError(
@@ -225,7 +225,7 @@ def _validated(
     n_left_out: int,
     excluded: Mapping[str, str],
 ) -> FittedWeights:
-    """Cross-validate, and settle."""
+    """Cross-validate the weights, and decide which to keep."""
     sort = opinions.sort
     held = _held_out(sort, table, first, folds, seed)
     whole = _fitted(sort, table.x, table.said)
@@ -276,7 +276,7 @@ def _validated(
 
 @dataclass(frozen=True, eq=False)
 class _HeldOut:
-    """What each side says of opinions that it was not fitted to: the start, then the fitted."""
+    """Predictions for held-out opinions: by the starting weights, then by the fitted ones."""
 
     losses: Floats
     placed: Floats
@@ -287,7 +287,7 @@ class _HeldOut:
 
 
 def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed: int) -> _HeldOut:
-    """Cross-validate over whole questions, so that none is in the fit that it tests."""
+    """Cross-validate over whole questions, so that no question is in the fit that it tests."""
     _, cluster = np.unique(table.cluster, return_inverse=True)
     questions = int(cluster.max()) + 1
     folds = min(folds, questions)
@@ -301,7 +301,7 @@ def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed:
         weights = fit.weights
         if weights is not None:
             by_fold.append(weights)
-        # The start gets a scale of its own, so that only the proportions of weights are compared.
+        # The starting weights get their own scale, so that only the proportions are compared.
         scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
         for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
             foretold = of[test] @ found.values + found.intercept
@@ -345,7 +345,7 @@ def _verdict(
 
 
 def _rounded(weights: Floats | None) -> Floats | None:
-    """Two decimals that sum to 1, by largest remainder."""
+    """The weights rounded to two decimals so that they sum to 1, by largest remainder."""
     if weights is None:
         return None
     parts = weights * 10**PLACES
@@ -356,7 +356,7 @@ def _rounded(weights: Floats | None) -> Floats | None:
 
 
 def _composite(names: Sequence[str], weights: Floats) -> str:
-    """The text form; equal weights are written as 1, those of 0 are left out."""
+    """The text form of the composite; equal weights are written as 1, zero weights are left out."""
     used = [(name, weight) for name, weight in zip(names, weights, strict=True) if weight > 0]
     equal = all(abs(a - b) < 1e-12 for (_, a), (_, b) in pairwise(used))
     terms = [
