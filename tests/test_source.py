@@ -70,8 +70,8 @@ def without_text() -> object:
 @pytest.mark.parametrize(
     ("made", "fault"),
     [
-        (around(3), "around.<locals>.inner .* it uses k of the function around it"),
-        (decorated(plain), "plain cannot .* it uses function of the function around it"),
+        (around(3), "around.<locals>.inner .* it uses k of the enclosing function"),
+        (decorated(plain), "plain cannot .* it uses function of the enclosing function"),
         (bound_early([1]), "its arguments have objects as default values"),
         (partial(plain, [1]), "it is a partial, which may hold anything"),
         (Holder().ask, "Holder.ask .* it is a method, which may hold anything"),
@@ -84,4 +84,4 @@ def without_text() -> object:
 def test_what_its_source_does_not_tell_is_refused_with_what_to_do(made: object, fault: str) -> None:
     with pytest.raises(InputError, match=fault) as caught:
         known(made)
-    assert str(caught.value).endswith('another one whenever it changes: identity="1"')
+    assert str(caught.value).endswith('a new one whenever it changes: identity="1"')

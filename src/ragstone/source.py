@@ -29,8 +29,8 @@ def source(made: object, *, instead: str) -> str:
             fault = "its source cannot be read"
     name = getattr(made, "__qualname__", type(made).__qualname__)
     raise InputError(
-        f"{name} cannot be told from an earlier version of it: {fault}. Give it an identity, and "
-        f"another one whenever it changes: {instead}"
+        f"{name} cannot be identified by its source: {fault}. Give it an identity, and "
+        f"a new one whenever it changes: {instead}"
     )
 
 
@@ -41,7 +41,7 @@ def _hidden(made: object) -> str:
     if not isinstance(made, FunctionType):
         return f"it is a {type(made).__name__}, which may hold anything"
     if made.__closure__:
-        return f"it uses {', '.join(made.__code__.co_freevars)} of the function around it"
+        return f"it uses {', '.join(made.__code__.co_freevars)} of the enclosing function"
     if not all(isinstance(value, PLAIN) for value in _values(made)):
         return "its arguments have objects as default values"
     return ""

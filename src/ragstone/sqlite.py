@@ -20,14 +20,14 @@ BUSY = 30.0
 
 FAULTS = {
     sqlite3.SQLITE_FULL: "the disk is full. Make room",
-    sqlite3.SQLITE_IOERR: "the disk could not be written, it may be full. Make room",
-    sqlite3.SQLITE_READONLY: "it may not be written. Allow it",
-    sqlite3.SQLITE_PERM: "it may not be read. Allow it",
+    sqlite3.SQLITE_IOERR: "the disk could not be written to; it may be full. Make room",
+    sqlite3.SQLITE_READONLY: "it is not writable. Give yourself write permission",
+    sqlite3.SQLITE_PERM: "it is not readable. Give yourself read permission",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Make its folder writable",
-    sqlite3.SQLITE_BUSY: "another program holds it. End that",
-    sqlite3.SQLITE_LOCKED: "another program holds it. End that",
+    sqlite3.SQLITE_BUSY: "another program is using it. Stop that program",
+    sqlite3.SQLITE_LOCKED: "another program is using it. Stop that program",
     sqlite3.SQLITE_CORRUPT: "it is damaged. Move it away: what it held is asked again",
-    sqlite3.SQLITE_NOTADB: "it is no database of ours. Move it away",
+    sqlite3.SQLITE_NOTADB: "it is not a database that Ragstone wrote. Move it away",
 }
 
 

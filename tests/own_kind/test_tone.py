@@ -223,7 +223,7 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
         (
             "from ragstone.judgements import *\n"
             "class Two(Kind):\n    name = 'Two Words'\n    asks = ()\n",
-            "a name is a word of small letters.*nothing is decided.*nobody is asked",
+            "must be a word of lower-case letters.*nothing is decided.*no judge is asked",
         ),
         (
             "from ragstone.judgements import *\nimport polars as pl\n"
@@ -240,15 +240,15 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
             "    asks = (Ask(over='Answers', columns=('b',), values=('c',)),)\n"
             "    own = Column(None, '', values=['a'], role='verdikt', positive=('d',))\n"
             "    reason = Column(None, '', role='verdict')\n",
-            "role verdikt, which is none of unit.*come with their meanings.*counts d as yes.*"
-            "has a column reason already.*neither a type nor values.*fills b.*verdicts c.*"
-            "over 'Answers', which is no view.*is a tuple: shows",
+            "role verdikt; the roles are unit.*need their meanings.*counts d as yes.*"
+            "already has a column reason.*neither a type nor values.*fills b.*verdicts c.*"
+            "over 'Answers', which is not a view.*shows must be a tuple",
         ),
         (
             "from ragstone.judgements import *\n"
             "class Own(Kind):\n    asks = Ask(over=Answers)\n"
             "    helpful = Column(None, '', values={'a': 'b'}, role='verdict', label='helpful')\n",
-            "a name is a word.*asks are a tuple",
+            "the name must be a word.*asks must be a tuple",
         ),
         (
             "from ragstone.judgements import *\n"
@@ -256,18 +256,18 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
             "    one = Column(None, '', values={'a': 'b'}, role='verdict', label='l')\n"
             "    two = Column(None, '', values={'a': 'b'}, role='verdict', label='l',\n"
             "        fact='one')\n",
-            "has a column 'one' already.*several columns have the label l",
+            "already has a column 'one'.*several columns have the label l",
         ),
         (
             "from ragstone.judgements import *\nimport polars as pl\n"
             "class Support(Kind):\n    name = 'support'\n    asks = ()\n",
-            "a kind called support already",
+            "already a kind called support",
         ),
         (
             "from ragstone.judgements import *\nimport polars as pl\n"
             "class Own(Kind):\n    name = 'own_kind'\n    asks = (Ask(over=Answers),)\n"
             "    helpful = Column(pl.Boolean, 'it is', role='verdict')\n",
-            "has a column 'helpful' already",
+            "already has a column 'helpful'",
         ),
         (
             "from ragstone.judgements import *\n"
@@ -300,7 +300,7 @@ DECLARED = (
         (None, "no guideline: write what is judged, and how, in own_kind.md"),
         (b" ", "own_kind.md is empty"),
         (b"\xff", "own_kind.md cannot be read"),
-        (b"# Own\n{own} {no} {own.no}", "a place {no}.*a place {own.no}"),
+        (b"# Own\n{own} {no} {own.no}", "a placeholder {no}.*a placeholder {own.no}"),
     ],
 )
 @pytest.mark.usefixtures("nothing_stays")

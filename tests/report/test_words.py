@@ -89,7 +89,7 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
         (reason("rejected", of="m", said="400"), "m: 400; the same command asks again"),
         (reason("budget", max_calls=1200),
          "budget: all 1,200 calls of --max-calls are made; the same command with more goes on"),
-        (reason("left_alone", seconds=600), "the server wants to be left alone for 10 minutes; "
+        (reason("left_alone", seconds=600), "the server asks for a pause of 10 minutes; "
          "after that the same command asks again"),
         (reason("not_in_reply", of="m", said="missing", not_alone=reason("budget", max_calls=1)),
          "m: not in the reply (missing), and it was not asked for alone: budget: all 1 calls of "
@@ -207,7 +207,7 @@ def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
          "served by two models: m-1 (1 reply), m-2 (2,000 replies)"),
         (reason("several_models", models="a=1\nb=2\nc=3\nd=4"),
          "served by 4 models: a (1 reply), b (2 replies), c (3 replies) and 1 more"),
-        (reason("left_alone", seconds=7200), "for 2.0 hours"),
+        (reason("left_alone", seconds=7200), "of 2.0 hours"),
         (reason("similarities_failed", n=1), "failed once"),
         (reason("similarities_failed", n=1200), "failed 1,200 times"),
         (reason("not_in_reply", said="missing", tries="all"), "however often it was asked"),

@@ -309,8 +309,8 @@ def test_a_metric_whose_source_does_not_show_all_of_it_needs_an_identity(tmp_pat
     with pytest.raises(InputError) as caught:
         evaluate(rows(), metrics=scaled(0.5), out=tmp_path / "run")
     assert str(caught.value) == (
-        "scaled.<locals>.my_factor cannot be told from an earlier version of it: it uses factor of "
-        "the function around it. Give it an identity, and another one whenever it changes: "
+        "scaled.<locals>.my_factor cannot be identified by its source: it uses factor of the "
+        "enclosing function. Give it an identity, and a new one whenever it changes: "
         'identity="1" for the metric my_factor'
     )
 

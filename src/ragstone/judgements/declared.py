@@ -1,4 +1,4 @@
-"""Declared: what is wrong with a kind of a user's own, as it is declared."""
+"""Declared: the faults in the declaration of a user-defined kind."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import get_args
@@ -19,14 +19,14 @@ EVERY_TABLE_HAS = ("example_id", "subject", "judge", "reason")
 def faults_of(
     name: object, asks: object, shows: object, columns: Mapping[str, Column], known: Collection[str]
 ) -> list[str]:
-    """Every fault of a declaration, before anything of it is made known.
+    """Every fault of a declaration, found before the kind is registered.
 
     Args:
         name: The kind's name.
         asks: Its asks.
-        shows: The texts that it shows.
+        shows: The texts that it shows to judges.
         columns: Its own columns.
-        known: The kinds that there are.
+        known: The names of the existing kinds.
     """
     faults = list(_of_name(name, known))
     for column in columns.values():
@@ -35,11 +35,13 @@ def faults_of(
     if not decides:
         faults.append('no column with role="verdict", so nothing is decided')
     elif decides[0].dtype.is_numeric() and not decides[0].values:
-        faults.append(f"{decides[0].name} has no values, so a model does not know what it may say")
+        faults.append(
+            f"{decides[0].name} has no values, so a model does not know what it may answer"
+        )
     if not isinstance(asks, Sequence) or not all(isinstance(ask, Ask) for ask in asks):
-        faults.append("its asks are a tuple: asks = (Ask(over=Answers),)")
+        faults.append("asks must be a tuple: asks = (Ask(over=Answers),)")
     elif not asks:
-        faults.append("no ask, so nobody is asked: asks = (Ask(over=Answers),)")
+        faults.append("no ask, so no judge is asked: asks = (Ask(over=Answers),)")
     else:
         for ask in asks:
             faults += _of_ask(ask, columns)
@@ -49,53 +51,53 @@ def faults_of(
 
 def _of_name(name: object, known: Collection[str]) -> Iterator[str]:
     if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
-        yield "a name is a word of small letters, digits and _"
+        yield "the name must be a word of lower-case letters, digits and _"
     elif name in known:
-        yield f"there is a kind called {name} already"
+        yield f"there is already a kind called {name}"
 
 
 def _of_shows(shows: object) -> Iterator[str]:
     if isinstance(shows, str) or not isinstance(shows, Sequence):
-        yield 'what it shows is a tuple: shows = ("question", "answer")'
+        yield 'shows must be a tuple: shows = ("question", "answer")'
         return
     unknown = [str(text) for text in shows if text not in SHOWN]
     if unknown:
-        yield f"shows {', '.join(unknown)}, which is none of {', '.join(SHOWN)}"
+        yield f"shows {', '.join(unknown)}; a kind can show {', '.join(SHOWN)}"
 
 
 def _of_column(column: Column) -> Iterator[str]:
     roles = get_args(Role)
     if column.name in EVERY_TABLE_HAS:
-        yield f"every kind has a column {column.name} already; name yours otherwise"
+        yield f"every kind already has a column {column.name}; choose another name"
     if column.role not in roles:
-        yield f"{column.name} has the role {column.role}, which is none of {', '.join(roles)}"
+        yield f"{column.name} has the role {column.role}; the roles are {', '.join(roles)}"
     if not isinstance(column.values, Mapping):
-        yield f'the values of {column.name} come with their meanings: values={{"yes": "it is so"}}'
+        yield f'the values of {column.name} need their meanings: values={{"yes": "it is so"}}'
     elif not column.values and column.dtype == pl.Enum([]):
         yield f"{column.name} has neither a type nor values"
     unknown = [word for word in column.positive if word not in column.values]
     if unknown:
-        yield f"{column.name} counts {', '.join(unknown)} as yes, which is none of its values"
+        yield f"{column.name} counts {', '.join(unknown)} as yes, but has no such values"
 
 
 def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
     unknown = [one for one in ask.requires if one not in REQUIREMENTS]
     if unknown:
-        yield f"requires {', '.join(unknown)}, which is none of {', '.join(REQUIREMENTS)}"
+        yield f"requires {', '.join(unknown)}; an ask can require {', '.join(REQUIREMENTS)}"
     others = [one for one in ask.by if one not in ("people", "model")]
     if others:
-        yield f"is answered by {', '.join(others)}; who can be asked: people, model"
+        yield f"is answered by {', '.join(others)}; an ask can be answered by people, model"
     unknown = [one for one in ask.columns if one not in columns]
     if unknown:
-        yield f"fills {', '.join(unknown)}, which is none of its columns"
+        yield f"fills {', '.join(unknown)}, but the kind has no such columns"
     verdicts = {word for one in columns.values() if one.role == "verdict" for word in one.values}
     unknown = [one for one in ask.values if one not in verdicts]
     if unknown:
-        yield f"has the verdicts {', '.join(unknown)}, which are none of its values"
+        yield f"has the verdicts {', '.join(unknown)}, which are not among the kind's values"
     if ask.over is None:
         return
     if not isinstance(ask.over, type) or not issubclass(ask.over, View):
-        yield f"is over {ask.over!r}, which is no view, such as Answers"
+        yield f"is over {ask.over!r}, which is not a view such as Answers"
         return
     filled = [one for one in columns.values() if not ask.columns or one.name in ask.columns]
     given: set[str] = set()
@@ -104,8 +106,8 @@ def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
         if column.role in SAID:
             if fact in given or ask.over.has(fact):
                 yield (
-                    f"{ask.over.__name__} has a column {fact!r} already; "
-                    f"name that of {column.name} otherwise: Column(..., fact=NAME)"
+                    f"{ask.over.__name__} already has a column {fact!r}; "
+                    f"give {column.name} another one: Column(..., fact=NAME)"
                 )
             given.add(fact)
         yield from _of_label(ask, column)
@@ -121,4 +123,4 @@ def _of_label(ask: Ask, column: Column) -> Iterator[str]:
         if known not in (None, own):
             one = ", ".join(map(str, known or ("yes", "no")))
             other = ", ".join(map(str, own or ("yes", "no")))
-            yield f"the label {column.label} of {unit}s is {one}, not {other}; name it otherwise"
+            yield f"the label {column.label} of {unit}s is {one}, not {other}; choose another label"

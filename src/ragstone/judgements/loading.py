@@ -32,10 +32,10 @@ def _faults(kind: type[Kind]) -> Iterator[str]:
     """Faults that can be found only after the whole file, and its guideline, are in place."""
     for ask in kind.asks:
         if any(ask in waiting for waiting in WAITING):
-            yield f"it comes after {', '.join(ask.after)}, which nobody is asked"
+            yield f"it comes after {', '.join(ask.after)}, but there is no such ask"
     file = guideline_file(kind)
     if file is None or not file.is_file():
-        yield f"no guideline: write what is judged, and how, in {kind.name}.md beside it"
+        yield f"no guideline: write what is judged, and how, in {kind.name}.md next to the file"
         return
     try:
         text = file.read_text(encoding="utf-8")
@@ -43,9 +43,9 @@ def _faults(kind: type[Kind]) -> Iterator[str]:
         yield f"{file.name} cannot be read: {error}"
         return
     if not text.strip():
-        yield f"{file.name} is empty: write in it what is judged, and how"
+        yield f"{file.name} is empty: write there what is judged, and how"
     for place in places(text):
         try:
             filled(place, kind)
         except KeyError:
-            yield f"{file.name} has a place {place}, and no kind has such a column"
+            yield f"{file.name} has a placeholder {place}, but no kind has such a column"

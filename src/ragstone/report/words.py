@@ -143,7 +143,7 @@ def _budget(facts: Facts) -> str:
 def _left_alone(facts: Facts) -> str:
     seconds = float(facts["seconds"])
     pause = f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
-    return f"the server wants to be left alone for {pause}; after that {AGAIN}"
+    return f"the server asks for a pause of {pause}; after that {AGAIN}"
 
 
 def _times(n: int) -> str:

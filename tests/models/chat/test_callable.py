@@ -118,7 +118,7 @@ def test_an_identity_that_is_given_takes_the_place_of_the_source() -> None:
 @pytest.mark.parametrize(
     ("function", "fault"),
     [
-        (answering("gpt"), "it uses words of the function around it"),
+        (answering("gpt"), "it uses words of the enclosing function"),
         (partial(text), "it is a partial, which may hold anything"),
         (Judge(), "it is a Judge, which may hold anything"),
         (Judge().__call__, "it is a method, which may hold anything"),

@@ -177,15 +177,14 @@ def test_a_server_that_says_for_how_long_is_left_alone_by_all(
     assert asked_at[2] - asked_at[1] < 1
 
 
-def test_a_server_that_wants_to_be_left_alone_for_hours_is_asked_no_more(
+def test_a_server_that_asks_for_a_pause_of_hours_is_asked_no_more(
     open_asking: Open, question: Make
 ) -> None:
     model = ScriptedModel([ChatFailure("rate_limit", "quota", after=7200)])
     asking = open_asking(limits=CallLimits(concurrency=1))
     outcomes = put(asking, model, question("one"), question("two"))
     assert {in_shell(words(one.reason or "")) for one in outcomes} == {
-        "scripted: the server wants to be left alone for 2.0 hours; "
-        "after that the same command asks again"
+        "scripted: the server asks for a pause of 2.0 hours; after that the same command asks again"
     }
 
 
