@@ -73,8 +73,12 @@ def reason(code: str, *, of: str = "", **facts: object) -> str:
     >>> reason("not_judged", kind="quality", by="people,model")
     'not_judged?kind=quality&by=people,model'
     """
-    said = {name: str(fact) for name, fact in facts.items() if fact not in (None, "")}
-    return str(Reason(code, said, of))
+    # Judges make a reason a row; going by way of a Reason takes twice as long.
+    written = "&".join(
+        [f"{name}={_written(str(fact))}" for name, fact in facts.items() if fact not in (None, "")]
+    )
+    text = f"{code}?{written}" if written else code
+    return f"{of}: {text}" if of else text
 
 
 def _written(said: str) -> str:
