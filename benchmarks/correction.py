@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.stats import mean_interval, t_quantile
-from ragstone.stats.agreement.coefficients import agreement_coefficients
+from ragstone.stats.agreement.coefficients import CoefficientName, agreement_coefficients
 from ragstone.stats.agreement.cohen import kappa_with_interval
 from ragstone.stats.clusters import HALF_CLUSTER
 from ragstone.stats.correcting.by_design import favoured
@@ -488,6 +488,9 @@ def shared_words(record: Record) -> float:
     return sum(word in known for word in said) / max(1, len(said))
 
 
+KAPPA_AND_ALPHA: tuple[CoefficientName, ...] = ("cohen_kappa", "krippendorff_alpha")
+
+
 def agreement(draws: int, seed: int) -> None:
     """Two labels differ in 2 r (1 - r), which is less on average the more r varies."""
     clusters, items, right, prevalence = 40, 5, 0.85, 0.3
@@ -507,7 +510,7 @@ def agreement(draws: int, seed: int) -> None:
             ratings = [(true == (rng.random(len(rights)) < rights)).tolist() for _ in range(2)]
             for row, known in enumerate((names, None)):
                 found = agreement_coefficients(ratings, clusters=known, seed=draw, resamples=500)
-                for column, name in enumerate(("cohen_kappa", "krippendorff_alpha")):
+                for column, name in enumerate(KAPPA_AND_ALPHA):
                     ends = found[name].interval
                     inside[row, column] += ends is not None and ends.low <= truth <= ends.high
         (kappa, alpha), (kappa_alone, alpha_alone) = (inside / draws).tolist()

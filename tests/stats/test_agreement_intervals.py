@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from ragstone.errors import InputError
-from ragstone.stats.agreement.coefficients import agreement_coefficients
+from ragstone.stats.agreement.coefficients import CoefficientName, agreement_coefficients
 from ragstone.stats.agreement.fleiss import fleiss_kappa
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.interval import Interval
 from ragstone.stats.wilson import wilson
 
-NAMES = ("percent", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
+NAMES: tuple[CoefficientName, ...] = (
+    "percent", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1",
+)  # fmt: skip
 
 
 def annotated(items: int, right: float, seed: int, annotators: int = 2) -> list[list[int]]:
