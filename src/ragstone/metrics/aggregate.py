@@ -90,9 +90,10 @@ def _evaluate(
             rules.append(_settled(slot.part, open_columns).alias(f"settled_{number}"))
             settled[number] = pl.col(f"settled_{number}")
     try:
-        # Without the order, Polars adds up parts of a group in the order in which its threads come
-        # to their end, so that the last digit of a sum of fractions would differ from run to run.
-        aggregated = frame.lazy().group_by(keys, maintain_order=True).agg(rules).collect()
+        # Unsorted, Polars adds up parts of a group in the order in which its threads come to their
+        # end, so that the last digit of a sum of fractions would differ from run to run.
+        ordered = frame.lazy().sort("row", maintain_order=True)
+        aggregated = ordered.group_by(keys, maintain_order=True).agg(rules).collect()
     except InputError as error:
         raise InputError(_first_line(error)) from error.__cause__
     except pl.exceptions.PolarsError as error:
