@@ -90,10 +90,7 @@ def _evaluate(
             rules.append(_settled(slot.part, open_columns).alias(f"settled_{number}"))
             settled[number] = pl.col(f"settled_{number}")
     try:
-        # Unsorted, Polars adds up parts of a group in the order in which its threads come to their
-        # end, so that the last digit of a sum of fractions would differ from run to run.
-        ordered = frame.lazy().sort("row", maintain_order=True)
-        aggregated = ordered.group_by(keys, maintain_order=True).agg(rules).collect()
+        aggregated = _by_unit(frame, keys, rules)
     except InputError as error:
         raise InputError(_first_line(error)) from error.__cause__
     except pl.exceptions.PolarsError as error:
@@ -110,6 +107,17 @@ def _evaluate(
             raise InputError(f"{slot.metric} gives {dtype}; a metric must give a number.")
     values = pl.col("^value_.*$").cast(pl.Float64).fill_nan(None)
     return aggregated.with_columns(values, *settled)
+
+
+def _by_unit(frame: pl.DataFrame, keys: list[str], rules: Sequence[pl.Expr]) -> pl.DataFrame:
+    """One row per group, with the same last digits in every run.
+
+    Polars adds up a group's rows in their order only in memory and by one key: its streaming engine
+    adds up the parts that it was handed, and several keys it shares out among its threads.
+    """
+    key = pl.col(keys[0]) if len(keys) == 1 else pl.struct(keys)
+    grouped = frame.lazy().group_by(key.alias("group"), maintain_order=True)
+    return grouped.agg(pl.col(keys).first(), *rules).collect(engine="in-memory")
 
 
 def _settled(part: Part, open_columns: Sequence[str]) -> pl.Expr:
