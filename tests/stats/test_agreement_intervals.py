@@ -162,3 +162,16 @@ def test_draws_with_a_single_pair_count() -> None:
     assert (ends.low, ends.high) == (0, 1)
     narrow = interval(agreement_coefficients(table, level=1 - 2 * 0.31)["percent"])
     assert (narrow.low, narrow.high) != (0, 1)
+
+
+def test_no_interval_reaches_below_minus_1_where_many_items_have_one_label() -> None:
+    # Agreement of pairs is at least -1: two labels of an item can be no more than always opposed.
+    # Shares of x: (4.5 + 12) / 18 = 11/12, so chance is 61/72, and 5/6 or less agrees less.
+    a = ["x", "x", "x", "x", "x", "y"] + ["x"] * 12
+    b = ["x", "x", "x", "x", "y", "x"] + [None] * 12
+    found = agreement_coefficients([a, b])["fleiss_kappa"]
+    shares = (4 + 2 * 0.5 + 12) / 18
+    chance = shares**2 + (1 - shares) ** 2
+    assert found.value == pytest.approx((4 / 6 - chance) / (1 - chance))
+    assert interval(found).low == -1
+    assert -1 < interval(found).high <= 1

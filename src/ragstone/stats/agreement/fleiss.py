@@ -29,7 +29,8 @@ def fleiss_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficient:
         ratings: Annotators × items. None and NaN mean not rated.
 
     Returns:
-        At most 1; 0 is agreement by chance.
+        At most 1; 0 is agreement by chance. Below -1 only where the items with a single label are
+        unlike the others.
 
     Raises:
         InputError: Annotators with different numbers of items.

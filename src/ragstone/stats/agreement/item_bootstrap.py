@@ -21,6 +21,8 @@ DRAWS_AT_ONCE = 2_000_000
 LARGEST_TABLE = 20_000_000
 DIGITS = 12
 """Coefficients are rounded to this many digits, so that ends that differ by rounding coincide."""
+LEAST = -1.0
+"""The true value of any coefficient: two labels of an item can be no more than always opposed."""
 
 
 def agreement_intervals(
@@ -35,13 +37,13 @@ def agreement_intervals(
 ) -> dict[Name, Interval]:
     """Percentile bootstrap over items for several coefficients, from the same resamples.
 
-    Items, or whole clusters of items, are drawn with replacement. A coefficient has no
-    value in a resample whose labels are all the same; that counts as full agreement, 1:
-    leaving it out would favour resamples with a rare label, in which annotators disagree.
-    A resample in which no item has two labels is left out. If all items agree, the
-    bootstrap interval would have no width. Then the upper end is 1, and the lower end
-    is the lower Wilson bound of the share of agreeing items, or clusters, corrected
-    for the observed chance agreement.
+    Items, or whole clusters of items, are drawn with replacement. A coefficient has no value in a
+    resample whose labels are all the same; that counts as full agreement, 1: leaving it out would
+    favour resamples with a rare label, in which annotators disagree. A resample in which no item
+    has two labels is left out. A value below -1, which Fleiss' kappa takes where items with a
+    single label are unlike the others, counts as -1. If all items agree, the bootstrap interval
+    would have no width. Then the upper end is 1, and the lower end is the lower Wilson bound of the
+    share of agreeing items, or clusters, corrected for the observed chance agreement.
 
     Args:
         ratings: With at least two items, or clusters, that have two labels; with fewer there is
@@ -154,7 +156,7 @@ def _patterns(
 
 
 def _ends(drawn: Floats, level: float) -> Interval | None:
-    full: Floats = np.where(np.isnan(drawn), 1.0, drawn).round(DIGITS)
+    full: Floats = np.where(np.isnan(drawn), 1.0, drawn).clip(min=LEAST).round(DIGITS)
     return percentile_interval(full, level, "item_bootstrap")
 
 
@@ -176,6 +178,6 @@ def _where_all_agree(
     by_shares = 1 - float((shares**2).sum())
     left = {"percent": 1.0, "gwet_ac1": by_ac1, "fleiss_kappa": by_shares}
     return {
-        name: Interval(max(-1.0, 1 - (1 - low) / left.get(name, by_pairs)), 1.0, level, "wilson")
+        name: Interval(max(LEAST, 1 - (1 - low) / left.get(name, by_pairs)), 1.0, level, "wilson")
         for name in coefficients
     }
