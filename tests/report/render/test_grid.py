@@ -95,3 +95,13 @@ def test_words_of_exactly_the_width_stay_on_their_line() -> None:
     assert folded("abcd efgh", 8) == "abcd\n  efgh"
     assert folded("a(b, c)", 7) == "a(b, c)"
     assert folded("", 5) == ""
+
+
+def test_a_tab_or_a_line_end_in_a_name_moves_no_column() -> None:
+    rows = [[cell(folded("a\tb", 20)), cell("1")], [cell(folded("c\nd", 20)), cell("2")]]
+    assert text(Grid(TWO, rows)) == "a b  1\nc d  2\n"
+
+
+def test_a_tab_in_a_cell_moves_no_column() -> None:
+    rows = [[GridCell(Text("a\tb")), cell("1")], [cell("long"), cell("2")]]
+    assert text(Grid(TWO, rows)) == "a b   1\nlong  2\n"

@@ -30,6 +30,10 @@ class GridCell:
     text: Text
     span: int = 1
 
+    def __post_init__(self) -> None:
+        # A terminal moves to its next tab stop, wherever that is.
+        self.text.plain = self.text.plain.replace("\t", " ")
+
 
 Row = Sequence[GridCell]
 
@@ -122,7 +126,7 @@ def folded(text: str, width: int) -> str:
     ['ndcg(k=10,', '  gain="linear")']
     """
     lines: list[str] = []
-    for word in text.split(" "):
+    for word in re.split(r"[ \t\n]", text):
         pieces = [word] if len(word) <= width else [p for p in LONG_WORD.findall(word) if p]
         blank = " "
         for piece in pieces:
