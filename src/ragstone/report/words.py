@@ -201,6 +201,20 @@ def _several_models(facts: Facts) -> str:
     )
 
 
+def _evidence_unknown(facts: Facts) -> str:
+    one = facts["n"] == "1"
+    return (
+        f"Evidence: {int(facts['n']):,} named {'context that was' if one else 'contexts that were'}"
+        f" not shown {'was' if one else 'were'} dropped."
+    )
+
+
+def _quotes_unfound(facts: Facts) -> str:
+    n, quotes = int(facts["n"]), int(facts["quotes"])
+    of = "quote does" if n == quotes == 1 else "quotes does" if n == 1 else "quotes do"
+    return f"Evidence: {n:,} of {quotes:,} {of} not stand so in the contexts."
+
+
 def _answered_before(facts: Facts) -> str:
     answered, here, elsewhere = (int(facts[name]) for name in ("answered", "here", "elsewhere"))
     return (
@@ -288,13 +302,8 @@ SENTENCES: Mapping[str, Sentence] = {
         f"{facts['model']}; set your own, such as threshold=0.6."
     ),
     "left_open": _left_open,
-    "evidence_unknown": lambda facts: (
-        f"Evidence: {int(facts['n']):,} named contexts that were not shown were dropped."
-    ),
-    "quotes_unfound": lambda facts: (
-        f"Evidence: {int(facts['n']):,} of {int(facts['quotes']):,} quotes do not stand so in the "
-        "contexts."
-    ),
+    "evidence_unknown": _evidence_unknown,
+    "quotes_unfound": _quotes_unfound,
     "answered_before": _answered_before,
     "not_independent": _not_independent,
     "few_clusters": _few_clusters,
