@@ -11,6 +11,9 @@ from types import ModuleType
 
 from ragstone.errors import InputError
 
+GIVEN: dict[str, str] = {}
+"""How the user named each module that ran: a file or a dotted name."""
+
 
 def own_module(name: str | Path) -> ModuleType:
     """Import a Python file, or a module given by its dotted name; it is run only once.
@@ -21,10 +24,13 @@ def own_module(name: str | Path) -> ModuleType:
     path = Path(name)
     if path.suffix != ".py" and not path.exists():
         with _told(name):
-            return importlib.import_module(str(name))
+            module = importlib.import_module(str(name))
+        GIVEN[module.__name__] = str(name)
+        return module
     if not path.is_file():
         raise InputError(f"{path}: there is no such file.")
     known = f"ragstone_own_{path.stem}"
+    GIVEN[known] = str(name)
     there = sys.modules.get(known)
     if there is not None and there.__file__ == str(path.resolve()):
         return there

@@ -1,6 +1,7 @@
 """A kind of a user's own is judged, voted on, labelled, calibrated, gated and shown like ours."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from ragstone.judges import HumanJudge, who_fills
 from ragstone.labels.read import read_label_table
 from ragstone.metrics import load_metrics, parse_metric
 from ragstone.models.chat import ChatRequest
+from ragstone.report.page import Facts, parts
+from ragstone.report.pages.run import run_page
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 HERE = Path(__file__).parent
@@ -203,6 +206,28 @@ def test_a_run_of_a_kind_that_is_not_loaded_says_so(run: ragstone.Run) -> None:
     assert shown.exit_code == 2
     assert "damaged" not in shown.stderr
     assert "--kinds FILE" in shown.stderr
+
+
+@pytest.mark.usefixtures("run")
+def test_the_command_that_comes_next_can_be_pasted(tmp_path: Path) -> None:
+    """It loads the kinds again, and metrics where it takes them; blanks in paths are quoted."""
+    load_kinds(HERE / "tone.py")
+    load_metrics(HERE / "tone_metrics.py")
+    run = ragstone.evaluate(
+        ROWS, metrics=["casual"], judge=judge("e", by_ear), out=tmp_path / "a b"
+    )
+    kinds = ["--kinds", str(HERE / "tone.py")]
+    page = run_page(run).sections[0].blocks[0]
+    assert isinstance(page, Facts)
+    said = "".join(one.text for one in parts(page.rows[-1].words))
+    assert said.endswith(f"  next: {shlex.join(['ragstone', 'show', str(run.path), *kinds])}")
+    shown = CliRunner().invoke(app, ["show", str(run.path)], env={"COLUMNS": "400"}).stdout
+    assert shlex.join(["ragstone", "show", str(run.path), "EXAMPLE", *kinds]) in shown
+    sheet = str(tmp_path / "sheet.csv")
+    given = ["sample", str(run.path), "--n", "4", "--metric", "casual", "--out", sheet]
+    printed = CliRunner().invoke(app, given, env={"COLUMNS": "400"}).stdout
+    own = [*kinds, "--metrics-from", str(HERE / "tone_metrics.py")]
+    assert shlex.join(["ragstone", "calibrate", str(run.path), "--labels", sheet, *own]) in printed
 
 
 def test_disagreement_in_a_panel_draws_what_people_should_see(

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragstone.reason import Reason
 from ragstone.report.calls import took
+from ragstone.report.command import command
 from ragstone.report.figures import (
     band,
     counted,
@@ -101,7 +102,7 @@ def header(run: Reported, groups: Groups) -> Facts:
     if run.form.calls is not None:
         rows.append(Note("asked", took(run.form.calls)))
     if run.path is not None:
-        look = quiet(f"  next: ragstone show {run.path}")
+        look = quiet(f"  next: {command('show', run.path)}")
         rows.append(Note("run", (strong(str(run.path)), look)))
     return Facts(tuple(rows))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ragstone.decisions.sampling.draw import Sample
 from ragstone.decisions.sampling.label_sheet import LabelSheet, guideline_file
+from ragstone.report.command import command
 from ragstone.report.page import (
     Bar,
     BarPart,
@@ -157,7 +158,7 @@ def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]
     if out is None:
         yield "Nothing was written: --out sheet.csv writes the sheet to fill in."
     else:
-        calibrate = f"ragstone calibrate {settings.run} --labels {out}"
+        calibrate = command("calibrate", settings.run, "--labels", out, metrics=True)
         yield f"Fill in the empty columns, then: {calibrate}"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from ragstone.report.command import command
 from ragstone.report.figures import ARROWS
 from ragstone.report.groups import Groups, by_metric
 from ragstone.report.page import (
@@ -31,7 +32,7 @@ def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOW
         items = items or (OutlineItem(quiet("no example could be better")),)
         sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrows[name]}"))))
     if run.path is not None:
-        more = f"One of them in full: ragstone show {run.path} EXAMPLE"
+        more = f"One of them in full: {command('show', run.path, 'EXAMPLE')}"
         sections.append(section(Paragraphs((quiet(more),))))
     return Page(
         "show", str(run.path or ""), tuple(sections),
