@@ -10,7 +10,7 @@ import polars as pl
 from ragstone.stats import Interval
 from ragstone.stats.exact_rate import ExactRate, exact_rate
 
-from .scored import ValueRange, by_cluster, mean_at
+from .scored import ValueRange, mean_at, valued_by_cluster
 
 End = Literal["low", "high"]
 
@@ -75,7 +75,7 @@ def mean_quantity(scores: pl.DataFrame, scale: ValueRange) -> Quantity:
         scale: Of the metric.
     """
     tally = dict(scores["status"].value_counts().iter_rows())
-    clusters = by_cluster(scores)
+    clusters = valued_by_cluster(scores)
     mean = mean_at(clusters, scale)
     usual = mean(0.95)
     exact = exact_rate(clusters.sums, clusters.counts) if scale.rate else None

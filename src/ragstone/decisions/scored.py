@@ -4,18 +4,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import Literal
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.examples import Example
 from ragstone.metrics import Metric, parse_metric
 from ragstone.reason import Reason
 from ragstone.run import Run
+from ragstone.run.estimates import by_cluster
 from ragstone.run.remarks import NOT_INDEPENDENT
 from ragstone.run.repeated_questions import (
     QUESTION,
@@ -24,6 +22,7 @@ from ragstone.run.repeated_questions import (
     repeated_questions,
 )
 from ragstone.stats import MeanEstimate, mean_interval
+from ragstone.stats.clusters import Clusters
 
 NO_VALUE = "(none)"
 IDS = ("id", "question_id", "system")
@@ -163,13 +162,7 @@ class Scored:
         """The range of the metric's values; for a custom metric only its direction."""
         metric = self.metric(name)
         if metric is not None:
-            low, high = metric.range.low, metric.range.high
-            return ValueRange(
-                low if isfinite(low) else None,
-                high if isfinite(high) else None,
-                metric.range.better,
-                metric.range.rate,
-            )
+            return ValueRange(*metric.range.ends, metric.range.better, metric.range.rate)
         better = next(one.better for one in self.run.estimate_list if one.metric == name)
         return ValueRange(None, None, better, rate=False)
 
@@ -182,34 +175,15 @@ def mean_of(scores: pl.DataFrame, scale: ValueRange, *, level: float = 0.95) -> 
         scale: Of the metric.
         level: Of the interval.
     """
-    return mean_at(by_cluster(scores), scale)(level)
+    return mean_at(valued_by_cluster(scores), scale)(level)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ByCluster:
-    """Of each cluster with a value: the sum of its scores, their number, the sum of squares."""
-
-    sums: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    squares: NDArray[np.float64]
+def valued_by_cluster(scores: pl.DataFrame) -> Clusters:
+    """The scores of ``Scored.of`` that have a value, put into clusters."""
+    return by_cluster(scores.filter(pl.col("status") == "value"))
 
 
-def by_cluster(scores: pl.DataFrame) -> ByCluster:
-    """The scores that have a value, put into clusters.
-
-    Args:
-        scores: Rows of ``Scored.of``.
-    """
-    value = pl.col("value")
-    clusters = (
-        scores.filter(pl.col("status") == "value")
-        .group_by("cluster", maintain_order=True)
-        .agg(sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum())
-    )
-    return ByCluster(*(clusters[name].to_numpy() for name in ("sums", "counts", "squares")))
-
-
-def mean_at(clusters: ByCluster, scale: ValueRange) -> Callable[[float], MeanEstimate]:
+def mean_at(clusters: Clusters, scale: ValueRange) -> Callable[[float], MeanEstimate]:
     """As ``mean_of``, for many levels."""
 
     def mean(level: float) -> MeanEstimate:

@@ -1,6 +1,7 @@
 """What a score can be: a value, undefined, or missing. None of them turns into another."""
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
 
@@ -33,3 +34,8 @@ class Range:
     high: float
     better: Literal["+", "-", "0"] = "+"
     rate: bool = False
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """``low`` and ``high``; None for an end that the range does not have."""
+        return self.low if isfinite(self.low) else None, self.high if isfinite(self.high) else None

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.metrics import Composite, Metric, parse_metric
 from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_best
+from ragstone.stats.clusters import Clusters
 
 from .estimate import Estimate
 from .models import NO_MODELS, ModelNames
@@ -138,9 +139,10 @@ def _estimate(
     level: float,
 ) -> Estimate:  # fmt: skip
     valued = part.filter(pl.col("status") == VALUE)
-    low, high = _bounds(metric)
+    low, high = metric.range.ends
+    by = by_cluster(valued)
     mean = mean_interval(
-        *_clustered(valued), rate=metric.range.rate, low=low, high=high, level=level
+        by.sums, by.counts, by.squares, rate=metric.range.rate, low=low, high=high, level=level
     )
     counted = _counts(metric, part, mean.value)
     return _reported(
@@ -158,34 +160,21 @@ def _over_means(
 ) -> Estimate:
     """A composite of dataset means, with all components resampled together by cluster."""
     names = [name for name, _ in metric.terms]
-    clusters = part["cluster"].rank("dense").to_numpy() - 1
-    size = int(clusters.max()) + 1 if len(clusters) else 0
-    sums = np.zeros((size, len(names)))
-    counts = np.zeros((size, len(names)))
+    sums, counts = component_sums(
+        part["cluster"], [(components[name]["value"], components[name]["status"] == VALUE)
+                          for name in names]
+    )  # fmt: skip
     missing = 0
     reasons: dict[str, int] = {}
-    for place, name in enumerate(names):
-        score = components[name]
-        scored = score["value"].to_numpy()
-        there = score["status"].to_numpy() == VALUE
-        sums[:, place] = np.bincount(clusters[there], scored[there], minlength=size)
-        counts[:, place] = np.bincount(clusters[there], minlength=size)
-        absent = int((score["status"] == MISSING).sum())
+    for name in names:
+        absent = int((components[name]["status"] == MISSING).sum())
         missing = max(missing, absent)
         if absent:
             reasons[f"{name}: {_why_missing(name, provenance)}"] = absent
-
-    def combine(means: Floats) -> Floats:
-        columns = {name: pl.col(str(place)) for place, name in enumerate(names)}
-        frame = pl.DataFrame({str(place): means[:, place] for place in range(len(names))})
-        combined = frame.fill_nan(None).select(metric.of(columns)[0]).to_series()
-        return combined.to_numpy().astype(np.float64)
-
-    value: float | None = None
-    interval: Interval | None = None
-    if size and counts.sum(axis=0).all():
-        value = float(combine((sums.sum(axis=0) / counts.sum(axis=0))[None, :])[0])
-        interval = cluster_bootstrap(sums, counts, combine, seed=SEED, level=level)
+    value = of_means(metric, sums, counts)
+    interval = None if value is None else cluster_bootstrap(
+        sums, counts, partial(combined, metric), seed=SEED, level=level
+    )  # fmt: skip
     n = int(counts.sum(axis=0).min()) if value is not None else 0
     counted = replace(
         _counts(metric, part, value),
@@ -194,7 +183,41 @@ def _over_means(
         n_undefined=part.height - n - missing,
         reasons=reasons,
     )
-    return _reported(metric, group, value, interval, size, counted, provenance, level)
+    return _reported(metric, group, value, interval, len(sums), counted, provenance, level)
+
+
+def component_sums(
+    clusters: pl.Series, components: Sequence[tuple[pl.Series, pl.Series]]
+) -> tuple[Floats, Floats]:
+    """Sum and count of the scores of each cluster, shape (clusters, components).
+
+    Args:
+        clusters: The cluster of each row.
+        components: The scores of the rows under each component, and whether they are values.
+    """
+    codes = clusters.rank("dense").to_numpy() - 1
+    shape = int(codes.max()) + 1 if len(codes) else 0, len(components)
+    sums, counts = np.zeros(shape), np.zeros(shape)
+    for place, (scores, valued) in enumerate(components):
+        there = valued.fill_null(value=False).to_numpy()
+        sums[:, place] = np.bincount(codes[there], scores.to_numpy()[there], minlength=shape[0])
+        counts[:, place] = np.bincount(codes[there], minlength=shape[0])
+    return sums, counts
+
+
+def of_means(composite: Composite, sums: Floats, counts: Floats) -> float | None:
+    """The composite of the components' means; None if one of them has no value."""
+    totals = counts.sum(axis=0)
+    if not totals.all():
+        return None
+    return float(combined(composite, (sums.sum(axis=0) / totals)[None, :])[0])
+
+
+def combined(composite: Composite, means: Floats) -> Floats:
+    """The composite of each row of means, shape (rows, components)."""
+    columns = {name: pl.col(str(place)) for place, (name, _) in enumerate(composite.terms)}
+    frame = pl.DataFrame({str(place): means[:, place] for place in range(means.shape[1])})
+    return frame.select(composite.of(columns)[0]).to_series().to_numpy().astype(np.float64)
 
 
 def _reported(
@@ -245,7 +268,7 @@ def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> ScoreCou
     total = float(part["value"].sum()) if n else 0.0
     bounds: tuple[float, float] | None = (value, value) if value is not None else None
     if missing:
-        bounds = worst_best(total, n, missing, *_bounds(metric), metric.range.better)
+        bounds = worst_best(total, n, missing, *metric.range.ends, metric.range.better)
     why = part.filter(pl.col("reason").is_not_null())
     flags: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -265,23 +288,16 @@ def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> ScoreCou
     )
 
 
-def _bounds(metric: Metric) -> tuple[float | None, float | None]:
-    """The ends of the metric's range; None for no bound."""
-    low, high = metric.range.low, metric.range.high
-    return low if isfinite(low) else None, high if isfinite(high) else None
-
-
-def _clustered(valued: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
-    """Sum, count and sum of squares of the scores of each cluster."""
+def by_cluster(valued: pl.DataFrame) -> Clusters:
+    """Scores with a value, put into the clusters that ``cluster`` names."""
     if valued["cluster"].n_unique() == valued.height:
         sums = valued["value"].to_numpy()
-        return sums, np.ones(len(sums)), sums * sums
+        return Clusters(sums, np.ones(len(sums)), sums * sums)
     value = pl.col("value")
     clusters = valued.group_by("cluster", maintain_order=True).agg(
         sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum()
     )
-    sums, counts, squares = (clusters[name].to_numpy() for name in ("sums", "counts", "squares"))
-    return sums, counts, squares
+    return Clusters(*(clusters[name].to_numpy() for name in ("sums", "counts", "squares")))
 
 
 def _how(method: str | None, provenance: Provenance, level: float, counted: ScoreCounts) -> str:

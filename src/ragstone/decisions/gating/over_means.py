@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from ragstone.decisions.quantity import End, Quantity, reasons_of, with_missing_at
 from ragstone.decisions.scored import Scored
 from ragstone.metrics import Composite
+from ragstone.run.estimates import SEED, combined, component_sums, of_means
 from ragstone.stats import Interval, cluster_bootstrap
 
-SEED = 20_240_601
 RESAMPLES = 2000
 
 Floats = NDArray[np.float64]
@@ -39,18 +39,19 @@ def over_means_quantity(scored: Scored, composite: Composite, system: str) -> Qu
 
 
 def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
-    sums, counts = _by_cluster(parts)
+    sums, counts = component_sums(
+        parts[0]["cluster"], [(part["value"], part["status"] == "value") for part in parts]
+    )
     drawn: list[Floats] = []
 
     def combine(means: Floats) -> Floats:
-        drawn.append(_combined(composite, means))
+        drawn.append(combined(composite, means))
         return drawn[-1]
 
-    value = None
-    interval: Interval | None = None
-    if len(counts) and counts.sum(axis=0).all():
-        value = float(_combined(composite, (sums.sum(axis=0) / counts.sum(axis=0))[None, :])[0])
-        interval = cluster_bootstrap(sums, counts, combine, seed=SEED, resamples=RESAMPLES)
+    value = of_means(composite, sums, counts)
+    interval = None if value is None else cluster_bootstrap(
+        sums, counts, combine, seed=SEED, resamples=RESAMPLES
+    )  # fmt: skip
 
     def at(level: float) -> Interval | None:
         if interval is None:
@@ -95,23 +96,3 @@ def _share_missing(counts: tuple[int, int]) -> tuple[float, int]:
 
 def _components(composite: Composite) -> list[str]:
     return [str(metric) for metric in composite.components().values()]
-
-
-def _by_cluster(parts: Sequence[pl.DataFrame]) -> tuple[Floats, Floats]:
-    """Sum and count of each cluster in each component, shape (clusters, components)."""
-    clusters = parts[0]["cluster"].rank("dense").to_numpy() - 1
-    size = int(clusters.max()) + 1 if len(clusters) else 0
-    sums, counts = np.zeros((size, len(parts))), np.zeros((size, len(parts)))
-    for place, part in enumerate(parts):
-        there = (part["status"] == "value").fill_null(value=False).to_numpy()
-        values = part["value"].to_numpy()[there]
-        sums[:, place] = np.bincount(clusters[there], values, minlength=size)
-        counts[:, place] = np.bincount(clusters[there], minlength=size)
-    return sums, counts
-
-
-def _combined(composite: Composite, means: Floats) -> Floats:
-    names = [name for name, _ in composite.terms]
-    frame = pl.DataFrame({str(place): means[:, place] for place in range(len(names))})
-    columns = {name: pl.col(str(place)) for place, name in enumerate(names)}
-    return frame.select(composite.of(columns)[0]).to_series().to_numpy().astype(np.float64)
