@@ -23,7 +23,7 @@ from commands import measure
 from ragstone.examples import Context, Example, to_frame
 from ragstone.run.folder import Folder
 from ragstone.run.manifest import RunTally, manifest
-from ragstone.run.models import ModelNames
+from ragstone.run.model_names import ModelNames
 from ragstone.run.settings import RunSettings
 from ragstone.run.stored_blocks import FinishedJudge
 

@@ -39,6 +39,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ragstone import evaluate
 from ragstone.data import cornwall
 from ragstone.decisions.weighing.opinions import read_opinions
 from ragstone.errors import RagstoneError
@@ -48,7 +49,6 @@ from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.baselines import read_baseline
 from ragstone.labels.read import read_label_table
 from ragstone.labels.write import write_labels
-from ragstone.run import evaluate
 from ragstone.run.calls.prices import load_prices
 
 MB = 1 << 20

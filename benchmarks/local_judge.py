@@ -25,12 +25,12 @@ from scipy.stats import spearmanr
 
 from ragstone import read
 from ragstone.judgements import Tables
-from ragstone.judges import LocalJudge
+from ragstone.judges.local.judge import LocalJudge
 from ragstone.judges.local.response import PHRASES_8, PHRASES_12, abstains_by_phrases
 from ragstone.judges.local.words import NEGATIONS, terms, tokens
 from ragstone.metrics import needed_asks, parse_metric, score
 from ragstone.models import open_encoder
-from ragstone.run import judge_block
+from ragstone.run.judging import judge_block
 from ragstone.stats import auroc
 
 Record = dict[str, Any]

@@ -22,13 +22,14 @@ import polars as pl
 from scipy.stats import spearmanr
 
 import ragstone
+from ragstone import rescore
 from ragstone.decisions.scored import Scored
 from ragstone.decisions.weighing.opinions import Opinion, Opinions, Sort
 from ragstone.decisions.weighing.weights import FittedWeights, fit_weights
 from ragstone.metrics import parse_metric
 from ragstone.report import show
 from ragstone.report.pages.weights import weights_page
-from ragstone.run import Run, rescore
+from ragstone.run import Run
 from ragstone.stats.simplex import nonnegative_logistic
 
 METRICS = (

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ragstone.judgements import ASKS, REQUIREMENTS, VIEWS
-from ragstone.judges import who_fills
+from ragstone.judges.names import who_fills
 from ragstone.metrics import (
     ALIASES,
     QUICK_METRICS,

@@ -17,7 +17,8 @@ import ragstone
 from ragstone.cli import app
 from ragstone.data import cornwall
 from ragstone.judgements import ASKS
-from ragstone.judges import JUDGES, LocalJudge, who_fills
+from ragstone.judges.local.judge import LocalJudge
+from ragstone.judges.names import JUDGES, who_fills
 from ragstone.labels import read_label_table
 from ragstone.metrics import (
     ALIASES,

@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone import evaluate, rescore
 from ragstone.data import cornwall
 from ragstone.examples import read, write
 from ragstone.labels import labels_of, read_label_table, write_labels
-from ragstone.run import Run, evaluate, rescore
+from ragstone.run import Run
 
 SOURCE = Path(ragstone.__file__).parent
 BY_PATH = ("scan_", "read_", "sink_")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.run import evaluate
+from ragstone import evaluate
 
 RECORDS = """
 GOOD = {"question": "How long?", "contexts": ["The pier is 90 metres long."],

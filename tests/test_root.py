@@ -43,7 +43,7 @@ def test_a_type_checker_knows_every_name_of_the_root_and_refuses_a_misspelt_one(
 
 def test_a_run_shows_its_table_in_a_notebook_whatever_was_imported_first(tmp_path: Path) -> None:
     code = (
-        "from ragstone.run import evaluate; "
+        "from ragstone.run.evaluate import evaluate; "
         "run = evaluate([{'question': 'q', 'answer': 'a', 'reference': 'a'}], "
         "metrics='exact_match'); "
         "print(run._repr_html_() == run.notebook(), run.notebook()[:26])"
@@ -53,11 +53,12 @@ def test_a_run_shows_its_table_in_a_notebook_whatever_was_imported_first(tmp_pat
     assert done.stdout == 'True <div class="ragstone"><sty\n'
 
 
-def test_a_run_and_its_page_import_nothing_that_decides() -> None:
-    """Decisions, and what they compute with, take a quarter of a second to import."""
+def test_a_run_and_its_page_import_nothing_that_decides_or_judges() -> None:
+    """What decides takes a quarter of a second to import, what judges another tenth."""
     code = (
         "import sys, ragstone.cli, ragstone.run, ragstone.report; "
-        "print(*(name for name in sys.modules if name.startswith('ragstone.decisions')))"
+        "heavy = 'ragstone.decisions', 'ragstone.judges.local', 'ragstone.run.evaluate'; "
+        "print(*(name for name in sys.modules if name.startswith(heavy)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

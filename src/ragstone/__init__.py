@@ -28,8 +28,10 @@ if TYPE_CHECKING:
         parse_metric,
     )
     from ragstone.report.words import explain
-    from ragstone.run import Estimate, Instructions, Limits, Run, aevaluate, evaluate, rescore
+    from ragstone.run import Estimate, Instructions, Limits, Run
+    from ragstone.run.evaluate import aevaluate, evaluate
     from ragstone.run.forecast import forecast
+    from ragstone.run.rescore import rescore
 
     __version__: str
 
@@ -48,17 +50,17 @@ _ROOMS = {
     "Run": "run",
     "Undefined": "metrics",
     "VIEWS": "judgements",
-    "aevaluate": "run",
+    "aevaluate": "run.evaluate",
     "calibrate": "decisions",
     "compare": "decisions",
-    "evaluate": "run",
+    "evaluate": "run.evaluate",
     "explain": "report.words",
     "forecast": "run.forecast",
     "gate": "decisions",
     "metric": "metrics",
     "parse_metric": "metrics",
     "read": "examples",
-    "rescore": "run",
+    "rescore": "run.rescore",
     "write": "examples",
 }
 

@@ -31,7 +31,7 @@ class Ragstone:
 
     def evaluate(self, data: Any, **options: Any) -> "Run":
         """As ``ragstone.evaluate``, with the same options."""
-        from ragstone.run import evaluate
+        from ragstone.run.evaluate import evaluate
 
         return evaluate(data, **options)
 

@@ -7,9 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from ragstone import evaluate
 from ragstone.cli.failures import guarded
 from ragstone.cli.gate import gate
-from ragstone.run import evaluate
 
 from .conftest import Outcome
 

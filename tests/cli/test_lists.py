@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragstone.cli.doctor import EXTRAS, KEYS
-from ragstone.judges import JUDGES
+from ragstone.judges.names import JUDGES
 from ragstone.metrics import SUITES, metric_types
 from ragstone.models.chat.names import FORMS
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from ragstone import evaluate
 from ragstone.data import cornwall
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
@@ -19,10 +20,10 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain, words
-from ragstone.run import Run, evaluate
+from ragstone.run import Run
 from ragstone.run.folder import Folder
 from ragstone.run.manifest import RunTally, manifest
-from ragstone.run.models import ModelNames
+from ragstone.run.model_names import ModelNames
 from ragstone.run.settings import RunSettings
 from ragstone.run.stored_blocks import FinishedJudge
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm

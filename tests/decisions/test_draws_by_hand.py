@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from ragstone import evaluate
 from ragstone.decisions.quantity import reasons_of
 from ragstone.decisions.sampling.draw import draw_sample
 from ragstone.decisions.sampling.expected_width import expected_errors
@@ -17,7 +18,7 @@ from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain
-from ragstone.run import Run, evaluate
+from ragstone.run import Run
 
 from .conftest import MISSING, MadeRun, Make, Score
 

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
+from ragstone import evaluate
 from ragstone.decisions.comparing.sides import matches_within
 from ragstone.decisions.gating.checks import Check
 from ragstone.decisions.gating.gate import Decided, GateResult, gate
@@ -21,7 +22,6 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import References
 from ragstone.metrics import Composite, Range, Undefined, metric, parse_metric, register
 from ragstone.report.words import explain, words
-from ragstone.run import evaluate
 from ragstone.stats import Interval, wilson
 from ragstone.stats.exact_rate import ExactRate, exact_rate
 

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone import evaluate
 from ragstone.decisions.calibrating.checks import JudgeCheck, check_column
 from ragstone.decisions.calibrating.correction import LabelledScores, is_rate
 from ragstone.decisions.calibrating.identity import JudgeIdentity, changes, identity
@@ -26,7 +27,7 @@ from ragstone.judgements import KINDS
 from ragstone.labels.read import labels_of
 from ragstone.labels.table import SCHEMA, LabelTable
 from ragstone.metrics import parse_metric
-from ragstone.run import Run, evaluate
+from ragstone.run import Run
 from ragstone.run.forms import JudgeForm, Manifest
 from ragstone.run.settings import RunSettings
 

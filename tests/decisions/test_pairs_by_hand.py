@@ -20,7 +20,7 @@ from ragstone.decisions.comparing.sides import Values
 from ragstone.decisions.scored import Scored, ValueRange
 from ragstone.run import Estimate
 from ragstone.run.forms import Manifest
-from ragstone.run.models import ModelNames
+from ragstone.run.model_names import ModelNames
 from ragstone.run.settings import RunSettings
 
 from .conftest import MadeRun

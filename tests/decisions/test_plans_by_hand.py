@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from ragstone import evaluate
 from ragstone.decisions.planning.label_sizes import Accuracy, accuracy, known_of_run, label_size
 from ragstone.decisions.planning.sizes import differences, mean_sizes, paired_sizes, rate_size
 from ragstone.decisions.scored import Scored
@@ -14,7 +15,6 @@ from ragstone.errors import InputError
 from ragstone.labels.read import labels_of
 from ragstone.report.pages.plan import mean_page
 from ragstone.report.render.terminal import as_text
-from ragstone.run import evaluate
 from ragstone.stats.planning.equivalence import equivalence_margin
 from ragstone.stats.planning.labels_needed import labels_for_mean
 from ragstone.stats.planning.sample_size import rate_sample_size

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone import rescore
 from ragstone.decisions.scored import Scored
 from ragstone.decisions.weighing.opinions import Opinion, Opinions, Sort, judged_of, read_opinions
 from ragstone.decisions.weighing.weights import fit_weights
@@ -15,7 +16,6 @@ from ragstone.judgements import References
 from ragstone.metrics import Range, Undefined, metric, parse_metric, register
 from ragstone.metrics.composite import Composite
 from ragstone.report.words import explain
-from ragstone.run import rescore
 
 WORDS = ("pier", "mole", "adit", "cove", "reef", "quay", "weir", "lock")
 METRICS = ["token_f1", "rouge_l", "exact_match", "abstention", "contradiction", "helpfulness"]

@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone import evaluate
 from ragstone.errors import DataError
 from ragstone.examples import Example, read
 from ragstone.report.words import explain
-from ragstone.run import Run, evaluate
+from ragstone.run import Run
 
 TOLD = "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM."
 

@@ -12,13 +12,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from ragstone import evaluate
 from ragstone.argument import in_shell
 from ragstone.data import cornwall
 from ragstone.errors import DataError
 from ragstone.examples import Example, read
 from ragstone.examples.resembling import resembled
 from ragstone.report.words import explain, words
-from ragstone.run import evaluate
 
 Record = Mapping[str, Any]
 Door = Callable[[Record, Path], Any]

@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ragstone import evaluate
 from ragstone.decisions.weighing.opinions import read_opinions
 from ragstone.errors import DataError
 from ragstone.examples import fingerprint_files, read
@@ -21,7 +22,6 @@ from ragstone.examples.streams import on_disk
 from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.baselines import read_baseline
 from ragstone.labels import read_label_table
-from ragstone.run import evaluate
 from ragstone.run.calls.prices import load_prices
 
 ROWS = [{"id": f"q{i}", "question": f"{i}?", "answer": "Ann", "reference": "Ann"} for i in range(3)]

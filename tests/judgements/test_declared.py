@@ -36,10 +36,11 @@ from ragstone.judgements import (
 )
 from ragstone.judgements.column import Role
 from ragstone.judgements.declared import SHOWN
-from ragstone.judges import HumanJudge, RulesJudge
+from ragstone.judges.human import HumanJudge
 from ragstone.judges.llm.panel import vote
+from ragstone.judges.rules import RulesJudge
 from ragstone.labels import labels_of
-from ragstone.run import judge_block
+from ragstone.run.judging import judge_block
 
 FORMATS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 JUDGES = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")

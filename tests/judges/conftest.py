@@ -6,9 +6,10 @@ import pytest
 
 from ragstone.examples import Example
 from ragstone.judgements import Tables
-from ragstone.judges import JUDGES, Judge
+from ragstone.judges import Judge
+from ragstone.judges.names import JUDGES
 from ragstone.metrics import Missing, Score, Undefined, needed_asks, parse_metric, score
-from ragstone.run import judge_block
+from ragstone.run.judging import judge_block
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,9 @@ import pytest
 
 from ragstone.examples import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
-from ragstone.judges import HumanJudge, IdsJudge, RulesJudge
+from ragstone.judges.human import HumanJudge
+from ragstone.judges.ids import IdsJudge
+from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 
 Judged = Callable[..., Tables]

@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.examples import Context, Example
 from ragstone.judgements import Tables
-from ragstone.judges import IdsJudge
+from ragstone.judges.ids import IdsJudge
 
 Judged = Callable[..., Tables]
 

@@ -7,8 +7,10 @@ import pytest
 
 from ragstone.examples import Context, Example, to_frame
 from ragstone.judgements import MISSING, VALUE, Tables, answered_by
-from ragstone.judges import Block, LocalJudge, RulesJudge
+from ragstone.judges import Block
+from ragstone.judges.local.judge import LocalJudge
 from ragstone.judges.local.relevance import relevance
+from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.testing import ScriptedEncoder
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS, answered_by
-from ragstone.judges import JUDGES, LocalJudge, parse_judges, who_fills
 from ragstone.judges.llm.tasks import all_tasks
-from ragstone.judges.names import panel_models
+from ragstone.judges.local.judge import LocalJudge
+from ragstone.judges.names import JUDGES, panel_models, parse_judges, who_fills
 from ragstone.testing import ScriptedEncoder
 
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.examples import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
-from ragstone.judges import LocalJudge, RulesJudge
+from ragstone.judges.local.judge import LocalJudge
 from ragstone.judges.nli import NliJudge, Outputs, nli_judge, outputs
 from ragstone.judges.nli_windows import read_sentences, windows
+from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.report.words import explain
 from ragstone.testing import tiny_bert

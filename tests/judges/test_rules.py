@@ -8,7 +8,8 @@ import pytest
 from ragstone.errors import InputError
 from ragstone.examples import Context, Example
 from ragstone.judgements import Tables
-from ragstone.judges import HumanJudge, RulesJudge
+from ragstone.judges.human import HumanJudge
+from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 
 Judged = Callable[..., Tables]

@@ -7,11 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone import evaluate
 from ragstone.decisions.calibrating.labelled_run import LabelledRun
 from ragstone.errors import DataError
 from ragstone.examples import Example
 from ragstone.labels import clusters_of, read_label_table
-from ragstone.run import Run, evaluate
+from ragstone.run import Run
 
 SYSTEMS = ("a", "b")
 RELEVANT = {("q1", "a"): 1, ("q1", "b"): 0, ("q2", "a"): 0, ("q2", "b"): 1}

@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 from ragstone.examples import Example
-from ragstone.judges import JUDGES, Judge
+from ragstone.judges import Judge
+from ragstone.judges.names import JUDGES
 from ragstone.metrics import Missing, Score, Undefined, needed_asks, parse_metric, score
-from ragstone.run import judge_block
+from ragstone.run.judging import judge_block
 
 Scored = Callable[..., dict[str, list[Score]]]
 

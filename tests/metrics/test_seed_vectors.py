@@ -23,9 +23,12 @@ from ragstone.judgements import (
     Statements,
     Votes,
 )
-from ragstone.judges import JUDGES, Block, Filled, HumanJudge, Judge, RulesJudge, Sheet
+from ragstone.judges import Block, Filled, Judge, Sheet
+from ragstone.judges.human import HumanJudge
 from ragstone.judges.lexical import overlap
 from ragstone.judges.local.sentences import sentences
+from ragstone.judges.names import JUDGES
+from ragstone.judges.rules import RulesJudge
 from ragstone.judges.similarity import SimilarityJudge
 from ragstone.metrics import SCORES, Missing, Score, Undefined, parse_metric
 from ragstone.metrics.correctness import factual_accuracy, letter

@@ -11,7 +11,7 @@ import ragstone
 from ragstone.cli import app
 from ragstone.decisions.calibrating.people import labelled_in_part
 from ragstone.judgements import Ask, Column, Kind, References, load_kinds
-from ragstone.judges import HumanJudge
+from ragstone.judges.human import HumanJudge
 from ragstone.metrics import load_metrics
 from ragstone.models.chat import ChatRequest
 from ragstone.report import dossier

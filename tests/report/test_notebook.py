@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 import ragstone
+from ragstone import evaluate
 from ragstone.decisions import calibrate
 from ragstone.decisions.comparing.compare import compare
 from ragstone.report.notebook import notebook_html
-from ragstone.run import Run, evaluate
+from ragstone.run import Run
 
 ROWS = [
     {"id": f"{question}-{system}", "question_id": question, "system": system,

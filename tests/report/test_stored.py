@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone import evaluate
 from ragstone.errors import InputError, UnknownName
 from ragstone.report import (
     as_bytes,
@@ -20,7 +21,7 @@ from ragstone.report import (
     worst_page,
 )
 from ragstone.report.export import write_table
-from ragstone.run import Run, evaluate
+from ragstone.run import Run
 
 ROWS: list[dict[str, Any]] = [
     {

@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone import evaluate, rescore
 from ragstone.data import cornwall
 from ragstone.errors import DataError, InputError, RunConflict, UnknownName
 from ragstone.judgements import References
 from ragstone.metrics import Metric, load_metrics, metric, metric_types
-from ragstone.run import Estimate, Progress, Run, evaluate, rescore
+from ragstone.run import Estimate, Progress, Run
 from ragstone.run.folder import Folder
 
 

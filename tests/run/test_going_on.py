@@ -12,11 +12,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import ragstone
-from ragstone.run import Run, evaluate, streaming
+from ragstone import evaluate
+from ragstone.run import Run, streaming
 
 PROGRAM = """
 import sys, time
-from ragstone.run import evaluate, streaming
+from ragstone import evaluate
+from ragstone.run import streaming
 streaming.BLOCK = 50
 evaluate(sys.argv[1], out=sys.argv[2], progress=lambda told: time.sleep(.15))
 """

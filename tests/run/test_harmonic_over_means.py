@@ -2,8 +2,8 @@
 
 import pytest
 
+from ragstone import evaluate
 from ragstone.data import cornwall
-from ragstone.run import evaluate
 
 
 def test_it_is_the_harmonic_mean_of_its_components_estimates() -> None:

@@ -7,9 +7,13 @@ import polars as pl
 
 from ragstone.examples import Example, read
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
-from ragstone.judges import JUDGES, Block, Filled, HumanJudge, LocalJudge, RulesJudge, Sheet
+from ragstone.judges import Block, Filled, Sheet
+from ragstone.judges.human import HumanJudge
+from ragstone.judges.local.judge import LocalJudge
+from ragstone.judges.names import JUDGES
+from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import needed_asks, parse_metric, score
-from ragstone.run import judge_block
+from ragstone.run.judging import judge_block
 
 
 def examples(*records: dict[str, Any]) -> list[Example]:

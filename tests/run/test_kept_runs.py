@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from ragstone import evaluate, rescore
 from ragstone.cli import app
-from ragstone.run import Run, evaluate, rescore
+from ragstone.run import Run
 from ragstone.run.manifest import VERSION
 from ragstone.run.written import CHECKSUM, signed
 

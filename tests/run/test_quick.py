@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from ragstone import evaluate
 from ragstone.data import cornwall
-from ragstone.run import evaluate
 
 
 def chosen(records: Any, **given: Any) -> set[str]:

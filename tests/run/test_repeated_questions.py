@@ -6,10 +6,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone import evaluate
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.gating.gate import gate
 from ragstone.decisions.scored import Scored
-from ragstone.run import Run, evaluate
+from ragstone.run import Run
 from ragstone.run.repeated_questions import repeated_questions
 
 

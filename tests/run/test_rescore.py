@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from ragstone import evaluate, rescore
 from ragstone.data import cornwall
 from ragstone.errors import InputError, UnknownName
-from ragstone.run import Run, evaluate, rescore
+from ragstone.run import Run
 
 
 def test_new_metrics_are_what_a_fresh_run_would_have_given(tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ragstone import evaluate, rescore
 from ragstone.argument import in_python
 from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
 from ragstone.judges.similarity import bertscore, count_documents
 from ragstone.models.builtin import PLACE
 from ragstone.models.store import Origin, keep, models_folder
 from ragstone.report.words import words
-from ragstone.run import Estimate, Run, evaluate, rescore
+from ragstone.run import Estimate, Run
 from ragstone.testing import ScriptedEncoder, tiny_bert
 
 PLANE = {"Long?": (1, 0), "It is long.": (1, 0), "It is short.": (0, 1), "Both.": (1, 1)}

@@ -15,7 +15,7 @@ from ragstone.run.calls.counts import CallTally, Counts
 from ragstone.run.estimate import Estimate
 from ragstone.run.estimates import Provenance
 from ragstone.run.manifest import RunTally
-from ragstone.run.models import ModelNames
+from ragstone.run.model_names import ModelNames
 from ragstone.run.remarks import of_clusters, of_models, of_sizes, remarks
 from ragstone.run.settings import ChatSettings
 from ragstone.run.wider_clusters import WiderClusters

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone import evaluate, rescore
 from ragstone.data import cornwall
 from ragstone.errors import DamagedRun
-from ragstone.run import Run, evaluate, rescore
+from ragstone.run import Run
 from ragstone.run.folder import Folder
 from ragstone.run.parts import Parts
 from ragstone.run.places import READY

@@ -38,7 +38,7 @@ def score(
     Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
     are missing.
     """
-    from ragstone.run import rescore
+    from ragstone.run.rescore import rescore
 
     own = load_own(metrics_from or ())
     metrics, suites, notes = requested(metric or (), suite or (), own, quick=False)

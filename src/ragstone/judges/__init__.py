@@ -1,30 +1,20 @@
-"""Judges: people, rules, the local judge and models, which all fill the same tables."""
+"""Judges: people, rules, the local judge and models, which all fill the same tables.
 
-from .human import HumanJudge
-from .ids import IdsJudge
+What a judge is, and what it is handed and returns, is imported from here; each judge from its own
+module, and those of a text such as ``"human, openai:gpt-5-mini"`` through ``names``. Most commands
+read finished judgements and need no judge.
+"""
+
 from .judge import LEDGER, Block, Filled, Judge, Proposition, Sheet, fingerprint
-from .local.judge import LocalJudge
 from .markers import MARKERS
-from .names import JUDGES, Panel, parse_judges, who_fills
-from .nli import NliJudge
-from .rules import RulesJudge
 
 __all__ = [
-    "JUDGES",
     "LEDGER",
     "MARKERS",
     "Block",
     "Filled",
-    "HumanJudge",
-    "IdsJudge",
     "Judge",
-    "LocalJudge",
-    "NliJudge",
-    "Panel",
     "Proposition",
-    "RulesJudge",
     "Sheet",
     "fingerprint",
-    "parse_judges",
-    "who_fills",
 ]

@@ -16,18 +16,18 @@ What is stored
     folder       a run's folder, with its lock and the parts of an unfinished run
     run_files    its files, read and checked: forms, fitting, written
     run          a finished run, as all other rooms read it
+
+What reads and limits a run is imported from here. What makes one is imported from its module, since
+it brings every judge and metric along, and most commands read a finished run.
 """
 
 from .calls.counts import Counts
 from .calls.entries import Entry
 from .estimate import Estimate
-from .evaluate import aevaluate, evaluate
 from .instructions import Instructions
-from .judging import JudgedBlock, judge_block
 from .limits import Limits
 from .live import Live
 from .progress import Progress
-from .rescore import rescore
 from .run import Run
 
 __all__ = [
@@ -35,13 +35,8 @@ __all__ = [
     "Entry",
     "Estimate",
     "Instructions",
-    "JudgedBlock",
     "Limits",
     "Live",
     "Progress",
     "Run",
-    "aevaluate",
-    "evaluate",
-    "judge_block",
-    "rescore",
 ]

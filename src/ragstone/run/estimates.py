@@ -15,7 +15,7 @@ from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_bes
 from ragstone.stats.clusters import Clusters
 
 from .estimate import Estimate
-from .models import NO_MODELS, ModelNames
+from .model_names import NO_MODELS, ModelNames
 from .settings import ChatSettings
 
 SEED = 20_240_601

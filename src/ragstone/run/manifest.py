@@ -19,7 +19,7 @@ from ragstone.reason import Reason
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals
 from .forms import Manifest
-from .models import ModelNames
+from .model_names import ModelNames
 from .settings import RunSettings
 
 VERSION = version("ragstone")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ragstone.errors import MissingDependency, ModelError, ModelFailure
-from ragstone.judgements import ASKS, BERTSCORES, Agreement, Relevance, Similarity, Support
+from ragstone.judgements import ASKS, Agreement, Relevance, Support
 from ragstone.judges import Judge
 from ragstone.judges.names import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
@@ -12,52 +12,7 @@ from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.store import find
 
-BERTSCORE_ASKS = frozenset(Similarity.ask(measure).name for measure in BERTSCORES)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelNames:
-    """The models of a run by name, as stored in its manifest.
-
-    Args:
-        encoder: Name and fingerprint; None if none is needed or none could be opened.
-        reads: The encoder's token limit; 0 if unknown.
-        bertscore: The settings of BERTScore; None if it is not computed.
-        cross_encoder: Name and fingerprint; None if none was named.
-        lacking: Why a required encoder is not available.
-        strings: Why the local judge does not use the stored encoder.
-    """
-
-    encoder: str | None = None
-    reads: int = 0
-    bertscore: str | None = None
-    cross_encoder: str | None = None
-    lacking: str | None = None
-    strings: str | None = None
-
-    def settings(self) -> dict[str, str | None]:
-        """The settings that a resumed run must share."""
-        return {
-            "encoder": self.encoder,
-            "bertscore": self.bertscore,
-            "cross_encoder": self.cross_encoder,
-        }
-
-    def signature(self, asks: Collection[str]) -> list[str]:
-        """The part of a signature for numbers that depend on these asks."""
-        by = {filler for ask in asks for filler in ASKS[ask].by}
-        words = []
-        if self.encoder and "encoder" in by:
-            words.append(f"encoder:{_short(self.encoder)}")
-        if self.bertscore and not BERTSCORE_ASKS.isdisjoint(asks):
-            words.append(f"bertscore:{self.bertscore}")
-        if self.cross_encoder and "cross_encoder" in by:
-            words.append(f"cross_encoder:{_short(self.cross_encoder)}")
-        return words
-
-
-NO_MODELS = ModelNames()
-"""Nothing was compared."""
+from .model_names import BERTSCORE_ASKS, ModelNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +134,3 @@ def identity(model: Encoder | CrossEncoder) -> str:
 def needs_encoder(ask: str, fillable: Collection[str]) -> bool:
     """Whether an ask compares texts that are in the data, or that a judge can make."""
     return "encoder" in ASKS[ask].by and all(made in fillable for made in ASKS[ask].after)
-
-
-def _short(identity: str) -> str:
-    name, _, fingerprint = identity.rpartition("@")
-    return f"{name}@{fingerprint[:12]}"

@@ -11,7 +11,7 @@ from ragstone.reason import reason
 
 from .estimate import Estimate
 from .manifest import RunTally
-from .models import ModelNames
+from .model_names import ModelNames
 from .wider_clusters import WiderClusters
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from .evaluation import UNANSWERED, Evaluation
 from .folder import Folder
 from .judging import judge_further
 from .manifest import RunTally
-from .models import BERTSCORE_ASKS, ModelNames, Models, needs_encoder, open_models
+from .model_names import BERTSCORE_ASKS, ModelNames
+from .models import Models, needs_encoder, open_models
 from .progress import Progress, Report
 from .requested import Requested, requested, several
 from .run import Run

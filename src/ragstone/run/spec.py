@@ -12,7 +12,10 @@ from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Examples, fingerprint_files, read
 from ragstone.judgements import Similarity
-from ragstone.judges import Judge, LocalJudge, NliJudge, Panel, parse_judges
+from ragstone.judges import Judge
+from ragstone.judges.local.judge import LocalJudge
+from ragstone.judges.names import Panel, parse_judges
+from ragstone.judges.nli import NliJudge
 from ragstone.judges.similarity import BertscoreOptions
 from ragstone.metrics import QUICK, SUITES, Metric, needed_asks, parse_metric, wanted_topics
 from ragstone.models import Encoder
@@ -21,7 +24,8 @@ from .chat_judges import ChatJudges, chat_judges
 from .forms import Manifest
 from .label_files import LabelFiles
 from .manifest import VERSION
-from .models import ModelNames, Models, local_encoder, open_models
+from .model_names import ModelNames
+from .models import Models, local_encoder, open_models
 from .request import Request
 from .requested import Requested, own_definitions, requested, several
 from .settings import RunSettings

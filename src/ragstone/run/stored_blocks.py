@@ -12,7 +12,6 @@ from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet
 from .folder import Folder
 from .forms import Manifest
 from .judging import resolve
-from .scoring import ROW
 from .written import collect
 
 
@@ -88,7 +87,7 @@ def stored_blocks(
     for number in collect(blocks, folder.table("examples"))["block"]:
         here = pl.col("block") == number
         frame = folder.read("examples", here).drop("block")
-        ids = frame.select(ROW, example_id="id")
+        ids = frame.select(example_id="id").with_row_index("row")
         ledger = folder.read("ledger", here).join(ids, on="example_id").select(*LEDGER)
         tables = Tables(frame)
         stays: dict[str, Filled] = {}

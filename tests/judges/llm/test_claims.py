@@ -9,13 +9,14 @@ import pytest
 
 from ragstone.examples import Context, Example, Turn, to_frame
 from ragstone.judgements import RESPONSE_TYPES, Claims, Tables
-from ragstone.judges import RulesJudge, Sheet
+from ragstone.judges import Sheet
 from ragstone.judges.judge import Block
 from ragstone.judges.llm.claims import AnswerClaims, ClaimsTask
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question, ReplyEntry
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.task import Row, Target, TaskReply
+from ragstone.judges.rules import RulesJudge
 
 PROMPTS = Prompts({"system": "Judge.", "claims": "List the claims."})
 TWO = (Context("tin", "Tin was mined.", 1), Context("copper", "Copper was mined.", 2))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ragstone.errors import ModelError, ModelFailure
 from ragstone.examples import Context, Example, to_frame
 from ragstone.judgements import MISSING, Tables
-from ragstone.judges import Block, Filled, Judge, RulesJudge, Sheet
+from ragstone.judges import Block, Filled, Judge, Sheet
+from ragstone.judges.rules import RulesJudge
 from ragstone.judges.similarity import (
     BertscoreSettings,
     CrossEncoderJudge,

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ragstone.examples import Context, Example
-from ragstone.judges import HumanJudge, Judge
+from ragstone.judges import Judge
+from ragstone.judges.human import HumanJudge
 from ragstone.judges.llm.judge import LLMJudge
 from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.rounds import LEAN

@@ -10,10 +10,12 @@ from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.examples.labels import FIELDS
 from ragstone.judgements import ASKS, VALUE, Ask, kind_of
-from ragstone.judges import HumanJudge, RulesJudge
+from ragstone.judges.human import HumanJudge
+from ragstone.judges.rules import RulesJudge
 from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks, score
-from ragstone.run import Run, judge_block
+from ragstone.run import Run
+from ragstone.run.judging import judge_block
 
 WEIGHT = "weight"
 

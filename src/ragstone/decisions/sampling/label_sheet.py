@@ -17,7 +17,7 @@ from ragstone.examples import Example, from_frame
 from ragstone.examples.labels import FIELDS, Unit
 from ragstone.inert import csv_table
 from ragstone.judgements import ASKS, KINDS, Kind, answered_by, kind_of, told_people
-from ragstone.judges import HumanJudge
+from ragstone.judges.human import HumanJudge
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
 from ragstone.parquet import write_parquet
 from ragstone.reason import reason
