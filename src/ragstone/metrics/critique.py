@@ -1,6 +1,6 @@
 """Critique: does the answer show an aspect, by majority of votes?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import polars as pl
@@ -48,7 +48,7 @@ class AspectVerdict(Metric):
         if self.votes is not None and (self.votes < 1 or self.votes % 2 == 0):
             raise InputError(f"critique: votes must be odd and at least 1, not {self.votes}.")
         better = BETTER.get(self.aspect, "0")
-        object.__setattr__(self, "range", Range(0, 1, better, rate=True))
+        object.__setattr__(self, "range", replace(self.range, better=better))
 
     @property
     def topics(self) -> frozenset[Topic]:
