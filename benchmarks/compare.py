@@ -21,9 +21,9 @@ import polars as pl
 from commands import measure
 
 from ragstone.examples import Context, Example, to_frame
+from ragstone.run.encoder_names import ModelNames
 from ragstone.run.folder import Folder
 from ragstone.run.manifest import RunTally, manifest
-from ragstone.run.model_names import ModelNames
 from ragstone.run.settings import RunSettings
 from ragstone.run.stored_blocks import FinishedJudge
 

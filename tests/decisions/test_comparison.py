@@ -21,9 +21,9 @@ from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain, words
 from ragstone.run import Run
+from ragstone.run.encoder_names import ModelNames
 from ragstone.run.folder import Folder
 from ragstone.run.manifest import RunTally, manifest
-from ragstone.run.model_names import ModelNames
 from ragstone.run.settings import RunSettings
 from ragstone.run.stored_blocks import FinishedJudge
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm

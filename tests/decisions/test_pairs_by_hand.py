@@ -19,8 +19,8 @@ from ragstone.decisions.comparing.sameness import measured_by
 from ragstone.decisions.comparing.sides import Values
 from ragstone.decisions.scored import Scored, ValueRange
 from ragstone.run import Estimate
+from ragstone.run.encoder_names import ModelNames
 from ragstone.run.forms import Manifest
-from ragstone.run.model_names import ModelNames
 from ragstone.run.settings import RunSettings
 
 from .conftest import MadeRun

@@ -12,10 +12,10 @@ from ragstone.judges import LEDGER
 from ragstone.metrics import EmbeddingHallucination, parse_metric
 from ragstone.reason import Reason
 from ragstone.run.calls.counts import CallTally, Counts
+from ragstone.run.encoder_names import ModelNames
 from ragstone.run.estimate import Estimate
 from ragstone.run.estimates import Provenance
 from ragstone.run.manifest import RunTally
-from ragstone.run.model_names import ModelNames
 from ragstone.run.remarks import of_clusters, of_models, of_sizes, remarks
 from ragstone.run.settings import ChatSettings
 from ragstone.run.wider_clusters import WiderClusters

@@ -14,8 +14,8 @@ from ragstone.metrics import Composite, Metric, parse_metric
 from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_best
 from ragstone.stats.clusters import Clusters
 
+from .encoder_names import NO_MODELS, ModelNames
 from .estimate import Estimate
-from .model_names import NO_MODELS, ModelNames
 from .settings import ChatSettings
 
 SEED = 20_240_601

@@ -17,7 +17,7 @@ from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
 
 from .calls.entries import Totals
-from .model_names import ModelNames
+from .encoder_names import ModelNames
 from .settings import RunSettings
 from .written import Count, File, Several
 

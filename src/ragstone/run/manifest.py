@@ -18,8 +18,8 @@ from ragstone.reason import Reason
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals
+from .encoder_names import ModelNames
 from .forms import Manifest
-from .model_names import ModelNames
 from .settings import RunSettings
 
 VERSION = version("ragstone")

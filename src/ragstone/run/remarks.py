@@ -9,9 +9,9 @@ from ragstone.metrics.embedding import THRESHOLDS_OF
 from ragstone.models import BUILTIN
 from ragstone.reason import reason
 
+from .encoder_names import ModelNames
 from .estimate import Estimate
 from .manifest import RunTally
-from .model_names import ModelNames
 from .wider_clusters import WiderClusters
 
 if TYPE_CHECKING:

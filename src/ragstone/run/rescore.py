@@ -21,12 +21,12 @@ from ragstone.metrics import QUICK, Metric, needed_asks, parse_metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
+from .encoder_names import BERTSCORE_ASKS, ModelNames
+from .encoders import Models, needs_encoder, open_models
 from .evaluation import UNANSWERED, Evaluation
 from .folder import Folder
 from .judging import judge_further
 from .manifest import RunTally
-from .model_names import BERTSCORE_ASKS, ModelNames
-from .models import Models, needs_encoder, open_models
 from .progress import Progress, Report
 from .requested import Requested, requested, several
 from .run import Run

@@ -21,11 +21,11 @@ from ragstone.metrics import QUICK, SUITES, Metric, needed_asks, parse_metric, w
 from ragstone.models import Encoder
 
 from .chat_judges import ChatJudges, chat_judges
+from .encoder_names import ModelNames
+from .encoders import Models, local_encoder, open_models
 from .forms import Manifest
 from .label_files import LabelFiles
 from .manifest import VERSION
-from .model_names import ModelNames
-from .models import Models, local_encoder, open_models
 from .request import Request
 from .requested import Requested, own_definitions, requested, several
 from .settings import RunSettings

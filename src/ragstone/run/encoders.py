@@ -1,4 +1,4 @@
-"""Models: the encoder and the cross-encoder of a run, opened if its metrics need them."""
+"""Encoders: the encoder and the cross-encoder of a run, opened if its metrics need them."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.store import find
 
-from .model_names import BERTSCORE_ASKS, ModelNames
+from .encoder_names import BERTSCORE_ASKS, ModelNames
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Model names: by which encoder and cross-encoder the numbers of a run were computed."""
+"""Encoder names: by which encoder and cross-encoder the numbers of a run were computed."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
