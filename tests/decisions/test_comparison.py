@@ -380,6 +380,19 @@ def test_judgements_of_the_same_inputs_that_differ_are_the_judges_noise(tmp_path
     assert "2 of 5 were judged otherwise: the judge's noise" in said(one)
 
 
+def test_in_one_run_only_the_metrics_that_read_what_differs_have_other_inputs(
+    tmp_path: Path,
+) -> None:
+    names = ("token_f1", "context_precision", "rouge_l")
+    rows: list[Row] = [
+        (system, f"q{number}", dict.fromkeys(names, 0.5)) for system in "ab" for number in range(4)
+    ]
+    answers = [f"About {number}." for number in range(8)]
+    found = compare(run_of(tmp_path / "run", rows, answers=answers, contexts=["c"] * 8))
+    verdicts = {one.metric: one.verdict for one in found.comparisons}
+    assert verdicts == dict(zip(names, ("cannot_tell", "same", "cannot_tell"), strict=True))
+
+
 def test_the_same_inputs_judged_by_another_are_not_the_same(tmp_path: Path) -> None:
     rows = [row for row in two([0.5] * 5, []) if row[0] == "a"]
     first = run_of(tmp_path / "one", rows)

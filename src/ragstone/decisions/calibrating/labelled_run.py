@@ -24,7 +24,7 @@ from .people import (
     METRIC,
     WEIGHT,
     Units,
-    judged_by_people,
+    answers_of_people,
     labelled_in_part,
     people_scores,
     units_of,
@@ -113,9 +113,7 @@ class LabelledRun:
                 "example_id", people="value"
             )
             if isinstance(metric, Metric):
-                own = own.filter(
-                    ~pl.col("example_id").is_in(list(judged_by_people(self.run, metric)))
-                )
+                own = own.filter(~pl.col("example_id").is_in(self._by_people(metric).implode()))
             if own.height:
                 joined = self.scored.of(str(metric)).join(
                     own, on="example_id", how="left", maintain_order="left"
@@ -194,7 +192,7 @@ class LabelledRun:
 
     def facts(self) -> pl.DataFrame:
         """Covariates of bias: cluster, system, fields, and the length of the answer."""
-        lengths = self.run.examples().select(
+        lengths = self.run.examples(["id", "answer"]).select(
             example_id="id", length=pl.col("answer").str.count_matches(r"\S+")
         )
         return self.scored.facets.drop("question_id").join(lengths, on="example_id")
@@ -222,10 +220,19 @@ class LabelledRun:
 
     def _own_words(self) -> Iterator[str]:
         """Metrics for which people are the run's own judge."""
+        labelled = {one.id for one in self.examples}
         for metric in (one for one in self.metrics if isinstance(one, Metric)):
-            labelled = {one.id for one in self.examples}
-            if mine := judged_by_people(self.run, metric) & labelled:
+            if mine := labelled.intersection(self._by_people(metric)):
                 yield reason("people_are_the_judge", of=str(metric), n=len(mine))
+
+    @cached_property
+    def _people(self) -> pl.DataFrame:
+        return answers_of_people(self.run)
+
+    def _by_people(self, metric: Metric) -> pl.Series:
+        """Examples of the run for which people gave what the metric needs."""
+        asks = needed_asks([metric])
+        return self._people.filter(pl.col("ask").is_in(asks))["example_id"].unique()
 
     def nothing_in_common(self) -> InputError:
         """The error if no label is about anything that the run's judges judged."""

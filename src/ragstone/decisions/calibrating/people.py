@@ -151,14 +151,10 @@ def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
     return rows[WEIGHT].to_numpy().astype(np.float64)
 
 
-def judged_by_people(run: Run, metric: Metric) -> set[str]:
-    """Examples of a run for which people, not a judge, gave what the metric needs."""
-    ledger = run.ledger().filter(
-        pl.col("ask").is_in(needed_asks([metric]))
-        & (pl.col("status") == "ok")
-        & pl.col("judge").str.starts_with("human")
-    )
-    return set(ledger["example_id"])
+def answers_of_people(run: Run) -> pl.DataFrame:
+    """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
+    said = (pl.col("status") == "ok") & pl.col("judge").str.starts_with("human")
+    return run.ledger().filter(said).select("example_id", "ask")
 
 
 def _over_means(metric: Metric) -> bool:

@@ -30,27 +30,37 @@ class Inputs:
 
     def __init__(self, scored: Scored) -> None:
         self.scored = scored
+        self._prints: dict[tuple[str, ...], pl.Series] = {}
 
     def of(self, side: Side, name: str) -> NDArray[np.uint64]:
         """For each question what a metric's judgements of the side read, and who judged.
 
         Of several rows of a question all count, in whatever order; 0 where it has none.
         """
-        prints = [self._given, *(self._made[one] for one in OUTPUTS if one in self._reads(name))]
         frame = pl.DataFrame(
-            {
-                "place": pl.Series(side.places),
-                "print": _joined([*prints, self._judged(name)])[side.rows],
-            }
+            {"place": pl.Series(side.places), "print": self._print(name)[side.rows]}
         )
         by_question = frame.group_by("place").agg(pl.col("print").sort())
         found = np.zeros(len(side.questions.ids), dtype=np.uint64)
         found[by_question["place"].to_numpy()] = by_question["print"].hash().to_numpy()
         return found
 
-    def _reads(self, name: str) -> Collection[Output]:
+    def _print(self, name: str) -> pl.Series:
+        """The same for each example; made once for all metrics that read the same."""
         metric = self.scored.metric(name)
-        return OUTPUTS if metric is None else outputs_of(metric)
+        reads = OUTPUTS if metric is None else outputs_of(metric)
+        asks = list(ASKS) if metric is None else needed_asks([metric])
+        several = [ask for ask in asks if self._authors[ask] > 1]
+        key = (*sorted(reads), *several)
+        if key not in self._prints:
+            made = [self._made[one] for one in OUTPUTS if one in reads]
+            self._prints[key] = _joined([self._given, *made, self._judged(several)])
+        return self._prints[key]
+
+    @cached_property
+    def _authors(self) -> Counter[str]:
+        """How many judges answered each ask."""
+        return Counter(ask for ask, _, status, _ in self.scored.run.form.judged if status == "ok")
 
     @cached_property
     def _given(self) -> pl.Series:
@@ -73,14 +83,8 @@ class Inputs:
         texts = self.scored.run.examples(columns)
         return texts.select(pl.struct(columns).struct.json_encode().hash()).to_series()
 
-    def _judged(self, name: str) -> pl.Series:
-        """Which judge judged each example, if a metric's judgements have several authors."""
-        metric = self.scored.metric(name)
-        asks = list(ASKS) if metric is None else needed_asks([metric])
-        authors = Counter(
-            ask for ask, _, status, _ in self.scored.run.form.judged if status == "ok"
-        )
-        several = [ask for ask in asks if authors[ask] > 1]
+    def _judged(self, several: Sequence[str]) -> pl.Series:
+        """Which judge judged each example, of asks that several judges answered."""
         ids = self.scored.facets.select("example_id")
         if not several:
             return pl.repeat(0, len(ids), dtype=pl.UInt64, eager=True)
