@@ -301,6 +301,25 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
             "    own = Column(None, '', values={'a': 'b'}, role='verdict', label='helpful')\n",
             "the label helpful of answers is yes, no, not a",
         ),
+        (
+            "from ragstone.judgements import *\nimport polars as pl\n"
+            "class Own(Kind):\n    name = 'own_kind'\n    rules = ('none',)\n"
+            "    asks = (Ask(over=Answers, requires='answer', after='claims'),)\n"
+            "    own = Column('str', 3, role='verdict', label=5)\n"
+            "    two = Column(None, '', values={1: 'a', None: 3, '': 'b'}, phrase=3, tones=4)\n"
+            "    three = Column(None, '', values={1: 'a', 2: 'b'}, role='grade')\n"
+            "    four = Column(pl.Int32, '', values={'a': 'b'}, role='grade')\n"
+            "    five = Column(pl.Float64, '', values={1: 'b', 2: 'c'}, role='number')\n"
+            "    six = Column(None, '', values={'a': 'b'}, tones={'a': 'nice', 'z': 'good'},\n"
+            "        phrase={'q': 'is'})\n",
+            "doc and label of own must be text.*own has the type 'str', which is no type of.*"
+            "meanings of the values of two must be text.*of two must all be words, or all be.*"
+            "tones of two must be a mapping.*phrase of two must be a mapping.*"
+            "three are numbers, so it needs a type.*four is a number, but not all.*"
+            "five must be the steps 0, 1, 2.*tones of six name z.*phrase of six name q.*"
+            "tone nice; the tones are good.*requires must be a tuple.*after must be a tuple.*"
+            "rules must be a tuple",
+        ),
     ],
 )
 @pytest.mark.usefixtures("nothing_stays")

@@ -100,7 +100,7 @@ class Kind:
             InputError: It cannot be judged as declared; lists every fault.
         """
         name = getattr(cls, "name", "")
-        if faults := faults_of(name, cls.asks, cls.shows, columns, KINDS):
+        if faults := faults_of(name, cls.asks, cls.shows, cls.rules, columns, KINDS):
             place = Path(getattr(sys.modules[cls.__module__], "__file__", None) or cls.__module__)
             lines = [f"  {name or cls.__name__}: {fault}" for fault in faults]
             raise InputError(
