@@ -5,6 +5,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
@@ -29,10 +30,9 @@ def own_module(name: str | Path) -> ModuleType:
         return module
     if not path.is_file():
         raise InputError(f"{path}: there is no such file.")
-    known = f"ragstone_own_{path.stem}"
+    known, there = _known_as(path)
     GIVEN[known] = str(name)
-    there = sys.modules.get(known)
-    if there is not None and there.__file__ == str(path.resolve()):
+    if there is not None:
         return there
     spec = importlib.util.spec_from_file_location(known, path.resolve())
     if spec is None or spec.loader is None:
@@ -46,6 +46,16 @@ def own_module(name: str | Path) -> ModuleType:
         del sys.modules[known]
         raise
     return module
+
+
+def _known_as(path: Path) -> tuple[str, ModuleType | None]:
+    """The name of a file's module, unlike that of another file called the same; and the module."""
+    for number in count():
+        known = f"ragstone_own_{path.stem}{f'_{number}' if number else ''}"
+        there = sys.modules.get(known)
+        if there is None or there.__file__ == str(path.resolve()):
+            return known, there
+    raise AssertionError
 
 
 @contextmanager

@@ -371,3 +371,25 @@ def test_a_kind_that_was_refused_can_be_declared_again(tmp_path: Path) -> None:
     file.write_text(good + "# mended\n")
     (kind,) = load_kinds(file)
     assert kind.name == "own_kind"
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    """Else a kind had the guideline, and a metric the kind, of the file that came last."""
+    good = DECLARED.replace(", after=('taste',)", "")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        text = good.replace("own_kind", f"kind_{name}").replace("own =", f"own_{name} =")
+        (tmp_path / name / "mine.py").write_text(text)
+        (tmp_path / name / f"kind_{name}.md").write_text(f"# {name}: is it?")
+    metrics = tmp_path / "mine.py"
+    metrics.write_text(
+        (HERE / "tone_metrics.py")
+        .read_text()
+        .replace('Answers.tone == "casual"', "Answers.own_one")
+    )
+    one, two = (load_kinds(tmp_path / name / "mine.py")[0] for name in ("one", "two"))
+    (metric,) = load_metrics(metrics)
+    assert [guideline_of(kind).title for kind in (one, two)] == ["one: is it?", "two: is it?"]
+    assert load_kinds(tmp_path / "one" / "mine.py") == [one]
+    assert metric.name == "casual"
