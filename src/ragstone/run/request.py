@@ -12,6 +12,7 @@ from ragstone.metrics import Metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
+from .arguments import check_arguments
 from .instructions import PLAIN, Instructions
 from .limits import USUAL, Limits
 from .live import Debug
@@ -27,7 +28,7 @@ class Request:
     """What a caller asks for, as given; ``evaluate`` says what each argument means.
 
     Raises:
-        InputError: A limit below 1.
+        InputError: Arguments of a wrong type, or a limit below 1.
     """
 
     data: Any
@@ -53,6 +54,7 @@ class Request:
     progress: Report | None = None
 
     def __post_init__(self) -> None:
+        check_arguments(Request, vars(self))
         if self.limit is not None and self.limit < 1:
             raise InputError(f"limit must be 1 or more, not {self.limit}.")
 

@@ -21,6 +21,7 @@ from ragstone.metrics import QUICK, Metric, needed_asks, parse_metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
+from .arguments import checked
 from .encoder_names import BERTSCORE_ASKS, ModelNames
 from .encoders import Models, needs_encoder, open_models
 from .evaluation import UNANSWERED, Evaluation
@@ -39,6 +40,7 @@ MADE_HERE = ("scores.parquet", "estimates.json")
 """What is made anew where it is damaged."""
 
 
+@checked
 def rescore(
     run: Run | str | Path,
     *,

@@ -251,7 +251,7 @@ def _settings(
             "by": list(several(request.by)),
             "cluster": request.cluster,
             "columns": dict(request.columns or {}),
-            "limit": request.limit,
+            "limit": None if request.limit is None else int(request.limit),
             "skip_bad": request.skip_bad,
         }
     )

@@ -14,6 +14,7 @@ from ragstone.has_page import HasPage
 from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
+from ragstone.run.arguments import checked
 from ragstone.stats.judging.threshold import Criterion
 
 from .checks import JudgeCheck, check_column
@@ -71,6 +72,7 @@ class Calibration(HasPage):
         }
 
 
+@checked
 def calibrate(
     run: Run | str | Path,
     labels: LabelTable | str | Path | Sequence[str | Path] = (),

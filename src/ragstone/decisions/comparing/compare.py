@@ -12,6 +12,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.metrics import Composite
 from ragstone.reason import reason
 from ragstone.run import Run
+from ragstone.run.arguments import checked
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 
 from .common_components import component_scores, components_of, has_gaps, over_common
@@ -41,6 +42,7 @@ MOST_SLICES = 200
 Slice = Mapping[str, str] | None
 
 
+@checked
 def compare(
     run: str | Path | Run,
     other: str | Path | Run | None = None,

@@ -13,6 +13,7 @@ from ragstone.errors import InputError
 from ragstone.labels.rated import Ends
 from ragstone.reason import reason
 from ragstone.run import Run
+from ragstone.run.arguments import checked
 from ragstone.stats.one_sided import Side
 from ragstone.stats.planning.needed_n import ROUNDING, needed_n
 
@@ -159,6 +160,7 @@ class GateResult:
         }
 
 
+@checked
 def gate(
     run: Run | str | Path,
     require: str | Sequence[str] = (),
