@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from ragstone.judges.names import who_fills
 from ragstone.labels.read import read_label_table
 from ragstone.metrics import load_metrics, parse_metric
 from ragstone.models.chat import ChatRequest
+from ragstone.report.__main__ import main
 from ragstone.report.page import Facts, parts
 from ragstone.report.pages.run import run_page
 from ragstone.testing import ScriptedModel, asked, reply_to
@@ -207,6 +209,14 @@ def test_a_run_of_a_kind_that_is_not_loaded_says_so(run: ragstone.Run) -> None:
     assert shown.exit_code == 2
     assert "damaged" not in shown.stderr
     assert "--kinds FILE" in shown.stderr
+    page = run.path.with_name("page.html")
+    with pytest.raises(SystemExit):
+        main([str(run.path), str(page)])
+    for name in [one for one in sys.modules if one.startswith("ragstone_own_")]:
+        del sys.modules[name]
+    VIEWS["answers"].columns.pop("tone")
+    main([str(run.path), str(page), "--kinds", str(HERE / "tone.py")])
+    assert page.exists()
 
 
 @pytest.mark.usefixtures("run")

@@ -1,26 +1,62 @@
-"""``python -m ragstone.report RUN FILE``: the page of a run as a picture (.svg) or HTML (.html)."""
+"""``python -m ragstone.report RUN FILE``: the page of a run as HTML, picture (.svg) or Markdown."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+from ragstone.argument import in_shell
+from ragstone.errors import InputError, RagstoneError, room_for
+from ragstone.inert import seen
+from ragstone.judgements import load_kinds
 from ragstone.run import Run
 
 from .pages.run import run_page
 from .picture import picture
 from .render.html import as_document
+from .render.markdown import as_markdown
+
+ENDINGS = (".html", ".svg", ".md")
+BAD_INPUT = 2
 
 
-def main() -> None:
-    """Write the file."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the file; by default as the command line says."""
     parser = argparse.ArgumentParser(prog="python -m ragstone.report", description=__doc__)
     parser.add_argument("run", type=Path)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=Path, help=f"ends in {', '.join(ENDINGS)}")
     parser.add_argument("--width", type=int, default=116, help="of a picture, in characters")
-    given = parser.parse_args()
-    run = Run.open(given.run)
-    html = given.file.suffix == ".html"
-    shown = as_document(run_page(run)) if html else picture(run, width=given.width)
-    given.file.write_text(shown, encoding="utf-8")
+    parser.add_argument(
+        "--kinds",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help="Python file or module that defines judgement kinds to add",
+    )
+    given = parser.parse_args(arguments)
+    try:
+        _write(given.run, given.file, given.width, given.kinds)
+    except RagstoneError as error:
+        parser.exit(BAD_INPUT, f"{seen(in_shell(error.text))}\n")
+    except OSError as error:
+        parser.exit(BAD_INPUT, seen(f"{error.filename or given.file}: {error.strerror}\n"))
+
+
+def _write(folder: Path, file: Path, width: int, kinds: list[str]) -> None:
+    if file.suffix not in ENDINGS:
+        raise InputError(f"{file}: a page is written as {', '.join(ENDINGS)}.")
+    for name in kinds:
+        load_kinds(name)
+    run = Run.open(folder)
+    match file.suffix:
+        case ".html":
+            shown = as_document(run_page(run))
+        case ".md":
+            shown = as_markdown(run_page(run))
+        case _:
+            shown = picture(run, width=width)
+    with room_for(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(shown, encoding="utf-8")
 
 
 if __name__ == "__main__":
