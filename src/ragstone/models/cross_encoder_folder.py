@@ -3,13 +3,13 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any, Self
 
 from ragstone.errors import Fault, ModelError
 
-from .folder import COUNTED_FROM_PADDING, NO_LENGTH, SHORTEST, is_count
+from .folder import COUNTED_FROM_PADDING, NO_LENGTH, SHORTEST, hash_of, is_count
+from .folder import refused as refused_as
 from .pairs import PairTokenizer
 from .small_file import small_file
 from .tokenizer import UnusableTokenizer
@@ -93,27 +93,13 @@ class CrossEncoderFolder:
             weights: The further files that the back end reads.
             computed: The back end and its precision.
         """
-        digest = blake2b(repr((*computed, self.max_tokens)).encode(), digest_size=16)
-        for file in (self.path / CONFIG, self.path / TOKENIZER, *weights):
-            with file.open("rb") as content:
-                digest.update(file_digest(content, "blake2b").digest())
-        return digest.hexdigest()
+        files = (self.path / CONFIG, self.path / TOKENIZER, *weights)
+        return hash_of((*computed, self.max_tokens), files)
 
 
 def refused(path: Path, faults: Iterable[Fault]) -> ModelError:
     """The error that lists a folder's faults and suggests the torch back end."""
-    found = [f"  {fault}" for fault in faults]
-    noun = "fault" if len(found) == 1 else "faults"
-    return ModelError(
-        "\n".join(
-            [
-                f"{path} cannot be used as a cross-encoder here: {len(found)} {noun}.",
-                *found,
-                "If transformers can load it: pip install 'ragstone[torch]', and use the name "
-                f"torch:{path}",
-            ]
-        )
-    )
+    return refused_as(path, list(faults), "cross-encoder", "transformers")
 
 
 def _object(path: Path, file: str, faults: list[Fault]) -> Mapping[str, Any]:

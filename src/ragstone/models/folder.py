@@ -126,23 +126,31 @@ class ModelFolder:
             computed: The back end and its precision.
         """
         facts = (*computed, self.pooling, self.normalize, self.lower_case, self.max_tokens)
-        digest = blake2b(repr(facts).encode(), digest_size=16)
-        for file in (self.inside / "config.json", self.inside / "tokenizer.json", *weights):
-            with file.open("rb") as content:
-                digest.update(file_digest(content, "blake2b").digest())
-        return digest.hexdigest()
+        files = (self.inside / "config.json", self.inside / "tokenizer.json", *weights)
+        return hash_of(facts, files)
 
 
-def refused(path: Path, faults: Sequence[Fault]) -> ModelError:
-    """The error that lists a folder's faults and suggests the torch back end."""
+def hash_of(facts: object, files: Iterable[Path]) -> str:
+    """A hash in 32 hex digits of facts and of the content of files."""
+    digest = blake2b(repr(facts).encode(), digest_size=16)
+    for file in files:
+        with file.open("rb") as content:
+            digest.update(file_digest(content, "blake2b").digest())
+    return digest.hexdigest()
+
+
+def refused(
+    path: Path, faults: Sequence[Fault], what: str = "model", by: str = "sentence-transformers"
+) -> ModelError:
+    """The error that lists the faults of ``what`` and suggests ``by``, the torch back end."""
     noun = "fault" if len(faults) == 1 else "faults"
     return ModelError(
         "\n".join(
             [
-                f"{path} cannot be used as a model here: {len(faults)} {noun}.",
+                f"{path} cannot be used as a {what} here: {len(faults)} {noun}.",
                 *(f"  {fault}" for fault in faults),
-                "If sentence-transformers can load it: pip install 'ragstone[torch]', and use the "
-                f"name torch:{path}",
+                f"If {by} can load it: pip install 'ragstone[torch]', and use the name "
+                f"torch:{path}",
             ]
         )
     )
