@@ -207,13 +207,17 @@ def _floored(errors: Floats) -> Floats:
 def _plain_designs(scored: Scored, metric: str, threshold: float, n: int) -> dict[str, Floats]:
     """The chances that other designs of as many examples would give, to compare with."""
     rows = len(scored.facets)
-    values = scored.of(metric)["value"]
-    distance = (values - threshold).abs()
-    near = (1 - distance / (distance.max() or 1.0)).fill_null(0.0).to_numpy()
+    near = _closeness(scored, metric, threshold).fill_null(0.0).to_numpy()
     return {
         "random": np.full(rows, n / rows),
         "near-threshold": inclusion_probabilities(EMPHASIS**near, n),
     }
+
+
+def _closeness(scored: Scored, metric: str, threshold: float) -> pl.Series:
+    """1 for scores at the threshold, 0 for the farthest; null where there is no score."""
+    distance = (scored.of(metric)["value"] - threshold).abs()
+    return 1 - distance / (distance.max() or 1.0)
 
 
 def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
@@ -222,14 +226,11 @@ def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
     scored, metric, others = design.scored, design.metric, design.others
     notes = []
     if design.by == "near-threshold":
-        values = scored.of(metric)["value"]
-        distance = (values - design.threshold).abs()
-        farthest = distance.max()
-        if farthest is None:
+        closeness = _closeness(scored, metric, design.threshold)
+        if not closeness.count():
             raise InputError(
                 f"{metric} has no value in {scored.run.path}, so no score is near the threshold."
             )
-        closeness = 1 - distance / farthest if farthest else distance * 0 + 1
     else:
         spread = between_runs(scored, others, metric) if others else among_votes(scored, metric)
         most = spread.max()
