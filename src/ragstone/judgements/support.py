@@ -10,7 +10,6 @@ from .kind import Kind
 from .views import Claims, Evidence, Statements
 
 BY: tuple[Filler, ...] = ("local", "people", "model")
-SAYS = "contexts"
 
 
 class Support(Kind):

@@ -59,7 +59,7 @@ def cost(usd: float | None) -> str:
 
 
 def tokens(usage: Usage) -> str:
-    """The tokens of a request and its reply; empty if the server does not report them.
+    """The tokens of a request and its reply; words if the server does not report them.
 
     >>> tokens(Usage(prompt=2413, completion=120, cached=1920))
     '2,413 tokens sent (1,920 from its cache), 120 received'

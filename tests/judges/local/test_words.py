@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.words import bigrams, denied, names, numbers, stem, terms, tokens
+from ragstone.judges.local.words import denied, names, numbers, stem, terms, tokens
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,6 @@ def test_names_are_capitalised_words_inside_a_sentence() -> None:
 
 def test_a_name_of_two_words_counts_at_the_start_too() -> None:
     assert names("Humphry Davy slept.") == ["humphri", "davi"]
-
-
-def test_bigrams_are_neighbours() -> None:
-    assert bigrams(["a", "b", "c"]) == {("a", "b"), ("b", "c")}
 
 
 def test_denied_words_follow_the_denial() -> None:

@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 VERSION = "ragstone-words/1"
 
@@ -93,11 +92,6 @@ def names(text: str) -> list[str]:
             continue
         found += [word for word in words if word and not word[0].isdigit()]
     return found
-
-
-def bigrams(stems: list[str]) -> set[tuple[str, str]]:
-    """Pairs of neighbouring stems."""
-    return set(pairwise(stems))
 
 
 def denied(folded_tokens: Sequence[str]) -> set[str] | None:
