@@ -94,5 +94,5 @@ def test_nothing_heavy_is_imported_before_a_fixture_is_used() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == (
-        "['ragstone.has_page', 'ragstone.told', 'ragstone.pytest_plugin']"
+        "['ragstone.has_page', 'ragstone.wording', 'ragstone.pytest_plugin']"
     )

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ragstone.has_page import drawn_by
-from ragstone.told import told_by
+from ragstone.wording import register_wording
 
 if TYPE_CHECKING:
     from ragstone.decisions import calibrate, compare, gate
@@ -95,7 +95,7 @@ __all__ = [
 
 
 drawn_by(lambda: getattr(import_module("ragstone.report.notebook"), "notebook_html"))  # noqa: B009
-told_by(lambda: getattr(import_module("ragstone.report.words"), "words"))  # noqa: B009
+register_wording(lambda: getattr(import_module("ragstone.report.words"), "words"))  # noqa: B009
 
 
 def __dir__() -> list[str]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ragstone.argument import Notice, in_python, marked
-from ragstone.told import told
+from ragstone.wording import worded
 
 SHOWN_FAULTS = 20
 
@@ -55,7 +55,7 @@ class InputError(RagstoneError):
     @property
     def text(self) -> str:
         """The message and its notes, with placeholders for the arguments that they name."""
-        return "\n".join([super().text, *(f"  {told(note)}" for note in self.notes)])
+        return "\n".join([super().text, *(f"  {worded(note)}" for note in self.notes)])
 
 
 @dataclass(frozen=True, slots=True)

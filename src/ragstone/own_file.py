@@ -24,7 +24,7 @@ def own_module(name: str | Path) -> ModuleType:
     """
     path = Path(name)
     if path.suffix != ".py" and not path.exists():
-        with _told(name):
+        with _as_input_error(name):
             module = importlib.import_module(str(name))
         GIVEN[module.__name__] = str(name)
         return module
@@ -40,7 +40,7 @@ def own_module(name: str | Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[known] = module
     try:
-        with _told(name):
+        with _as_input_error(name):
             spec.loader.exec_module(module)
     except InputError:
         del sys.modules[known]
@@ -59,7 +59,7 @@ def _known_as(path: Path) -> tuple[str, ModuleType | None]:
 
 
 @contextmanager
-def _told(name: str | Path) -> Iterator[None]:
+def _as_input_error(name: str | Path) -> Iterator[None]:
     """Turn any error raised by the user's code into an ``InputError`` of one sentence."""
     try:
         yield

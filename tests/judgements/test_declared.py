@@ -31,8 +31,8 @@ from ragstone.judgements import (
     Statement,
     Support,
     answered_by,
+    instructions_for_people,
     meaning,
-    told_people,
 )
 from ragstone.judgements.column import Role
 from ragstone.judgements.declared import SHOWN
@@ -526,7 +526,7 @@ def test_a_probability_says_of_what() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.labels()])
 def test_people_are_told_of_each_label_when_it_holds(kind: type[Any]) -> None:
-    told = told_people(kind)
+    told = instructions_for_people(kind)
     assert told.startswith("# ")
     assert told.endswith("\n")
     assert "## For models" not in told
@@ -543,7 +543,7 @@ def test_people_are_told_of_each_label_when_it_holds(kind: type[Any]) -> None:
 
 
 def test_people_who_are_asked_for_one_label_are_told_of_that_alone() -> None:
-    told = told_people(Quality, ["helpful"])
+    told = instructions_for_people(Quality, ["helpful"])
     assert "`helpful`: yes if it is helpful" in told
     for other in ("proper_action", "response_on_topic", "incomplete", "unsafe_content"):
         assert f"`{other}`" not in told

@@ -23,7 +23,7 @@ from ragstone.judgements import (
     Kind,
     Preference,
     View,
-    told_people,
+    instructions_for_people,
     values_of,
 )
 from ragstone.judges import Block, Filled, Sheet, fingerprint
@@ -363,7 +363,7 @@ def test_a_sheet_asks_people_for_it(
         asks = [them for ask, them in labelled(kind) if ask.name in metric.asks]
         asked = {column.label for them in asks for column in them}
         assert not asked or asked & set(pl.read_csv(out).columns)
-    told = told_people(kind)
+    told = instructions_for_people(kind)
     for ask, columns in labelled(kind):
         for column in columns:
             assert f"`{column.label}`" in told

@@ -56,11 +56,11 @@ def _list() -> "Page":
 
 
 def _of_kind(kind: "type[Kind]") -> "Page":
-    from ragstone.judgements import told_people
+    from ragstone.judgements import instructions_for_people
     from ragstone.report.page import Page, Paragraphs, quiet, section
 
     filled_by = quiet(f"Filled by: {', '.join(_fillers(kind))}")
-    blocks = (Paragraphs((told_people(kind).rstrip(),)), Paragraphs((filled_by,)))
+    blocks = (Paragraphs((instructions_for_people(kind).rstrip(),)), Paragraphs((filled_by,)))
     return Page("judges", kind.name, (section(*blocks),), record=lambda: _record(kind))
 
 

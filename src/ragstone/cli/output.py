@@ -29,8 +29,8 @@ def print_json(value: object) -> None:
     """Print one JSON value; NaN is not allowed."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     ascii_only = not encoding.startswith("utf")
-    told = throughout(value, in_shell)
-    text = json.dumps(told, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
+    shown = throughout(value, in_shell)
+    text = json.dumps(shown, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
     typer.echo(json_text(text))
 
 

@@ -61,13 +61,13 @@ def _calls(counts: "Counts | None") -> str:
     """The progress of requests to models."""
     if counts is None:
         return ""
-    told = [f"{counts.calls:,} calls", f"{counts.in_flight:,} in flight"]
+    parts = [f"{counts.calls:,} calls", f"{counts.in_flight:,} in flight"]
     if counts.from_journal + counts.from_cache:
-        told.append(f"{counts.from_journal + counts.from_cache:,} known")
+        parts.append(f"{counts.from_journal + counts.from_cache:,} known")
     if counts.rate_limits:
-        told.append(f"{counts.rate_limits:,} × 429")
+        parts.append(f"{counts.rate_limits:,} × 429")
     if counts.failed:
-        told.append(f"{counts.failed:,} failed")
+        parts.append(f"{counts.failed:,} failed")
     if counts.usd is not None:
-        told.append(f"${counts.usd:,.4f}" if counts.usd < 1 else f"${counts.usd:,.2f}")
-    return ", " + ", ".join(told)
+        parts.append(f"${counts.usd:,.4f}" if counts.usd < 1 else f"${counts.usd:,.2f}")
+    return ", " + ", ".join(parts)

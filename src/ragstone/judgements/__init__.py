@@ -2,7 +2,7 @@
 
 from .ask import ASKS, Ask, Filler, values_of
 from .column import Column
-from .guideline import Guideline, filled, guideline_of, meaning, told_people
+from .guideline import Guideline, filled, guideline_of, instructions_for_people, meaning
 from .kind import KINDS, Kind, answered_by, kind_of
 from .loading import load_kinds
 from .requirements import REQUIREMENTS, Requirement
@@ -104,11 +104,11 @@ __all__ = [
     "answered_by",
     "filled",
     "guideline_of",
+    "instructions_for_people",
     "kind_of",
     "load_kinds",
     "meaning",
     "same_outcome",
-    "told_people",
     "values_of",
     "weight",
 ]

@@ -94,7 +94,7 @@ def filled(text: str, kind: type[Kind]) -> str:
     return _PLACE.sub(lambda place: meaning(kind, place[2], place[1] or ""), text)
 
 
-def told_people(kind: type[Kind], columns: Collection[str] = ()) -> str:
+def instructions_for_people(kind: type[Kind], columns: Collection[str] = ()) -> str:
     """The guideline for people, in Markdown, without the section for models.
 
     Args:

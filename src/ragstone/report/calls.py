@@ -17,8 +17,8 @@ def call_items(found: Sequence[Entry], *, prompts: bool = False) -> Iterator[Out
         head = (strong(call.task), f"  {call.judge}", quiet(f"  {call.key[:8]}"))
         inner = []
         if prompts:
-            told = (call.system, "".join(call.parts))
-            inner += [OutlineItem(quiet(text)) for text in told]
+            parts = (call.system, "".join(call.parts))
+            inner += [OutlineItem(quiet(text)) for text in parts]
         for attempt in call.attempts:
             inner.append(OutlineItem(quiet(_took(attempt))))
             if attempt.trouble:
@@ -35,16 +35,16 @@ def took(totals: Totals) -> str:
     >>> took(Totals(calls=350, from_cache=50, prompt=9000, completion=700, usd=0.0123))
     '350 model calls, 50 replies of earlier runs, 9,000 tokens sent, 700 received, $0.0123'
     """
-    told = [f"{totals.calls:,} model call{'' if totals.calls == 1 else 's'}"]
+    parts = [f"{totals.calls:,} model call{'' if totals.calls == 1 else 's'}"]
     if totals.from_cache:
-        told.append(f"{totals.from_cache:,} replies of earlier runs")
+        parts.append(f"{totals.from_cache:,} replies of earlier runs")
     if totals.prompt:
         cached = f" ({totals.cached:,} from the server's cache)" if totals.cached else ""
-        told.append(f"{totals.prompt:,} tokens sent{cached}, {totals.completion:,} received")
+        parts.append(f"{totals.prompt:,} tokens sent{cached}, {totals.completion:,} received")
     if totals.calls:
         more = f" and {totals.unpriced:,} calls without a price" if totals.unpriced else ""
-        told.append(cost(None) if totals.usd is None else f"{cost(totals.usd)}{more}")
-    return ", ".join(told)
+        parts.append(cost(None) if totals.usd is None else f"{cost(totals.usd)}{more}")
+    return ", ".join(parts)
 
 
 def cost(usd: float | None) -> str:
@@ -79,8 +79,8 @@ def _took(attempt: Attempt) -> str:
     which = f"attempt {attempt.number}: " if attempt.number > 1 else ""
     if attempt.finish is None:
         return f"{which}{attempt.seconds:.2f} s"
-    told = (f"{attempt.seconds:.2f} s", tokens(attempt.usage), cost(attempt.usd))
-    return f"{which}{', '.join(told)}"
+    parts = (f"{attempt.seconds:.2f} s", tokens(attempt.usage), cost(attempt.usd))
+    return f"{which}{', '.join(parts)}"
 
 
 def _pretty(reply: str) -> str:

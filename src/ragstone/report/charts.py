@@ -56,7 +56,7 @@ def strip(one: IntervalCell, height: int = LINE) -> str:
     """
     if one.scale is None or not one.scale.drawable:
         return ""
-    return _svg(_drawn(one, one.scale, height, 0.0), height, f"iv {one.tone}", _told(one))
+    return _svg(_drawn(one, one.scale, height, 0.0), height, f"iv {one.tone}", _in_words(one))
 
 
 def axis(scale: Scale, *, percent: bool = False, signed: bool = False) -> str:
@@ -112,8 +112,8 @@ def forest(one: Forest) -> str:
             at = f"{_figure(_share(end, scale))}%"
             body += _text(at, height + 12, f"{end:g}", anchor)
         height += LINE
-    told = "; ".join(f"{name} {_told(interval)}" for name, interval in one.rows)
-    return _svg(body, height, "forest", f"{one.title}: {told}")
+    text = "; ".join(f"{name} {_in_words(interval)}" for name, interval in one.rows)
+    return _svg(body, height, "forest", f"{one.title}: {text}")
 
 
 def reliability(one: Reliability) -> str:
@@ -142,12 +142,12 @@ def reliability(one: Reliability) -> str:
             f'<circle class="dot" cx="{_figure(across(found.said))}" cy="{_figure(up(found.seen))}"'
             f' r="{_figure(size)}"/>'
         )
-    told = "; ".join(
+    text = "; ".join(
         f"said {number(found.said)}, seen {number(found.seen)} "
         f"({ends(found.low, found.high)}), n {found.n:,}"
         for found in one.bins
     )
-    title = html(f"{one.title}: {told}")
+    title = html(f"{one.title}: {text}")
     return (
         f'<svg class="chart reliability" viewBox="0 0 {SQUARE} {SQUARE}" role="img">'
         f"<title>{title}</title>{body}</svg>"
@@ -169,8 +169,8 @@ def waterfall(one: Waterfall, step: int = STEP) -> str:
         last = place == len(one.steps) - 1
         body += "" if last else _line(start, start, top + 30, top + step + 18, "drop")
         left -= taken.size
-    told = ", ".join(f"{taken.name} {taken.size:,g}" for taken in one.steps)
-    said = f"{one.title}: of {one.whole:,g} {told}; {left:,g} are left"
+    text = ", ".join(f"{taken.name} {taken.size:,g}" for taken in one.steps)
+    said = f"{one.title}: of {one.whole:,g} {text}; {left:,g} are left"
     return _svg(body, len(one.steps) * step, "waterfall", said)
 
 
@@ -207,8 +207,8 @@ def series(one: Series, height: int = 150) -> str:
     for end, off in ((one.scale.low, -4), (one.scale.high, 10)):
         body += _text("100%", down(end) + off, f"{end:g}", "end")
     first, last = one.points[0], one.points[-1]
-    told = f"{one.title}: {number(first.value)} at first, {number(last.value)} at last"
-    return _svg(body, height, "series", f"{told} ({ends(last.low, last.high)})")
+    text = f"{one.title}: {number(first.value)} at first, {number(last.value)} at last"
+    return _svg(body, height, "series", f"{text} ({ends(last.low, last.high)})")
 
 
 def _drawn(one: IntervalCell, scale: Scale, height: int, top: float) -> str:
@@ -241,7 +241,7 @@ def _marked(mark: Mark, scale: Scale, height: int, top: float) -> str:
     return _line(place, place, top, top + height, look)
 
 
-def _told(one: IntervalCell) -> str:
+def _in_words(one: IntervalCell) -> str:
     """The numbers of an interval in words, for screen readers."""
     if one.value is None:
         return "no value"

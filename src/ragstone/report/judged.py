@@ -19,14 +19,14 @@ PLACED = (*PLACES, "answer", "reference")
 
 def judged(row: JudgementRow, lead: str) -> list[Phrase]:
     """The words before the judgement, the judgement itself, the reason, and who gave it."""
-    told = [quiet(f"{lead}: ")] if lead else []
+    parts = [quiet(f"{lead}: ")] if lead else []
     for column, phrase in phrases(row):
         between = " " if column.role == "words" else ", "
-        told += [quiet(between), *phrase] if len(told) > bool(lead) else phrase
+        parts += [quiet(between), *phrase] if len(parts) > bool(lead) else phrase
     if not any(row.values.get(name) is not None for name in _decided(row.kind)):
-        told += [Phrase("not judged")] if len(told) == bool(lead) else []
+        parts += [Phrase("not judged")] if len(parts) == bool(lead) else []
     reason = f"  {words(row.reason)}" if row.reason else ""
-    return [*told, quiet(f"{reason}  ({row.judge})")]
+    return [*parts, quiet(f"{reason}  ({row.judge})")]
 
 
 def in_words(row: JudgementRow) -> str:

@@ -53,7 +53,7 @@ def words(text: str) -> str:
     >>> words("faithfulness: not_judged?kind=quality&by=people")
     "faithfulness: quality needs people's labels"
     """
-    return _told(Reason.read(marked(text)), _in_full)
+    return _worded(Reason.read(marked(text)), _in_full)
 
 
 def explain(reason: str) -> str:
@@ -71,7 +71,7 @@ def short_words(text: str) -> str:
     >>> short_words("not_judged?kind=quality&by=people,model"), short_words("no_retrieval")
     ('quality needs an LLM judge or people', 'no_retrieval')
     """
-    return _told(Reason.read(marked(text)), _in_short)
+    return _worded(Reason.read(marked(text)), _in_short)
 
 
 def who_can(by: str) -> str:
@@ -79,7 +79,7 @@ def who_can(by: str) -> str:
     return WHO.get(by, by)
 
 
-def _told(why: Reason, tell: Callable[[Reason], str]) -> str:
+def _worded(why: Reason, tell: Callable[[Reason], str]) -> str:
     return f"{why.of}: {tell(why)}" if why.of else tell(why)
 
 
@@ -167,11 +167,11 @@ def _of_pairs(cut: str, pairs: str) -> str:
 
 def _texts_cut(facts: Facts) -> str:
     cut = [one.split(":") for one in facts["cut"].split(",")]
-    told = ", ".join(f"{_of_pairs(n, of)} {PAIRS[what]}" for what, n, of in cut)
+    text = ", ".join(f"{_of_pairs(n, of)} {PAIRS[what]}" for what, n, of in cut)
     hint = " embedding_context_relevance(windows=True) reads long contexts in windows."
     return (
         f"{facts['model']} reads {facts['reads']} tokens of a text; a longer one was cut in "
-        f"{told}.{hint if any(what.endswith('_context') for what, *_ in cut) else ''}"
+        f"{text}.{hint if any(what.endswith('_context') for what, *_ in cut) else ''}"
     )
 
 
@@ -191,11 +191,13 @@ def _left_open(facts: Facts) -> str:
 
 def _several_models(facts: Facts) -> str:
     models = [one.rpartition("=") for one in facts["models"].split("\n")]
-    told = [f"{name} ({'1 reply' if n == '1' else f'{int(n):,} replies'})" for name, _, n in models]
-    more = f" and {len(told) - SHOWN_MODELS:,} more" if len(told) > SHOWN_MODELS else ""
-    number = "two" if len(told) == 2 else f"{len(told):,}"
+    parts = [
+        f"{name} ({'1 reply' if n == '1' else f'{int(n):,} replies'})" for name, _, n in models
+    ]
+    more = f" and {len(parts) - SHOWN_MODELS:,} more" if len(parts) > SHOWN_MODELS else ""
+    number = "two" if len(parts) == 2 else f"{len(parts):,}"
     return (
-        f"served by {number} models: {', '.join(told[:SHOWN_MODELS])}{more}. The numbers mix "
+        f"served by {number} models: {', '.join(parts[:SHOWN_MODELS])}{more}. The numbers mix "
         f"{number} judges; name a model that is pinned to a version, and evaluate into another "
         "folder."
     )

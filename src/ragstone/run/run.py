@@ -93,8 +93,8 @@ class Run(HasPage):
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
         """The contents of ``run.json``."""
-        told: Mapping[str, Any] = throughout(self.folder.manifest, noticed)
-        return told
+        manifest: Mapping[str, Any] = throughout(self.folder.manifest, noticed)
+        return manifest
 
     @cached_property
     def form(self) -> Manifest:

@@ -209,9 +209,9 @@ class CorrectedEstimate:
             "judge": {
                 "value": self.judge.value, **ends_of(self.judge.interval), "n": self.judge.n
             },
-            "labels": _told(self.labels),
+            "labels": _as_dict(self.labels),
             "corrected": {
-                **_told(self.corrected),
+                **_as_dict(self.corrected),
                 "strata": [
                     {
                         "verdict": str(one.verdict),
@@ -301,7 +301,7 @@ def _clusters(rows: pl.DataFrame) -> NDArray[np.int64] | None:
     return None if len(np.unique(codes)) == len(codes) else codes
 
 
-def _told(found: Corrected) -> dict[str, Any]:
+def _as_dict(found: Corrected) -> dict[str, Any]:
     return {
         "value": found.value,
         **ends_of(found.interval),

@@ -77,7 +77,7 @@ def not_random(
             levels.rank("dense").to_numpy() - 1, chosen, clusters=clusters, below=BELOW / tests
         )
         if p < BELOW:
-            found.append((p, _told(scores, name)))
+            found.append((p, _difference(scores, name)))
     if not found:
         return None
     found.sort(key=lambda one: one[0])
@@ -101,7 +101,7 @@ def _fifths(values: pl.Series) -> pl.Series:
     return pl.Series(np.searchsorted(edges, values.to_numpy()))
 
 
-def _told(scores: pl.DataFrame, name: str) -> str:
+def _difference(scores: pl.DataFrame, name: str) -> str:
     """How labelled and other rows differ in a field, as a reason."""
     labelled, rest = scores.filter(LABELLED), scores.filter(~pl.col(LABELLED))
     if name == "value":

@@ -89,8 +89,8 @@ def same_judge(run: Run, again: Run) -> None:
     """
     changed = changes(identity(run), identity(again))
     if changed:
-        told = "".join(f"\n  {line}" for line in changed)
-        raise InputError(f"{again.path} was judged differently from {run.path}.{told}")
+        listed = "".join(f"\n  {line}" for line in changed)
+        raise InputError(f"{again.path} was judged differently from {run.path}.{listed}")
 
 
 def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:

@@ -17,7 +17,7 @@ from ragstone.stats.comparing.sign_flip import sign_flip_test
 from ragstone.stats.one_sided import one_sided_p
 
 from .compared import NARROW, Comparison, PairedWinRate
-from .same_inputs import told
+from .same_inputs import same_inputs_reason
 from .sides import Bools, Floats, Values
 from .verdict import TIE
 
@@ -172,7 +172,7 @@ def same_pairs(
         found,
         margin=asked.margin,
         verdict="same",
-        reasons=(told(differing, len(d)),),
+        reasons=(same_inputs_reason(differing, len(d)),),
         n_needed_reason="nothing_is_estimated",
     )
     return replace(said, **nothing)

@@ -131,7 +131,7 @@ def outputs_of(metric: Metric) -> Collection[Output]:
     return [one for one in OUTPUTS if one in named]
 
 
-def told(differing: int, pairs: int) -> str:
+def same_inputs_reason(differing: int, pairs: int) -> str:
     """The reason code for a metric with identical inputs."""
     return reason("same_inputs", differing=differing, pairs=pairs)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragstone.decisions.calibrating.calibrate import corrected_quantities
-from ragstone.decisions.comparing.same_inputs import told
+from ragstone.decisions.comparing.same_inputs import same_inputs_reason
 from ragstone.decisions.quantity import Quantity
 from ragstone.errors import InputError
 from ragstone.labels.rated import Ends
@@ -227,7 +227,7 @@ def gate(
         InputError: Any other invalid argument; lists every fault.
     """
     opened = Run.of(run)
-    told: tuple[str, ...] = ()
+    correction_notes: tuple[str, ...] = ()
     if labels and corrected is None:
         found_by = corrected_quantities(
             opened,
@@ -238,7 +238,7 @@ def gate(
             assume_random=assume_random,
             anytime=anytime,
         )
-        corrected, told = found_by, found_by.notes
+        corrected, correction_notes = found_by, found_by.notes
     checks, notes = read_checks(
         opened, _several(require), _several(no_worse_than), _several(system), corrected,
         only=_several(only), cluster=cluster, faults=_faults(level, max_missing, on),
@@ -252,7 +252,9 @@ def gate(
     )
     outcomes = {one.decision for one in decided}
     first = next(one for one in GRAVEST_FIRST if one in outcomes)
-    return GateResult(first, decided, level, max_missing, on, tuple(dict.fromkeys([*told, *notes])))
+    return GateResult(
+        first, decided, level, max_missing, on, tuple(dict.fromkeys([*correction_notes, *notes]))
+    )
 
 
 def _decided(
@@ -332,7 +334,7 @@ def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> in
 def _why(check: Check, found: Standing, level: float, on: On) -> str:
     bar, quantity = check.bar, check.quantity
     if check.same:
-        return told(int((check.scores["value"] != 0).sum()), quantity.n)
+        return same_inputs_reason(int((check.scores["value"] != 0).sum()), quantity.n)
     if quantity.value is None:
         return _why_no_value(check)
     side = bar.other_side

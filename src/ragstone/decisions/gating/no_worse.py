@@ -267,8 +267,8 @@ def _examples(side: Side) -> pl.Series:
 
 def _reasons(match: Match, metric: str) -> dict[str, int]:
     """The reasons why rows of either side have no value, the most frequent first."""
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for side in match:
         rows = side.scored.of(metric)[side.rows].filter(pl.col("status") != "value")
-        told.update(rows["reason"].drop_nulls())
-    return dict(told.most_common())
+        counts.update(rows["reason"].drop_nulls())
+    return dict(counts.most_common())

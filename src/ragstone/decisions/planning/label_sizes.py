@@ -272,14 +272,14 @@ def accuracy(
     if not of_a_rate:
         deviation, correlation, kurtosis = _of_mean(both)
         return replace(known, deviation=deviation, correlation=correlation, kurtosis=kurtosis)
-    told = _verdicts(scores, both, known.design_effect)
+    verdicts = _verdicts(scores, both, known.design_effect)
     sensitivity, specificity = _of_rate(both)
     return replace(
         known,
-        rate=sum(one.share * one.rate for one in told),
+        rate=sum(one.share * one.rate for one in verdicts),
         sensitivity=sensitivity,
         specificity=specificity,
-        verdicts=told,
+        verdicts=verdicts,
         distinct_scores=len(np.unique(scores)),
     )
 
@@ -318,13 +318,13 @@ def _needed(
 def _judged(known: Accuracy) -> JudgedRate | None:
     """The judged rate to plan with; None if not enough is known about a rate."""
     if known.verdicts:
-        told = known.verdicts
+        verdicts = known.verdicts
         return JudgedRate(
-            np.array([one.score for one in told]),
-            known.judged * np.array([one.share for one in told]),
-            np.array([one.rate for one in told]),
+            np.array([one.score for one in verdicts]),
+            known.judged * np.array([one.share for one in verdicts]),
+            np.array([one.rate for one in verdicts]),
             known.distinct_scores,
-            np.array([one.labels for one in told]),
+            np.array([one.labels for one in verdicts]),
         )
     if known.rate is None or known.sensitivity is None or known.specificity is None:
         return None

@@ -16,7 +16,7 @@ from ragstone.errors import InputError
 from ragstone.examples import Example, from_frame
 from ragstone.examples.labels import FIELDS, Unit
 from ragstone.inert import csv_table
-from ragstone.judgements import ASKS, KINDS, Kind, answered_by, kind_of, told_people
+from ragstone.judgements import ASKS, KINDS, Kind, answered_by, instructions_for_people, kind_of
 from ragstone.judges.human import HumanJudge
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
 from ragstone.parquet import write_parquet
@@ -135,8 +135,10 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[RequestedLabel]) -> La
     schema: dict[str, pl.DataType] = {**columns, "inclusion_probability": pl.Float64()}
     frame = pl.DataFrame(rows, schema=schema)
     empty = [name for name in ("stratum", *TEXTS) if frame[name].null_count() == len(frame)]
-    told = [told_people(kind, columns) for kind, columns in _kinds(asked).items()]
-    return LabelSheet(frame.drop(empty), tuple(asked), tuple(notes), "\n".join(told))
+    instructions = [
+        instructions_for_people(kind, columns) for kind, columns in _kinds(asked).items()
+    ]
+    return LabelSheet(frame.drop(empty), tuple(asked), tuple(notes), "\n".join(instructions))
 
 
 def write_sheet(sheet: LabelSheet, path: Path) -> None:

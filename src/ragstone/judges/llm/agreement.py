@@ -11,7 +11,7 @@ from .blocks import block, listing
 from .parts import balanced, said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry
-from .sees import has, told_first
+from .sees import has, instructions_for
 from .task import OfKind, Row, Target, TaskReply
 
 
@@ -75,7 +75,7 @@ class AgreementTask(OfKind):
         """One for each reference; more if there are over 20 claims and statements."""
         example = target.example
         ids = _ids(target)
-        instructions = told_first(prompts, self.name)
+        instructions = instructions_for(prompts, self.name)
 
         def piece(reference: int, asked: Collection[str]) -> Piece:
             wanted = {name: one for one, name in ids.items() if name in asked}

@@ -12,7 +12,7 @@ from ragstone.judges.markers import MARKERS, Marker, markers
 from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry, Written
-from .sees import shown, told_first
+from .sees import instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 ID = "a01"
@@ -73,7 +73,7 @@ class ClaimsTask(OfKind):
         if not (example.answer or "").strip():
             return []
         blocks = shown(example, "question", "sentences")
-        instructions = told_first(prompts, self.name)
+        instructions = instructions_for(prompts, self.name)
 
         def piece(_ids: Sequence[str] = ()) -> Piece:
             return Piece(self.name, instructions, blocks, {ID: AnswerClaims}, piece, details=())

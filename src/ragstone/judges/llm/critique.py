@@ -12,7 +12,7 @@ from .aspects import ASPECTS, aspects, definition
 from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
-from .sees import facts_of, shown, told_first
+from .sees import facts_of, instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -57,7 +57,7 @@ class CritiqueTask(OfKind):
         name = item_id(aspect.name)
         return Piece(
             self.name,
-            told_first(prompts, self.name),
+            instructions_for(prompts, self.name),
             (
                 *shown(target.example, "question", "sentences"),
                 f"ASPECT of item {name}, {aspect.name}: {definition(aspect)}\n\n",

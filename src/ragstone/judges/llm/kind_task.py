@@ -21,7 +21,7 @@ from .parts import balanced, groups, numbered, said, why_lacking
 from .prompts import Prompts
 from .question import NO_DETAILS, Item, Piece, ReplyEntry
 from .scale import WHOLE
-from .sees import facts_of, has, shown, told_first
+from .sees import facts_of, has, instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 YES_NO = {"yes": True, "no": False}
@@ -97,7 +97,7 @@ class KindTask(OfKind):
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One; more if there are many units, or contexts that do not fit."""
         example = target.example
-        instructions = told_first(prompts, self.name)
+        instructions = instructions_for(prompts, self.name)
         blocks = shown(example, *self.kind.shows)
         sort = item_of(self.kind)
 

@@ -10,7 +10,7 @@ from .blocks import block
 from .parts import said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece
-from .sees import facts_of, shown, told_first
+from .sees import facts_of, instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 VERDICTS = {
@@ -61,7 +61,7 @@ class PreferenceTask(OfKind):
     def _piece(self, target: Target, prompts: Prompts, name: str, first: str, second: str) -> Piece:
         return Piece(
             self.name,
-            told_first(prompts, self.name),
+            instructions_for(prompts, self.name),
             (
                 *shown(target.example, "question", "reference"),
                 block("ANSWER A", first),

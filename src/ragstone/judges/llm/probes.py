@@ -9,7 +9,7 @@ from ragstone.judgements import Probe
 from .parts import said
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry, Written
-from .sees import facts_of, shown, told_first
+from .sees import facts_of, instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 ITEM = "n01"
@@ -69,7 +69,7 @@ class ProbesTask(OfKind):
     def _piece(self, target: Target, prompts: Prompts) -> Piece:
         return Piece(
             self.name,
-            told_first(prompts, self.name),
+            instructions_for(prompts, self.name),
             shown(target.example, "answer"),
             {ITEM: ProbesMade},
             lambda _: self._piece(target, prompts),

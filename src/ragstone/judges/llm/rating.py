@@ -15,7 +15,7 @@ from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry
 from .rubrics import Rubric, load_rubrics
 from .scale import WHOLE
-from .sees import facts_of, has, shown, told_first
+from .sees import facts_of, has, instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 AT_ONCE = 1_000
@@ -95,7 +95,7 @@ class RatingTask(OfKind):
     ) -> Piece:
         return Piece(
             self.name,
-            f"{told_first(prompts, self.name)}{rubric.text}\n",
+            f"{instructions_for(prompts, self.name)}{rubric.text}\n",
             blocks,
             {item_id(rubric.name): rating_item(len(rubric.points))},
             lambda _: self._piece(rubric, prompts, blocks, group),

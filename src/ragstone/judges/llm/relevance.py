@@ -14,7 +14,7 @@ from .parts import groups, said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry
 from .scale import WHOLE
-from .sees import has, shown, told_first
+from .sees import has, instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 SUFFICIENT = 3
@@ -65,7 +65,7 @@ class RelevanceTask(OfKind):
         if not has(example, "question"):
             return []
         blocks = shown(example, "question")
-        instructions = told_first(prompts, self.name)
+        instructions = instructions_for(prompts, self.name)
 
         def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
             wanted = [passage.id for passage in group if passage.id in ids]

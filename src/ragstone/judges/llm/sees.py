@@ -70,6 +70,6 @@ def facts_of(example: Example, *texts: str) -> tuple[object, ...]:
     return tuple(facts)
 
 
-def told_first(prompts: Prompts, task: str) -> str:
+def instructions_for(prompts: Prompts, task: str) -> str:
     """The instructions of a task, followed by a blank line."""
     return f"{prompts.instructions(task).rstrip()}\n\n"

@@ -10,7 +10,7 @@ from .blocks import listing
 from .parts import balanced, said
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry, Written
-from .sees import shown, told_first
+from .sees import instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 
@@ -42,7 +42,7 @@ class StatementsTask(OfKind):
             if text.strip()
         }
         before = shown(example, "question")
-        instructions = told_first(prompts, self.name)
+        instructions = instructions_for(prompts, self.name)
 
         def piece(ids: Collection[str]) -> Piece:
             texts = {name: references[name] for name in references if name in ids}

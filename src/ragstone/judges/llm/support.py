@@ -13,7 +13,7 @@ from .blocks import Passage, contexts_block, found, listing
 from .parts import balanced, groups, numbered, said, why_lacking
 from .prompts import Prompts
 from .question import Item, Piece, ReplyEntry
-from .sees import told_first
+from .sees import instructions_for
 from .task import OfKind, Row, Target, TaskReply
 
 SUPPORTED, _, ABSENT = SUPPORT_VERDICTS
@@ -60,7 +60,7 @@ class SupportTask(OfKind):
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One; more if there are over 20 propositions, or contexts that do not fit."""
         texts = _asked(target)
-        instructions = told_first(prompts, self.name)
+        instructions = instructions_for(prompts, self.name)
 
         def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
             wanted = {name: text for name, text in texts.items() if name in ids}

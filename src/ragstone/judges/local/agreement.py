@@ -189,8 +189,8 @@ def wording(statement: str, answer: str, question: str | None = None) -> Wording
 
 
 def _inside(answer: str, statement: str, question: str | None) -> float:
-    told = _kept(answer, question)
-    return len(told.keys() & _read(statement).distinct) / len(told) if told else 0.0
+    words = _kept(answer, question)
+    return len(words.keys() & _read(statement).distinct) / len(words) if words else 0.0
 
 
 def repaired(text: str) -> str:
@@ -232,9 +232,9 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
             "words_in_reference", n=len(found), words=len(said), other_number=min(numbers)
         )
         return ClaimMatch("contradicts", other)
-    told = _read(claim).distinct
-    if 0 < len(wanted) <= SHORT and len(wanted.keys() & told) >= FULL_SHORT * len(wanted):
-        if told.issuperset(known_numbers):
+    claimed = _read(claim).distinct
+    if 0 < len(wanted) <= SHORT and len(wanted.keys() & claimed) >= FULL_SHORT * len(wanted):
+        if claimed.issuperset(known_numbers):
             return ClaimMatch("matches", why)
     elif share >= MATCHES:
         return ClaimMatch("matches", why)

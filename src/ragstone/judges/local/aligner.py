@@ -90,8 +90,8 @@ class Aligner:
                 seen = [vectors[text] for text in parts[one.digest]]
                 reading = readings[one.digest] = read(one.passages, cuts[one.digest], seen)
             self._keep(one.digest, reading)
-            told = [vectors[text] for text in one.propositions]
-            yield align(one.propositions, told, one.passages, reading)
+            rows = [vectors[text] for text in one.propositions]
+            yield align(one.propositions, rows, one.passages, reading)
 
     def _keep(self, digest: bytes, reading: Reading) -> None:
         self._readings[digest] = reading

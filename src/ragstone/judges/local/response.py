@@ -260,21 +260,21 @@ def _first_inability(text: str) -> re.Match[str] | None:
 def _abstain_or_partial(text: str, inability: re.Match[str]) -> tuple[str, str]:
     words = inability.group()
     hedge = inability.re is _HEDGE
-    told = 0
+    informative = 0
     for sentence in sentences(text):
-        told += _told(sentence.text, least=2 if hedge else SUBSTANCE)
+        informative += _informative(sentence.text, least=2 if hedge else SUBSTANCE)
     if hedge:
-        if told:
+        if informative:
             return "answer", reason("says_and_commits", words=words)
         return "abstain", reason("says_and_names_nothing", words=words)
-    if told >= SUBSTANCE and _PREFACE.match(text):
+    if informative >= SUBSTANCE and _PREFACE.match(text):
         return "answer", "preface_then_answer"
-    if told >= SUBSTANCE:
+    if informative >= SUBSTANCE:
         return "partial", reason("says_and_tells_more", words=words)
     return "abstain", reason("it_says", words=words)
 
 
-def _told(sentence: str, least: int) -> int:
+def _informative(sentence: str, least: int) -> int:
     """The number of words in a sentence that give information, beyond saying that it cannot."""
     inability = _first_inability(sentence)
     if sentence.endswith("?"):

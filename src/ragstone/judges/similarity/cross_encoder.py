@@ -10,7 +10,7 @@ from ragstone.models.cross_encoder import CrossEncoder
 from ragstone.reason import reason
 
 from .cosines import DECIMALS
-from .judge import Told, filled
+from .judge import UnitValue, filled
 from .units import Unit, answer_reference
 
 
@@ -51,24 +51,24 @@ class CrossEncoderJudge:
         """Score each answer with each reference, every distinct pair once."""
         found = {row: answer_reference(block.examples[row]) for row in rows}
         units = dict.fromkeys(unit for one in found.values() for unit in one)
-        told = self._told([unit for unit in units if unit.says_something])
+        compared = self._compared([unit for unit in units if unit.says_something])
         return filled(
             Sheet(ask, self.name),
             found,
-            {unit: told.get(unit, Told()) for unit in units},
+            {unit: compared.get(unit, UnitValue()) for unit in units},
         )
 
-    def _told(self, units: Sequence[Unit]) -> dict[Unit, Told]:
+    def _compared(self, units: Sequence[Unit]) -> dict[Unit, UnitValue]:
         pairs = list(dict.fromkeys(pair for unit in units for pair in unit.pairs))
         if not pairs:
             return {}
         try:
             scores = self.cross_encoder.score(pairs)[:, 0].tolist()
         except ModelFailure as error:
-            return dict.fromkeys(units, Told(failure=reason("no_answer", said=error)))
+            return dict.fromkeys(units, UnitValue(failure=reason("no_answer", said=error)))
         cut = (self.cross_encoder.lengths(pairs) > self.cross_encoder.max_tokens).tolist()
         of_pair = {
-            pair: Told(round(score, DECIMALS), cut=one)
+            pair: UnitValue(round(score, DECIMALS), cut=one)
             for pair, score, one in zip(pairs, scores, cut, strict=True)
         }
         return {unit: of_pair[unit.pairs[0]] for unit in units}

@@ -20,8 +20,8 @@ EMPTY = "empty_text"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a model says of a unit, or why it says nothing."""
+class UnitValue:
+    """The value that a model computed for a unit, or why it computed none."""
 
     value: float = 0.0
     cut: bool | None = False
@@ -46,7 +46,7 @@ class SimilarityJudge:
     asks: frozenset[str] = frozenset(Similarity.ask(one).name for one in (*COSINES, *BERTSCORES))
     _block: Sequence[Example] = field(default=(), init=False, repr=False)
     _texts: Texts = field(init=False, repr=False)
-    _matches: dict[Unit, dict[str, Told]] = field(default_factory=dict, init=False, repr=False)
+    _matches: dict[Unit, dict[str, UnitValue]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._texts = Texts(self.encoder)
@@ -75,24 +75,24 @@ class SimilarityJudge:
             found = {row: READERS[name](block.examples[row]) for row in rows}
         units = list(dict.fromkeys(unit for one in found.values() for unit in known(one)))
         if measure in BERTSCORES:
-            told = self._matched(units, measure)
+            compared = self._matched(units, measure)
         else:
-            told = self._compared(units, windows=measure.endswith(WINDOWS))
-        return filled(Sheet(ask, self.name), found, told)
+            compared = self._compared(units, windows=measure.endswith(WINDOWS))
+        return filled(Sheet(ask, self.name), found, compared)
 
-    def _compared(self, units: Sequence[Unit], *, windows: bool) -> dict[Unit, Told]:
+    def _compared(self, units: Sequence[Unit], *, windows: bool) -> dict[Unit, UnitValue]:
         """The best cosine of each unit."""
         try:
             read = self._texts.in_windows(units) if windows else units
         except ModelFailure as error:
-            return dict.fromkeys(units, Told(failure=reason("no_answer", said=error)))
+            return dict.fromkeys(units, UnitValue(failure=reason("no_answer", said=error)))
         self._texts.embed(text for unit in read for text in unit.texts)
         return {
-            unit: Told(value, self._texts.cut(one), self._texts.failure(one))
+            unit: UnitValue(value, self._texts.cut(one), self._texts.failure(one))
             for unit, one, value in zip(units, read, self._texts.best(read), strict=True)
         }
 
-    def _matched(self, units: Sequence[Unit], measure: str) -> dict[Unit, Told]:
+    def _matched(self, units: Sequence[Unit], measure: str) -> dict[Unit, UnitValue]:
         """BERTScore of each unit's single pair; all three measures succeed or fail together."""
         new = [unit for unit in units if unit not in self._matches]
         try:
@@ -102,19 +102,19 @@ class SimilarityJudge:
                 [reference for unit in new for _, reference in unit.pairs],
             )
         except (ModelError, ModelFailure) as error:
-            failed = Told(failure=reason("no_answer", said=error))
+            failed = UnitValue(failure=reason("no_answer", said=error))
             self._matches.update({unit: dict.fromkeys(BERTSCORES, failed) for unit in new})
         else:
             columns = zip(new, scores.precision, scores.recall, scores.f1, scores.cut, strict=True)
             for unit, *values, cut in columns:
                 self._matches[unit] = {
-                    name: Told(round(float(value), DECIMALS), bool(cut))
+                    name: UnitValue(round(float(value), DECIMALS), bool(cut))
                     for name, value in zip(BERTSCORES, values, strict=True)
                 }
         return {unit: self._matches[unit][measure] for unit in units}
 
 
-def filled(sheet: Sheet, found: Mapping[int, Units], told: Mapping[Unit, Told]) -> Filled:
+def filled(sheet: Sheet, found: Mapping[int, Units], compared: Mapping[Unit, UnitValue]) -> Filled:
     """A row for each unit of each example; failed where one lacks or has failed."""
     measure = ASKS[sheet.ask].part
     for row, units in found.items():
@@ -122,7 +122,7 @@ def filled(sheet: Sheet, found: Mapping[int, Units], told: Mapping[Unit, Told]) 
         if isinstance(units, str):
             sheet.done(row, subject, "failed", reason(units, of=sheet.judge))
             continue
-        failures = [why for unit in units if (why := told[unit].failure)]
+        failures = [why for unit in units if (why := compared[unit].failure)]
         if failures:
             sheet.done(row, subject, "failed", failures[0])
         elif sheet.done(row, subject):
@@ -131,8 +131,8 @@ def filled(sheet: Sheet, found: Mapping[int, Units], told: Mapping[Unit, Told]) 
                     subject,
                     measure=measure,
                     index=unit.index,
-                    value=told[unit].value,
-                    cut=told[unit].cut,
+                    value=compared[unit].value,
+                    cut=compared[unit].cut,
                     reason=None if unit.says_something else EMPTY if unit.pairs else NOTHING,
                 )
     return sheet.filled()

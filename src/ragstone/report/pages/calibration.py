@@ -107,14 +107,14 @@ def _not_random(found: "Calibration") -> Iterator[Section]:
     for one in found.not_random:
         where = f"{one.metric} ({', '.join(one.group.values()) or 'all'})"
         same.setdefault("; ".join(map(words, one.differences)), {})[where] = None
-    told = "; ".join(f"{why}, p < .001: {', '.join(where)}" for why, where in same.items())
+    text = "; ".join(f"{why}, p < .001: {', '.join(where)}" for why, where in same.items())
     follows = (
         f"Corrected anyway, because of {argument('assume_random', True)}."
         if found.assume_random
         else f"So these are not corrected. {call('draw_sample')} draws a random sample to label; "
         f"{argument('assume_random', True)} corrects anyway."
     )
-    first = (strong("The labels are not a random sample: ", "bad"), told)
+    first = (strong("The labels are not a random sample: ", "bad"), text)
     yield section(Paragraphs((first, follows)))
 
 
@@ -299,12 +299,12 @@ def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
         for flag in one.corrected.flags:
             group = ", ".join(one.group.values()) or "all"
             found.setdefault(flag, {}).setdefault(one.metric, []).append(group)
-    told = {}
+    parts = {}
     for flag, about in found.items():
         each = [f"{metric}: {', '.join(groups)}" for metric, groups in about.items()]
         every = sum(map(len, about.values())) == len(estimates) > 1
-        told[flag] = "all of them" if every else "; ".join(each)
-    return told
+        parts[flag] = "all of them" if every else "; ".join(each)
+    return parts
 
 
 def passport_page(found: "Calibration") -> Page:
@@ -380,11 +380,11 @@ def _unit_by_unit(found: "Calibration") -> Table:
 
 def _rates(rates: "Sequence[FlipRate]") -> str:
     """The rates with their intervals, in words."""
-    told = []
+    parts = []
     for one in rates:
         between = "" if one.low is None or one.high is None else f" ({ends(one.low, one.high)})"
-        told.append(f"{one.what} {_known(one)}{between}, n {one.n:,}")
-    return "; ".join(told) or "not measured"
+        parts.append(f"{one.what} {_known(one)}{between}, n {one.n:,}")
+    return "; ".join(parts) or "not measured"
 
 
 def _known(rate: "FlipRate") -> str:

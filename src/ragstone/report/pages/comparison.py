@@ -101,11 +101,11 @@ def _header(found: Comparisons) -> Facts:
 
 def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
     counts = Counter[str](one.verdict for one in ones)
-    told: list[str | Phrase] = []
+    parts: list[str | Phrase] = []
     for verdict, (word, tone) in VERDICTS.items():
         if counts[verdict]:
-            told += [quiet(" · " if told else "  "), Phrase(f"{counts[verdict]} {word}", tone)]
-    return [quiet("a "), strong(a), quiet("  against  b "), strong(b), *told]
+            parts += [quiet(" · " if parts else "  "), Phrase(f"{counts[verdict]} {word}", tone)]
+    return [quiet("a "), strong(a), quiet("  against  b "), strong(b), *parts]
 
 
 def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
@@ -214,11 +214,11 @@ def _small_print(found: Comparisons) -> Iterator[Note]:
     yield from method_notes((one.method for one in found.comparisons), OF_DIFFERENCES)
     for test in dict.fromkeys(one.test for one in found.comparisons if one.test):
         word, about = TESTS[test]
-        told = about.format(flips=found.resamples, seed=found.seed)
-        yield Note("tests", (strong(word), f"  {told}"))
+        text = about.format(flips=found.resamples, seed=found.seed)
+        yield Note("tests", (strong(word), f"  {text}"))
     word, about = ADJUSTED[found.adjust]
-    told = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'test')}"
-    yield Note("adjusted", (strong(word), told))
+    text = f"  {about.format(alpha=alpha)}; over {counted(found.family, 'test')}"
+    yield Note("adjusted", (strong(word), text))
     yield from _reading(found, alpha)
     for reason, metrics in _reasons(found.comparisons).items():
         yield Note("note", f"{reason}: {', '.join(metrics)}")
@@ -266,8 +266,8 @@ def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, lis
         if one.slice is None:
             for reason in one.reasons:
                 found.setdefault(words(reason), {})[one.metric] = None
-    told = {}
+    parts = {}
     for reason, metrics in found.items():
         more = [f"{len(metrics) - shown} more"] if len(metrics) > shown else []
-        told[reason] = [*list(metrics)[:shown], *more]
-    return told
+        parts[reason] = [*list(metrics)[:shown], *more]
+    return parts

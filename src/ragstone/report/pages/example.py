@@ -177,8 +177,8 @@ def _scores(scores: Sequence[ExampleScore]) -> Table:
 def _score(score: ExampleScore) -> Row:
     name = RowName(score.metric)
     if score.status == "value":
-        told = "  ".join(filter(None, (score.label, score.reason)))
-        return Row((name, Number(score.value, strong=True), quiet(told)))
+        text = "  ".join(filter(None, (score.label, score.reason)))
+        return Row((name, Number(score.value, strong=True), quiet(text)))
     why = f"{score.status} ({words(score.reason or '')})"
     return Row(
         (name, Number(None), Why("missing" if score.status == "missing" else "undefined", why))

@@ -29,12 +29,12 @@ def forecast_page(found: Forecast) -> Page:
     heads = ("calls", "answered\nbefore", "tokens\nsent", "tokens\nreceived", "cost")
     columns = (Heading("judge", key=True), Heading("task"), *(Heading(head) for head in heads))
     each = total.calls / found.examples if found.examples else 0.0
-    told = (
+    sentence = (
         f"{found.examples:,} examples, {each:.1f} calls each. Nothing was sent. Tokens are taken "
         "as four characters, and reply lengths are a guess; retries and a server's cache "
         "discounts are not counted."
     )
-    notes = Paragraphs((quiet(told), *(quiet(words(note)) for note in found.notes)))
+    notes = Paragraphs((quiet(sentence), *(quiet(words(note)) for note in found.notes)))
     return Page("forecast", "", (section(table(columns, rows), notes),), record=found.to_dict)
 
 

@@ -101,10 +101,10 @@ def headline(result: GateResult) -> str:
     counts = Counter(one.decision for one in result.requirements)
     words = {one: word for one, (_, word, _) in VERDICTS.items()}
     words |= {"pass": "hold"} if counts["pass"] > 1 else {}
-    told = ", ".join(f"{counts[one]} {words[one]}" for one in GRAVEST_FIRST if counts[one])
+    text = ", ".join(f"{counts[one]} {words[one]}" for one in GRAVEST_FIRST if counts[one])
     texts = len({one.text for one in result.requirements})
     systems = len({one.group["system"] for one in result.requirements})
-    return f"{told} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
+    return f"{text} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
 
 
 def advice(result: GateResult) -> str:
@@ -205,8 +205,8 @@ def _below(one: Decided) -> Iterator[str]:
     """Remarks on a requirement that the numbers alone do not tell."""
     if one.decision == "pass":
         return
-    told = one.n_needed is not None or bool(one.notes)
-    if one.decision == "missing" or (one.decision == "cannot_tell" and not told):
+    explained = one.n_needed is not None or bool(one.notes)
+    if one.decision == "missing" or (one.decision == "cannot_tell" and not explained):
         yield words(one.reason)
     if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason is not None:
         yield f"no number of {one.counted} can be said to decide it: {words(one.n_needed_reason)}"

@@ -291,10 +291,10 @@ def _judge(found: LabelSize) -> str:
     known = found.known
     rests = "" if known.labels is None else f", on {counted(known.labels, 'labelled row')}"
     if known.rate is not None:
-        told = f"sensitivity {known.sensitivity:.2f}, specificity {known.specificity:.2f}"
+        text = f"sensitivity {known.sensitivity:.2f}, specificity {known.specificity:.2f}"
     else:
-        told = f"correlation with people {known.correlation:.2f}"
-    return told + rests
+        text = f"correlation with people {known.correlation:.2f}"
+    return text + rests
 
 
 def _few(questions: Iterable[int]) -> Iterator[str]:

@@ -265,12 +265,12 @@ def _small_print(run: Reported, groups: Groups) -> Iterator[Note]:
     needs = dict.fromkeys(words(str(replace(why, of=""))) for why in reasons if why.code == LACKS)
     yield from (Note("missing", need) for need in needs)
     if flags := _flagged(groups):
-        told = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
-        yield Note("flags", f"{told}  (their scores follow a convention)")
+        sentence = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
+        yield Note("flags", f"{sentence}  (their scores follow a convention)")
     data = run.form.data
     if data.label_violations:
-        told = " · ".join(f"{name} {count:,}" for name, count in data.label_violations.items())
-        yield Note("labels", f"{told}  (hard rules broken by human labels)")
+        sentence = " · ".join(f"{name} {count:,}" for name, count in data.label_violations.items())
+        yield Note("labels", f"{sentence}  (hard rules broken by human labels)")
     if data.rejected:
         yield Note("rejected", f"{counted(data.rejected, 'row')} could not be read")
     yield Note("signature", run.signature)
@@ -284,8 +284,8 @@ def _reading(run: Reported, groups: Groups) -> Iterator[str]:
         if suite.conventions:
             yield f"{suite.name}: {suite.conventions}"
         if suite.bands:
-            told = ", ".join(f"{word} from {least:g}" for least, word in suite.bands[:-1])
-            yield f"{suite.name}: {told}, else {suite.bands[-1][1]}; 1 - value where ↓"
+            text = ", ".join(f"{word} from {least:g}" for least, word in suite.bands[:-1])
+            yield f"{suite.name}: {text}, else {suite.bands[-1][1]}; 1 - value where ↓"
     if any(one.n_missing and one.value is not None for one in groups.whole):
         yield "worst–best: what the mean could be if the missing scores were known"
 

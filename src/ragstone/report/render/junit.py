@@ -33,11 +33,11 @@ def as_junit(page: pages.Page) -> bytes:
     root = Element("testsuites", {"name": f"ragstone {page.name}", **totals})
     name = xml(f"ragstone {page.name} {page.title}")
     suite = SubElement(root, "testsuite", {"name": name, **totals})
-    told = SubElement(suite, "properties")
+    properties = SubElement(suite, "properties")
     record = throughout(page.record(), in_shell)
     for key, value in record.items() if isinstance(record, dict) else ():
         if isinstance(value, str | int | float):
-            SubElement(told, "property", {"name": key, "value": xml(_plain(value))})
+            SubElement(properties, "property", {"name": key, "value": xml(_plain(value))})
     for table, row in cases:
         _case(suite, page, table, row)
     notes = [in_shell(words(note)) for note in page.notes]

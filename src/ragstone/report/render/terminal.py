@@ -112,10 +112,10 @@ class Shown:
             # As text, tabs would become blanks.
             yield from (Segment(f"    {line}\n") for line in block.lines)
         elif isinstance(block, pages.Facts):
-            told = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
+            pieces = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
             drawn = [(one, layouts[id(one)]) for one in self.page.tables]
-            told += _legend(drawn) if block is self.small else []
-            yield from _facts(told, console, width, DIM if block.small else "")
+            pieces += _legend(drawn) if block is self.small else []
+            yield from _facts(pieces, console, width, DIM if block.small else "")
         elif isinstance(block, Table):
             yield from _table(block, layouts[id(block)], console, width)
             yield from _details(block, console, width)
@@ -409,13 +409,13 @@ def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
                 letters |= set(strip(found, one.strip))
                 scales.add(found.scale)
     marks = {mark.what for scale in scales for mark in scale.marks}
-    told = ["┃ the bar"] if letters & set("┃◉") else []
-    told += ["┊ the margin"] if "┊" in letters and "margin" in marks else []
-    told += ["┊ expected by chance"] if "┊" in letters and "chance" in marks else []
-    if not told:
+    pieces = ["┃ the bar"] if letters & set("┃◉") else []
+    pieces += ["┊ the margin"] if "┊" in letters and "margin" in marks else []
+    pieces += ["┊ expected by chance"] if "┊" in letters and "chance" in marks else []
+    if not pieces:
         return []
-    own = ", each line on its own scale" if told[0].startswith("┃") else ""
-    return [pages.Note("strip", f"{', '.join(told)}, ├─●─┤ interval and value{own}")]
+    own = ", each line on its own scale" if pieces[0].startswith("┃") else ""
+    return [pages.Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{own}")]
 
 
 def _table(table: Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:

@@ -10,8 +10,8 @@ from .facts import Facts, Sentence, and_more, count, counted, plain, several
 
 def _lists_spelled(facts: Facts) -> str:
     fields = [one.rpartition("=") for one in several(facts, "fields")]
-    told = ", ".join(f"{field} ({_records(n)})" for field, _, n in fields)
-    return f"JSON text was read as the lists that it spells: {told}."
+    text = ", ".join(f"{field} ({_records(n)})" for field, _, n in fields)
+    return f"JSON text was read as the lists that it spells: {text}."
 
 
 def _no_field(facts: Facts) -> str:
@@ -28,31 +28,31 @@ def _records(n: str) -> str:
 
 
 def _ids_repeat(facts: Facts) -> str:
-    told = "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM."
+    text = "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM."
     if not facts.get("differing"):
-        return told
+        return text
     stand = "stands" if facts["differing"] == "1" else "stand"
     return (
-        f"{told} But {counted(facts, 'id', 'differing')} {stand} for other questions in other "
+        f"{text} But {counted(facts, 'id', 'differing')} {stand} for other questions in other "
         f"systems, {facts['first']} first: if they are other questions, give each its own id, for "
         "systems are compared question by question."
     )
 
 
 def _not_the_metric(facts: Facts) -> str:
-    told = "values that the metric of this name cannot have; taken as a column of your own"
+    parts = "values that the metric of this name cannot have; taken as a column of your own"
     if column := facts.get("scale"):
-        told += f"; as ratings of it: {argument('scales', {column: 'FIRST:LAST'})}"
-    return f"{told}."
+        parts += f"; as ratings of it: {argument('scales', {column: 'FIRST:LAST'})}"
+    return f"{parts}."
 
 
 def _ratings(facts: Facts) -> str:
     ends = f"from {facts['first']} to {facts['last']}"
-    told = f"ratings {ends}, brought to {facts['low']} to {facts['high']}"
+    text = f"ratings {ends}, brought to {facts['low']} to {facts['high']}"
     if metric := facts.get("guessed"):
         other = argument("scales", {metric: "FIRST:LAST"})
-        return f"taken for {told}. Is it another scale? {other}."
-    return f"{told}."
+        return f"taken for {text}. Is it another scale? {other}."
+    return f"{text}."
 
 
 def _two_labels(facts: Facts) -> str:

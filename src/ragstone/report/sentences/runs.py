@@ -16,8 +16,8 @@ FIELDS: Mapping[str, str] = {
 
 
 def _fields_left_out(facts: Facts) -> str:
-    told = "; ".join(FIELDS.get(one, one) for one in several(facts, "fields"))
-    return f"its server does not support all fields. Left out or replaced: {told}."
+    text = "; ".join(FIELDS.get(one, one) for one in several(facts, "fields"))
+    return f"its server does not support all fields. Left out or replaced: {text}."
 
 
 def _reasoning_heard(facts: Facts) -> str:

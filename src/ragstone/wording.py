@@ -11,11 +11,11 @@ Words = Callable[[str], str]
 _load: list[Callable[[], Words]] = []
 
 
-def told_by(load: Callable[[], Words]) -> None:
+def register_wording(load: Callable[[], Words]) -> None:
     """Register the function that imports the wording of reasons."""
     _load[:] = [load]
 
 
-def told(reason: str) -> str:
+def worded(reason: str) -> str:
     """A reason in words, for people."""
     return _load[0]()(reason)
