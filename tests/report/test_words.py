@@ -88,12 +88,12 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
         (reason("filtered", of="m", said="hate"), "m: hate; another judge may answer it"),
         (reason("rejected", of="m", said="400"), "m: 400; the same command asks again"),
         (reason("budget", max_calls=1200),
-         "budget: all 1,200 calls of --max-calls are made; the same command with more goes on"),
+         "budget: all 1,200 calls of --max-calls are made; to continue, run it again with more"),
         (reason("left_alone", seconds=600), "the server asks for a pause of 10 minutes; "
          "after that the same command asks again"),
         (reason("not_in_reply", of="m", said="missing", not_alone=reason("budget", max_calls=1)),
          "m: not in the reply (missing), and it was not asked for alone: budget: all 1 calls of "
-         "--max-calls are made; the same command with more goes on"),
+         "--max-calls are made; to continue, run it again with more"),
         (reason("texts_cut", model="e", reads=256, cut="question_context:3:10,question_answer:1:1"),
          "e reads 256 tokens of a text; a longer one was cut in 3 of 10 pairs of question and "
          "context, 1 of 1 pair of question and answer. embedding_context_relevance(windows=True) "

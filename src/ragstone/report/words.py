@@ -135,9 +135,9 @@ def _not_in_reply(facts: Facts) -> str:
 def _budget(facts: Facts) -> str:
     if calls := facts.get("max_calls"):
         made = f"all {int(calls):,} calls of {argument('max_calls')} are made"
-        return f"budget: {made}; the same command with more goes on"
+        return f"budget: {made}; to continue, run it again with more"
     left = f"the next call may cost more than is left of {argument('budget', facts['usd'])}"
-    return f"budget: {left}; the same command with a higher one goes on"
+    return f"budget: {left}; to continue, run it again with a higher one"
 
 
 def _left_alone(facts: Facts) -> str:

@@ -282,7 +282,7 @@ def test_what_is_lacking_says_that_it_was_not_asked_for_alone(
     (outcome,) = put(asking, ScriptedModel(lambda _: yes()), question("Text.", "p01", "p02"))
     assert {name: in_shell(words(why)) for name, why in outcome.lacking.items()} == {
         "p02": "scripted: not in the reply (missing), and it was not asked for alone: "
-        "budget: all 1 calls of --max-calls are made; the same command with more goes on"
+        "budget: all 1 calls of --max-calls are made; to continue, run it again with more"
     }
 
 
@@ -433,7 +433,7 @@ def test_no_call_is_made_beyond_the_limit(open_asking: Open, question: Make) -> 
     outcomes = put(asking, model, *(question(f"{n}") for n in range(9)))
     assert [one.status for one in outcomes] == ["ok"] * 5 + ["failed"] * 4
     assert in_shell(words(outcomes[-1].reason or "")) == (
-        "scripted: budget: all 5 calls of --max-calls are made; the same command with more goes on"
+        "scripted: budget: all 5 calls of --max-calls are made; to continue, run it again with more"
     )
     assert len(model.requests) == 5
 
