@@ -24,7 +24,7 @@ def test_calls_are_counted_before_they_are_made() -> None:
     assert [budget.count() for _ in range(4)] == [True, True, False, False]
     assert budget.calls == 2
     assert in_shell(words(budget.reached or "")) == (
-        "budget: all 2 calls of --max-calls are made; the same command with more goes on"
+        "budget: all 2 calls of --max-calls are made; to continue, run it again with more"
     )
 
 
