@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone.decisions.sampling.label_sheet import LabelSheet, write_sheet
 from ragstone.errors import DiskFull, ModelError, room_for
 from ragstone.models.chat import ChatReply
 from ragstone.parquet import sink_parquet, write_parquet
+from ragstone.report.export import write_table
 from ragstone.report.words import explain
+from ragstone.result_file import write_result
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 FULL = Path("/dev/full")
@@ -120,3 +124,24 @@ def test_a_full_cache_stops_no_run(left: int, disk: Path, monkeypatch: pytest.Mo
 def test_words_of_a_server_about_its_disk_are_not_about_ours(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="its words"), room_for(tmp_path):
         raise ModelError("its words: No space left on device")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_result_for_which_there_is_no_room_is_named_and_can_be_written_again(
+    ending: str, disk: Path
+) -> None:
+    table = pl.DataFrame({"id": [os.urandom(8).hex() for _ in range(2_000)]})
+    sheet = LabelSheet(table, (), (), "# What is asked")
+    filler = fill(disk, left=4096)
+    writes: list[Callable[[], None]] = [
+        lambda: write_sheet(sheet, disk / f"sheet.{ending}"),
+        lambda: write_table(table, disk / f"s.{ending}"),
+        lambda: write_result(disk / "page.html", "x" * 5_000),
+    ]
+    for write in writes:
+        with pytest.raises(DiskFull, match=f"{disk}/(sheet|s|page).*: the disk is full. Make room"):
+            write()
+    assert [one.name for one in disk.iterdir() if one.suffix != ".md"] == ["filler"]
+    filler.unlink()
+    write_sheet(sheet, disk / f"sheet.{ending}")
+    assert (disk / f"sheet.{ending}").stat().st_size

@@ -115,6 +115,7 @@ def calibrate(
     from ragstone import decisions, report
     from ragstone.report.pages.calibration import calibration_page, passport_page
     from ragstone.report.render.markdown import as_markdown
+    from ragstone.result_file import write_result
     from ragstone.run import Run
 
     load_own(metrics_from or ())
@@ -139,7 +140,7 @@ def calibrate(
         seed=seed,
     )
     file = found.passport.write(opened.path)
-    file.with_suffix(".md").write_text(as_markdown(passport_page(found)), encoding="utf-8")
+    write_result(file.with_suffix(".md"), as_markdown(passport_page(found)))
     print_page(calibration_page(found), json=json)
     notes = [*found.notes, f"passport of the judge: {file} and .md"]
     if out is not None:

@@ -47,6 +47,7 @@ def export(
     from ragstone import report
     from ragstone.errors import InputError
     from ragstone.inert import seen
+    from ragstone.result_file import write_result
     from ragstone.run import Run
 
     if to is As.parquet and out is None and sys.stdout.isatty():
@@ -65,6 +66,5 @@ def export(
             content = seen(content.decode()).encode()
         sys.stdout.buffer.write(content)
     else:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_bytes(content)
+        write_result(out, content)
         print_notes([f"written to {out}."])

@@ -141,17 +141,13 @@ def _write_files(page: "Page", junit: Path | None, markdown: Path | None) -> Non
     """Write the page to the files that were asked for, and to the summary of a CI step."""
     from ragstone.report.render.junit import as_junit
     from ragstone.report.render.markdown import as_markdown
+    from ragstone.result_file import write_result
 
     if junit is not None:
-        _write(junit, as_junit(page))
+        write_result(junit, as_junit(page))
     summary = as_markdown(page)
     if markdown is not None:
-        _write(markdown, summary.encode())
+        write_result(markdown, summary)
     if step := os.environ.get(STEP_SUMMARY):
         with Path(step).open("a", encoding="utf-8") as file:
             file.write(summary + "\n")
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)

@@ -55,6 +55,7 @@ def weights(
     from ragstone.decisions.weighing.opinions import read_opinions
     from ragstone.decisions.weighing.weights import fit_weights
     from ragstone.report.pages.weights import weights_page
+    from ragstone.result_file import write_result
     from ragstone.run import Run
 
     load_own(metrics_from or ())
@@ -69,6 +70,6 @@ def weights(
     )
     if out is not None:
         text = dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        out.write_text(text + "\n", encoding="utf-8")
+        write_result(out, text + "\n")
     print_page(weights_page(found), json=json)
     print_notes([f"written to {out}."] if out is not None else ())

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragstone.argument import in_shell
-from ragstone.errors import InputError, RagstoneError, room_for
+from ragstone.errors import InputError, RagstoneError
 from ragstone.inert import seen
 from ragstone.judgements import load_kinds
+from ragstone.result_file import write_result
 from ragstone.run import Run
 
 from .pages.run import run_page
@@ -54,9 +55,7 @@ def _write(folder: Path, file: Path, width: int, kinds: list[str]) -> None:
             shown = as_markdown(run_page(run))
         case _:
             shown = picture(run, width=width)
-    with room_for(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(shown, encoding="utf-8")
+    write_result(file, shown)
 
 
 if __name__ == "__main__":

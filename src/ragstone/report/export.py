@@ -11,6 +11,7 @@ import polars as pl
 from ragstone.errors import InputError, UnknownName
 from ragstone.inert import csv_table
 from ragstone.judgements import KINDS
+from ragstone.result_file import write_result
 
 from .stored import StoredRun
 
@@ -67,8 +68,7 @@ def write_table(table: pl.DataFrame, file: Path) -> None:
     """
     if file.suffix not in ENDINGS:
         raise InputError(f"{file}: a table is written as {', '.join(ENDINGS)}.")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(as_bytes(table, ENDINGS[file.suffix]))
+    write_result(file, as_bytes(table, ENDINGS[file.suffix]))
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:

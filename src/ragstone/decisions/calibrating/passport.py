@@ -10,6 +10,7 @@ from ragstone.errors import DamagedRun, InputError
 from ragstone.examples.streams import on_disk
 from ragstone.judges import fingerprint
 from ragstone.labels.table import LabelTable
+from ragstone.result_file import write_result
 from ragstone.run import Run
 from ragstone.run.written import read_json
 
@@ -73,7 +74,7 @@ class Passport:
         """Write ``judge_passport.json`` into a folder and return its path."""
         file = folder / f"{NAME}.json"
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        file.write_text(text + "\n", encoding="utf-8")
+        write_result(file, text + "\n")
         return file
 
 

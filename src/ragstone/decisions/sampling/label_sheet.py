@@ -6,6 +6,7 @@ each of these. It names no system and no verdict of the judge, so that nobody is
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from ragstone.inert import csv_table
 from ragstone.judgements import ASKS, KINDS, Kind, answered_by, instructions_for_people, kind_of
 from ragstone.judges.human import HumanJudge
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
-from ragstone.parquet import write_parquet
 from ragstone.reason import reason
+from ragstone.result_file import write_result
 from ragstone.run import Run
 
 from .draw import Sample
@@ -153,15 +154,16 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
         raise InputError(
             f"{path} already exists and may hold labels. Choose another name for the sheet."
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     if sheet.guideline:
-        guideline_file(path).write_text(sheet.guideline, encoding="utf-8")
+        write_result(guideline_file(path), sheet.guideline)
     if path.suffix == ".csv":
-        csv_table(sheet.frame).write_csv(path.absolute())
+        write_result(path, csv_table(sheet.frame).write_csv())
     elif path.suffix == ".jsonl":
-        sheet.frame.write_ndjson(path.absolute())
+        write_result(path, sheet.frame.write_ndjson())
     else:
-        write_parquet(sheet.frame, path)
+        table = BytesIO()
+        sheet.frame.write_parquet(table)
+        write_result(path, table.getvalue())
 
 
 def guideline_file(path: Path) -> Path:

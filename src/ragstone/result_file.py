@@ -1,0 +1,23 @@
+"""Writes a file that the user named for a result: in full, or not at all."""
+
+from pathlib import Path
+
+from ragstone.errors import room_for
+
+
+def write_result(file: Path, content: str | bytes) -> None:
+    """Write the file, and its folder if that is missing; a part of it is not left behind.
+
+    Raises:
+        DiskFull: There is no room for it.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    with room_for(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with file.open("wb") as opened:
+                opened.write(data)
+        except OSError:
+            if file.is_file() and file.stat().st_size < len(data):
+                file.unlink()
+            raise
