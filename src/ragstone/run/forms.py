@@ -137,7 +137,7 @@ class BlockForm(BaseModel):
 
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
 STATUS_CODES = {name: code for code, name in STATUS_NAMES.items()}
-"""How a score came out: in the table, and while it is reckoned with."""
+"""How a score came out: in the table, and while it is computed with."""
 
 BLOCK = {"block": pl.UInt32()}
 

@@ -99,7 +99,7 @@ def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
         if len(values) > MOST_GROUPS:
             raise InputError(
                 f"{name}: {len(values)} values in the first {len(block)} examples are too "
-                f"many to group by. Choose a field with {MOST_GROUPS} at the most."
+                f"many to group by. Choose a field with at most {MOST_GROUPS}."
             )
 
 

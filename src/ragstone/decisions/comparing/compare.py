@@ -265,7 +265,7 @@ def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple
         if len(known) > MOST_SLICES:
             raise InputError(
                 f"{name}: {len(known)} values are too many to compare by. Choose a field with "
-                f"{MOST_SLICES} at the most."
+                f"at most {MOST_SLICES}."
             )
         for value in sorted(known, key=lambda value: (value == NO_VALUE, value)):
             yield {name: value}, same & (of_a == known[value])

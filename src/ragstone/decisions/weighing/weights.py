@@ -304,8 +304,8 @@ def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed:
         # The starting weights get their own scale, so that only the proportions are compared.
         scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
         for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
-            foretold = of[test] @ found.values + found.intercept
-            losses[side, test] = _loss(sort, foretold, table.said[test])
+            predicted = of[test] @ found.values + found.intercept
+            losses[side, test] = _loss(sort, predicted, table.said[test])
         placed[0, test] = table.x[test] @ first
         placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
     return _HeldOut(losses, placed, by_fold, cluster, questions, folds)
@@ -317,10 +317,10 @@ def _fitted(sort: Sort, x: Floats, said: Floats) -> Coefficients:
     return nonnegative_logistic(x, 0.5 + said / (2 * MOST))
 
 
-def _loss(sort: Sort, foretold: Floats, said: Floats) -> Floats:
+def _loss(sort: Sort, predicted: Floats, said: Floats) -> Floats:
     if sort == Sort.RATING:
-        return (foretold - said) ** 2
-    return log_loss(foretold, 0.5 + said / (2 * MOST))
+        return (predicted - said) ** 2
+    return log_loss(predicted, 0.5 + said / (2 * MOST))
 
 
 def _gain(gains: Floats, cluster: NDArray[np.int64], level: float) -> tuple[float, Interval | None]:
@@ -336,7 +336,7 @@ def _verdict(
     if rounded is None:
         return "start", reason("nothing_goes_with_people", sort=sort, start=of)
     if interval is None:
-        return "start", reason("never_foretold_otherwise", start=of)
+        return "start", reason("never_predicted_otherwise", start=of)
     if interval.low > 0:
         return "fitted", reason("gain_clears_zero", start=of)
     if interval.high < 0:

@@ -19,7 +19,7 @@ from .sees import facts_of, has, instructions_for, shown
 from .task import OfKind, Row, Target, TaskReply
 
 AT_ONCE = 1_000
-"""Passages of one rating, at the most; it is one item, so there may be many."""
+"""Passages of one rating at most; it is one item, so there may be many."""
 FOR_THE_REST = 4
 """One part in so many of a question's room is for what is not contexts."""
 

@@ -174,7 +174,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "nothing_goes_with_people": lambda facts: (
         f"no metric goes with people's {facts['sort']}s, so {_start(facts)} stay"
     ),
-    "never_foretold_otherwise": lambda facts: (
+    "never_predicted_otherwise": lambda facts: (
         f"on no question do the fitted weights foretell otherwise, so {_start(facts)} stay"
     ),
     "gain_clears_zero": lambda facts: (
