@@ -17,7 +17,9 @@ from ragstone.decisions.calibrating.units import judged_units
 from ragstone.decisions.sampling.disagreement import among_votes
 from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS, KINDS, VIEWS, Kind, answered_by, guideline_of, load_kinds
+from ragstone.judgements.guideline import instructions_for_people
 from ragstone.judges.human import HumanJudge
+from ragstone.judges.llm.prompts import prompt
 from ragstone.judges.names import who_fills
 from ragstone.labels.read import read_label_table
 from ragstone.metrics import load_metrics, parse_metric
@@ -403,3 +405,18 @@ def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
     assert [guideline_of(kind).title for kind in (one, two)] == ["one: is it?", "two: is it?"]
     assert load_kinds(tmp_path / "one" / "mine.py") == [one]
     assert metric.name == "casual"
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_braces_in_a_meaning_are_no_placeholder(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from ragstone.judgements import *\n"
+        "class Own(Kind):\n    name = 'own_kind'\n    asks = (Ask(over=Answers),)\n"
+        "    own = Column(None, '', values={'a': 'JSON such as {x}'}, role='verdict',\n"
+        "        label='own')\n"
+    )
+    file.with_name("own_kind.md").write_text("# Own: is it?\n\nIt is.")
+    (kind,) = load_kinds(file)
+    assert "- `a`: JSON such as {x}\n" in prompt(kind, guideline_of(kind))
+    assert "- `a`: JSON such as {x}\n" in instructions_for_people(kind)

@@ -103,14 +103,19 @@ def instructions_for_people(kind: type[Kind], columns: Collection[str] = ()) -> 
     """
     guideline = guideline_of(kind)
     asked = [name for name in kind.labels() if name in (columns or kind.labels())]
+    hard = f"## {HARD_CASES}\n\n{guideline.hard_cases}" if guideline.hard_cases else ""
+    title, definition, for_people, hard = (
+        filled(text, kind)
+        for text in (f"# {guideline.title}", guideline.definition, guideline.for_people, hard)
+    )
     parts = [
-        f"# {guideline.title}",
-        guideline.definition,
+        title,
+        definition,
         *(f"`{kind.columns[name].label}`{_in_words(kind, name)}" for name in asked),
-        guideline.for_people,
-        f"## {HARD_CASES}\n\n{guideline.hard_cases}" if guideline.hard_cases else "",
+        for_people,
+        hard,
     ]
-    return filled("\n\n".join(filter(None, parts)), kind) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _in_words(kind: type[Kind], name: str) -> str:

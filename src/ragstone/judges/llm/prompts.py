@@ -86,13 +86,15 @@ def prompt(kind: type[Kind], guideline: Guideline) -> str:
     """The prompt of a kind."""
     if not guideline.title:
         return filled(guideline.definition, kind)
+    title = f"# Task {kind.name}: {guideline.title.partition(': ')[2] or guideline.title}"
+    hard_cases = f"Hard cases\n{guideline.hard_cases}" if guideline.hard_cases else ""
     parts = [
-        f"# Task {kind.name}: {guideline.title.partition(': ')[2] or guideline.title}",
-        guideline.definition,
-        guideline.for_models or _form(kind),
-        f"Hard cases\n{guideline.hard_cases}" if guideline.hard_cases else "",
+        filled(title, kind),
+        filled(guideline.definition, kind),
+        filled(guideline.for_models, kind) or _form(kind),
+        filled(hard_cases, kind),
     ]
-    return filled("\n\n".join(filter(None, parts)), kind) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _form(kind: type[Kind]) -> str:
