@@ -104,6 +104,15 @@ def test_corrected_scores_of_examples_are_written(
     assert scores["corrected"].null_count() == 0
 
 
+def test_a_file_that_cannot_be_written_as_a_table_is_refused_before_anything_is_made(
+    ragstone: Callable[..., Any], run: Path, labels: Path, tmp_path: Path
+) -> None:
+    outcome = ragstone("calibrate", run, "--labels", labels, "--out", tmp_path / "scores.xlsx")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "scores.xlsx: a table is written as .csv, .jsonl, .parquet" in outcome.err
+    assert not (run / "judge_passport.json").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

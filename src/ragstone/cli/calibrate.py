@@ -122,6 +122,8 @@ def calibrate(
     opened = Run.open(run)
     if passport is not None:
         raise typer.Exit(_check(passport, opened, json=json))
+    if out is not None:
+        report.format_of(out)
     found = decisions.calibrate(
         opened,
         labels or (),

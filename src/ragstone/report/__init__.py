@@ -8,7 +8,7 @@ dossier         all that is known of one example
 catalogue       every metric and suite, as plain data and as pages (a module)
 export_table    scores, estimates, judgements or examples as one table
 graphrag_table  the columns of a GraphRAG report, in percent
-as_bytes        a table as CSV, JSONL or Parquet; write_table into a file
+as_bytes        a table as CSV, JSONL or Parquet; write_table into a file, format_of its name
 …_page          what `ragstone compare`, `gate`, `agreement`, … print (a module each)
 picture         the page as SVG
 show, terminal  print any of it, also into a pipe
@@ -17,7 +17,7 @@ show, terminal  print any of it, also into a pipe
 from . import catalogue
 from .console import show, terminal
 from .dossier import dossier
-from .export import as_bytes, export_table, write_table
+from .export import as_bytes, export_table, format_of, write_table
 from .graphrag import graphrag_table
 from .pages.example import example_page
 from .pages.run import run_page
@@ -34,6 +34,7 @@ __all__ = [
     "dossier",
     "example_page",
     "export_table",
+    "format_of",
     "graphrag_table",
     "picture",
     "run_page",

@@ -61,14 +61,19 @@ ENDINGS: dict[str, FileFormat] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": 
 
 
 def write_table(table: pl.DataFrame, file: Path) -> None:
-    """Write a table in the format given by the file's extension: .csv, .jsonl or .parquet.
+    """Write a table in the format given by the file's extension; raises as ``format_of``."""
+    write_result(file, as_bytes(table, format_of(file)))
+
+
+def format_of(file: Path) -> FileFormat:
+    """The format of a table with this extension: .csv, .jsonl or .parquet.
 
     Raises:
         InputError: The file has another extension.
     """
     if file.suffix not in ENDINGS:
         raise InputError(f"{file}: a table is written as {', '.join(ENDINGS)}.")
-    write_result(file, as_bytes(table, ENDINGS[file.suffix]))
+    return ENDINGS[file.suffix]
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
