@@ -16,6 +16,7 @@ from ragstone.cli import app
 from ragstone.decisions.calibrating.units import judged_units
 from ragstone.decisions.sampling.disagreement import among_votes
 from ragstone.decisions.scored import Scored
+from ragstone.examples.labels import LABELS
 from ragstone.judgements import ASKS, KINDS, VIEWS, Kind, answered_by, guideline_of, load_kinds
 from ragstone.judgements.guideline import instructions_for_people
 from ragstone.judges.human import HumanJudge
@@ -241,6 +242,26 @@ def test_the_command_that_comes_next_can_be_pasted(tmp_path: Path) -> None:
     printed = CliRunner().invoke(app, given, env={"COLUMNS": "400"}).stdout
     own = [*kinds, "--metrics-from", str(HERE / "tone_metrics.py")]
     assert shlex.join(["ragstone", "calibrate", str(run.path), "--labels", sheet, *own]) in printed
+
+
+def test_a_kind_that_was_changed_after_the_run_is_no_damage(
+    run: ragstone.Run, tmp_path: Path
+) -> None:
+    VIEWS["answers"].columns.pop("tone")
+    VIEWS["answers"].taken.clear()
+    del KINDS["tone"], ASKS["tone"]
+    file = tmp_path / "tone.py"
+    file.write_text((HERE / "tone.py").read_text().replace('"neutral":', '"plain":'))
+    file.with_name("tone.md").write_text((HERE / "tone.md").read_text())
+    LABELS["answer"].pop("tone")
+    load_kinds(file)
+    with pytest.raises(ragstone.InputError) as raised:
+        ragstone.Run.open(run.path).judgements("tone")
+    first, fault, last = str(raised.value).splitlines()
+    assert first == "tone, a kind of your own, was another when the run judged it:"
+    assert "'plain'" in fault
+    assert "'neutral'" in fault
+    assert last == "Load it as it was then, or evaluate again into another folder."
 
 
 def test_disagreement_in_a_panel_draws_what_people_should_see(

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import polars as pl
 
 from ragstone.argument import argument, call
-from ragstone.errors import DamagedRun, Fault
+from ragstone.errors import DamagedRun, Fault, InputError
+from ragstone.judgements import KINDS
 from ragstone.parquet import scan_parquet
 
 from .calls.entries import FILE as JOURNAL
@@ -106,7 +107,22 @@ class RunFiles:
 
     def _fitting(self, name: str, columns: Sequence[str] | None) -> pl.DataFrame:
         file, noted, said = self.table(name), self._expected(place(name)), self._forms[0]
-        check_table(file, noted.rows, columns_of(name))
+        try:
+            check_table(file, noted.rows, columns_of(name))
+        except DamagedRun as error:
+            if name not in KINDS or KINDS[name].__module__.startswith("ragstone."):
+                raise
+            # Its checksum is right, so the table is what was written.
+            lines = [f"  {fault.text}" for fault in error.faults]
+            raise InputError(
+                "\n".join(
+                    [
+                        f"{name}, a kind of your own, was another when the run judged it:",
+                        *lines,
+                        "Load it as it was then, or evaluate again into another folder.",
+                    ]
+                )
+            ) from error
         check_table(file, counted(name, said), {})
         table = scan_parquet(file)
         rows = collect(table if columns is None else table.select(columns), file)
