@@ -14,8 +14,10 @@ def write_result(file: Path, content: str | bytes) -> None:
     data = content.encode() if isinstance(content, str) else content
     with room_for(file):
         file.parent.mkdir(parents=True, exist_ok=True)
+        # Outside of the try: a file that cannot be opened stays whole, for it may hold labels.
+        opened = file.open("wb")
         try:
-            with file.open("wb") as opened:
+            with opened:
                 opened.write(data)
         except OSError:
             if file.is_file() and file.stat().st_size < len(data):

@@ -1,0 +1,42 @@
+"""A file for a result is written in full, or left as it was."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragstone.result_file import write_result
+
+
+def test_it_replaces_what_the_file_held_and_makes_its_folder(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "a.txt"
+    write_result(file, "a longer text")
+    write_result(file, b"short")
+    assert file.read_bytes() == b"short"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to every file")
+def test_a_file_that_is_not_to_be_written_stays(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text("mine")
+    file.chmod(0o444)
+    with pytest.raises(PermissionError):
+        write_result(file, "x" * 100)
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program that runs is written to")
+def test_a_program_that_runs_stays(tmp_path: Path) -> None:
+    """This file not even root can write to."""
+    program = Path(shutil.copy(shutil.which("sleep") or "", tmp_path / "sleep"))
+    size = program.stat().st_size
+    with subprocess.Popen([program, "60"]) as running:
+        try:
+            with pytest.raises(OSError, match="busy"):
+                write_result(program, "x" * (size + 1))
+        finally:
+            running.kill()
+    assert program.stat().st_size == size
