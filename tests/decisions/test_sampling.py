@@ -396,6 +396,19 @@ def test_a_sheet_that_is_there_is_not_written_over(
         write_sheet(sheet, tmp_path / "sheet.xlsx")
 
 
+def test_a_guideline_of_the_users_is_not_overwritten(tmp_path: Path) -> None:
+    sheet = LabelSheet(pl.DataFrame({"example_id": ["pier"]}), (), (), "Read every passage.\n")
+    notes = tmp_path / "sheet.guideline.md"
+    notes.write_text("My notes.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"sheet\.guideline\.md already exists"):
+        write_sheet(sheet, tmp_path / "sheet.csv")
+    assert notes.read_text(encoding="utf-8") == "My notes.\n"
+    assert not (tmp_path / "sheet.csv").exists()
+    notes.write_text("Read every passage.\n", encoding="utf-8")
+    write_sheet(sheet, tmp_path / "sheet.csv")
+    assert (tmp_path / "sheet.csv").exists()
+
+
 def test_a_threshold_beyond_the_scores_is_refused(scored: Scored) -> None:
     for threshold in (1.5, -0.1, float("nan")):
         with pytest.raises(InputError, match="from 0 to 1"):

@@ -146,7 +146,8 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
     """Write it as CSV, JSON lines or Parquet, as the name ends, and its guideline beside it.
 
     Raises:
-        InputError: Another ending, or a file that is there, for it may hold labels.
+        InputError: Another ending, a sheet that is there, for it may hold labels, or another
+            guideline that is there.
     """
     if not path.name.endswith(WRITTEN):
         raise InputError(f"A label sheet is written to {', '.join(WRITTEN)}, not to {path.name!r}.")
@@ -155,7 +156,13 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
             f"{path} already exists and may hold labels. Choose another name for the sheet."
         )
     if sheet.guideline:
-        write_result(guideline_file(path), sheet.guideline)
+        guideline = guideline_file(path)
+        if guideline.exists() and guideline.read_bytes() != sheet.guideline.encode():
+            raise InputError(
+                f"{guideline} already exists and says something else than the guideline of this "
+                "sheet. Choose another name for the sheet."
+            )
+        write_result(guideline, sheet.guideline)
     if path.suffix == ".csv":
         write_result(path, csv_table(sheet.frame).write_csv())
     elif path.suffix == ".jsonl":
