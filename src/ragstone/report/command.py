@@ -4,24 +4,24 @@ import shlex
 from collections.abc import Iterator
 
 from ragstone.judgements import KINDS
-from ragstone.metrics import own_metrics
+from ragstone.metrics import parse_metric
 from ragstone.own_file import GIVEN
 
 
-def command(*words: object, metrics: bool = False) -> str:
+def command(*words: object, metric: str | None = None) -> str:
     """A ``ragstone`` command that also loads the user's own kinds.
 
     Args:
         words: The command's name and its arguments.
-        metrics: Whether the command needs the user's own metrics, too.
+        metric: A metric that the command needs; its file is loaded, too, if it is the user's own.
     """
-    return shlex.join(["ragstone", *map(str, words), *_own(metrics=metrics)])
+    return shlex.join(["ragstone", *map(str, words), *_own(metric)])
 
 
-def _own(*, metrics: bool) -> Iterator[str]:
+def _own(metric: str | None) -> Iterator[str]:
     options = {"--kinds": {kind.__module__ for kind in KINDS.values()}}
-    if metrics:
-        options["--metrics-from"] = {type(one).__module__ for one in own_metrics().values()}
+    if metric is not None:
+        options["--metrics-from"] = {type(parse_metric(metric)).__module__}
     for option, modules in options.items():
         for module, name in GIVEN.items():
             if module in modules:

@@ -158,7 +158,7 @@ def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]
     if out is None:
         yield "Nothing was written: --out sheet.csv writes the sheet to fill in."
     else:
-        calibrate = command("calibrate", settings.run, "--labels", out, metrics=True)
+        calibrate = command("calibrate", settings.run, "--labels", out, metric=settings.metric)
         yield f"Fill in the empty columns, then: {calibrate}"
 
 
