@@ -129,12 +129,12 @@ def statement_agreement(
         probability = curve(STRINGS).probability(seen.features())
     else:
         probability = curve(ENCODER).probability(seen.features() | likeness.features())
-    why = reason(
+    why = _why(
         "words_of_reference",
-        n=len(seen.wanted) - len(seen.lost),
-        words=len(seen.wanted),
-        lost=", ".join(seen.lost[:4]),
-        aligned=None if likeness is None else f"{likeness.aligned:.2f}",
+        len(seen.wanted) - len(seen.lost),
+        len(seen.wanted),
+        ", ".join(seen.lost[:4]),
+        None if likeness is None else f"{likeness.aligned:.2f}",
     )
     if probability >= FULL:
         return StatementMatch("full", probability, why)
@@ -216,7 +216,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
         return ClaimMatch("extra", "nothing_beyond_question")
     found = [stem for stem in said if stem in known.distinct]
     share = len(found) / len(said)
-    why = reason("words_in_reference", n=len(found), words=len(said))
+    why = _why("words_in_reference", len(found), len(said))
     words = [stem for stem in said if not stem[0].isdigit()]
     numbers = {stem for stem in said if stem[0].isdigit()}
     wanted, known_numbers = _kept(reference, question), _kept_numbers(reference, question)
@@ -369,6 +369,12 @@ def _within(most: int, one: str, other: str) -> bool:
         if min(row) > most:
             return False
     return row[-1] <= most
+
+
+# One is made for every claim and statement, and nearly all of them are among the last few thousand.
+@lru_cache(maxsize=4096)
+def _why(code: str, n: int, words: int, lost: str = "", aligned: str | None = None) -> str:
+    return reason(code, n=n, words=words, lost=lost, aligned=aligned)
 
 
 @lru_cache(maxsize=256)
