@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragstone.judges.local import aligner as room
@@ -83,7 +83,11 @@ CLAIMS = st.lists(
 ).map(tuple)
 
 
+REPEATED = ("Tin was mined.", "Lead sank. Tin rose.", "Lead sank. Tin rose.")
+
+
 @settings(max_examples=40)
+@example([(REPEATED, ("Gold.",)), (REPEATED, ("Tin sank.", "Gold."))], 1)
 @given(st.lists(st.tuples(CONTEXTS, CLAIMS), max_size=4), st.integers(1, 60))
 def test_grouping_changes_no_alignment(
     given_pairs: list[tuple[tuple[str, ...], tuple[str, ...]]], most: int
@@ -93,13 +97,13 @@ def test_grouping_changes_no_alignment(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room, "CHARACTERS", most)
         assert Aligner(ScriptedEncoder()).align(examples) == together
-    for example, found in zip(examples, together, strict=True):
-        assert Aligner(ScriptedEncoder()).align([example]) == [found]
+    for one_alone, found in zip(examples, together, strict=True):
+        assert Aligner(ScriptedEncoder()).align([one_alone]) == [found]
         for one in found:
             if one is not None:
                 assert -1 <= one.weakest <= 1.0001
                 assert -1 <= one.aligned <= 1.0001
-                assert 0 <= one.sentence < len(example.passages.quotes)
+                assert 0 <= one.sentence < len(one_alone.passages.quotes)
 
 
 def test_a_claim_that_stands_in_the_contexts_is_aligned_in_full() -> None:

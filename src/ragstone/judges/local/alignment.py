@@ -174,14 +174,14 @@ def align(
         matched = anywhere[mine][content]
         lost = (1 - matched)[~words.held[content]]
         together = words.weights @ within[mine]
-        window = int(together.argmax())
+        window = _first_best(together)
         alone = words.weights @ best[mine, window : window + WINDOW]
         found.append(
             Alignment(
-                aligned=_rounded(together[window] / words.weights.sum()),
+                aligned=_rounded(together.max() / words.weights.sum()),
                 weakest=_rounded(matched.min()),
                 unheld=_rounded(lost.sum() / len(matched)),
-                sentence=window + int(alone.argmax()),
+                sentence=window + _first_best(alone),
             )
         )
     return found
@@ -217,6 +217,11 @@ def _weigh(text: str, spans: NDArray[np.int32], passages: Passages) -> _Words | 
     if not (token_weights == 1).any():
         return None
     return _Words(counts, token_weights, np.asarray(held)[chosen])
+
+
+def _first_best(sums: Vectors) -> int:
+    # Equal sentences differ in their last digits by where they stand in a matrix product.
+    return int((sums >= sums.max() - np.float32(1e-5)).argmax())
 
 
 def _rounded(value: float | np.floating[Any]) -> float:
