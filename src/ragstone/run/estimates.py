@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -269,23 +270,28 @@ def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> ScoreCou
     bounds: tuple[float, float] | None = (value, value) if value is not None else None
     if missing:
         bounds = worst_best(total, n, missing, *metric.range.ends, metric.range.better)
-    why = part.filter(pl.col("reason").is_not_null())
     flags: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for reason, status, count in (
-        why.group_by("reason", "status").len().sort("len", "reason", descending=True).iter_rows()
-    ):
+    for reason, status, count in _counted(part, "reason", "status"):
         if status == VALUE:
             for flag in reason.split(","):
                 if not flag.startswith(NOTES):
                     flags[flag] += count
         else:
             reasons[reason] += count
-    labels = part["label"].drop_nulls().value_counts().sort("label")
+    labels = dict(sorted(_counted(part, "label")))
     worst, best = (None, None) if bounds is None else bounds
-    return ScoreCounts(
-        n, undefined, missing, worst, best, dict(labels.iter_rows()), dict(flags), dict(reasons)
-    )
+    return ScoreCounts(n, undefined, missing, worst, best, labels, dict(flags), dict(reasons))
+
+
+def _counted(part: pl.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
+    """The rows of these columns and their counts, the most frequent first, without a null first."""
+    if part[columns[0]].null_count() == part.height:
+        # Most metrics give neither reasons nor labels, and a query for each takes longer to plan
+        # than the interval takes to compute.
+        return []
+    counted = part.drop_nulls(columns[0]).group_by(columns).len()
+    return counted.sort("len", columns[0], descending=True).rows()
 
 
 def by_cluster(valued: pl.DataFrame) -> Clusters:
