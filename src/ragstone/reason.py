@@ -41,13 +41,9 @@ class Reason:
 
     def __str__(self) -> str:
         if self.code == SAID:
-            text = self.facts.get(SAID, "")
-        else:
-            facts = "&".join(
-                f"{name}={_written(said)}" for name, said in self.facts.items() if said
-            )
-            text = f"{self.code}?{facts}" if facts else self.code
-        return f"{self.of}: {text}" if self.of else text
+            said = self.facts.get(SAID, "")
+            return f"{self.of}: {said}" if self.of else said
+        return _text(self.code, self.of, self.facts)
 
     def about(self, of: str) -> "Reason":
         """The same reason with ``of`` put before what it is already about."""
@@ -74,6 +70,10 @@ def reason(code: str, *, of: str = "", **facts: object) -> str:
     'not_judged?kind=quality&by=people,model'
     """
     # Judges make a reason a row; going by way of a Reason takes twice as long.
+    return _text(code, of, facts)
+
+
+def _text(code: str, of: str, facts: Mapping[str, object]) -> str:
     written = "&".join(
         [f"{name}={_written(str(fact))}" for name, fact in facts.items() if fact not in (None, "")]
     )
