@@ -119,6 +119,16 @@ def test_a_pair_says_what_it_can_find_or_what_it_needs() -> None:
     )  # fmt: skip
 
 
+def test_a_pair_that_can_find_nothing_yet_says_what_it_needs_all_the_same() -> None:
+    few = pair(detectable=None, reason="too few", difference=0.1, pairs=751, power_now=0.0)
+    page = paired_page("runs/a", [few, few])
+    assert rows(page)[0].cells[5:] == (
+        Number(None, sign="±"), Number(None, sign="±"), Count(751, strong=True),
+        Number(0.0, 1, unit=" %"),
+    )  # fmt: skip
+    assert "Not detectable yet: too few." in said(page)
+
+
 def test_the_tests_that_a_plan_is_for_are_named() -> None:
     exact = pair(test="mcnemar_exact")
     assert "McNemar's exact test for rates, a permutation" in said(

@@ -105,6 +105,8 @@ def paired_page(run: str, found: Sequence[PairedSize]) -> Page:
     notes = []
     if left := max(one.left_out for one in found):
         notes.append(f"Up to {left:,} questions have no score for one of the two and are left out.")
+    if few := {one.reason: None for one in found if one.detectable is None and one.pairs}:
+        notes.append(f"Not detectable yet: {'; '.join(words(why or '–') for why in few)}.")
     notes.append(_tests(found))
     notes += _few(one.pairs_now for one in found)
     sections = [_wanted(wanted, run), section(_pairs(found)), _quiet(notes)]
@@ -200,12 +202,12 @@ def _pair(one: PairedSize, *, asked: bool) -> Iterator[Cell]:
     yield Number(one.difference_now, sign="+")
     yield Number(one.deviation)
     yield Count(one.pairs_now)
-    if one.detectable is None:
+    if one.detectable is None and one.pairs is None:
         yield Why("unknown", words(one.reason or "–"))
         yield from [None] * (3 if asked else 1)
         return
     yield Number(one.detectable, sign="±", strong=not asked)
-    yield Number(one.margin, sign="±")
+    yield Number(None if one.detectable is None else one.margin, sign="±")
     if asked:
         yield Count(one.pairs, strong=True)
         power = None if one.power_now is None else one.power_now * 100
