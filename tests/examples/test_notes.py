@@ -126,6 +126,9 @@ def test_a_list_that_breaks_off_is_a_fault_at_every_door(door: str, tmp_path: Pa
         ("supporting_passages", "evidence"),
         ("user_question", "question"),
         ("systm", "system"),
+        ("anwser", "answer"),
+        ("contxets", "contexts"),
+        ("staet", None),
         ("question_type", None),
         ("response_time", None),
         ("doc_title", None),
@@ -138,6 +141,16 @@ def test_a_list_that_breaks_off_is_a_fault_at_every_door(door: str, tmp_path: Pa
 )
 def test_a_column_resembles_a_field_or_none(column: str, field: str | None) -> None:
     assert resembled(column) == field
+
+
+def test_faults_that_follow_from_a_misspelt_column_name_it() -> None:
+    record = {"answer": "Ann", "contxts": ["a"], "labels": {"contexts": [{}]}}
+    with pytest.raises(DataError) as caught:
+        list(read([record, {"answer": "Ben", "contxts": ["b"]}]))
+    assert in_shell(caught.value.text).endswith(
+        "Is contxts meant for contexts? Then say --map contexts=contxts. "
+        "With --skip-bad the one good record is read."
+    )
 
 
 @pytest.mark.parametrize("column", ["retrieved_contxts", "retrieved_ctx", "source_nodes", "chunks"])

@@ -219,7 +219,7 @@ def _check_contexts(contexts: object, n_contexts: int | None, problems: list[Pro
         )
         return
     if len(contexts) > (n_contexts or 0):
-        n = "no contexts" if not n_contexts else f"at most {n_contexts}, one a context"
+        n = "none without contexts" if not n_contexts else f"at most {n_contexts}, one a context"
         problems.append(Problem("labels.contexts", n, f"labels of {len(contexts)}"))
     for index, one in enumerate(contexts):
         if one is None:

@@ -303,10 +303,14 @@ class Examples:
             return f"Say which column is which field, for example {_mapped(guess)}."
         if self._rival:
             return f"Choose one, for example {_mapped(self._rival)}."
-        if self._skip_bad or not self._good:
-            return ""
-        records = "one good record is" if self._good == 1 else f"{self._good:,} good records are"
-        return f"With {argument('skip_bad', True)} the {records} read."
+        hints = []
+        for (column, field), _ in reader.unread.most_common(1):
+            mapped = _mapped({field: column})
+            hints.append(f"Is {ascii_safe(column)} meant for {field}? Then say {mapped}.")
+        if self._good and not self._skip_bad:
+            good = "one good record is" if self._good == 1 else f"{self._good:,} good records are"
+            hints.append(f"With {argument('skip_bad', True)} the {good} read.")
+        return " ".join(hints)
 
     def _first_record(self) -> object:
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
