@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,17 +34,19 @@ def table(write: str, **options: object) -> bytes:
     return file.getvalue()
 
 
-CONTENTS = {
-    "jsonl": LINES,
-    "jsonl.gz": gzip.compress(LINES),
-    "json": json.dumps(ROWS).encode(),
-    "csv": table("write_csv"),
-    "csv.gz": gzip.compress(table("write_csv")),
-    "tsv": table("write_csv", separator="\t"),
-    "semicolons": table("write_csv", separator=";"),
-    "parquet": table("write_parquet"),
-    "arrow": table("write_ipc_stream", compat_level=pl.CompatLevel.oldest()),
+CONTENTS: dict[str, Callable[[], bytes]] = {
+    "jsonl": lambda: LINES,
+    "jsonl.gz": lambda: gzip.compress(LINES),
+    "json": lambda: json.dumps(ROWS).encode(),
+    "csv": lambda: table("write_csv"),
+    "csv.gz": lambda: gzip.compress(table("write_csv")),
+    "tsv": lambda: table("write_csv", separator="\t"),
+    "semicolons": lambda: table("write_csv", separator=";"),
+    "parquet": lambda: table("write_parquet"),
+    "arrow": lambda: table("write_ipc_stream", compat_level=pl.CompatLevel.oldest()),
 }
+"""Made within a test: a table that is written at import would start Polars' threads there, and a
+process with threads cannot be forked (``benchmarks/mutants.py``)."""
 
 
 @contextmanager
@@ -68,8 +70,8 @@ def pipe(content: bytes) -> Iterator[str]:
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_a_pipe_is_read_like_the_file(kind: str, tmp_path: Path) -> None:
     file = tmp_path / "data"
-    file.write_bytes(CONTENTS[kind])
-    with pipe(CONTENTS[kind]) as path:
+    file.write_bytes(CONTENTS[kind]())
+    with pipe(CONTENTS[kind]()) as path:
         examples = read(path)
         assert [one.id for one in examples] == ["q0", "q1", "q2"]
         assert [one.answer for one in examples] == ["Ann"] * 3
@@ -150,7 +152,7 @@ def test_the_command_reads_standard_input(name: str, kind: str, tmp_path: Path) 
                "--out", str(tmp_path / "run")]  # fmt: skip
     for _ in range(2):
         done = subprocess.run(
-            command, input=CONTENTS[kind], capture_output=True, check=False, cwd=tmp_path
+            command, input=CONTENTS[kind](), capture_output=True, check=False, cwd=tmp_path
         )
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["data"]["examples"] == 3
