@@ -6,6 +6,7 @@ too, so every table that is read or written by path goes through this module.
 """
 
 from collections.abc import Sequence
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 
@@ -36,6 +37,13 @@ def write_parquet(table: pl.DataFrame, file: Path) -> None:
     """Write a table, replacing the file if it exists."""
     with room_for(file, UNWRITTEN):
         table.write_parquet(file.absolute())
+
+
+def as_parquet(table: pl.DataFrame) -> bytes:
+    """The bytes of a table's file."""
+    file = BytesIO()
+    table.write_parquet(file)
+    return file.getvalue()
 
 
 def sink_parquet(table: pl.LazyFrame, file: Path, *, rows_at_once: int) -> None:

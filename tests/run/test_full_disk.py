@@ -15,6 +15,8 @@ import pytest
 import ragstone
 from ragstone.decisions.sampling.label_sheet import LabelSheet, write_sheet
 from ragstone.errors import DiskFull, ModelError, room_for
+from ragstone.labels.table import LabelTable
+from ragstone.labels.write import write_labels
 from ragstone.models.chat import ChatReply
 from ragstone.parquet import sink_parquet, write_parquet
 from ragstone.report.export import write_table
@@ -136,10 +138,11 @@ def test_a_result_for_which_there_is_no_room_is_named_and_can_be_written_again(
     writes: list[Callable[[], None]] = [
         lambda: write_sheet(sheet, disk / f"sheet.{ending}"),
         lambda: write_table(table, disk / f"s.{ending}"),
+        lambda: write_labels(LabelTable("l", table), disk / f"labels.{ending}", layout="long"),
         lambda: write_result(disk / "page.html", "x" * 5_000),
     ]
     for write in writes:
-        with pytest.raises(DiskFull, match=f"{disk}/(sheet|s|page).*: the disk is full. Make room"):
+        with pytest.raises(DiskFull, match=rf"{disk}/\w+\.\w+: the disk is full\. Make room"):
             write()
     assert [one.name for one in disk.iterdir() if one.suffix != ".md"] == ["filler"]
     filler.unlink()

@@ -13,7 +13,8 @@ import polars as pl
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples.fields import squash
 from ragstone.inert import cell
-from ragstone.parquet import write_parquet
+from ragstone.parquet import as_parquet
+from ragstone.result_file import write_result
 
 from .given import OF_EXAMPLES, PARTS, unit_kind
 from .judged import no_labels
@@ -126,15 +127,15 @@ def _write(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], path: Path
         raise InputError(f"Labels are written to {', '.join(WRITTEN)}, not to {path.name!r}.")
     if path.suffix == ".jsonl":
         lines = (json.dumps({c: row.get(c) for c in columns}, ensure_ascii=False) for row in rows)
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_result(path, "".join(f"{line}\n" for line in lines))
     elif path.suffix == ".csv":
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(map(cell, columns))
         writer.writerows([_csv_cell(row.get(c)) for c in columns] for row in rows)
-        path.write_text(text.getvalue(), encoding="utf-8", newline="")
+        write_result(path, text.getvalue())
     else:
-        write_parquet(_frame(list(rows), columns), path)
+        write_result(path, as_parquet(_frame(list(rows), columns)))
 
 
 def _cell(value: object) -> object:

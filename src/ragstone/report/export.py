@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -11,6 +10,7 @@ import polars as pl
 from ragstone.errors import InputError, UnknownName
 from ragstone.inert import csv_table
 from ragstone.judgements import KINDS
+from ragstone.parquet import as_parquet
 from ragstone.result_file import write_result
 
 from .stored import StoredRun
@@ -45,16 +45,13 @@ def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
     Raises:
         InputError: No such format.
     """
-    file = BytesIO()
     if format == "csv":
-        csv_table(_flat(table)).write_csv(file)
-    elif format == "jsonl":
-        table.write_ndjson(file)
-    elif format == "parquet":
-        table.write_parquet(file)
-    else:
-        raise InputError(f"A table is written as {', '.join(get_args(FileFormat))}.")
-    return file.getvalue()
+        return csv_table(_flat(table)).write_csv().encode()
+    if format == "jsonl":
+        return table.write_ndjson().encode()
+    if format == "parquet":
+        return as_parquet(table)
+    raise InputError(f"A table is written as {', '.join(get_args(FileFormat))}.")
 
 
 ENDINGS: dict[str, FileFormat] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}

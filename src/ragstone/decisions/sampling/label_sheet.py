@@ -6,7 +6,6 @@ each of these. It names no system and no verdict of the judge, so that nobody is
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from ragstone.inert import csv_table
 from ragstone.judgements import ASKS, KINDS, Kind, answered_by, instructions_for_people, kind_of
 from ragstone.judges.human import HumanJudge
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
+from ragstone.parquet import as_parquet
 from ragstone.reason import reason
 from ragstone.result_file import write_result
 from ragstone.run import Run
@@ -168,9 +168,7 @@ def write_sheet(sheet: LabelSheet, path: Path) -> None:
     elif path.suffix == ".jsonl":
         write_result(path, sheet.frame.write_ndjson())
     else:
-        table = BytesIO()
-        sheet.frame.write_parquet(table)
-        write_result(path, table.getvalue())
+        write_result(path, as_parquet(sheet.frame))
 
 
 def guideline_file(path: Path) -> Path:
