@@ -53,18 +53,23 @@ def _faults(name: str, value: object, hint: Any) -> Iterator[str]:
     if any(_fits(value, one) for one in choices):
         return
     for one in reversed(choices):
-        if _takes_several(one) and isinstance(value, list | tuple | set | frozenset):
-            (inside,) = get_args(one)
-            for at, entry in enumerate(value):
-                yield from _faults(f"{name}[{at}]", entry, inside)
-            return
-        if get_origin(one) is Mapping and isinstance(value, Mapping):
-            keys, values = get_args(one)
-            for key, entry in value.items():
-                yield from _faults(f"a name in {name}", key, keys)
-                yield from _faults(f"{name}[{key!r}]", entry, values)
+        if inside := list(_inside(name, value, one)):
+            yield from inside
             return
     yield f"{name}: expected {_in_words(choices)}, got {shown(value)}"
+
+
+def _inside(name: str, value: object, hint: Any) -> Iterator[str]:
+    """What is wrong with the entries of a list or mapping."""
+    if _takes_several(hint) and isinstance(value, list | tuple | set | frozenset):
+        (each,) = get_args(hint)
+        for at, entry in enumerate(value):
+            yield from _faults(f"{name}[{at}]", entry, each)
+    elif get_origin(hint) is Mapping and isinstance(value, Mapping):
+        keys, values = get_args(hint)
+        for key, entry in value.items():
+            yield from _faults(f"a name in {name}", key, keys)
+            yield from _faults(f"{name}[{key!r}]", entry, values)
 
 
 def _choices(hint: Any) -> list[Any]:
@@ -87,17 +92,10 @@ def _fits(value: object, hint: Any) -> bool:
         return callable(value)
     if _takes_several(hint):
         # An iterator is empty when it is read again.
-        if isinstance(value, str | bytes | Iterator) or not isinstance(value, Iterable):
-            return False
-        (inside,) = get_args(hint)
-        known = isinstance(value, list | tuple | set | frozenset)
-        return not known or not any(any(_faults("", one, inside)) for one in value)
+        several = isinstance(value, Iterable) and not isinstance(value, str | bytes | Iterator)
+        return several and not any(_inside("", value, hint))
     if origin is Mapping:
-        keys, values = get_args(hint)
-        return isinstance(value, Mapping) and not any(
-            any(_faults("", key, keys)) or any(_faults("", one, values))
-            for key, one in value.items()
-        )
+        return isinstance(value, Mapping) and not any(_inside("", value, hint))
     if hint is bool:
         return value is not None and hasattr(value, "__bool__")
     if hint is Any or origin is not None or not isinstance(hint, type):
