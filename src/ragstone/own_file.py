@@ -5,7 +5,6 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
@@ -50,12 +49,10 @@ def own_module(name: str | Path) -> ModuleType:
 
 def _known_as(path: Path) -> tuple[str, ModuleType | None]:
     """The name of a file's module, unlike that of another file called the same; and the module."""
-    for number in count():
-        known = f"ragstone_own_{path.stem}{f'_{number}' if number else ''}"
-        there = sys.modules.get(known)
-        if there is None or there.__file__ == str(path.resolve()):
-            return known, there
-    raise AssertionError
+    known = f"ragstone_own_{path.stem}"
+    while (there := sys.modules.get(known)) and there.__file__ != str(path.resolve()):
+        known += "_"
+    return known, there
 
 
 @contextmanager
