@@ -285,7 +285,7 @@ def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> ScoreCou
 
 
 def _counted(part: pl.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
-    """The rows of these columns and their counts, the most frequent first, without a null first."""
+    """These columns' rows and their counts, the most frequent first; none whose first is null."""
     if part[columns[0]].null_count() == part.height:
         # Most metrics give neither reasons nor labels, and a query for each takes longer to plan
         # than the interval takes to compute.

@@ -46,7 +46,10 @@ class Inputs:
         return found
 
     def _print(self, name: str) -> pl.Series:
-        """The same for each example; made once for all metrics that read the same."""
+        """For each example what a metric's judgements read; made once for all that read the same.
+
+        Who judged counts only where several did.
+        """
         metric = self.scored.metric(name)
         reads = OUTPUTS if metric is None else outputs_of(metric)
         asks = list(ASKS) if metric is None else needed_asks([metric])
