@@ -59,6 +59,8 @@ class Kind:
     """Whether two rows about a subject may give the same unit the same values."""
     rules: ClassVar[tuple[Rule, ...]] = ()
     """The rules between its labels, hard and soft."""
+    built_in: ClassVar[bool]
+    """Whether Ragstone declares it, not a user."""
     columns: ClassVar[dict[str, Column]]
     key: ClassVar[tuple[str, ...] | None]
     """The columns that identify a row among those about a subject; None if rows may repeat."""
@@ -67,7 +69,8 @@ class Kind:
 
     def __init_subclass__(cls) -> None:
         own = {key: value for key, value in vars(cls).items() if isinstance(value, Column)}
-        if not cls.__module__.startswith(__package__):
+        cls.built_in = cls.__module__.startswith(f"{__package__}.")
+        if not cls.built_in:
             cls._refuse_faults(own)
         units = {key: one for key, one in _telling_apart(cls.asks).items() if key not in own}
         for key, one in units.items():

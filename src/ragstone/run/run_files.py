@@ -110,19 +110,15 @@ class RunFiles:
         try:
             check_table(file, noted.rows, columns_of(name))
         except DamagedRun as error:
-            if name not in KINDS or KINDS[name].__module__.startswith("ragstone."):
+            if name not in KINDS or KINDS[name].built_in:
                 raise
             # Its checksum is right, so the table is what was written.
-            lines = [f"  {fault.text}" for fault in error.faults]
-            raise InputError(
-                "\n".join(
-                    [
-                        f"{name}, a kind of your own, was another when the run judged it:",
-                        *lines,
-                        "Load it as it was then, or evaluate again into another folder.",
-                    ]
-                )
-            ) from error
+            lines = [
+                f"{name}, a kind of your own, was another when the run judged it:",
+                *(f"  {fault.text}" for fault in error.faults),
+                "Load it as it was then, or evaluate again into another folder.",
+            ]
+            raise InputError("\n".join(lines)) from error
         check_table(file, counted(name, said), {})
         table = scan_parquet(file)
         rows = collect(table if columns is None else table.select(columns), file)
