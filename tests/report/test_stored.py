@@ -94,6 +94,14 @@ def test_summary_shows_question_and_answer(run: Run, text: Callable[..., str]) -
     assert "A  The pier is 500 metres long" in printed
 
 
+def test_a_metric_without_a_score_is_not_said_to_be_as_good_as_can_be(
+    run: Run, text: Callable[..., str]
+) -> None:
+    """Nobody says whether the answers help."""
+    printed = " ".join(text(worst_page(run)).split())
+    assert "helpfulness ↑ no example has a score (3 missing)" in printed
+
+
 def test_dossier_holds_all_that_was_judged_as_json(run: Run) -> None:
     found = json.loads(json.dumps(dossier(run, "pier-a").to_dict(), allow_nan=False))
     assert [context["relevance"]["relevant"] for context in found["contexts"]] == [True, False]

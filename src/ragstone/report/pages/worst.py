@@ -18,6 +18,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.stored import StoredRun
 from ragstone.report.worst import SHOWN, example_item, worst
+from ragstone.run.estimate import Estimate
 
 from .run import header
 
@@ -25,12 +26,13 @@ from .run import header
 def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOWN) -> Page:
     """The header of the run, then the worst examples of each metric with question and answer."""
     found = worst(run, metrics=metrics, limit=limit)
-    arrows = {name: ARROWS[ones[0].better] for name, ones in by_metric(run.estimate_list).items()}
+    estimates = by_metric(run.estimate_list)
     sections = [section(header(run, Groups(run.estimate_list)))]
     for name, rows in found.items():
         items = tuple(example_item(one, label=one.label, system=one.system) for one in rows)
-        items = items or (OutlineItem(quiet("no example could be better")),)
-        sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrows[name]}"))))
+        items = items or (OutlineItem(quiet(_none_listed(estimates[name]))),)
+        arrow = ARROWS[estimates[name][0].better]
+        sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrow}"))))
     if run.path is not None:
         more = f"One of them in full: {command('show', run.path, 'EXAMPLE')}"
         sections.append(section(Paragraphs((quiet(more),))))
@@ -45,3 +47,12 @@ def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOW
             "worst": {name: [asdict(one) for one in rows] for name, rows in found.items()},
         },
     )  # fmt: skip
+
+
+def _none_listed(estimates: Sequence[Estimate]) -> str:
+    """Why no example is listed: all that have a score are as good as can be, or none has one."""
+    whole = max(estimates, key=lambda one: one.n + one.n_undefined + one.n_missing)
+    said = "no example could be better" if whole.n else "no example has a score"
+    counts = {"undefined": 0 if whole.n else whole.n_undefined, "missing": whole.n_missing}
+    lacking = " and ".join(f"{count:,} {outcome}" for outcome, count in counts.items() if count)
+    return f"{said} ({lacking})" if lacking else said
