@@ -299,12 +299,12 @@ def _flagged(estimates: "Sequence[CorrectedEstimate]") -> dict[str, str]:
         for flag in one.corrected.flags:
             group = ", ".join(one.group.values()) or "all"
             found.setdefault(flag, {}).setdefault(one.metric, []).append(group)
-    parts = {}
+    where = {}
     for flag, about in found.items():
         each = [f"{metric}: {', '.join(groups)}" for metric, groups in about.items()]
         every = sum(map(len, about.values())) == len(estimates) > 1
-        parts[flag] = "all of them" if every else "; ".join(each)
-    return parts
+        where[flag] = "all of them" if every else "; ".join(each)
+    return where
 
 
 def passport_page(found: "Calibration") -> Page:

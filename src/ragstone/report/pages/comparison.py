@@ -266,8 +266,8 @@ def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, lis
         if one.slice is None:
             for reason in one.reasons:
                 found.setdefault(words(reason), {})[one.metric] = None
-    parts = {}
+    metrics_of = {}
     for reason, metrics in found.items():
         more = [f"{len(metrics) - shown} more"] if len(metrics) > shown else []
-        parts[reason] = [*list(metrics)[:shown], *more]
-    return parts
+        metrics_of[reason] = [*list(metrics)[:shown], *more]
+    return metrics_of

@@ -40,10 +40,10 @@ def _ids_repeat(facts: Facts) -> str:
 
 
 def _not_the_metric(facts: Facts) -> str:
-    parts = "values that the metric of this name cannot have; taken as a column of your own"
+    text = "values that the metric of this name cannot have; taken as a column of your own"
     if column := facts.get("scale"):
-        parts += f"; as ratings of it: {argument('scales', {column: 'FIRST:LAST'})}"
-    return f"{parts}."
+        text += f"; as ratings of it: {argument('scales', {column: 'FIRST:LAST'})}"
+    return f"{text}."
 
 
 def _ratings(facts: Facts) -> str:

@@ -175,7 +175,7 @@ SENTENCES: Mapping[str, Sentence] = {
         f"no metric goes with people's {facts['sort']}s, so {_start(facts)} stay"
     ),
     "never_predicted_otherwise": lambda facts: (
-        f"on no question do the fitted weights foretell otherwise, so {_start(facts)} stay"
+        f"on no question do the fitted weights predict otherwise, so {_start(facts)} stay"
     ),
     "gain_clears_zero": lambda facts: (
         f"the gain over {_start(facts)} clears 0 on questions they were not fitted on"
