@@ -70,6 +70,24 @@ def test_labels_that_are_all_alike_are_no_fault(
     assert (outcome.status, outcome.err.count("bug in Ragstone")) == (0, 0)
 
 
+def test_a_label_that_nothing_answers_is_named_where_people_also_judged_the_run(
+    ragstone: Callable[..., Any], tmp_path: Path
+) -> None:
+    rows = [
+        {"id": name, "question": "Who?", "contexts": ["Ann built it."], "answer": "Ann built it.",
+         "labels": {"contexts": [{"topically_relevant": 1}]}}
+        for name in ("one", "two")
+    ]  # fmt: skip
+    data, sheet = tmp_path / "data.jsonl", tmp_path / "sheet.csv"
+    data.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    sheet.write_text("id,annotator,unsupported_clam_present\none,ann,1\ntwo,ann,0\n", "utf-8")
+    ragstone("evaluate", data, "-m", "precision", "--out", tmp_path / "run")
+    outcome = ragstone("calibrate", tmp_path / "run", "--labels", sheet)
+    assert outcome.status == 2
+    assert "unsupported_clam_present, which no judgement and no metric of" in outcome.err
+    assert "precision" not in outcome.err
+
+
 def test_passport_is_kept_in_the_run_and_found_valid(
     ragstone: Callable[..., Any], run: Path, labels: Path
 ) -> None:

@@ -206,6 +206,13 @@ def test_a_finished_run_is_opened_instead_of_made_again(tmp_path: Path) -> None:
     assert Run.open(tmp_path / "run").estimates().equals(first.estimates())
 
 
+def test_what_differs_is_told_where_long_settings_begin_alike(tmp_path: Path) -> None:
+    shared = ["exact_match", "token_f1", "rouge_2", "rouge_l", "citation_presence", "abstention"]
+    evaluate(rows(), out=tmp_path / "run", metrics=[*shared, "hit"])
+    with pytest.raises(RunConflict, match=r'metrics: there \["hit"\], now \["mrr"\]'):
+        evaluate(rows(), out=tmp_path / "run", metrics=[*shared, "mrr"])
+
+
 def test_a_folder_of_another_run_is_refused_with_what_differs(tmp_path: Path) -> None:
     evaluate(rows(), out=tmp_path / "run", metrics=["exact_match"])
     with pytest.raises(RunConflict, match="metrics"):

@@ -75,10 +75,10 @@ class Folder(RunFiles):
         theirs, ours = held.settings.to_dict(), settings.to_dict()
         differing = [name for name in ours if theirs.get(name) != ours[name]]
         if differing:
-            lines = [
-                f"  {name}: there {_short(theirs.get(name))}, now {_short(ours[name])}"
-                for name in differing
-            ]
+            lines = []
+            for name in differing:
+                there, now = _differing(theirs.get(name), ours[name])
+                lines.append(f"  {name}: there {_short(there)}, now {_short(now)}")
             raise RunConflict(
                 "\n".join(
                     [
@@ -148,6 +148,14 @@ class Folder(RunFiles):
         return {
             place: described(file) for place in places() if (file := self.path / place).is_file()
         }
+
+
+def _differing(there: object, now: object) -> tuple[object, object]:
+    """Of two lists what only one of them holds, so that no shared beginning hides it."""
+    if isinstance(there, list) and isinstance(now, list):
+        lost, new = ([x for x in a if x not in b] for a, b in ((there, now), (now, there)))
+        return (lost, new) if lost or new else (there, now)
+    return there, now
 
 
 def _short(value: object) -> str:

@@ -219,9 +219,13 @@ class LabelledRun:
                 yield reason("labelled_without_score", of=metric, n=lost.height)
 
     def _own_words(self) -> Iterator[str]:
-        """Metrics for which people are the run's own judge."""
+        """Metrics that the labels are about, and for which people are the run's own judge."""
         labelled = {one.id for one in self.examples}
+        about = {column if kind == METRIC else kind for kind, column in self.labels.columns}
         for metric in (one for one in self.metrics if isinstance(one, Metric)):
+            kinds = {ask.partition("/")[0] for ask in needed_asks([metric])}
+            if about.isdisjoint({str(metric), *kinds}):
+                continue
             if mine := labelled.intersection(self._by_people(metric)):
                 yield reason("people_are_the_judge", of=str(metric), n=len(mine))
 
