@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.examples import answer_labels, context_labels, majority, violations
-from ragstone.examples.labels import label_problems
+from ragstone.examples.labels import know_label, label_problems
 
 
 def vector(shared: Path, id: str) -> Any:
@@ -54,3 +54,11 @@ def test_a_grade_of_a_context_is_0_to_3(grade: object) -> None:
     (problem,) = label_problems({"contexts": [{"grade": grade}]}, 1)
     assert problem.field == "labels.contexts[0].grade"
     assert not label_problems({"contexts": [{"grade": 3}, {"grade": None}]}, 2)
+
+
+def test_a_label_of_the_record_is_known_for_the_answer_with_its_values() -> None:
+    know_label("answer", "response_type", ("answer", "partial", "abstain", "refuse", "clarify"))
+    with pytest.raises(ValueError, match="The label response_type of a answer is"):
+        know_label("answer", "response_type", ("answer", "refuse"))
+    with pytest.raises(ValueError, match="The label helpful of a answer is"):
+        know_label("answer", "helpful", ("answer", "refuse"))

@@ -24,6 +24,102 @@ def test_the_printed_example_of_a_layout_is_recognised_as_that_layout(layout: An
     assert examples.format == ("ragstone" if layout.name == "jsonl" else layout.name)
 
 
+GRAPHRAG_BENCH = "question answer evidence question_type"
+TOLD = {
+    "ragstone": [
+        "question answer contexts reference",
+        "query response",
+        "input answer",
+        *(f"{GRAPHRAG_BENCH} {more}" for more in (
+            "contexts", "context", "response", "generated_answer", "reference", "gold_answer")),
+    ],
+    "graphrag-bench-questions": [GRAPHRAG_BENCH, f"{GRAPHRAG_BENCH} id source"],
+    "graphrag-bench-results": ["generated_answer gold_answer", "generated_answer ground_truth"],
+    "ragchecker": ["query gt_answer", "query response retrieved_context"],
+    "deepeval": ["actual_output", "answer retrieval_context", "input expected_output"],
+    "trulens": ["query expected_response", "query answer expected_chunks"],
+    "continuous-eval": [
+        *("answer retrieved_context", "answer ground_truth_context"),
+        *("answer ground_truth_contexts", "answer ground_truth_answers"),
+    ],
+    "giskard": ["question reference_answer reference_context"],
+    "ragas": ["user_input response", "answer retrieved_contexts"],
+    "ragas-0.1": ["question answer ground_truth", "question answer ground_truths"],
+    "reference-answer": ["question reference_answer answer"],
+    "mlflow": ["inputs outputs", "inputs expectations"],
+}  # fmt: skip
+"""The layouts, each with columns that tell it."""
+
+
+@pytest.mark.parametrize(
+    ("layout", "columns"), [(layout, one) for layout, found in TOLD.items() for one in found]
+)
+def test_columns_tell_the_layout(layout: str, columns: str) -> None:
+    assert read([dict.fromkeys(columns.split(), "x")]).format == layout
+
+
+@pytest.mark.parametrize("layout", TOLD)
+def test_a_layout_may_be_named(layout: str) -> None:
+    examples = read([{"question": "q", "output": "a"}], format=layout)
+    assert [example.answer for example in examples] == ["a"]
+    assert examples.format == layout
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        ("answer response", None),
+        ("answer actual_output", None),
+        ("actual_output response", None),
+        ("generated_answer response", None),
+        ("generated_answer actual_output", None),
+        ("generated_answer answer reference", None),
+        ("generated_answer answer", "generated_answer"),
+        ("answer output", "answer"),
+        ("actual_output prediction", "actual_output"),
+        ("response output", "response"),
+    ],
+)
+def test_of_two_columns_that_may_be_the_answer_one_is_asked_for_or_known(
+    names: str, wanted: str | None
+) -> None:
+    record = {name: name for name in names.split()}
+    if wanted:
+        assert one(record).answer == wanted
+        return
+    with pytest.raises(DataError) as caught:
+        one(record)
+    (fault,) = caught.value.faults
+    assert (fault.field, fault.expected) == ("answer", "one column for it")
+
+
+def test_evidence_is_cut_at_semicolons_in_graphrag_bench_alone() -> None:
+    record = {"question": "q", "answer": "g", "question_type": "t", "evidence": "a; b"}
+    assert one(record).evidence == ("a", "b")
+    assert one(record | {"generated_answer": "a"}).evidence == ("a; b",)
+
+
+def test_an_empty_list_of_reference_contexts_is_one_of_texts_in_ragas_alone() -> None:
+    record = {"response": "a", "reference_contexts": []}
+    assert one({"user_input": "q", **record}).reference_contexts is None
+    assert one({"query": "q", **record}).reference_contexts == {}
+
+
+def test_reference_contexts_beside_their_ids_are_evidence_unless_another_column_is_named() -> None:
+    ids: dict[str, Any] = {"answer": "a", "reference_context_ids": ["x"]}
+    both = {**ids, "reference_contexts": ["t"]}
+    assert one(both).evidence == ("t",)
+    assert one({**ids, "meta": {"evidence": ["e"]}}).evidence == ("e",)
+    mapped = read([{"answer": "a", "mine": "e"}, both], columns={"evidence": "mine"})
+    assert [example.evidence for example in mapped] == [("e",), ()]
+
+
+def test_an_element_that_is_no_text_of_reference_contexts_is_a_fault_there() -> None:
+    with pytest.raises(DataError) as caught:
+        one({"answer": "a", "reference_contexts": ["t", {"title": "u"}]})
+    assert [fault.field for fault in caught.value.faults] == ["reference_contexts[1]"]
+
+
 def test_ragas_names() -> None:
     example = one(
         {

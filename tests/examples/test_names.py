@@ -72,7 +72,7 @@ def test_a_context_and_a_piece_of_evidence_have_their_text_under_any_key(key: st
     assert example.evidence == ("b",)
 
 
-@pytest.mark.parametrize("key", ["id", "context_id", "chunk_id"])
+@pytest.mark.parametrize("key", ["id", "context_id", "chunk_id", "_id"])
 def test_an_id_of_a_context_stands_once(key: str) -> None:
     contexts = [{key: "x", "text": "a"}, {key: "y", "text": "b"}]
     assert [context.id for context in one({"contexts": contexts}).contexts or ()] == ["x", "y"]
@@ -119,7 +119,16 @@ def test_a_label_of_yes_or_no_is_0_or_1_and_named_on_the_page(
     [
         ({"claims": [{"text": "t", "support": "absent", "agreement": "extra"}]}, []),
         ({"claims": [{"text": "t", "agreement": "full"}]}, ["claims[0].agreement"]),
-        ({"statements": [{"text": "t", "agreement": "partial"}]}, []),
+        *(
+            ({unit: [{"text": "t", name: said}]}, [])
+            for unit, name, values in (
+                ("claims", "support", "supported contradicted absent"),
+                ("claims", "agreement", "matches contradicts extra"),
+                ("statements", "support", "supported contradicted absent"),
+                ("statements", "agreement", "full partial missing contradicted"),
+            )
+            for said in values.split()
+        ),
         ({"statements": [{"text": "t", "agreement": "extra"}]}, ["statements[0].agreement"]),
         ({"statements": [{"text": "t", "support": True}]}, ["statements[0].support"]),
         ({"claims": [{"support": "absent"}]}, ["claims[0]"]),
@@ -134,7 +143,10 @@ def test_a_label_of_yes_or_no_is_0_or_1_and_named_on_the_page(
         ({"contexts": [None, 3]}, ["contexts", "contexts[1]"]),
         ({"contexts": {}}, ["contexts"]),
         ({"answer": []}, ["answer"]),
-        ({"response_type": "partial"}, []),
+        *(
+            ({"response_type": said}, [])
+            for said in ["answer", "partial", "abstain", "refuse", "clarify"]
+        ),
         ({"response_type": ""}, ["response_type"]),
         ({"mood": "glad"}, []),
     ],

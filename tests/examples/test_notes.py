@@ -17,7 +17,6 @@ from ragstone.argument import in_shell
 from ragstone.data import cornwall
 from ragstone.errors import DataError
 from ragstone.examples import Example, read
-from ragstone.examples.resembling import resembled
 from ragstone.report.words import explain, words
 
 Record = Mapping[str, Any]
@@ -108,39 +107,43 @@ def test_a_list_that_breaks_off_is_a_fault_at_every_door(door: str, tmp_path: Pa
     assert [one.text for one in example.contexts or ()] == [record["contexts"]]
 
 
+MEANT = {
+    "question": """the_question all_questions search_query user_queries raw_input my_prompt
+        userPrompt given_instruction original_prompt full_prompt prompt_string prompt_str inupt""",
+    "contexts": """retrieved_contxts contxets retrieved_ctx ctx ctxs used_context chunk_text
+        rag_chunk chunks passage_text top_passages document_content source_documents doc_texts
+        top_k_docs node_contents source_nodes sourceNodes chunk_sources snippet relevant_snippets
+        paragraph paragraphs excerpt all_excerpts retrieved retrieval search_results search_hits
+        knowledge chunks_json chunk_list""",
+    "answer": """model_answer anwser final_response llm_responses LLM-output generated_anwser
+        bot_reply raw_llm_prediction llm_predictions candidate_completion generation
+        assistant_reply ai_reply predicted_reply generated_reply""",
+    "reference": """answers gold golden_reply correct_answer expected_reply ideal_reply right_reply
+        true_reply truth ground_truht target_reply gt reference_text""",
+    "evidence": "supporting_passages goldContexts ground_snippets evidance",
+    "history": "chat_histroy",
+    "context_ids": "retrieved_context_idss",
+    "reference_contexts": "qrlels qrles",
+    "system": "systm",
+    "question_id": "question_idd",
+    "": """staet question_type response_time doc_title source answerable difficulty text
+        answer_length retrieved_ctxx_of_some_sort""",
+}
+"""What people call a column that is meant for a field; last such that are meant for none."""
+
+
 @pytest.mark.parametrize(
     ("column", "field"),
-    [
-        ("retrieved_contxts", "contexts"),
-        ("retrieved_ctx", "contexts"),
-        ("source_nodes", "contexts"),
-        ("sourceNodes", "contexts"),
-        ("chunks", "contexts"),
-        ("top_k_docs", "contexts"),
-        ("chunk_text", "contexts"),
-        ("model_answer", "answer"),
-        ("generated_anwser", "answer"),
-        ("correct_answer", "reference"),
-        ("ground_truht", "reference"),
-        ("gold", "reference"),
-        ("supporting_passages", "evidence"),
-        ("user_question", "question"),
-        ("systm", "system"),
-        ("anwser", "answer"),
-        ("contxets", "contexts"),
-        ("staet", None),
-        ("question_type", None),
-        ("response_time", None),
-        ("doc_title", None),
-        ("source", None),
-        ("answerable", None),
-        ("difficulty", None),
-        ("text", None),
-        ("", None),
-    ],
+    [(column, field) for field, columns in MEANT.items() for column in columns.split()]
+    + [("chunks".ljust(60, "_"), "contexts"), ("chunks".ljust(61, "_"), ""), ("", "")],
 )
-def test_a_column_resembles_a_field_or_none(column: str, field: str | None) -> None:
-    assert resembled(column) == field
+def test_a_column_that_resembles_a_field_is_asked_about(column: str, field: str) -> None:
+    lists = field in ("context_ids", "reference_contexts")
+    beside: dict[str, Any] = {"contexts": ["a"]} if field == "answer" else {"answer": "a"}
+    examples = read([beside | {column: ["x"] if lists else "x"}])
+    list(examples)
+    asked = [explain(note).partition("did you mean ")[2].split("?")[0] for note in examples.notes]
+    assert asked == ([field] if field else [])
 
 
 def test_faults_that_follow_from_a_misspelt_column_name_it() -> None:

@@ -235,9 +235,9 @@ def test_ids_alone_are_contexts_without_text() -> None:
 
 
 def test_dotted_columns_reach_into_labels() -> None:
-    example = one({"answer": "a", "labels.answer.helpful": 1, "meta.x": 2})
+    example = one({"answer": "a", "labels.answer.helpful": 1, "meta.x": 2, "slices.y": "z"})
     assert example.labels == {"answer": {"helpful": 1}}
-    assert example.meta == {"x": 2}
+    assert (example.meta, example.slices) == ({"x": 2}, {"y": "z"})
 
 
 def test_examples_pass_through_with_their_ids_checked() -> None:

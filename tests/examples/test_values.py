@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ragstone.errors import DataError
 from ragstone.examples import Context, Example, Turn, read
 from ragstone.examples.cells import parse_cell
-from ragstone.examples.problem import Problem
-from ragstone.examples.resembling import could_be, resembled
+from ragstone.examples.problem import Problem, shown
+from ragstone.examples.resembling import could_be
 from ragstone.examples.turns import read_conversation, read_turns
 from ragstone.examples.values import are_texts, read_id, read_texts
 
@@ -201,6 +201,7 @@ def test_a_conversation_without_the_user_is_a_fault(messages: list[Any], field: 
         ([{"text": "a", "doc_id": "d"}, {"text": "b", "doc_id": "e"}], [("d", "a"), ("e", "b")]),
         ([{"text": "a", "doc_id": "d"}, {"text": "b", "doc_id": "d"}], [("1", "a"), ("2", "b")]),
         ([{"text": "a", "id": "x"}, "b"], [("x", "a"), ("2", "b")]),
+        ([{"text": "a", "id": None}], [("1", "a")]),
         ([{"id": "x"}, {"id": "y"}], [("x", None), ("y", None)]),
         ({"text": ["a", "b"], "id": ["x", "y"]}, [("x", "a"), ("y", "b")]),
         ([{"text": "b", "rank": 2.0}, {"text": "a", "rank": 1}], [("1", "a"), ("2", "b")]),
@@ -221,6 +222,7 @@ def test_a_context_has_its_own_id_or_its_position(
     ("record", "fields"),
     [
         ({"contexts": [{"text": "a", "id": "2"}, "b"]}, ["contexts"]),
+        ({"contexts": [{"text": "a", "id": ""}]}, ["contexts[0].id"]),
         ({"contexts": ["a", "b"], "context_ids": ["x", "x"]}, ["context_ids[1]"]),
         ({"contexts": ["a", "b"], "context_ids": ["x"]}, ["context_ids"]),
         ({"contexts": ["a"], "context_ids": [None]}, ["context_ids[0]"]),
@@ -256,28 +258,6 @@ def test_labels_of_fewer_contexts_follow_the_ranks_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "field"),
-    [
-        ("retrieved_ctx", "contexts"),
-        ("goldContexts", "evidence"),
-        ("gold", "reference"),
-        ("expected_reply", "reference"),
-        ("LLM output", "answer"),
-        ("userPrompt", "question"),
-        ("answers", "reference"),
-        ("contxts", "contexts"),
-        ("doc_title", None),
-        ("text", None),
-        ("answer_length", None),
-        ("x" * 61, None),
-        ("", None),
-    ],
-)
-def test_a_column_resembles_a_field_by_all_of_its_words(column: str, field: str | None) -> None:
-    assert resembled(column) == field
-
-
-@pytest.mark.parametrize(
     ("field", "value", "meant"),
     [
         ("contexts", ["a"], True),
@@ -297,3 +277,38 @@ def test_only_a_value_of_its_kind_can_be_meant_for_a_field(
     field: str, value: object, meant: bool
 ) -> None:
     assert could_be(field, value) is meant
+
+
+def test_an_example_is_grouped_by_its_own_fields_then_by_slices_meta_and_labels() -> None:
+    own: dict[str, Any] = {name: f"my {name}" for name in
+           ("id", "question_id", "system", "question", "answer", "policy")}  # fmt: skip
+    example = Example(
+        **own,
+        slices={"a": True, "id": "other"},
+        meta={"a": "m", "b": ["x", 1]},
+        labels={"a": "l", "b": "l", "c": None},
+    )
+    for name, value in own.items():
+        assert example.facet(name) == value
+    facets = {"a": "true", "b": "x, 1", "c": None, "d": None}
+    assert {name: example.facet(name) for name in facets} == facets
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [
+        (2**200 - 1, f"{2**200 - 1} (a number)"),
+        (2**200, "a number of more than 60 digits"),
+        (dict.fromkeys("abcde", 1), "an object with a, b, c, d, e"),
+        (dict.fromkeys("abcdef", 1), "an object with a, b, c, d, e, …"),
+        ((1, 2), "a list of 2"),
+        (float("-inf"), "-Infinity"),
+        (float("nan"), "NaN"),
+        (b"", "a bytes"),
+        ("x" * 60, f"the text '{'x' * 60}'"),
+        ("x" * 61, f"the text '{'x' * 59}…'"),
+        ("\ud800", "the text '\\\\ud800'"),
+    ],
+)
+def test_a_value_is_shown_short_and_with_its_kind(value: object, got: str) -> None:
+    assert shown(value) == got

@@ -11,7 +11,7 @@ from ragstone.examples.problem import Problem, shown
 from ragstone.examples.values import TEXT_KEYS, not_text, read_id
 
 ID_KEYS = ("id", "context_id", "chunk_id", "_id")
-DOCUMENT_KEYS = ("doc_id", "document_id", "docid", "source")
+DOCUMENT_KEYS = ("doc_id", "document_id", "source")
 KNOWN_SHAPES = 4096
 
 
@@ -117,11 +117,10 @@ def _given(
     named: bool,
 ) -> _Given:
     """Read a context that is an object; ``named`` if its id is given in a separate list."""
-    text, id = one.get(text_key), one.get(id_key)
+    text = one.get(text_key)
     if text is not None and type(text) is not str:
         problems.append(not_text(f"contexts[{index}].{text_key}", text))
-    if id is not None and type(id) is not str:
-        id = read_id(id, f"contexts[{index}].{id_key}", problems)
+    id = read_id(one.get(id_key), f"contexts[{index}].{id_key}", problems)
     if text is None and id is None and not named:
         problems.append(Problem(f"contexts[{index}]", "a text or an id", shown(one)))
     score = one.get("score")

@@ -35,7 +35,7 @@ SIZE = re.compile(r"([0-9]{1,15})([BKMGT]?)B?", re.IGNORECASE)
 class Meter:
     """Counts the bytes read and the bytes in total, for a progress bar."""
 
-    total: int
+    total: int = 0
     done: int = 0
     _handle: BinaryIO | None = None
 
@@ -165,7 +165,7 @@ def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | Bad
 def first_text(path: Path, size: int = HEAD) -> str:
     """The beginning of a file as far as it is text, to tell what kind it is."""
     try:
-        with opened(path, Meter(0)) as handle:
+        with opened(path, Meter()) as handle:
             return handle.read(size).decode("utf-8-sig", "ignore")
     except BrokenFileError:
         return ""
@@ -174,7 +174,7 @@ def first_text(path: Path, size: int = HEAD) -> str:
 def binary_format(path: Path) -> str | None:
     """Which of the tables that are no text a file is, by its first bytes."""
     try:
-        with opened(path, Meter(0)) as handle:
+        with opened(path, Meter()) as handle:
             head = handle.read(4)
     except BrokenFileError:
         return None

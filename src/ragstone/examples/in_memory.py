@@ -73,16 +73,10 @@ def table_of(source: object) -> DataFrameSource | None:
     if isinstance(source, (pl.DataFrame, pl.LazyFrame)):
         return DataFrameSource(source, "the Polars table")
     package = type(source).__module__.partition(".")[0]
-    kind = type(source).__name__
-    if package == "pandas" and kind == "DataFrame":
+    if package == "pandas" and type(source).__name__ == "DataFrame":
         return DataFrameSource(pl.from_pandas(source), "the pandas table")
-    if package == "pyarrow" and kind in ("DataFrameSource", "RecordBatch"):
-        frame = pl.from_arrow(source)
-        if isinstance(frame, pl.DataFrame):
-            return DataFrameSource(frame, "the Arrow table")
     if hasattr(source, "__arrow_c_stream__"):
-        frame = pl.DataFrame(source)
-        return DataFrameSource(frame, f"the {package} table")
+        return DataFrameSource(pl.DataFrame(source), f"the {package} table")
     return None
 
 

@@ -170,8 +170,7 @@ def _has_content(record: Mapping[str, Any]) -> bool:
 def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] | None:
     """Rows of an object of columns (lists, or objects by row); None for a single record."""
     values = list(columns.values())
-    texts = [value for name, value in columns.items() if squash(name) in ("question", "answer")]
-    if not texts or not _has_content(columns):
+    if not {"question", "answer"} & set(map(squash, columns)):
         return None
     if all(isinstance(value, dict) for value in values):
         values = [list(value.values()) for value in values]

@@ -205,8 +205,7 @@ def _table_format(head: str, columns: Mapping[str, str]) -> str | None:
 
 
 def _is_object_line(head: str) -> bool:
-    first = head.split("\n", 1)[0].rstrip()
-    return first.endswith("}")
+    return head.partition("\n")[0].rstrip().endswith("}")
 
 
 def _folder(folder: Path, name: str, qrels: Path | None) -> Source:

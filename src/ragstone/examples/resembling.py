@@ -41,8 +41,6 @@ FILLING = frozenset({"source", "sources", "relevant", "top", "k", "search", "use
 
 CLOSE = 0.85
 LONGEST = 60
-SHORTEST_SWAPPED = 5
-"""Letters from which on a name with the same letters in another order is a slip of the fingers."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _KNOWN = {squash(name): field for field in GUESSED for name in NAMES[field]}
@@ -65,7 +63,7 @@ def resembled(column: str) -> str | None:
         if (left := words - GOLD) and left <= nouns:
             return field if left == words else OF_GOLD.get(field, field)
     name = squash(column)
-    if len(name) >= SHORTEST_SWAPPED and (swapped := _SORTED.get("".join(sorted(name)))):
+    if swapped := _SORTED.get("".join(sorted(name))):
         return swapped
     close = get_close_matches(name, _KNOWN, n=1, cutoff=CLOSE)
     return _KNOWN[close[0]] if close else None

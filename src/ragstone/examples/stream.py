@@ -187,7 +187,7 @@ class Examples:
             if isinstance(self._source.records, ReadOnce):
                 self._source.records.keep()
             return fingerprint_records(_canonical(record) for record in self._source.records)
-        rows = self._source.rows(Meter(0))
+        rows = self._source.rows(Meter())
         return fingerprint_records(_canonical(item) for _, item in rows)
 
     def _reset(self) -> None:
@@ -223,7 +223,7 @@ class Examples:
                 return
             self._source.records.keep()
         named = found = 0
-        for row, (_, item) in enumerate(self._source.rows(Meter(0)), 1):
+        for row, (_, item) in enumerate(self._source.rows(Meter()), 1):
             if isinstance(item, BadRow):
                 continue
             example = item if isinstance(item, Example) else reader.read(item, row, [])
@@ -315,7 +315,7 @@ class Examples:
     def _first_record(self) -> object:
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
             return self._source.records.peek()
-        return next((item for _, item in self._source.rows(Meter(0))), None)
+        return next((item for _, item in self._source.rows(Meter())), None)
 
     def _nothing(self) -> str:
         if not self._source.files:

@@ -105,13 +105,13 @@ def example(
 
 def looks_like_run(path: Path) -> bool:
     """Whether the first line has a run's columns: topic, Q0, document, rank, score, tag."""
-    words = first_text(path).split("\n", 1)[0].split()
+    words = first_text(path).partition("\n")[0].split()
     return len(words) >= 5 and words[1].upper() == "Q0" and _number(words[4]) is not None
 
 
 def looks_like_qrels(path: Path) -> bool:
     """Whether the first line has the columns of qrels: topic, iteration, document, grade."""
-    head = first_text(path).split("\n", 1)[0].split()
+    head = first_text(path).partition("\n")[0].split()
     if len(head) == 3 and head[0].lower() in ("query-id", "query_id"):
         return True
     return len(head) == 4 and _whole_number(head[3]) is not None
