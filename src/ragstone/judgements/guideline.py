@@ -104,16 +104,12 @@ def instructions_for_people(kind: type[Kind], columns: Collection[str] = ()) -> 
     guideline = guideline_of(kind)
     asked = [name for name in kind.labels() if name in (columns or kind.labels())]
     hard = f"## {HARD_CASES}\n\n{guideline.hard_cases}" if guideline.hard_cases else ""
-    title, definition, for_people, hard = (
-        filled(text, kind)
-        for text in (f"# {guideline.title}", guideline.definition, guideline.for_people, hard)
-    )
     parts = [
-        title,
-        definition,
+        filled(f"# {guideline.title}", kind),
+        filled(guideline.definition, kind),
         *(f"`{kind.columns[name].label}`{_in_words(kind, name)}" for name in asked),
-        for_people,
-        hard,
+        filled(guideline.for_people, kind),
+        filled(hard, kind),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
