@@ -89,6 +89,13 @@ def test_bad_input_ends_with_2_and_a_line(options: list[str], demo: Path) -> Non
     assert not outcome.out
 
 
+@pytest.mark.parametrize("option", ["--by", "--cluster"])
+def test_a_field_that_is_not_there_is_answered_with_those_that_are(option: str, demo: Path) -> None:
+    outcome = call(demo, option, "question_tpye")
+    assert "There are: system, question_id, " in outcome.err
+    assert "question_type" in outcome.err
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 110, 120, 160])
 def test_the_page_fits_its_console(width: int, demo: Path) -> None:
     lines = as_text(comparison_page(compare(demo, margin=0.05)), width).splitlines()

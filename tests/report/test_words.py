@@ -114,6 +114,8 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
          "truro; the context says 1859"),
         (reason("words_in_contexts", n=0, words=3),
          "none of 3 content words in the contexts"),
+        (reason("words_in_contexts", n=0, words=1),
+         "its one content word is not in the contexts"),
         (reason("words_in_reference", n=2, words=3, other_number="40"),
          "2 of 3 words in the reference; 40 is not its number"),
         (reason("entailed", entailment="0.10", windows=1), "entailment 0.10 at best in 1 window"),

@@ -93,7 +93,10 @@ class Scored:
             values |= self._looked_up(fields)
         lacking = [name for name in fields if values[name].null_count() == len(there)]
         if lacking and len(there):
-            raise InputError(f"No example of {self.run.path} has a field {', '.join(lacking)}.")
+            raise InputError(
+                f"No example of {self.run.path} has a field {', '.join(lacking)}. "
+                f"There are: {', '.join(self._fields())}."
+            )
         ids = there.select(example_id="id", question_id="question_id", system="system")
         own = pl.format("\0{}", pl.col("question_id"))
         return ids.with_columns(
@@ -117,6 +120,12 @@ class Scored:
         rest = self.facets.filter(~pl.col("example_id").is_in(examples.implode()))
         found.__dict__ |= {"facets": rest, "_scores": self._scores}
         return found
+
+    def _fields(self) -> list[str]:
+        """The fields that the first examples can be grouped by."""
+        places = self.run.examples(["slices", "meta", "labels"]).head(100)
+        there = {name for row in places.iter_rows() for text in row for name in json.loads(text)}
+        return ["system", "question_id", *sorted(there - {"system", "question_id"})]
 
     def _looked_up(self, fields: Sequence[str]) -> dict[str, pl.Series]:
         """Fields that stand in slices, meta or labels, where ``Example.facet`` looks for them."""

@@ -21,7 +21,9 @@ def _words_in_contexts(facts: Facts) -> str:
     place = f"{'context' if len(contexts) == 1 else 'contexts'} {' and '.join(contexts)}"
     parts = [f"{facts['n']} of {facts['words']} content words in {place}"]
     if not facts.get("contexts"):
-        parts = [f"none of {facts['words']} content words in the contexts"]
+        one = facts["words"] == "1"
+        none = "its one content word is not" if one else f"none of {facts['words']} content words"
+        parts = [f"{none} in the contexts"]
     for name, word in (("aligned", "aligned"), ("numbers", "new number"), ("names", "new name")):
         parts += [f"{word} {facts[name]}"] if facts.get(name) else []
     if against := facts.get("against"):
