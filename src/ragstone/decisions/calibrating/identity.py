@@ -1,6 +1,7 @@
 """Identity: models, prompts and plan that identify a judge, and what has changed in them."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from ragstone.judges import fingerprint
 from ragstone.run import Run
 from ragstone.run.written import Several
+
+from .units import PEOPLE
 
 PARTS = ("nli", "encoder", "cross_encoder", "bertscore", "citations")
 """Settings of a run beside the models and prompts of LLMs that a judge's word depends on."""
@@ -46,7 +49,7 @@ def identity(run: Run) -> JudgeIdentity:
     spoke = [judge.name for judge in run.form.judges if judge.kinds]
     chat = settings.llm
     return JudgeIdentity(
-        judges=sorted(name for name in spoke if not name.startswith("human")),
+        judges=sorted(name for name in spoke if not re.match(PEOPLE, name)),
         models={} if chat is None else chat.judges,
         prompts={} if chat is None else chat.prompts,
         rubrics=None if chat is None else chat.rubrics,

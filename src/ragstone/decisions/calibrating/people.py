@@ -17,6 +17,8 @@ from ragstone.metrics import Metric, needed_asks, score
 from ragstone.run import Run
 from ragstone.run.judging import judge_block
 
+from .units import PEOPLE
+
 WEIGHT = "weight"
 
 Units = Mapping[str, Mapping[str, int]]
@@ -153,7 +155,7 @@ def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
 
 def answers_of_people(run: Run) -> pl.DataFrame:
     """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
-    said = (pl.col("status") == "ok") & pl.col("judge").str.starts_with("human")
+    said = (pl.col("status") == "ok") & pl.col("judge").str.contains(PEOPLE)
     return run.ledger().filter(said).select("example_id", "ask")
 
 

@@ -12,7 +12,8 @@ SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
 """As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one."""
 
 KEYS = ["example_id", "kind", "column", "unit"]
-PEOPLE = "human"
+PEOPLE = "^human(:|$)"
+"""The judges who are people: ``human``, ``human:ann``, and not a model such as ``humanlike``."""
 
 ABOUT: Mapping[About, pl.Expr] = {
     "answer": pl.lit(None, pl.String),
@@ -30,7 +31,7 @@ def judged_units(run: Run) -> pl.DataFrame:
     """
     said = (
         run.ledger()
-        .filter((pl.col("status") == "ok") & ~pl.col("judge").str.starts_with(PEOPLE))
+        .filter((pl.col("status") == "ok") & ~pl.col("judge").str.contains(PEOPLE))
         .select("example_id", "judge", "subject")
         .unique()
     )
