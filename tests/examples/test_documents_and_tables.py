@@ -1,5 +1,7 @@
 """JSON documents, CSV, Parquet, Arrow, pandas and Polars hold the same examples."""
 
+import gzip
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 from ragstone.errors import DataError
-from ragstone.examples import Context, Example, read
+from ragstone.examples import Context, Example, formats, read
+from ragstone.examples.json_list import WINDOW
 
 ROWS: list[dict[str, Any]] = [
     {"question": "q", "answer": "a", "contexts": ["c", "d"]},
@@ -25,7 +28,12 @@ EXPECTED = list(read(ROWS))
         ROWS,
         {"results": ROWS},
         {"version": {"a": [1]}, "data": ROWS, "note": "end"},
+        {"examples": ROWS},
+        {"questions": ROWS},
+        {"test_cases": ROWS},
         {"testCases": ROWS},
+        {"records": ROWS},
+        {"rows": ROWS},
         {"question": ["q", "r"], "answer": ["a", "b"], "contexts": [["c", "d"], []]},
         {
             "question": {"0": "q", "1": "r"},
@@ -39,6 +47,23 @@ def test_a_list_may_be_wrapped(tmp_path: Path, document: Any, indent: int | None
     path = tmp_path / "a.json"
     path.write_text(json.dumps(document, indent=indent))
     assert list(read(path)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("columns", "n"),
+    [
+        ({"question": ["q", "r"], "reference": ["a", "b"]}, 2),
+        ({"Answer": ["a", "b"], "contexts": [["c"], []]}, 2),
+        ({"question": "q", "answer": "a", "meta": {"x": 1}}, 1),
+        ({"user_input": [{"role": "user", "content": "q"}], "reference": "a"}, 1),
+    ],
+)
+def test_an_object_of_columns_has_a_question_or_an_answer_and_nothing_but_lists(
+    columns: Any, n: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(columns))
+    assert len(list(read(path))) == n
 
 
 def test_one_record_and_records_one_after_the_other(tmp_path: Path) -> None:
@@ -68,6 +93,25 @@ def test_lines_of_a_document_are_counted(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         list(read(path))
     assert [(f.line, f.field) for f in caught.value.faults] == [(4, "answer")]
+    path.write_text('\n[{"answer": 5},\n{"answer": 6}]')
+    with pytest.raises(DataError) as caught:
+        list(read(path))
+    assert [(f.line, f.got) for f in caught.value.faults] == [
+        (2, "5 (a number), in element 1"),
+        (3, "6 (a number), in element 2"),
+    ]
+
+
+@pytest.mark.parametrize("before", [0, 1, 200, WINDOW - 20, WINDOW, 3 * WINDOW])
+def test_a_rejected_element_is_kept_as_it_stands_wherever_it_stands(
+    before: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.json"
+    bad = '["' + "x" * 300 + '"]'
+    path.write_text('[{"answer": "' + "a" * before + '"},\n' + bad + ',\n{"answer": "b"}, 7]')
+    examples = read(path, skip_bad=True)
+    assert [len(example.answer or "") for example in examples] == [before, 1]
+    assert [(one.line, one.record) for one in examples.rejected] == [(2, bad), (3, "7")]
 
 
 def test_lists_in_cells_are_json_text_or_one_text(tmp_path: Path) -> None:
@@ -98,6 +142,116 @@ def test_labels_in_columns_of_a_csv(tmp_path: Path) -> None:
         list(read(path))
     good = next(iter(read(path, skip_bad=True)))
     assert good.labels == {"answer": {"helpful": 1, "incomplete": False}}
+
+
+def as_kind(kind: str) -> bytes:
+    """The rows as a file of this kind."""
+    frame = pl.DataFrame(
+        [{**row, "contexts": json.dumps(row["contexts"])} if kind in ("csv", "tsv") else row
+         for row in ROWS]
+    )  # fmt: skip
+    file = io.BytesIO()
+    match kind:
+        case "jsonl":
+            return "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+        case "json":
+            return json.dumps(ROWS, indent=1).encode()
+        case "csv":
+            frame.write_csv(file)
+        case "tsv":
+            frame.write_csv(file, separator="\t")
+        case "parquet":
+            frame.write_parquet(file)
+        case "huggingface":
+            frame.write_ipc_stream(file, compat_level=pl.CompatLevel.oldest())
+    return file.getvalue()
+
+
+LISTED = {
+    "jsonl": ".jsonl .ndjson .jsonl.gz .ndjson.gz", "json": ".json .json.gz",
+    "csv": ".csv .csv.gz", "tsv": ".tsv .tsv.gz", "parquet": ".parquet", "huggingface": "",
+    "trec": ".txt .run .trec .txt.gz", "beir": "", "ragstone": "", "ragas": "", "ragas-0.1": "",
+    "deepeval": "", "reference-answer": "", "graphrag-bench-questions": "",
+    "graphrag-bench-results": "", "ragchecker": "", "trulens": "", "giskard": "",
+    "continuous-eval": "", "mlflow": "",
+}  # fmt: skip
+"""What `ragstone formats` names, each with the endings of its files."""
+
+
+def test_the_list_of_formats_names_each_with_its_endings_and_two_lines() -> None:
+    assert {one.name: " ".join(one.extensions) for one in formats()} == LISTED
+    assert all(len(one.example) == 2 for one in formats())
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [
+        *((kind, one) for kind in list(LISTED)[:5] for one in LISTED[kind].split()),
+        ("huggingface", ".arrow"),
+    ],
+)
+def test_a_file_is_known_by_its_ending_or_by_the_format_that_is_named(
+    kind: str, ending: str, tmp_path: Path
+) -> None:
+    content = as_kind(kind)
+    content = gzip.compress(content) if ending.endswith(".gz") else content
+    for name in (f"data{ending}", f"DATA{ending}".upper().replace(".GZ", ".gz")):
+        (tmp_path / name).write_bytes(content)
+        assert list(read(tmp_path / name)) == EXPECTED
+    (tmp_path / "data.bin").write_bytes(content)
+    assert list(read(tmp_path / "data.bin", format=kind)) == EXPECTED
+
+
+@pytest.mark.parametrize("ending", LISTED["trec"].split())
+def test_a_run_is_known_by_its_first_line_whatever_its_ending(ending: str, tmp_path: Path) -> None:
+    content = b"q1 Q0 doc7 1 12.5 bm25\n"
+    path = tmp_path / f"data{ending}"
+    path.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+    for examples in (read(path), read(path, format="trec")):
+        assert [(one.id, one.system) for one in examples] == [("q1", "bm25")]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "json", "csv", "tsv"])
+def test_the_printed_lines_of_a_kind_of_file_are_such_a_file(name: str, tmp_path: Path) -> None:
+    (lines,) = [one.example for one in formats() if one.name == name]
+    path = tmp_path / f"data.{name}"
+    path.write_text("\n".join(lines))
+    first = next(iter(read(path)))
+    assert (first.question, first.answer) == ("How long is the pier?", "90 m.")
+
+
+def test_a_folders_format_is_none_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "data.jsonl").write_bytes(as_kind("jsonl"))
+    with pytest.raises(DataError, match="expected a folder, as BEIR's are, got a file"):
+        read(tmp_path / "data.jsonl", format="beir")
+
+
+@pytest.mark.parametrize(
+    ("head", "known"),
+    [
+        ("question,answer\nq,a\n", True),
+        ("question;answer\nq;a\n", True),
+        ("question\tanswer\nq\ta\n", True),
+        ("some words\nquestion,answer\nq,a\n", False),
+        ("answer\na\n", False),
+        ("name,colour\nann,red\n", False),
+        ('{"question": "q",\n"answer": "a"}\n', True),
+        ('{"question": "q", "answer": "a"}\n{"question": "r", "answer": "b"}', True),
+        ('{"question": "q", "answer": "a"} \r\n\n', True),
+        ('[{"question": "q", "answer": "a"}]', True),
+    ],
+)
+def test_a_file_without_an_ending_is_known_by_its_first_line(
+    head: str, known: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "data"
+    path.write_text(head)
+    if known:
+        first = next(iter(read(path)))
+        assert (first.question, first.answer) == ("q", "a")
+        return
+    with pytest.raises(DataError, match="expected a file that ends in"):
+        read(path)
 
 
 def save_as_hugging_face(folder: Path, table: pa.Table, rows: int = 1) -> None:
@@ -144,22 +298,42 @@ def test_a_cut_off_arrow_file_and_a_missing_one(tmp_path: Path) -> None:
         read(tmp_path / "data")
 
 
-def tables() -> dict[str, Any]:
-    arrow = pa.Table.from_pylist(ROWS)
+def tables(rows: list[dict[str, Any]] = ROWS) -> dict[str, Any]:
+    arrow = pa.Table.from_pylist(rows)
     return {
-        "pandas": pd.DataFrame(ROWS),
-        "polars": pl.DataFrame(ROWS),
-        "polars lazy": pl.DataFrame(ROWS).lazy(),
+        "pandas": pd.DataFrame(rows),
+        "polars": pl.DataFrame(rows),
+        "polars lazy": pl.DataFrame(rows).lazy(),
         "arrow": arrow,
         "arrow batch": arrow.to_batches()[0],
-        "generator": (row for row in ROWS),
-        "pandas records": pd.DataFrame(ROWS).to_dict("records"),
+        "generator": (row for row in rows),
+        "pandas records": pd.DataFrame(rows).to_dict("records"),
     }
 
 
 @pytest.mark.parametrize("kind", list(tables()))
 def test_tables_in_memory_are_read_as_files_are(kind: str) -> None:
     assert list(read(tables()[kind])) == EXPECTED
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "polars lazy", "arrow", "arrow batch"])
+def test_a_fault_of_a_table_in_memory_names_the_table_and_the_row(kind: str) -> None:
+    rows = [{"answer": "a", "id": "x"}, {"answer": "b", "id": ""}]
+    with pytest.raises(DataError) as caught:
+        list(read(tables(rows)[kind]))
+    (fault,) = caught.value.faults
+    name = {"polars": "Polars", "arrow": "pyarrow"}.get(kind.split()[0], kind)
+    assert (fault.file, fault.line, fault.field) == (f"the {name} table", 2, "id")
+
+
+def test_progress_through_a_parquet_file_is_by_rows(tmp_path: Path) -> None:
+    pl.DataFrame({"answer": ["a"] * 25_000}).write_parquet(tmp_path / "a.parquet")
+    examples = read(tmp_path / "a.parquet")
+    assert examples.size_bytes
+    for number, _ in enumerate(examples, 1):
+        if number in (10_001, 20_001):
+            share = (number - 1) / 25_000
+            assert examples.read_bytes == pytest.approx(share * examples.size_bytes, abs=1)
 
 
 def test_a_parquet_file(tmp_path: Path) -> None:

@@ -129,6 +129,23 @@ def test_wide_encodings_are_named(tmp_path: Path, name: str, encoding: str) -> N
     assert "UTF-32" in fault.got if encoding == "utf-32" else "UTF-16" in fault.got
 
 
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [("utf-32-le", "UTF-32"), ("utf-32-be", "UTF-32"),
+     ("utf-16-le", "UTF-16 (it begins with 0xFF)"),
+     ("utf-16-be", "UTF-16 (it begins with 0xFE)")],
+)  # fmt: skip
+def test_a_byte_order_mark_names_the_encoding(tmp_path: Path, encoding: str, told: str) -> None:
+    path = written(tmp_path, "data.jsonl", ("\ufeff" + GOOD % "é").encode(encoding))
+    assert only_fault(path).got == f"text in {told}"
+
+
+@pytest.mark.parametrize("format", ["jsonl", "json", "csv"])
+def test_an_error_of_the_disk_is_told_in_its_words(format: str) -> None:
+    fault = only_fault("/proc/self/mem", format=format)
+    assert (fault.expected, fault.got) == ("a readable file", "the error 'Input/output error'")
+
+
 def test_latin_1_is_told_by_line_and_byte(tmp_path: Path) -> None:
     raw = (GOOD % "a").encode() + '{"answer": "café"}\n'.encode("latin-1")
     fault = only_fault(written(tmp_path, "data.jsonl", raw))
@@ -263,7 +280,9 @@ def test_a_mapped_column_missing_from_a_table(tmp_path: Path) -> None:
 def test_unreadable_tables(tmp_path: Path) -> None:
     assert "Parquet" in only_fault(written(tmp_path, "a.parquet", b"PAR1nothingPAR1")).expected
     assert "Parquet" in only_fault(written(tmp_path, "b.parquet", b"")).expected
-    assert "Arrow" in only_fault(written(tmp_path, "a.arrow", b"nothing at all")).expected
+    for content in (b"nothing at all", b"\xff\xff\xff\xff\0\0", b"\0" * 8):
+        fault = only_fault(written(tmp_path, "a.arrow", content))
+        assert (fault.expected, fault.got) == ("an Arrow stream", "other bytes")
 
 
 def test_an_unknown_ending_is_told_unless_the_text_is_plain(tmp_path: Path) -> None:

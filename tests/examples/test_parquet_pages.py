@@ -15,7 +15,7 @@ import pytest
 from ragstone.errors import DataError
 from ragstone.examples import read
 from ragstone.examples.files import MAX_UNPACKED
-from ragstone.examples.parquet_pages import check_pages
+from ragstone.examples.parquet_pages import FOOTER, PAGE, Compact, check_pages
 
 INT, LONG, BINARY, LIST, STRUCT = 5, 6, 8, 9, 12
 
@@ -50,7 +50,8 @@ def struct(fields: dict[int, Any]) -> bytes:
             value if isinstance(value, tuple)
             else (STRUCT, value) if isinstance(value, bytes) else (INT, number(value))
         )  # fmt: skip
-        out += bytes([field - last << 4 | kind]) + content
+        step = field - last
+        out += (bytes([step << 4 | kind]) if step < 16 else bytes([kind]) + number(field)) + content
         last = field
     return out + b"\0"
 
@@ -147,6 +148,100 @@ def test_pages_unpack_to_as_much_as_is_allowed(
     monkeypatch.setenv(MAX_UNPACKED, f"{bytes - 1}B")
     with pytest.raises(ValueError, match=MAX_UNPACKED):
         check_pages(path)
+
+
+def test_behind_the_last_value_no_page_is_looked_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet(page(), length=len(page()) + 24 + 30))
+    assert pq.read_table(io.BytesIO(path.read_bytes()))["n"].to_pylist() == [7, 8, 9]
+    check_pages(path)
+
+
+def test_a_column_of_more_values_than_its_pages_hold_is_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet(page(), values=6))
+    check_pages(path)
+
+
+RIGHT: dict[str, tuple[int, bytes]] = {
+    "i": (INT, number(0)), "b": (BINARY, text("")), "o": (1, b""), "s": (STRUCT, b"\0"),
+    "l": (LIST, listed(STRUCT)),
+}  # fmt: skip
+WRONG = {"i": "b", "b": "i", "o": "i", "s": "i", "l": "b"}
+FIELDS = {
+    "PageHeader": "1i 2i 3i 4i 5s 7s 8s",
+    "PageHeader 5": "1i 2i 3i 4i 5s",
+    "PageHeader 5 5": "1b 2b 3i 4i 5b 6b 7o 8o",
+    "PageHeader 7": "1i 2i 3o",
+    "PageHeader 8": "1i 2i 3i 4i 5i 6i 7o 8s",
+    "PageHeader 8 8": "1b 2b 3i 4i 5b 6b 7o 8o",
+    "FileMetaData": "1i 2l 3i 4l 5l 6b",
+    "FileMetaData 2.": "1i 2i 3i 4b 5i 6i 7i 8i 9i",
+    "FileMetaData 4.": "1l 2i 3i 5i 6i",
+    "FileMetaData 4. 1.": "1b 2i 3s 4i 5i 6i 7i",
+    "FileMetaData 4. 1. 3": "1i 2l 3l 4i 5i 6i 7i 8l 9i 10i 11i 12s 13l 14i 15i",
+    "FileMetaData 4. 1. 3 8.": "1b 2b",
+    "FileMetaData 4. 1. 3 12": "1b 2b 3i 4i 5b 6b 7o 8o",
+    "FileMetaData 4. 1. 3 13.": "1i 2i 3i",
+    "FileMetaData 5.": "1b 2b",
+}
+"""The structs of parquet.thrift by the fields that lead to them, a point for a list; what each of
+their fields is: a number, bytes, yes or no, a struct or a list."""
+
+
+def holding(path: str, field: int, what: tuple[int, bytes]) -> bytes:
+    """A struct whose one field leads to a field of a struct within."""
+    content = struct({field: what})
+    for place in reversed(path.split()):
+        inner = (LIST, listed(STRUCT, content)) if place.endswith(".") else (STRUCT, content)
+        content = struct({int(place.rstrip(".")): inner})
+    return content
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "kind"),
+    [(path, int(one[:-1]), one[-1]) for path, fields in FIELDS.items() for one in fields.split()],
+)
+def test_every_field_that_the_format_names_is_of_its_type(path: str, field: int, kind: str) -> None:
+    name, _, inside = path.partition(" ")
+    shape = {"PageHeader": PAGE, "FileMetaData": FOOTER}[name]
+    Compact(holding(inside, field, RIGHT[kind]), 0).struct(shape)
+    with pytest.raises(ValueError, match="another type"):
+        Compact(holding(inside, field, RIGHT[WRONG[kind]]), 0).struct(shape)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        (1, b""),
+        (2, b""),
+        (3, b"\x07"),
+        (4, number(-1)),
+        (5, number(1 << 20)),
+        (6, number(1 << 62)),
+        (7, bytes(range(8))),
+        (8, text("abc")),
+        (9, listed(1, b"\1", b"\2")),
+        (9, listed(7, bytes(8), bytes(8))),
+        (10, bytes([0xF0 | 3, 16]) + bytes(16)),
+        (11, b"\0"),
+        (11, bytes([2, 8 << 4 | 5]) + text("a") + number(1) + text("b") + number(2)),
+        (12, struct({1: 1, 40: (12, struct({2: (7, bytes(8))}))})),
+    ],
+)
+def test_a_field_of_any_type_that_no_shape_names_is_passed_over(kind: int, content: bytes) -> None:
+    head = struct({1: 0, 9: (kind, content), 14: 3})
+    assert Compact(head, 0).struct({1: int, 14: int}) == {1: 0, 14: 3}
+    long_form = bytes([kind]) + number(200) + content + b"\0"
+    passing = Compact(b"??" + long_form, 2)
+    assert passing.struct({}) == {}
+    assert passing.at == 2 + len(long_form)
+
+
+@pytest.mark.parametrize("kind", [13, 14, 15])
+def test_there_are_twelve_types(kind: int) -> None:
+    with pytest.raises(ValueError, match="is of no type"):
+        Compact(struct({9: (kind, b"")}), 0).struct({})
 
 
 FRAME = pl.DataFrame({

@@ -97,14 +97,19 @@ def test_a_wrong_line_of_a_run(folder: Path, line: str, field: str, got: str) ->
 
 
 @pytest.mark.parametrize(
-    ("line", "got"),
-    [("t1 0 d high", "the text 'high'"), ("t1 0 d", "3 columns"), ("t1 0 b 1", "b judged twice")],
+    ("line", "field", "got"),
+    [
+        ("t1 0 d high", "grade", "the text 'high'"),
+        ("t1 0 d 1_0", "grade", "the text '1_0'"),
+        ("t1 0 d", "", "3 columns"),
+        ("t1 0 b 1", "document", "b judged twice"),
+    ],
 )
-def test_a_wrong_line_of_qrels(folder: Path, line: str, got: str) -> None:
+def test_a_wrong_line_of_qrels(folder: Path, line: str, field: str, got: str) -> None:
     (folder / "qrels.txt").write_text(QRELS + line + "\n")
     with pytest.raises(DataError) as caught:
         list(read(folder))
-    assert [(f.line, f.got) for f in caught.value.faults] == [(5, got)]
+    assert [(f.line, f.field, f.got) for f in caught.value.faults] == [(5, field, got)]
 
 
 def test_qrels_must_be_one_file_and_are_no_examples(folder: Path) -> None:

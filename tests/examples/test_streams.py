@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -142,6 +143,24 @@ def test_a_named_pipe_that_is_written_again_is_read_again(tmp_path: Path) -> Non
         writer.start()
         while answer == "second" and on_disk(fifo).read_text() != line:
             pass
+        assert [one.answer for one in read(fifo)] == [answer]
+        writer.join()
+
+
+def test_a_named_pipe_that_is_written_again_slowly_is_read_to_its_end(tmp_path: Path) -> None:
+    fifo = tmp_path / "data.jsonl"
+    os.mkfifo(fifo)
+    for answer in ("first", "second"):
+        sink = os.open(fifo, os.O_RDWR)
+        os.write(sink, b'{"answer": ')
+
+        def write_on(sink: int = sink, answer: str = answer) -> None:
+            time.sleep(0.2)
+            os.write(sink, f'"{answer}"}}\n'.encode())
+            os.close(sink)
+
+        writer = threading.Thread(target=write_on)
+        writer.start()
         assert [one.answer for one in read(fifo)] == [answer]
         writer.join()
 
