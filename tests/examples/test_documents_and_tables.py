@@ -87,6 +87,17 @@ def test_results_by_type_take_the_question_type_from_it(tmp_path: Path) -> None:
     assert next(iter(examples)).contexts == (Context("1", "c", 1),)
 
 
+def test_only_results_by_type_take_a_type_from_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"results": [{"question": "q", "answer": "a", "evidence": ["e"]}]}))
+    (example,) = read(path)
+    assert (example.answer, example.facet("question_type")) == ("a", None)
+    path.write_text(json.dumps({"type1": [ROWS[0], 7]}))
+    examples = read(path, skip_bad=True)
+    assert [one.facet("question_type") for one in examples] == ["type1"]
+    assert [one.record for one in examples.rejected] == ["7"]
+
+
 def test_lines_of_a_document_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"results": [\n{"answer": "a"},\n\n{"answer": 5}\n]}')
@@ -347,6 +358,11 @@ def test_a_struct_of_lists_is_a_list_of_objects() -> None:
     contexts = {"id": ["x", "y"], "text": ["a", "b"]}
     (example,) = read(pl.DataFrame({"answer": ["a"], "contexts": [contexts]}))
     assert example.contexts == (Context("x", "a", 1), Context("y", "b", 2))
+
+
+def test_an_open_label_in_a_column_of_pandas_is_no_number() -> None:
+    frame = pd.DataFrame({"answer": ["a", "b"], "labels.answer.helpful": [1, None]})
+    assert [dict(one.labels) for one in read(frame)] == [{"answer": {"helpful": 1.0}}, {}]
 
 
 def test_missing_values_of_pandas_are_missing() -> None:

@@ -172,6 +172,17 @@ def test_a_binary_file(tmp_path: Path, name: str) -> None:
     assert fault.got == "a binary file"
 
 
+@pytest.mark.parametrize("shift", range(4))
+def test_a_text_with_a_null_is_text_wherever_the_part_that_is_looked_at_ends(
+    tmp_path: Path, shift: int
+) -> None:
+    answer = "\0" + "a" * shift + "😀" * 3000
+    (example,) = read(written(tmp_path, "data.csv", f"answer\n{answer}\n"))
+    assert example.answer == answer
+    latin = written(tmp_path, "data.csv", f"answer\n{answer}".encode()[:1000] + b"\xe9" * 1000)
+    assert only_fault(latin).got == "a binary file"
+
+
 @pytest.mark.parametrize("name", ["data.jsonl.gz", "data.json.gz", "data.csv.gz"])
 def test_a_cut_off_archive(tmp_path: Path, name: str) -> None:
     text = "id,answer\n" + "".join(f"{i},{i * 7919 % 10007}\n" for i in range(20_000))
@@ -241,7 +252,7 @@ def test_a_very_long_line_is_valid(tmp_path: Path) -> None:
         ('[{"answer": "a"}', 1, "the end of the file"),
         ('[{"answer": "a"},\n {"answer": "b', 2, "the end of the file inside the text"),
         ('[{"answer": "a"}\n\n {"answer": "b"}]', 3, '\'{"answer": "b"}]\''),
-        ('[{"answer": "a"},\n{"answer" 5}]', 2, "'5}]'"),
+        ('[{"answer": "a"},\n{"answer" 5}]', 2, "'5}]' (expecting ':' delimiter)"),
         ('[{"answer": "a"}] x', 1, "'x'"),
         ('{"results": [{"answer": "a"}]} {}', 1, "'{}'"),
         ('{"answer": "a"', 1, "the end of the file"),

@@ -78,9 +78,11 @@ def page(values: Any = 3, *, unpacked: int = 24, packed: int = 24) -> bytes:
     return struct({1: 0, 2: unpacked, 3: packed, 5: struct({1: values, 2: 0, 3: 3, 4: 3})})
 
 
-def page_v2(nulls: int = 0, rows: int = 3, levels: int = 0, more: int = 0) -> bytes:
+def page_v2(
+    nulls: int = 0, rows: int = 3, levels: int = 0, more: int = 0, unpacked: int = 24
+) -> bytes:
     counts = {1: 3, 2: nulls, 3: rows, 4: 0, 5: levels, 6: more}
-    return struct({1: 3, 2: 24, 3: 24, 8: struct(counts)})
+    return struct({1: 3, 2: unpacked, 3: 24, 8: struct(counts)})
 
 
 def dictionary(values: int) -> bytes:
@@ -113,7 +115,10 @@ LIES = {
     "number of rows is 4, not 0 to 3": parquet(page_v2(rows=4)),
     "number of rows is -2, not 0 to 3": parquet(page_v2(rows=-2)),
     "length of levels is 25, not 0 to 24": parquet(page_v2(levels=25)),
+    "length of levels is 24, not 0 to 23": parquet(page_v2(levels=24, unpacked=23)),
+    "length of levels is 26, not 0 to 24": parquet(page_v2(levels=26, unpacked=30)),
     "length of levels is 15, not 0 to 14": parquet(page_v2(levels=10, more=15)),
+    "length of levels is 14, not 0 to 13": parquet(page_v2(levels=10, more=14, unpacked=23)),
     "number of values of a column is -1": parquet(page(), values=-1),
     "the number of rows is 5, not 0 to 3": parquet(page(), rows=5),
     "the place of a column is -4": parquet(page(), place=-4),
@@ -154,6 +159,12 @@ def test_behind_the_last_value_no_page_is_looked_for(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(parquet(page(), length=len(page()) + 24 + 30))
     assert pq.read_table(io.BytesIO(path.read_bytes()))["n"].to_pylist() == [7, 8, 9]
+    check_pages(path)
+
+
+def test_a_page_of_another_kind_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet(struct({1: 1, 2: 0, 3: 0}) + page()))
     check_pages(path)
 
 

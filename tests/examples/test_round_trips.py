@@ -239,3 +239,41 @@ def test_memory_does_not_follow_the_file(tmp_path: Path, name: str) -> None:
         tracemalloc.stop()
     assert n == 1_500
     assert peak < 10_000_000 < len(content)
+
+
+def test_an_example_is_written_under_the_documented_names() -> None:
+    example = Example(
+        "x",
+        "q1",
+        "bm25",
+        question="Who?",
+        contexts=(Context("d7", "Ann built it.", 1, 2.5), Context("d8", None, 2)),
+        answer="Ann",
+        reference=("Ann", "Ann Lee"),
+        history=(Turn("user", "Hello"),),
+        policy="Be brief.",
+        evidence=("It was Ann.",),
+        reference_contexts={"d7": 2},
+        slices={"kind": "who"},
+        labels={"answer": {"helpful": 1}},
+        meta={"n": [1]},
+    )
+    assert as_record(example) == {
+        "id": "x",
+        "question_id": "q1",
+        "system": "bm25",
+        "question": "Who?",
+        "contexts": [
+            {"id": "d7", "text": "Ann built it.", "rank": 1, "score": 2.5},
+            {"id": "d8", "text": None, "rank": 2, "score": None},
+        ],
+        "answer": "Ann",
+        "reference": ["Ann", "Ann Lee"],
+        "history": [{"role": "user", "text": "Hello"}],
+        "policy": "Be brief.",
+        "evidence": ["It was Ann."],
+        "reference_contexts": {"d7": 2},
+        "slices": {"kind": "who"},
+        "labels": {"answer": {"helpful": 1}},
+        "meta": {"n": [1]},
+    }
