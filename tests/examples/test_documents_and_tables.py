@@ -329,12 +329,14 @@ def test_tables_in_memory_are_read_as_files_are(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "polars lazy", "arrow", "arrow batch"])
 def test_a_fault_of_a_table_in_memory_names_the_table_and_the_row(kind: str) -> None:
-    rows = [{"answer": "a", "id": "x"}, {"answer": "b", "id": ""}]
+    rows = [{"answer": "a", "id": "x"}, {"answer": "b", "id": ""}, {"answer": "c", "id": "x"}]
     with pytest.raises(DataError) as caught:
         list(read(tables(rows)[kind]))
-    (fault,) = caught.value.faults
     name = {"polars": "Polars", "arrow": "pyarrow"}.get(kind.split()[0], kind)
-    assert (fault.file, fault.line, fault.field) == (f"the {name} table", 2, "id")
+    assert [(fault.file, fault.line, fault.got) for fault in caught.value.faults] == [
+        (f"the {name} table", 2, "an empty text"),
+        (f"the {name} table", 3, "'x', as in row 1"),
+    ]
 
 
 def test_progress_through_a_parquet_file_is_by_rows(tmp_path: Path) -> None:
@@ -345,6 +347,16 @@ def test_progress_through_a_parquet_file_is_by_rows(tmp_path: Path) -> None:
         if number in (10_001, 20_001):
             share = (number - 1) / 25_000
             assert examples.read_bytes == pytest.approx(share * examples.size_bytes, abs=1)
+
+
+def test_a_fault_of_a_parquet_file_or_dataset_names_its_row(tmp_path: Path) -> None:
+    rows = [{"answer": "a", "id": "x"}, {"answer": "b", "id": ""}]
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    save_as_hugging_face(tmp_path / "data", pa.Table.from_pylist(rows))
+    for name in ("a.parquet", "data"):
+        with pytest.raises(DataError) as caught:
+            list(read(tmp_path / name))
+        assert [(fault.line, fault.got) for fault in caught.value.faults] == [(2, "an empty text")]
 
 
 def test_a_parquet_file(tmp_path: Path) -> None:

@@ -227,6 +227,13 @@ def test_numbers_that_are_none(tmp_path: Path) -> None:
     assert only_fault(path).line == 1
 
 
+def test_a_line_that_is_no_json_is_told_with_its_column(tmp_path: Path) -> None:
+    fault = only_fault(written(tmp_path, "a.jsonl", '{"answer" 5}\n'))
+    assert (fault.line, fault.got) == (1, "'5}' at column 11 (expecting ':' delimiter)")
+    fault = only_fault(written(tmp_path, "a.jsonl", '{"answer": 5\n'))
+    assert fault.got.startswith("the end of the text at column 13 (")
+
+
 def test_half_a_surrogate_pair(tmp_path: Path) -> None:
     fault = only_fault(written(tmp_path, "a.jsonl", '{"answer": "a\\ud83d"}\n'))
     assert (fault.field, fault.got) == ("answer", "half a surrogate pair (U+D83D)")

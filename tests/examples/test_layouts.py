@@ -341,11 +341,26 @@ def test_a_mapped_column_that_does_not_exist_is_one_fault_with_the_columns() -> 
     assert fault.got == "only the columns q, text"
 
 
+@pytest.mark.parametrize(
+    ("columns", "got"),
+    [
+        (list("abcdefghijkl"), "the columns a, b, c, d, e, f, g, h, i, j, k, l"),
+        (list("abcdefghijklm"), "the columns a, b, c, d, e, f, g, h, i, j, k, l and 1 more"),
+        (["query", "a"], "the columns query, a; recognised only question"),
+        ([], "the columns none"),
+    ],
+)
+def test_columns_that_are_no_field_are_told_up_to_twelve(columns: list[str], got: str) -> None:
+    with pytest.raises(DataError) as caught:
+        one(dict.fromkeys(columns, "x"))
+    assert [fault.got for fault in caught.value.faults] == [got]
+
+
 def test_unrecognised_columns_are_said_once_with_a_way_out() -> None:
     rows = [{"q": "x", "text": "y"}] * 3
     with pytest.raises(DataError) as caught:
         list(read(rows))
     assert caught.value.total == 1
-    assert "q, text" in str(caught.value)
+    assert "the columns q, text" in str(caught.value)
     assert 'columns={"answer": MY_COLUMN}' in str(caught.value)
     assert "--map answer=MY_COLUMN" in in_shell(caught.value.text)

@@ -143,6 +143,7 @@ def test_a_label_of_yes_or_no_is_0_or_1_and_named_on_the_page(
         ({"contexts": [None, 3]}, ["contexts", "contexts[1]"]),
         ({"contexts": {}}, ["contexts"]),
         ({"answer": []}, ["answer"]),
+        ({"answer": {"response_type": "maybe"}}, []),
         *(
             ({"response_type": said}, [])
             for said in ["answer", "partial", "abstain", "refuse", "clarify"]

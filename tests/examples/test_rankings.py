@@ -125,6 +125,13 @@ def test_qrels_must_be_one_file_and_are_no_examples(folder: Path) -> None:
         read(folder)
 
 
+def test_qrels_in_a_folder_are_called_so_and_look_so(folder: Path) -> None:
+    expected = list(read(folder))
+    (folder / "judgements.txt").write_text(QRELS)
+    (folder / "about-qrels.md").write_text("The qrels are NIST's.\n")
+    assert list(read(folder)) == expected
+
+
 @pytest.fixture
 def beir(tmp_path: Path) -> Path:
     docs = [{"_id": f"d{i}", "title": "T" if i == 1 else "", "text": f"text {i}"} for i in range(9)]

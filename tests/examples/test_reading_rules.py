@@ -105,6 +105,7 @@ def test_ranks_are_one_to_n_each_once(ranks: list[Any], got: str) -> None:
         ({"contexts": [{"text": "t", "score": "9"}]}, "contexts[0].score", "the text '9'"),
         ({"answer": "a", "reference": [1]}, "reference[0]", "1 (a number)"),
         ({"answer": "a", "reference": {}}, "reference", "an object with no fields"),
+        ({"answer": "a", "reference": '["Ann", 2]'}, "reference[1]", "2 (a number)"),
         ({"answer": "a", "history": 3}, "history", "3 (a number)"),
         ({"answer": "a", "history": [{"role": "user"}]}, "history[0]", "an object with role"),
         ({"answer": "a", "labels": []}, "labels", "a list of 0"),

@@ -1,7 +1,7 @@
 """Data in memory: lists of mappings, and pandas, Polars or Arrow tables.
 
-pandas and pyarrow are never imported here; a table of theirs is known by the
-name of its type and handed to Polars.
+pandas and pyarrow are never imported here; a table of theirs is known by its
+Arrow interface and handed to Polars.
 """
 
 import math
@@ -72,10 +72,8 @@ def table_of(source: object) -> DataFrameSource | None:
     """The table that the object is, if it is one."""
     if isinstance(source, (pl.DataFrame, pl.LazyFrame)):
         return DataFrameSource(source, "the Polars table")
-    package = type(source).__module__.partition(".")[0]
-    if package == "pandas" and type(source).__name__ == "DataFrame":
-        return DataFrameSource(pl.from_pandas(source), "the pandas table")
     if hasattr(source, "__arrow_c_stream__"):
+        package = type(source).__module__.partition(".")[0]
         return DataFrameSource(pl.DataFrame(source), f"the {package} table")
     return None
 
