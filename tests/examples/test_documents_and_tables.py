@@ -3,6 +3,10 @@
 import gzip
 import io
 import json
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -389,6 +393,26 @@ def test_values_of_other_libraries_become_plain_ones() -> None:
     (example,) = read([{"answer": "a", "day": day, "vector": pd.Series([1, 2]).to_numpy()}])
     assert example.slices == {"day": "2026-11-20T00:00:00"}
     assert example.meta == {"vector": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (b"caf\xc3\xa9 caf\xe9", "café caf\\xe9"),
+        (date(2026, 11, 20), "2026-11-20"),
+        (timedelta(minutes=1.5), 90.0),
+        (Decimal("0.25"), 0.25),
+        (Fraction(1, 2), "1/2"),
+        (HTTPStatus.OK, 200),
+        (Decimal("NaN"), None),
+    ],
+)
+def test_a_value_that_json_does_not_know_becomes_one_that_it_does(
+    value: object, plain: object
+) -> None:
+    (example,) = read([{"answer": "a", "x": value}])
+    assert example.facet("x") == (None if plain is None else str(plain))
+    assert example.slices.get("x") == plain
 
 
 def test_examples_of_another_reading_are_read_again() -> None:
