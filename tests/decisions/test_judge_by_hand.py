@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from ragstone import evaluate
 from ragstone.decisions.calibrating.checks import JudgeCheck, check_column
 from ragstone.decisions.calibrating.correction import LabelledScores, is_rate
-from ragstone.decisions.calibrating.identity import JudgeIdentity, changes, identity
+from ragstone.decisions.calibrating.identity import PARTS, JudgeIdentity, changes, identity
 from ragstone.decisions.calibrating.labelled_run import LabelledRun
 from ragstone.decisions.calibrating.passport import fingerprint_of_labels
 from ragstone.decisions.calibrating.people import (
@@ -390,3 +391,15 @@ def test_each_of_two_systems_is_a_group(tmp_path: Path) -> None:
     run = evaluate(rows, metrics=["token_f1"], out=tmp_path / "run")
     of = LabelledRun(run, labels_of([record("a", token_f1={"ann": 1})]))
     assert list(of.groups()) == [{}, {"system": "a"}, {"system": "b"}]
+
+
+def test_the_identity_takes_no_model_for_people_or_for_the_local_judge() -> None:
+    names = ("human", "human:ann", "humanlike", "local_x")
+    settings: Any = SimpleNamespace(llm=None, local=["local/2@abc"], **dict.fromkeys(PARTS))
+    judges = [SimpleNamespace(name=name, kinds=["claims"]) for name in names]
+    run: Any = SimpleNamespace(form=SimpleNamespace(settings=settings, judges=judges))
+    found = identity(run)
+    assert found.judges == ["humanlike", "local_x"]
+    assert found.local == []
+    judges.append(SimpleNamespace(name="local:strings", kinds=["claims"]))
+    assert identity(run).local == ["local/2@abc"]

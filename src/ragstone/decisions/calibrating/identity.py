@@ -1,17 +1,15 @@
 """Identity: models, prompts and plan that identify a judge, and what has changed in them."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from ragstone.judges import fingerprint
+from ragstone.judges.human import HumanJudge
 from ragstone.run import Run
 from ragstone.run.written import Several
-
-from .units import PEOPLE
 
 PARTS = ("nli", "encoder", "cross_encoder", "bertscore", "citations")
 """Settings of a run beside the models and prompts of LLMs that a judge's word depends on."""
@@ -49,14 +47,19 @@ def identity(run: Run) -> JudgeIdentity:
     spoke = [judge.name for judge in run.form.judges if judge.kinds]
     chat = settings.llm
     return JudgeIdentity(
-        judges=sorted(name for name in spoke if not re.match(PEOPLE, name)),
+        judges=sorted(name for name in spoke if _kind(name) != HumanJudge.name),
         models={} if chat is None else chat.judges,
         prompts={} if chat is None else chat.prompts,
         rubrics=None if chat is None else chat.rubrics,
         plan=None if chat is None else chat.plan,
-        local=settings.local if any(name.startswith("local") for name in spoke) else [],
+        local=settings.local if "local" in map(_kind, spoke) else [],
         **{name: value for name in PARTS if (value := getattr(settings, name))},
     )
+
+
+def _kind(judge: str) -> str:
+    """The kind of judge that a name begins with: ``local`` of ``local:strings``."""
+    return judge.partition(":")[0]
 
 
 def changes(then: JudgeIdentity, now: JudgeIdentity) -> list[str]:

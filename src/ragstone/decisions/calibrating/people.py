@@ -17,7 +17,7 @@ from ragstone.metrics import Metric, needed_asks, score
 from ragstone.run import Run
 from ragstone.run.judging import judge_block
 
-from .units import PEOPLE
+from .units import BY_PEOPLE
 
 WEIGHT = "weight"
 
@@ -155,7 +155,7 @@ def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
 
 def answers_of_people(run: Run) -> pl.DataFrame:
     """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
-    said = (pl.col("status") == "ok") & pl.col("judge").str.contains(PEOPLE)
+    said = (pl.col("status") == "ok") & BY_PEOPLE
     return run.ledger().filter(said).select("example_id", "ask")
 
 

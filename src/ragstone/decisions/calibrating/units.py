@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from ragstone.judgements import KINDS, About, Kind
+from ragstone.judges.human import HumanJudge
 from ragstone.labels.adjudicate import SAID
 from ragstone.run import Run
 
@@ -12,8 +13,8 @@ SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
 """As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one."""
 
 KEYS = ["example_id", "kind", "column", "unit"]
-PEOPLE = "^human(:|$)"
-"""The judges who are people: ``human``, ``human:ann``, and not a model such as ``humanlike``."""
+BY_PEOPLE = pl.col("judge").str.split(":").list.first() == HumanJudge.name
+"""Whether the judge is a person: ``human``, ``human:ann``, and no model such as ``humanlike``."""
 
 ABOUT: Mapping[About, pl.Expr] = {
     "answer": pl.lit(None, pl.String),
@@ -31,7 +32,7 @@ def judged_units(run: Run) -> pl.DataFrame:
     """
     said = (
         run.ledger()
-        .filter((pl.col("status") == "ok") & ~pl.col("judge").str.contains(PEOPLE))
+        .filter((pl.col("status") == "ok") & ~BY_PEOPLE)
         .select("example_id", "judge", "subject")
         .unique()
     )
