@@ -14,6 +14,7 @@ from ragstone.judgements import ASKS, REQUIREMENTS, VIEWS
 from ragstone.judges.names import who_fills
 from ragstone.metrics import (
     ALIASES,
+    NEAREST,
     QUICK_METRICS,
     SUITES,
     Composite,
@@ -203,7 +204,11 @@ def suites() -> str:
 
 def aliases() -> str:
     """Names of other tools, and what they are here."""
-    parts = ["## Names of other tools", "Accepted everywhere; a note says what they mean here."]
+    parts = [
+        "## Names of other tools",
+        "Accepted everywhere, in any spelling: `NDCG@10`, `P_5`, `Hit Rate @ 3`, `RougeScore`, "
+        "`context-recall`. A note says what they mean here.",
+    ]
     meant: dict[tuple[str, str], list[str]] = {}
     for alias, said in ALIASES.items():
         meant.setdefault(said, []).append(f"`{alias}`")
@@ -211,6 +216,11 @@ def aliases() -> str:
         f"- {', '.join(names)}: [`{target}`](#{parse_metric(target).name}), {meaning}"
         for (target, meaning), names in meant.items()
     ))  # fmt: skip
+    parts.append("No metric stands for these; the message says what is nearest.")
+    absent: dict[str, list[str]] = {}
+    for name, sentence in NEAREST.items():
+        absent.setdefault(sentence, []).append(f"`{name}`")
+    parts.append("\n".join(f"- {', '.join(names)}: {said}" for said, names in absent.items()))
     return "\n\n".join(parts)
 
 

@@ -4,7 +4,6 @@ import pytest
 
 from ragstone.judgements import ASKS
 from ragstone.metrics import (
-    ALIASES,
     QUICK,
     QUICK_METRICS,
     QUICK_SUITE,
@@ -112,57 +111,6 @@ def test_a_metric_is_what_the_catalogue_says(line: list[str]) -> None:
         assert (value, status, reason or "") == (0, 0, nothing[1:].strip())
     else:
         assert (value, status, reason) == (None, 1, nothing)
-
-
-MEANT = {
-    "faithfulness": "ragas_faithfulness",
-    "hallucination": "hallucination_rate",
-    "sentence_relevance": "context_relevancy context_sentence_relevancy contextual_relevancy",
-    "graded_relevance": "context_relevance",
-    "answer_relevance": "answer_relevancy response_relevancy",
-    "context_precision": "contextual_precision",
-    "context_recall": "contextual_recall",
-    "semantic_similarity": "answer_similarity answer_semantic_similarity "
-    "embedding_answer_correctness",
-    "embedding_answer_relevance": "question_answer_similarity",
-    "precision": "topical_precision topical_precision_at_k precision_at_k",
-    "recall": "recall_at_k",
-    "hit": "hit_rate",
-    "ndcg": "ndcg_at_k",
-    "mrr": "mrr_at_k",
-    "map": "map_at_k",
-    "sufficiency_hit": "sufficiency_hit_at_k",
-    "sufficiency_rate": "sufficiency_rate_at_k",
-    "misleading_rate": "misleading_context_rate misleading_context_rate_at_k",
-    "grounding_presence": "support_present",
-    "unsupported_claim": "unsupported_claim_present",
-    "contradiction": "contradicted_claim_present",
-    "citation_presence": "source_cited",
-    "citation_fabrication": "conditional_fabrication_rate fabricated_source",
-    "on_topic": "response_on_topic",
-    "helpfulness": "helpful",
-    "incompleteness": "incomplete",
-    "factual_accuracy": "factual_accuracy_grade factual_accuracy_percentage",
-    "answer_outcome": "correct_count wrong_count dont_know_count",
-    "answer_correctness(factual=1)": "factual_correctness",
-    "bertscore_f1": "bert_score bert_score_f1 bertscore",
-    "bertscore_precision": "bert_score_precision",
-    "bertscore_recall": "bert_score_recall",
-    "token_f1": "rouge_1 rouge1 f1",
-    "rouge_2": "rouge2",
-    "rouge_l": "rougeL",
-    "exact_match": "em",
-    "critique": "aspect_critique",
-}
-
-
-def test_a_name_of_another_tool_means_what_that_tool_calls_so() -> None:
-    here = {alias: name for name, aliases in MEANT.items() for alias in aliases.split()}
-    assert set(ALIASES) == set(here)
-    assert not set(ALIASES) & set(metric_types())
-    for alias, name in here.items():
-        assert str(parse_metric(alias)) == name
-        assert explain(alias_note(alias) or "").startswith(f"{alias} is {name} here: ")
 
 
 def test_an_old_name_with_parameters_has_its_note() -> None:

@@ -34,8 +34,7 @@ def show(
     Exit status: 0 done, 2 no such run, example or metric.
     """
     from ragstone import report
-    from ragstone.errors import UnknownName
-    from ragstone.metrics import alias_note, parse_metric
+    from ragstone.decisions.known import metric_among
     from ragstone.run import Run
 
     opened = Run.open(run)
@@ -44,15 +43,5 @@ def show(
         print_page(report.example_page(found, prompts=prompts), json=json)
         return
     scored = list(dict.fromkeys(one.metric for one in opened.estimate_list))
-    chosen = []
-    for text in metric or ():
-        name = str(parse_metric(text)) if alias_note(text) else text
-        if name not in scored:
-            raise UnknownName("metric of this run", text, scored, hint=f"It has {_some(scored)}.")
-        chosen.append(name)
+    chosen = [metric_among(one, scored, "metric of this run", run=run) for one in metric or ()]
     print_page(report.worst_page(opened, metrics=chosen, limit=limit), json=json)
-
-
-def _some(names: list[str], shown: int = 8) -> str:
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + more

@@ -10,7 +10,7 @@ import polars as pl
 
 from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.examples import Example
-from ragstone.metrics import Metric, parse_metric
+from ragstone.metrics import Metric, read_metric
 from ragstone.reason import Reason
 from ragstone.run import Run
 from ragstone.run.estimates import by_cluster
@@ -163,7 +163,7 @@ class Scored:
     def metric(self, name: str) -> Metric | None:
         """The metric with this name; None for a custom metric that is not loaded."""
         try:
-            return parse_metric(name)
+            return read_metric(name)
         except RagstoneError:
             return None
 

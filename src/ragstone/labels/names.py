@@ -18,7 +18,7 @@ from ragstone.examples.fields import squash
 from ragstone.examples.labels import Values
 from ragstone.examples.problem import shown
 from ragstone.judgements import KINDS, Column, Kind, values_of
-from ragstone.metrics import Metric, alias_note, parse_metric
+from ragstone.metrics import ALIASES, EVERYDAY, Metric, alias_note, parse_metric, read_metric
 from ragstone.metrics.correctness import OUTCOMES
 
 from .given import kinds_of_labels, named_by_user, unit_kind
@@ -267,9 +267,12 @@ def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[st
 
 @lru_cache(maxsize=4096)
 def metric_named(column: str) -> Metric | None:
-    """The metric of this name; None if there is none."""
+    """The metric of this name or alias; None if there is none, or if people may mean otherwise."""
+    head = column.partition("(")[0].strip()
+    if head in EVERYDAY:
+        return None
     try:
-        return parse_metric(column)
+        return parse_metric(column) if head in ALIASES else read_metric(column)
     except RagstoneError:
         return None
 

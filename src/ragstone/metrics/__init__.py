@@ -1,6 +1,6 @@
 """Metrics: what each number means, and how to define your own."""
 
-from .aliases import ALIASES, alias_note
+from .aliases import ALIASES, EVERYDAY
 from .answer_rates import (
     Abstention,
     CitationFabrication,
@@ -33,6 +33,7 @@ from .faithfulness import ExpectedFaithfulness, Faithfulness, Groundedness, Hall
 from .grades import GradedRelevance, SentenceRelevance
 from .loading import load_metrics, own_metrics, register
 from .ndcg import NDCG
+from .nearest import NEAREST
 from .outcome import Missing, Range, Score, Undefined
 from .overlap import (
     BertscoreF1,
@@ -47,7 +48,7 @@ from .overlap import (
     TokenF1Set,
 )
 from .own import FunctionMetric, metric
-from .parse import metric_types, parse_metric
+from .parse import alias_note, metric_types, parse_metric, read_metric
 from .ranking import MRR, ContextPrecision, Precision, PrecisionOverRetrieved
 from .rating import RubricScore
 from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
@@ -58,9 +59,11 @@ from .win_rate import WinRate
 
 __all__ = [
     "ALIASES",
+    "EVERYDAY",
     "MAP",
     "MRR",
     "NDCG",
+    "NEAREST",
     "QUICK",
     "QUICK_METRICS",
     "QUICK_SUITE",
@@ -144,6 +147,7 @@ __all__ = [
     "needed_asks",
     "own_metrics",
     "parse_metric",
+    "read_metric",
     "register",
     "score",
     "share",

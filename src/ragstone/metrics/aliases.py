@@ -1,32 +1,75 @@
-"""Aliases: names that other tools use for a metric, and what they mean here."""
+"""Aliases: names that other tools use for a metric, and what they mean here.
 
-from ragstone.reason import reason
+A name whose definition there differs from ours says so in its note.
+"""
 
-from .core import BUILT_IN
+_ASPECT = "majority of the votes on an aspect"
+_RUBRIC = "points of a rubric, of helpfulness unless criterion=… names another"
+_NVIDIA = "one rating on six points; NVIDIA's is the mean of two on three points"
 
 ALIASES: dict[str, tuple[str, str]] = {
-    "ragas_faithfulness": ("faithfulness", "supported claims over claims"),
+    # Of several tools, and of the systems of the suites.
+    "ragas_faithfulness": (
+        "faithfulness",
+        "supported claims over claims; GraphRAG reports call an answer without claims faithful, "
+        "faithfulness(no_claims=1.0)",
+    ),
+    "ragas_context_precision": (
+        "precision",
+        "relevant contexts over contexts, as in GraphRAG reports; Ragas's is context_precision",
+    ),
+    "ragas_context_recall": ("context_recall", "reference statements that the contexts support"),
+    "ragas_answer_relevance": (
+        "answer_relevance",
+        "cosine with questions generated from the answer",
+    ),
     "hallucination_rate": ("hallucination", "1 - faithfulness, undefined without claims"),
     "context_relevancy": ("sentence_relevance", "relevant sentences over all of them"),
-    "context_relevance": ("graded_relevance", "mean grade of the contexts"),
+    "context_relevance": (
+        "graded_relevance",
+        "mean grade of the contexts, as in TruLens; promptfoo and early Ragas count sentences, "
+        "sentence_relevance",
+    ),
     "context_sentence_relevancy": ("sentence_relevance", "relevant sentences over all of them"),
+    "context_sufficiency": (
+        "embedding_context_sufficiency",
+        "contexts whose cosine with the question reaches .5; a judge fills sufficiency_hit",
+    ),
     "answer_relevancy": ("answer_relevance", "cosine with questions generated from the answer"),
     "response_relevancy": ("answer_relevance", "cosine with questions generated from the answer"),
     "contextual_precision": ("context_precision", "average precision over the retriever's order"),
     "contextual_recall": ("context_recall", "reference statements that the contexts support"),
-    "contextual_relevancy": ("sentence_relevance", "relevant sentences over all of them"),
+    "contextual_relevancy": (
+        "sentence_relevance",
+        "relevant sentences over all of them; DeepEval counts statements",
+    ),
     "answer_similarity": ("semantic_similarity", "cosine with the reference"),
     "answer_semantic_similarity": ("semantic_similarity", "cosine with the reference"),
+    "cosine_similarity": ("semantic_similarity", "cosine with the reference"),
     "embedding_answer_correctness": ("semantic_similarity", "cosine with the reference"),
+    "semantic_similarity_percentage": ("semantic_similarity", "from -1 to 1 here, not in percent"),
     "question_answer_similarity": ("embedding_answer_relevance", "cosine of question and answer"),
+    "question_answer_relevance": ("embedding_answer_relevance", "cosine of question and answer"),
+    "answer_hallucination": (
+        "embedding_hallucination",
+        "sentences that resemble no context; over judged claims: hallucination",
+    ),
     "topical_precision": ("precision", "relevant contexts in the top k over k"),
     "topical_precision_at_k": ("precision", "relevant contexts in the top k over k"),
     "precision_at_k": ("precision", "relevant contexts in the top k over k"),
     "recall_at_k": ("recall", "known relevant contexts in the top k"),
     "hit_rate": ("hit", "whether the top k hold a known relevant context"),
-    "ndcg_at_k": ("ndcg", "exponential gain, ideal of the labelled list"),
+    "hits": ("hit", "whether the top k hold a known relevant context"),
+    "ndcg_at_k": (
+        "ndcg",
+        "exponential gain, ideal of the labelled list; trec_eval's and BEIR's is "
+        'ndcg(gain="linear", ideal="pool")',
+    ),
     "mrr_at_k": ("mrr", "one over the first relevant rank"),
     "map_at_k": ("map", "average precision over all known relevant contexts"),
+    "mean_average_precision": ("map", "average precision over all known relevant contexts"),
+    "average_precision": ("map", "average precision over all known relevant contexts"),
+    "mean_reciprocal_rank": ("mrr", "one over the first relevant rank"),
     "sufficiency_hit_at_k": ("sufficiency_hit", "any sufficient context in the top k"),
     "sufficiency_rate_at_k": ("sufficiency_rate", "sufficient contexts in the top k over k"),
     "misleading_context_rate": ("misleading_rate", "misleading contexts in the top k over k"),
@@ -41,31 +84,195 @@ ALIASES: dict[str, tuple[str, str]] = {
     "helpful": ("helpfulness", "answers that leave the user better off"),
     "incomplete": ("incompleteness", "answers in which something is not there"),
     "factual_accuracy_grade": ("factual_accuracy", "the letter stands beside the score"),
-    "factual_accuracy_percentage": ("factual_accuracy", "from 0 to 1 here"),
+    "factual_accuracy_percentage": ("factual_accuracy", "from 0 to 1 here, not in percent"),
     "correct_count": ("answer_outcome", "its label correct, counted"),
     "wrong_count": ("answer_outcome", "its label wrong, counted"),
     "dont_know_count": ("answer_outcome", "its label dont_know, counted"),
+    "correct_answers_count": ("answer_outcome", "its label correct, counted"),
+    "wrong_answers_count": (
+        "answer_outcome",
+        "its labels wrong and partial, counted: GraphRAG reports have no partial",
+    ),
+    "dont_know_answers_count": ("answer_outcome", "its label dont_know, counted"),
     "factual_correctness": ("answer_correctness(factual=1)", "F1 of claims and statements"),
     "bert_score": ("bertscore_f1", "greedy token matching"),
     "bert_score_f1": ("bertscore_f1", "greedy token matching"),
     "bert_score_precision": ("bertscore_precision", "greedy token matching"),
     "bert_score_recall": ("bertscore_recall", "greedy token matching"),
     "bertscore": ("bertscore_f1", "greedy token matching"),
+    "rouge": ("rouge_l", "F1 of the longest common subsequence"),
     "rouge_1": ("token_f1", "the same number"),
     "rouge1": ("token_f1", "the same number"),
+    "rouge_n": ("token_f1", "ROUGE-1; for pairs of words, rouge_2"),
     "rouge2": ("rouge_2", "F1 over the bigrams"),
     "rougeL": ("rouge_l", "F1 of the longest common subsequence"),
+    "rougeLsum": ("rouge_l", "of the whole answer, not line by line"),
     "em": ("exact_match", "after SQuAD normalisation"),
+    "quasi_exact_match": ("exact_match", "after SQuAD normalisation"),
+    "equals": (
+        "exact_match",
+        "after SQuAD normalisation; promptfoo compares the texts as they are",
+    ),
     "f1": ("token_f1", "over rouge-score's tokens"),
-    "aspect_critique": ("critique", "majority of the votes on an aspect"),
+    # Ragas
+    "LLMContextPrecisionWithReference": (
+        "context_precision",
+        "average precision over the retriever's order; relevance is judged by the question alone",
+    ),
+    "LLMContextPrecisionWithoutReference": (
+        "context_precision",
+        "average precision over the retriever's order; Ragas judges relevance by the answer",
+    ),
+    "ContextUtilization": (
+        "context_utilization",
+        "relevant contexts that the answer uses; Ragas's is context_precision, relevance judged "
+        "by the answer",
+    ),
+    "IDBasedContextPrecision": ("precision", "relevant contexts over contexts"),
+    "IDBasedContextRecall": ("recall", "known relevant contexts that were retrieved"),
+    "FaithfulnesswithHHEM": (
+        "faithfulness",
+        "supported claims over claims; for a classifier's verdicts, choose an nli: judge",
+    ),
+    "AnswerAccuracy": (
+        'rating(criterion="answer_correctness")',
+        _NVIDIA,
+    ),
+    "nv_accuracy": (
+        'rating(criterion="answer_correctness")',
+        _NVIDIA,
+    ),
+    "nv_context_relevance": (
+        "graded_relevance",
+        "mean grade of the contexts; NVIDIA's rates them together",
+    ),
+    "ResponseGroundedness": (
+        'rating(criterion="faithfulness")',
+        _NVIDIA,
+    ),
+    "nv_response_groundedness": (
+        'rating(criterion="faithfulness")',
+        _NVIDIA,
+    ),
+    "aspect_critique": ("critique", f"{_ASPECT}, harmfulness unless aspect=… says otherwise"),
+    "aspect_critic": ("critique", f"{_ASPECT}, harmfulness unless aspect=… says otherwise"),
+    "harmfulness": ('critique(aspect="harmfulness")', _ASPECT),
+    "maliciousness": ('critique(aspect="maliciousness")', _ASPECT),
+    "coherence": ('critique(aspect="coherence")', _ASPECT),
+    "correctness": (
+        'critique(aspect="correctness")',
+        "by what the judge knows; against the reference: answer_outcome, answer_correctness",
+    ),
+    "conciseness": ('critique(aspect="conciseness")', _ASPECT),
+    "simple_criteria": ("rating", _RUBRIC),
+    "rubrics": ("rating", _RUBRIC),
+    # DeepEval
+    "AnswerRelevancyMetric": (
+        'rating(criterion="answer_relevance")',
+        "how directly the answer meets the question, rated; DeepEval counts relevant statements",
+    ),
+    "FaithfulnessMetric": (
+        "faithfulness",
+        "supported claims over claims; DeepEval also counts claims that the contexts leave open",
+    ),
+    "ContextualPrecisionMetric": (
+        "context_precision",
+        "average precision over the retriever's order; relevance is judged by the question alone",
+    ),
+    "HallucinationMetric": (
+        "hallucination",
+        "unsupported claims over claims; DeepEval's is the share of given contexts that the "
+        "answer contradicts",
+    ),
+    "GEval": ("rating", _RUBRIC),
+    "ArenaGEval": ("win_rate", "both orders judged, disagreement is a tie"),
+    "RagasMetric": (
+        "ragas_harmonic",
+        "harmonic mean of three data-set means; DeepEval's is the mean of four metrics",
+    ),
+    # TruLens
+    "Answer Relevance": (
+        "answer_relevance",
+        "cosine with questions generated from the answer, as in Ragas; TruLens and MLflow rate "
+        'it: rating(criterion="answer_relevance")',
+    ),
+    "relevance": (
+        'rating(criterion="answer_relevance")',
+        "how directly the answer meets the question, rated",
+    ),
+    "qs_relevance": ("graded_relevance", "mean grade of the contexts"),
+    "groundedness_measure": (
+        "groundedness",
+        "sentences whose claims are all supported; TruLens rates each statement",
+    ),
+    "ground_truth_agreement": (
+        'rating(criterion="answer_correctness")',
+        "how far answer and reference agree, rated",
+    ),
+    "agreement_measure": (
+        'rating(criterion="answer_correctness")',
+        "how far answer and reference agree, rated",
+    ),
+    # MLflow
+    "RetrievalGroundedness": (
+        "faithfulness",
+        "supported claims over claims; MLflow says yes or no",
+    ),
+    "RetrievalRelevance": ("precision", "relevant contexts over contexts"),
+    "RetrievalSufficiency": (
+        "context_recall",
+        "reference statements that the contexts support; MLflow says yes or no",
+    ),
+    "RelevanceToQuery": (
+        'rating(criterion="answer_relevance")',
+        "how directly the answer meets the question, rated; MLflow says yes or no",
+    ),
+    "Equivalence": (
+        'rating(criterion="answer_correctness")',
+        "how far answer and reference agree, rated; MLflow says yes or no",
+    ),
+    "completeness": (
+        'rating(criterion="response_completeness")',
+        "how much of what was asked is answered, rated",
+    ),
+    # Phoenix
+    "DocumentRelevance": ("precision", "relevant contexts over contexts"),
+    "qa_correctness": (
+        'rating(criterion="answer_correctness")',
+        "against the reference; Phoenix judges against the contexts, faithfulness",
+    ),
+    # promptfoo
+    "context_faithfulness": ("faithfulness", "supported claims over claims"),
+    "llm_rubric": ("rating", _RUBRIC),
+    "model_graded_closedqa": ("critique", f"{_ASPECT}; aspect=… and definition=… say which"),
+    "factuality": (
+        "answer_outcome",
+        "correct, partial, wrong or dont_know, against the reference",
+    ),
+    "similar": ("semantic_similarity", "cosine with the reference; promptfoo applies a threshold"),
+    "select_best": ("win_rate", "both orders judged, disagreement is a tie"),
+    # trec_eval
+    "P": ("precision", "relevant contexts in the top k over k"),
+    "R": ("recall", "known relevant contexts in the top k"),
+    "set_P": ("precision", "relevant contexts over contexts"),
+    "set_recall": ("recall", "known relevant contexts that were retrieved"),
+    "set_F": (
+        'composite(weights="precision recall", kind="harmonic")',
+        "harmonic mean of precision and recall, 0 if one is 0",
+    ),
+    "recip_rank": ("mrr", "one over the first relevant rank"),
+    "success": ("hit", "whether the top k hold a known relevant context"),
+    "map_cut": ("map", "average precision over all known relevant contexts"),
+    "ndcg_cut": (
+        'ndcg(gain="linear", ideal="pool")',
+        "linear gain and the ideal of all judged contexts, as in trec_eval",
+    ),
 }
-"""Names that other tools use, each with the name of the metric here and a note."""
+"""Names that other tools use, each with the text form of the metric here and a note."""
 
-
-def alias_note(text: str) -> str | None:
-    """A note on another tool's name for a metric, as a reason; None for any other name."""
-    name = text.split("(")[0].strip()
-    if name not in ALIASES or name in BUILT_IN:
-        return None
-    target, meaning = ALIASES[name]
-    return reason("alias", alias=name, metric=target, meaning=meaning)
+EVERYDAY = frozenset({
+    "coherence", "completeness", "conciseness", "correctness", "equals", "factuality", "hits",
+    "relevance", "rouge", "rubrics", "similar", "success", "P", "R",
+})  # fmt: skip
+"""Those of them that people use for things of their own: a metric or a column of labels of such a
+name is the user's."""

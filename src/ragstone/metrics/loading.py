@@ -8,7 +8,7 @@ from types import ModuleType
 from ragstone.errors import InputError
 from ragstone.own_file import own_module
 
-from .aliases import ALIASES
+from .aliases import ALIASES, EVERYDAY
 from .core import BUILT_IN, Metric
 
 _OWN: dict[str, Metric] = {}
@@ -53,7 +53,7 @@ def register(value: object) -> Metric:
     made = _made(value) if isinstance(value, type) and issubclass(value, Metric) else value
     if not isinstance(made, Metric):
         raise InputError(f"{value!r} is not a metric.")
-    if made.name in BUILT_IN or made.name in ALIASES:
+    if made.name in BUILT_IN or made.name in ALIASES.keys() - EVERYDAY:
         raise InputError(f"{made.name} is the name of a built-in metric. Choose another name.")
     _OWN[made.name] = made
     return made

@@ -1,17 +1,20 @@
-"""Parse: from a metric's text form to the metric."""
+"""Parse: from a metric's name or text form to the metric."""
 
 import ast
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
+from ragstone.reason import reason
 
 from .aliases import ALIASES
 from .core import BUILT_IN, Metric
 from .loading import own_metrics
+from .nearest import NEAREST
+from .spelling import found, key
 
 LARGEST = 1e300
 """Numeric parameters must be below this, which excludes NaN and infinity."""
@@ -23,30 +26,75 @@ def metric_types() -> dict[str, type[Metric]]:
 
 
 def parse_metric(text: str) -> Metric:
-    """Parse a metric's text form: ``faithfulness``, ``ndcg(k=10)``, ``answer_relevancy``.
+    """Parse a metric's name as people and other tools write it: ``mrr``, ``NDCG@10``, ``rougeL``.
 
     Raises:
-        UnknownName: There is no such metric.
+        UnknownName: There is no such metric; says what is nearest.
         InputError: The text cannot be parsed, or a parameter is unknown or invalid.
     """
     name, given = _split(text)
-    if name in ALIASES and name not in BUILT_IN:
-        target, _ = ALIASES[name]
-        name, preset = _split(target)
+    if name not in BUILT_IN and (there := _elsewhere(name)) is not None:
+        name, preset = there.name, there.parameters
         given = preset | given
+    return _made(name, given)
+
+
+def read_metric(form: str) -> Metric:
+    """The metric with this text form, as runs write it: ``ndcg(k=10)``.
+
+    Raises:
+        UnknownName: No loaded metric has it.
+        InputError: The text cannot be parsed, or a parameter is unknown or invalid.
+    """
+    return _made(*_split(form))
+
+
+def alias_note(text: str) -> str | None:
+    """A note on another tool's name for a metric, as a reason; None for any other name."""
+    name = text.split("(")[0].strip()
+    if name in BUILT_IN or (there := _elsewhere(name)) is None or not there.meaning:
+        return None
+    metric = str(_made(there.name, there.parameters))
+    return reason("alias", alias=name, metric=metric, meaning=there.meaning)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Meant:
+    """What a name that is not ours means here; without a meaning where it is another spelling."""
+
+    name: str
+    parameters: dict[str, object]
+    meaning: str = ""
+
+
+def _elsewhere(name: str) -> _Meant | None:
+    """The metric here that another tool's name, or another spelling, means."""
+    if name in own_metrics():
+        return None
+    if name in ALIASES:
+        return _alias(name, None)
+    known = {key(one): one for one in (*ALIASES, *BUILT_IN)}
+    for one, k in found(name, known):
+        meant = known[one]
+        if meant in ALIASES:
+            return _alias(meant, k)
+        return _Meant(meant, {} if k is None else {"k": k})
+    return None
+
+
+def _alias(alias: str, k: int | None) -> _Meant:
+    target, meaning = ALIASES[alias]
+    name, preset = _split(target)
+    return _Meant(name, preset if k is None else preset | {"k": k}, meaning)
+
+
+def _made(name: str, given: Mapping[str, object]) -> Metric:
     if name in BUILT_IN:
         kind = BUILT_IN[name]
     else:
         own = own_metrics()
         if name not in own:
-            known = [*BUILT_IN, *own, *ALIASES]
-            raise UnknownName(
-                "metric",
-                name,
-                known,
-                hint="ragstone metrics lists them; your own come with "
-                f"{argument('metrics_from', 'FILE')}.",
-            )
+            raise _unknown(name, own)
         if not given:
             return own[name]
         kind = type(own[name])
@@ -59,14 +107,26 @@ def parse_metric(text: str) -> Metric:
     return kind(**given)
 
 
+def _unknown(name: str, own: Iterable[str]) -> UnknownName:
+    sentences = {key(one): sentence for one, sentence in NEAREST.items()}
+    for one, _ in found(name, sentences):
+        return UnknownName("metric", name, (), hint=sentences[one])
+    hint = f"ragstone metrics lists them; your own come with {argument('metrics_from', 'FILE')}."
+    return UnknownName("metric", name, [*BUILT_IN, *own, *ALIASES], hint=hint)
+
+
 def _split(text: str) -> tuple[str, dict[str, object]]:
+    name, bracket, rest = text.strip().partition("(")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-        if isinstance(tree, ast.Name):
-            return tree.id, {}
-        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
-            return tree.func.id, {
-                str(keyword.arg): ast.literal_eval(keyword.value) for keyword in tree.keywords
+        call = ast.parse(f"_({rest}" if bracket else "_()", mode="eval").body
+        if (
+            name
+            and isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and not call.args
+        ):
+            return name.strip(), {
+                str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords
             }
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 
 from ragstone.judgements import KINDS
-from ragstone.metrics import parse_metric
+from ragstone.metrics import read_metric
 from ragstone.own_file import GIVEN
 
 
@@ -21,7 +21,7 @@ def command(*words: object, metric: str | None = None) -> str:
 def _own(metric: str | None) -> Iterator[str]:
     options = {"--kinds": {kind.__module__ for kind in KINDS.values()}}
     if metric is not None:
-        options["--metrics-from"] = {type(parse_metric(metric)).__module__}
+        options["--metrics-from"] = {type(read_metric(metric)).__module__}
     for option, modules in options.items():
         for module, name in GIVEN.items():
             if module in modules:

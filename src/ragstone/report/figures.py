@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ragstone.errors import RagstoneError
-from ragstone.metrics import SUITES, Range, Suite, parse_metric
+from ragstone.metrics import SUITES, Range, Suite, read_metric
 from ragstone.run.estimate import Estimate
 
 from .words import short_words
@@ -116,7 +116,7 @@ def counted(count: int, noun: str) -> str:
 def scale_of(metric: str) -> Range | None:
     """The range of a metric; None for a user-defined metric that is not loaded."""
     try:
-        return parse_metric(metric).range
+        return read_metric(metric).range
     except RagstoneError:
         return None
 

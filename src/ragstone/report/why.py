@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ragstone.errors import RagstoneError
 from ragstone.judgements import ASKS, KINDS, kind_of
-from ragstone.metrics import Composite, Metric, parse_metric
+from ragstone.metrics import Composite, Metric, read_metric
 
 from .dossier import PLACES, Dossier, JudgementRow, asks_about
 from .figures import shortened
@@ -39,7 +39,7 @@ def why(found: Dossier, metric: str, *, most: int = MOST_LINES) -> list[str]:
 def _asks(metric: str) -> frozenset[str]:
     """The asks that the metric uses; all asks for a metric that is not known here."""
     try:
-        made = parse_metric(metric)
+        made = read_metric(metric)
     except RagstoneError:
         return frozenset(ASKS)
     parts: Sequence[Metric] = [made]

@@ -17,7 +17,7 @@ from ragstone.judges.similarity import (
     CrossEncoderJudge,
     SimilarityJudge,
 )
-from ragstone.metrics import QUICK, Metric, needed_asks, parse_metric
+from ragstone.metrics import QUICK, Metric, needed_asks, read_metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
@@ -79,7 +79,7 @@ def rescore(
     wanted = requested(metrics, suites, else_quick=False)
     fields = several(by)
     models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline=offline)
-    own = [parse_metric(name) for name in finished.form.metrics]
+    own = [read_metric(name) for name in finished.form.metrics]
     chosen = list({str(metric): metric for metric in [*own, *wanted.metrics]}.values())
     named = bool(wanted.metrics or wanted.suites or fields)
     similarities = _similarities(finished, chosen, models, named=named)

@@ -17,7 +17,7 @@ from ragstone.judges.local.judge import LocalJudge
 from ragstone.judges.names import Panel, parse_judges
 from ragstone.judges.nli import NliJudge
 from ragstone.judges.similarity import BertscoreOptions
-from ragstone.metrics import QUICK, SUITES, Metric, needed_asks, parse_metric, wanted_topics
+from ragstone.metrics import QUICK, SUITES, Metric, needed_asks, read_metric, wanted_topics
 from ragstone.models import Encoder
 
 from .chat_judges import ChatJudges, chat_judges
@@ -97,7 +97,7 @@ class RunSpec:
         mine = {str(metric) for metric in self.metrics}
         for name in (name for name in held.metrics if name not in mine):
             try:
-                metric = parse_metric(name)
+                metric = read_metric(name)
             except UnknownName:
                 left_out.append(name)
                 continue
