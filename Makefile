@@ -60,9 +60,9 @@ $(DEV): $(BASE) requirements-dev.lock
 
 # Not in the lock file: the wheel of torch is another one on every system.
 $(VENV)/.peers-installed: $(DEV)
-	@echo "Installing torch, sentence-transformers and bert-score, which some tests compare with ..."
+	@echo "Installing torch, sentence-transformers, bert-score and sacrebleu, which some tests compare with ..."
 	@$(PIP) install -qq torch==2.13.0
-	@$(PIP) install -qq sentence-transformers bert-score
+	@$(PIP) install -qq sentence-transformers bert-score sacrebleu
 	@touch $@
 
 # A run that older code or other data made is not gone on with but made anew.

@@ -268,6 +268,7 @@ DECIDED = {
 AVERAGED = {
     "relevance": ("probability",),
     "lexical": ("exact_match", "token_f1", "token_f1_set", "rouge_2", "rouge_l"),
+    "ngrams": ("bleu", "chrf"),
     "support": ("probability",),
     "agreement": ("probability",),
     "quality": ("directness", "focus", "consistency"),

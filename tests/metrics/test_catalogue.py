@@ -81,6 +81,8 @@ reference  share+  token_f1              lexical                       no_refere
 reference  share+  token_f1_set          lexical                       no_reference
 reference  share+  rouge_2               lexical                       no_reference
 reference  share+  rouge_l               lexical                       no_reference
+reference  share+  bleu                  ngrams                        no_reference
+reference  share+  chrf                  ngrams                        no_reference
 """
 """Family, range and the better end, name, tables it needs, and what comes of no rows at all."""
 

@@ -24,6 +24,8 @@ SHOWN: dict[str, tuple[dict[str, Any], str]] = {
     "citations": ({"sentence": 0, "marker": "[1]", "context": "d7"}, "cites: [1], context d7"),
     "lexical": ({"reference": 0, "exact_match": 0.0, "token_f1": 0.5},
                 "lexical: exact_match 0.000, token_f1 0.500"),
+    "ngrams": ({"reference": 0, "bleu": 0.25, "chrf": 0.5},
+               "ngrams: bleu 0.250, chrf 0.500"),
     "phrases": ({"phrases_8": False, "phrases_12": True},
                 "phrases: none of the eight, one of the twelve"),
     "support": ({"origin": "claim", "author": "m", "reference": 0, "index": 0,

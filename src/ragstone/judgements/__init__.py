@@ -32,6 +32,7 @@ from .statements import Statement
 from .relevance import Relevance
 from .citations import Citation
 from .lexical import Lexical
+from .ngrams import Ngrams
 from .phrases import Phrases
 from .support import SUPPORT_VERDICTS, Support
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
@@ -80,6 +81,7 @@ __all__ = [
     "Kind",
     "KnownContexts",
     "Lexical",
+    "Ngrams",
     "Phrases",
     "Preference",
     "Preferences",

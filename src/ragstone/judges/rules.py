@@ -18,6 +18,7 @@ from ragstone.judgements import (
     Claims,
     Grounding,
     Lexical,
+    Ngrams,
     Phrases,
     Support,
     kind_of,
@@ -29,6 +30,9 @@ from .lexical import overlap
 from .local.response import PHRASES_8, PHRASES_12, abstains_by_phrases
 from .local.sentences import sentences
 from .markers import MARKERS, markers
+from .ngrams import bleu, chrf
+
+COUNTED = (Citation, Lexical, Ngrams, Phrases, Grounding)
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class RulesJudge:
             ask.name
             for kind in KINDS.values()
             for ask in kind.asks
-            if kind in (Citation, Lexical, Phrases, Grounding) or kind.unretrieved is not None
+            if kind in COUNTED or kind.unretrieved is not None
         )
 
     def __post_init__(self) -> None:
@@ -69,6 +73,8 @@ class RulesJudge:
             return self._citations(block, rows)
         if kind is Lexical:
             return self._lexical(block, rows)
+        if kind is Ngrams:
+            return self._ngrams(block, rows)
         if kind is Phrases:
             return self._phrases(block, rows)
         if kind is not Grounding:
@@ -119,6 +125,23 @@ class RulesJudge:
                     token_f1_set=counted.token_f1_set,
                     rouge_2=counted.rouge_2,
                     rouge_l=counted.rouge_l,
+                )
+        return sheet.filled()
+
+    def _ngrams(self, block: Block, rows: Sequence[int]) -> Filled:
+        sheet = Sheet(Ngrams.name, self.name)
+        for row in rows:
+            example = block.examples[row]
+            answer = example.answer or ""
+            subject = fingerprint(Ngrams.name, answer, example.reference)
+            if not sheet.done(row, subject):
+                continue
+            for number, reference in enumerate(example.reference):
+                sheet.add(
+                    subject,
+                    reference=number,
+                    bleu=bleu(answer, reference),
+                    chrf=chrf(answer, reference),
                 )
         return sheet.filled()
 

@@ -107,6 +107,8 @@ ALIASES: dict[str, tuple[str, str]] = {
     "rouge2": ("rouge_2", "F1 over the bigrams"),
     "rougeL": ("rouge_l", "F1 of the longest common subsequence"),
     "rougeLsum": ("rouge_l", "of the whole answer, not line by line"),
+    "sacrebleu": ("bleu", "of each answer; the mean is not the BLEU of a corpus"),
+    "BleuScore": ("bleu", "of each answer as a whole; Ragas's is of its sentences"),
     "em": ("exact_match", "after SQuAD normalisation"),
     "quasi_exact_match": ("exact_match", "after SQuAD normalisation"),
     "equals": (

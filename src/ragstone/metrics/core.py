@@ -95,6 +95,8 @@ class Metric:
     """The reason if the judgement of a row is missing."""
     by_reference: ClassVar[bool] = False
     """Whether it is evaluated for each reference; the best of them counts."""
+    how: ClassVar[str] = ""
+    """Conventions that its signature names, as the library does that has them too."""
     identity: ClassVar[str] = ""
     """Identifies the definition of a user-defined metric, in place of its rule and source."""
 

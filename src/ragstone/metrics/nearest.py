@@ -28,13 +28,11 @@ NEAREST: dict[str, str] = {
     "passages.",
     "context_entities_recall": "Nearest: context_recall over statements, evidence_recall over "
     "passages.",
-    "bleu": "Nearest: rouge_2, pairs of words.",
-    "chrf": "Nearest: token_f1, whole words.",
     "NonLLMContextPrecisionWithReference": "Nearest: context_precision, with reference ids or "
     "the local judge.",
     "NonLLMContextRecall": "Nearest: evidence_recall over passages of the reference, recall over "
     "their ids.",
-    "NonLLMStringSimilarity": "Nearest: token_f1 over words, rouge_l over their order.",
+    "NonLLMStringSimilarity": "Nearest: chrf over letters, token_f1 over words.",
     "string_presence": "Nearest: exact_match, the whole text, and answer_coverage, what a "
     "reference says. " + OWN,
     "instance_rubrics": 'Nearest: rating(criterion="helpfulness") with one rubric for all '
@@ -91,7 +89,7 @@ NEAREST: dict[str, str] = {
     "is_json": OWN,
     "javascript": OWN,
     "python": OWN,
-    "levenshtein": "Nearest: token_f1 over words, rouge_l over their order. " + OWN,
+    "levenshtein": "Nearest: chrf over letters, token_f1 over words. " + OWN,
     "is_refusal": "Nearest: abstention, answers that say they do not know; proper_action, whether "
     "they should.",
     "perplexity": CALLS,
@@ -112,6 +110,6 @@ NEAREST: dict[str, str] = {
     "accuracy": "Nearest: exact_match for texts, answer_outcome for facts, whose label correct "
     "is counted.",
     "meteor": "Nearest: rouge_l by words, semantic_similarity by meaning.",
-    "gleu": "Nearest: rouge_2, pairs of words.",
+    "gleu": "Nearest: bleu.",
     "word_error_rate": "Nearest: token_f1.",
 }

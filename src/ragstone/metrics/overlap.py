@@ -87,6 +87,36 @@ class RougeL(Overlap):
 
 
 @dataclass(frozen=True)
+class Bleu(Overlap):
+    """BLEU of answer and reference: runs of one to four words, precision alone.
+
+    sacrebleu's for a sentence, divided by 100: tokens 13a, exponential smoothing, effective order.
+    The mean over answers is not the BLEU of a corpus, and several references are not pooled.
+
+    Source: Papineni et al. (2002), "BLEU"; Post (2018), "A Call for Clarity in Reporting BLEU
+    Scores".
+    """
+
+    name: ClassVar[str] = "bleu"
+    column: ClassVar[str] = "bleu"
+    how: ClassVar[str] = "case:mixed|eff:yes|tok:13a|smooth:exp"
+
+
+@dataclass(frozen=True)
+class Chrf(Overlap):
+    """F2 of answer and reference over runs of one to six letters.
+
+    sacrebleu's chrF2 for a sentence, divided by 100: white space left out, no runs of words.
+
+    Source: Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation".
+    """
+
+    name: ClassVar[str] = "chrf"
+    column: ClassVar[str] = "chrf"
+    how: ClassVar[str] = "case:mixed|eff:yes|nc:6|nw:0|space:no"
+
+
+@dataclass(frozen=True)
 class SemanticSimilarity(Overlap):
     """Cosine of the embeddings of answer and reference; 0 for an empty answer.
 

@@ -49,8 +49,10 @@ class Provenance:
         """The signature in one line."""
         who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
         judge = [f"judge:{'; '.join(who)}"] if who else []
-        made = [*judge, *self._prompts(metric), *self.opened.signature(metric.asks), estimate]
-        return "|".join([str(metric), *made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
+        how = [metric.how] if metric.how else []
+        by = [*judge, *self._prompts(metric), *self.opened.signature(metric.asks), estimate]
+        made = [str(metric), *how, *by]
+        return "|".join([*made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
 
     def _prompts(self, metric: Metric) -> list[str]:
         """The prompts that the metric depends on, with versions, and the plan."""
