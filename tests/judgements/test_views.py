@@ -158,6 +158,44 @@ def test_a_context_is_used_if_a_supported_claim_of_its_own_answer_rests_on_it(
     ]
 
 
+def test_a_supported_claim_rests_on_a_relevant_context_on_irrelevant_ones_or_it_is_not_known(
+    judged: Judged, retrieved: Retrieved
+) -> None:
+    given = retrieved("x", "y", "z", answer="A.", reference=("R.",))
+    said = [
+        support(0, "supported", evidence=["x", "y"]),
+        support(1, "supported", evidence=["y"]),
+        support(2, "supported", evidence=["y", "z"]),
+        support(3, "supported", evidence=["x", "z"]),
+        support(4, "supported", evidence=None),
+        support(5, "supported", evidence=[]),
+        support(6, "absent", evidence=["x"]),
+        support(7, "contradicted", evidence=None),
+    ]
+    relevant = {"x": True, "y": False, "z": None}
+    tables = judged(
+        [given],
+        {
+            "claims": [{"index": index, "text": "A."} for index in range(8)],
+            "support/claim": said,
+            "relevance": [
+                {"rank": rank, "relevant": one} for rank, one in enumerate(relevant.values(), 1)
+            ],
+        },
+    )
+    frame = ClaimsAgainstReferences.frame(tables, ["on_relevant", "on_irrelevant"])
+    assert rows(frame, "index", "on_relevant", "on_irrelevant") == [
+        (0, True, False),
+        (1, False, True),
+        (2, None, None),
+        (3, True, False),
+        (4, None, None),
+        (5, False, False),
+        (6, False, False),
+        (7, False, False),
+    ]
+
+
 def test_where_a_supported_claim_names_no_context_the_others_are_unknown(
     judged: Judged, retrieved: Retrieved
 ) -> None:

@@ -43,6 +43,7 @@ retrieval  cosine+ reference_similarity_max       similarity           no_contex
 grounding  share+  faithfulness          claims,support                no_claims
 grounding  share+  expected_faithfulness claims,support                no_claims
 grounding  share-  hallucination         claims,support                no_claims
+grounding  share-  noise_sensitivity  claims,relevance,support,agreement  no_claims
 grounding  share+  groundedness          claims,support                no_claims
 grounding  rate+   grounding_presence    grounding                     no_answer
 grounding  rate-   unsupported_claim     grounding                     no_answer

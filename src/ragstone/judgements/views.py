@@ -174,11 +174,48 @@ class ClaimsAgainstReferences(View):
 
     reference = Fact(pl.UInt32, "which reference")
     index = Fact(pl.UInt32, "which claim")
+    on_relevant = Fact(
+        pl.Boolean,
+        "it is supported, by a relevant context among others",
+        needs=("support/claim", "relevance"),
+    )
+    on_irrelevant = Fact(
+        pl.Boolean,
+        "it is supported, by irrelevant contexts alone",
+        needs=("support/claim", "relevance"),
+    )
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         pairs = tables.of("claims").select("row", "index").join(_references(tables), on="row")
+        if {"on_relevant", "on_irrelevant"} & set(wanted):
+            pairs = pairs.join(cls._sources(tables), on=["row", "index"], how="left")
         return cls.joined(pairs, tables, wanted).sort("row", "reference", "index")
+
+    @classmethod
+    def _sources(cls, tables: Said) -> pl.DataFrame:
+        """Null for a claim of which it is not known on what it rests, or if that is relevant."""
+        claims = Claims.frame(tables, ("support", "evidence"))
+        relevant = (
+            Contexts.frame(tables, ("relevant",))
+            .group_by("row", evidence="context")
+            .agg(pl.col("relevant").any(ignore_nulls=False))
+        )
+        rests_on = (
+            claims.select("row", "index", "evidence")
+            .explode("evidence")
+            .join(relevant, on=["row", "evidence"], how="left")
+            .group_by("row", "index")
+            .agg(pl.col("relevant").any(ignore_nulls=False))
+        )
+        supported, nothing = pl.col("support") == "supported", pl.col("evidence").list.len() == 0
+        irrelevant = pl.col("relevant").not_()
+        return claims.join(rests_on, on=["row", "index"], how="left").select(
+            "row",
+            "index",
+            on_relevant=supported & pl.when(nothing).then(False).otherwise("relevant"),
+            on_irrelevant=supported & pl.when(nothing).then(False).otherwise(irrelevant),
+        )
 
 
 class Statements(View):

@@ -34,6 +34,7 @@ from .grades import GradedRelevance, SentenceRelevance
 from .loading import load_metrics, own_metrics, register
 from .ndcg import NDCG
 from .nearest import NEAREST
+from .noise import NoiseSensitivity
 from .outcome import Missing, Range, Score, Undefined
 from .overlap import (
     BertscoreF1,
@@ -113,6 +114,7 @@ __all__ = [
     "Metric",
     "MisleadingRate",
     "Missing",
+    "NoiseSensitivity",
     "OnTopic",
     "OverallSimple",
     "OverallWeighted",

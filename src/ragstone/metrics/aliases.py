@@ -6,6 +6,10 @@ A name whose definition there differs from ours says so in its note.
 _ASPECT = "majority of the votes on an aspect"
 _RUBRIC = "points of a rubric, of helpfulness unless criterion=… names another"
 _NVIDIA = "one rating on six points; NVIDIA's is the mean of two on three points"
+_NOISE = (
+    "wrong claims from contexts over claims; Ragas calls a context relevant if it supports the "
+    "reference"
+)
 
 ALIASES: dict[str, tuple[str, str]] = {
     # Of several tools, and of the systems of the suites.
@@ -130,6 +134,9 @@ ALIASES: dict[str, tuple[str, str]] = {
         "relevant contexts that the answer uses; Ragas's is context_precision, relevance judged "
         "by the answer",
     ),
+    "NoiseSensitivity": ("noise_sensitivity", _NOISE),
+    "noise_sensitivity_relevant": ("noise_sensitivity", _NOISE),
+    "noise_sensitivity_irrelevant": ('noise_sensitivity(contexts="irrelevant")', _NOISE),
     "IDBasedContextPrecision": ("precision", "relevant contexts over contexts"),
     "IDBasedContextRecall": ("recall", "known relevant contexts that were retrieved"),
     "FaithfulnesswithHHEM": (

@@ -23,7 +23,6 @@ _PRIVACY = _critique("privacy", "tells something private of a person.")
 
 NEAREST: dict[str, str] = {
     # Ragas
-    "noise_sensitivity": "Nearest: hallucination, claims that the contexts do not support.",
     "context_entity_recall": "Nearest: context_recall over statements, evidence_recall over "
     "passages.",
     "context_entities_recall": "Nearest: context_recall over statements, evidence_recall over "
