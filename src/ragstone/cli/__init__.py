@@ -28,6 +28,7 @@ from .kinds import with_kinds
 from .metrics import metrics
 from .models import models
 from .plan import plan
+from .runs import runs
 from .sample import sample
 from .score import score
 from .show import show
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
-    "Inspect": (show, export),
+    "Inspect": (runs, show, export),
     "Decide": (compare, gate),
     "Use human labels": (sample, agreement, calibrate, weights),
     "Look up": (metrics, judges, models, formats, doctor),

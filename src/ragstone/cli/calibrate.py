@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    run: Annotated[Path, typer.Argument(help="A finished run that these people did not judge.")],
+    run: Annotated[
+        Path,
+        typer.Argument(callback=options.run_folder, help="A finished run that these people did "
+                       "not judge."),
+    ],
     labels: Annotated[
         list[Path] | None,
         typer.Option(

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def compare(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: options.RunFolder,
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="[RUN_B]", help="A second run: its systems are b, those of RUN "
-                       "are a."),
+        typer.Argument(metavar="[RUN_B]", callback=options.run_folder, help="A second run: its "
+                       "systems are b, those of RUN are a."),
     ] = None,
     baseline: Annotated[
         str | None,

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ragstone.run import Live, Run
     from ragstone.run.request import Request
 
-RUNS = Path("runs")
-
 
 def evaluate(
     data: Annotated[
@@ -163,6 +161,7 @@ def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> 
 def _run(request: "Request") -> "Run":
     """The run, in the folder that was named or in a free one."""
     from ragstone.run.evaluate import evaluated
+    from ragstone.run.runs import RUNS
 
     def run_in(folder: Path) -> "Run":
         with bar() as progress:

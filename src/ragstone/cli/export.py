@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import options
 from .output import print_notes
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ FILES: "dict[As, FileFormat]" = {As.csv: "csv", As.jsonl: "jsonl", As.parquet: "
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: options.RunFolder,
     to: Annotated[
         As,
         typer.Option("--as", help="File format. graphrag: CSV with the columns of a GraphRAG "

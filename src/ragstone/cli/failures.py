@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, ParamSpec
+from typing import NoReturn, ParamSpec, TypeVar
 
 import typer
 
@@ -18,16 +18,17 @@ from .output import say
 BAD_INPUT, BUG, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141
 
 Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
-def guarded(command: Callable[Given, None]) -> Callable[Given, None]:
+def guarded(command: Callable[Given, Result]) -> Callable[Given, Result]:
     """The command, with every failure turned into words and an exit status."""
 
     @functools.wraps(command)
-    def run(*args: Given.args, **options: Given.kwargs) -> None:
+    def run(*args: Given.args, **options: Given.kwargs) -> Result:
         try:
             try:
-                command(*args, **options)
+                return command(*args, **options)
             finally:
                 if sys.stdout is not None:
                     sys.stdout.flush()

@@ -5,9 +5,28 @@ from typing import Annotated
 
 import typer
 
+from .failures import guarded
+
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
-RunFolder = Annotated[Path, typer.Argument(help="A run folder made by `ragstone evaluate`.")]
+LATEST = Path("latest")
+"""The word for the newest finished run, where no folder has this name."""
+
+
+@guarded
+def run_folder(run: Path | None) -> Path | None:
+    """The folder that was named, or the newest finished run."""
+    from ragstone.run.runs import latest_run
+
+    return latest_run() if run == LATEST and not run.exists() else run
+
+
+RunFolder = Annotated[
+    Path,
+    typer.Argument(
+        callback=run_folder, help="A run folder made by `ragstone evaluate`, or latest."
+    ),
+]
 
 Cluster = Annotated[
     str | None,

@@ -24,7 +24,12 @@ plan = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-RunFolder = Annotated[Path, typer.Argument(help="A run to plan from, made by `ragstone evaluate`.")]
+RunFolder = Annotated[
+    Path,
+    typer.Argument(
+        callback=options.run_folder, help="A run to plan from, made by `ragstone evaluate`."
+    ),
+]
 Metrics = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", help="Metric of the run; repeatable. Default: all."),
@@ -150,8 +155,9 @@ def paired(
 def labels(
     half_width: HalfWidth,
     run: Annotated[
-        Path | None, typer.Argument(help="A run whose judge has judged the rows to be "
-                                    "labelled.")
+        Path | None,
+        typer.Argument(callback=options.run_folder, help="A run whose judge has judged the rows "
+                       "to be labelled."),
     ] = None,
     metric: Annotated[
         str | None, typer.Option("--metric", "-m", help="Metric of RUN to correct.")

@@ -1,6 +1,5 @@
 """``ragstone show RUN [EXAMPLE]``: where a run is worst, and one example in full."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +9,7 @@ from .output import print_page
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: options.RunFolder,
     example: Annotated[str | None, typer.Argument(help="Id of an example to show in full.")] = None,
     metric: Annotated[
         list[str] | None,

@@ -1,0 +1,71 @@
+"""Runs page: the runs in a directory, as ``ragstone runs`` prints it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragstone.report.page import (
+    Cell,
+    Count,
+    Heading,
+    Page,
+    Paragraphs,
+    Phrase,
+    Row,
+    RowName,
+    quiet,
+    section,
+    table,
+)
+from ragstone.run.runs import FoundRun
+
+
+def runs_page(folder: Path, runs: Sequence[FoundRun]) -> Page:
+    """A row for each run, the newest first.
+
+    Args:
+        folder: The directory they are in.
+        runs: What ``runs_in`` found there.
+    """
+    heads = ("rows", "systems", "judged by", "written (UTC)", "")
+    columns = (Heading("run", key=True), Heading("data"), *(Heading(head) for head in heads))
+    if runs:
+        shown = section(table(columns, [Row(tuple(_cells(one))) for one in runs]))
+    else:
+        shown = section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))
+    return Page("runs", str(folder), (shown,), record=lambda: {"runs": list(map(_record, runs))})
+
+
+def _cells(one: FoundRun) -> list[Cell]:
+    written = Phrase(f"{one.changed:%Y-%m-%d %H:%M}", "quiet")
+    if one.form is None:
+        damaged = Phrase("damaged", "bad")
+        return [RowName(str(one.path)), "–", Count(None), Count(None), "–", written, damaged]
+    data = one.form.data
+    judges = ", ".join(judge.name for judge in one.form.judges if judge.kinds)
+    done = one.form.finished
+    return [
+        RowName(str(one.path)),
+        Path(data.source).name if done else "–",
+        Count(data.examples if done else None),
+        Count(data.systems if done else None),
+        judges or "–",
+        written,
+        "" if done else Phrase("unfinished", "caution"),
+    ]
+
+
+def _record(one: FoundRun) -> dict[str, object]:
+    """The state is ``finished``, ``unfinished`` or ``damaged``; what is not known is null."""
+    form = one.form
+    known = form if form and form.finished else None
+    return {
+        "run": str(one.path),
+        "state": "damaged" if form is None else "finished" if form.finished else "unfinished",
+        "written": one.changed.isoformat(timespec="seconds"),
+        "data": known and known.data.source,
+        "examples": known and known.data.examples,
+        "systems": known and known.data.systems,
+        "judges": form and [judge.name for judge in form.judges if judge.kinds],
+        "metrics": known and list(known.metrics),
+        "signature": known and known.signature,
+    }

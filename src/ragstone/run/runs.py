@@ -1,0 +1,70 @@
+"""Runs: the run folders in a directory, the newest first."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ragstone.argument import argument, call
+from ragstone.errors import DamagedRun, InputError
+
+from .forms import Manifest
+from .places import MANIFEST
+from .run_files import RunFiles
+
+RUNS = Path("runs")
+"""Where a run is put that is given no folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """A run folder.
+
+    Args:
+        path: The folder.
+        changed: When its ``run.json`` was last written, in UTC.
+        form: What ``run.json`` says; None if it is damaged.
+    """
+
+    path: Path
+    changed: datetime
+    form: Manifest | None
+
+
+def runs_in(folder: Path = RUNS) -> list[FoundRun]:
+    """The runs in a directory, finished or not, the newest first.
+
+    Only ``run.json`` of each is read.
+
+    Raises:
+        InputError: There is no such directory.
+    """
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}: `{_makes_one()}` makes a run.")
+    found = [_found(file) for file in folder.glob(f"*/{MANIFEST}")]
+    return sorted(found, key=lambda one: (one.changed, one.path.name), reverse=True)
+
+
+def latest_run(folder: Path = RUNS) -> Path:
+    """The folder of the newest finished run in a directory.
+
+    Raises:
+        InputError: There is none.
+    """
+    runs = runs_in(folder)
+    newest = next((one for one in runs if one.form and one.form.finished), None)
+    if newest is None:
+        raise InputError(f"There is no finished run in {folder}: `{_makes_one()}` makes one.")
+    return newest.path
+
+
+def _found(file: Path) -> FoundRun:
+    changed = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    try:
+        form = RunFiles(file.parent).form
+    except DamagedRun:
+        form = None
+    return FoundRun(file.parent, changed, form)
+
+
+def _makes_one() -> str:
+    return call("evaluate", argument("data", "DATA"))
