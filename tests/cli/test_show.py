@@ -19,10 +19,23 @@ def test_show_lists_the_worst_examples(ragstone: Command, demo: Path) -> None:
     assert "faithfulness" not in outcome.out
 
 
+def test_show_lists_the_worst_examples_of_all_metrics_once(ragstone: Command, demo: Path) -> None:
+    outcome = ragstone("show", demo, "--limit", 2)
+    assert outcome.status == 0
+    assert outcome.out.count("  Q  ") == 2
+    assert outcome.out.count(" below the best:") == 2
+    assert "ranked   by how far the scores lie below the best possible" in outcome.out
+
+
 def test_show_as_json_holds_estimates_and_worst(ragstone: Command, demo: Path) -> None:
     found = ragstone("show", demo, "--json").json
     assert found["estimates"]
-    assert len(found["worst"]["faithfulness"]) == 3
+    assert len(found["worst"]) == 5
+    assert len({one["example_id"] for one in found["worst"]}) == 5
+    assert found["worst"][0]["reasons"]
+    assert "faithfulness" in found["ranked_by"]["metrics"]
+    one_metric = ragstone("show", demo, "-m", "faithfulness", "--json").json
+    assert len(one_metric["worst_by_metric"]["faithfulness"]) == 3
 
 
 def test_show_one_example_in_full(ragstone: Command, demo: Path) -> None:

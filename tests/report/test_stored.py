@@ -98,7 +98,7 @@ def test_a_metric_without_a_score_is_not_said_to_be_as_good_as_can_be(
     run: Run, text: Callable[..., str]
 ) -> None:
     """Nobody says whether the answers help."""
-    printed = " ".join(text(worst_page(run)).split())
+    printed = " ".join(text(worst_page(run, metrics=["helpfulness"])).split())
     assert "helpfulness ↑ no example has a score (3 missing)" in printed
 
 

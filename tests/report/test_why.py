@@ -1,5 +1,6 @@
 """What is held against an example, in one line each."""
 
+import re
 from typing import Any
 
 from ragstone.report.why import why
@@ -96,6 +97,14 @@ def test_long_texts_are_cut_and_equal_lines_told_once() -> None:
 
 def test_of_a_metric_that_is_not_loaded_everything_is_told() -> None:
     claims = [claim("It is red.", judged("absent"), judged("contradicts"))]
-    assert why(found(claims=claims), "somebodys_own") == [
-        "claim contradicts: It is red.", "claim absent: It is red.",
-    ]  # fmt: skip
+    assert why(found(claims=claims), "somebodys_own") == ["claim contradicts, absent: It is red."]
+
+
+def test_of_several_metrics_a_unit_is_told_once_with_every_verdict_and_reason() -> None:
+    claims = [claim("It is red.", judged("absent", "no red"), judged("extra", "not said"))]
+    known = found(claims=claims)
+    (line,) = why(known, "faithfulness", "factual_accuracy")
+    assert set(re.findall(r"absent|extra|no red|not said", line)) == {
+        "absent", "extra", "no red", "not said",
+    }  # fmt: skip
+    assert line.count("It is red.") == 1

@@ -13,11 +13,12 @@ def show(
     example: Annotated[str | None, typer.Argument(help="Id of an example to show in full.")] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Show only this metric; repeatable."),
+        typer.Option("--metric", "-m", help="Show the worst examples of this metric; repeatable."),
     ] = None,
     limit: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Number of examples per metric.")
-    ] = 3,
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of examples. Default: 5; 3 per --metric."),
+    ] = None,
     prompts: Annotated[
         bool,
         typer.Option("--with-prompts", help="With EXAMPLE: also show the prompts that models "
@@ -25,9 +26,11 @@ def show(
     ] = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
-    """Show the worst examples of each metric in RUN, or one EXAMPLE in full.
+    """Show the worst examples in RUN, over all its metrics, or one EXAMPLE in full.
 
-    For one example: its claims, verdicts, evidence, reasons and scores, and each
+    Each with the claims, statements or contexts that made it bad, and why. With
+    --metric: the worst examples of that metric.
+        For one example: its claims, verdicts, evidence, reasons and scores, and each
     question to a model with its replies and their cost.
 
     Exit status: 0 done, 2 no such run, example or metric.

@@ -1,8 +1,9 @@
 """The report room: how a run is shown to people, in a terminal, a notebook, a picture, a table.
 
 run_page        what `ragstone evaluate` prints: who judged, every estimate, the small print
-worst_page      what `ragstone show RUN` prints: the worst examples of each metric
+worst_page      what `ragstone show RUN` prints: the worst examples, over all metrics or of one
 example_page    what `ragstone show RUN EXAMPLE` prints
+ranked          the worst examples over all metrics together, with reasons
 worst           the worst examples of each metric
 dossier         all that is known of one example
 catalogue       every metric and suite, as plain data and as pages (a module)
@@ -23,6 +24,7 @@ from .pages.example import example_page
 from .pages.run import run_page
 from .pages.worst import worst_page
 from .picture import picture
+from .ranked import ranked
 from .stored import Reported, StoredRun
 from .worst import worst
 
@@ -37,6 +39,7 @@ __all__ = [
     "format_of",
     "graphrag_table",
     "picture",
+    "ranked",
     "run_page",
     "show",
     "terminal",

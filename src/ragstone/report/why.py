@@ -1,6 +1,7 @@
-"""Why: the judgements behind a low score, in one line each."""
+"""Why: the judgements behind low scores, in one line each."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from ragstone.errors import RagstoneError
 from ragstone.judgements import ASKS, KINDS, kind_of
@@ -15,19 +16,19 @@ TEXT, LINE = 160, 320
 MOST_LINES = 3
 
 
-def why(found: Dossier, metric: str, *, most: int = MOST_LINES) -> list[str]:
-    """The judgements that lowered an example's score on one metric: the first few, and a count.
+def why(found: Dossier, *metrics: str, most: int = MOST_LINES) -> list[str]:
+    """The judgements that lowered an example's scores: the first few, and a count of the rest.
 
     First come claims and statements that are contradicted, then those that are not supported or do
     not agree and contexts that are not relevant, then the reasons the judges gave in every other
-    kind that the metric uses.
+    kind that the metrics use.
 
     Args:
         found: The dossier of the example.
-        metric: The text form of the metric.
+        metrics: The text forms of the metrics.
         most: The largest number of lines.
     """
-    asks = _asks(metric)
+    asks = frozenset[str]().union(*map(_asks, metrics))
     held = sorted(_held(found, asks), key=lambda one: one[0] != "bad")
     lines = list(dict.fromkeys([*(line for _, line in held), *_others(found, asks)]))
     lines = [shortened(line, LINE) for line in lines]
@@ -50,11 +51,17 @@ def _asks(metric: str) -> frozenset[str]:
 
 
 def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """The tone and a line for each verdict against a claim, statement, evidence or context."""
-    for what, text, row in _of_units(found, asks):
-        tone, verdict = against(row)
-        if tone:
-            yield tone, _line(f"{what} {verdict}", text, row.reason)
+    """The tone and a line for each claim, statement, evidence or context with verdicts against it.
+
+    A line has the unit once, with the verdicts of all asks and their reasons.
+    """
+    for (what, text), of_unit in groupby(_of_units(found, asks), key=lambda one: one[:2]):
+        verdicts = [(*against(row), row.reason) for _, _, row in of_unit]
+        held = sorted((one for one in verdicts if one[0]), key=lambda one: one[0] != "bad")
+        if held:
+            said = ", ".join(dict.fromkeys(verdict for _, verdict, _ in held))
+            reasons = dict.fromkeys(reason for _, _, reason in held)
+            yield held[0][0], _line(f"{what} {said}", text, *reasons)
 
 
 def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
@@ -77,6 +84,7 @@ def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
                 yield _line(f"{says(row.kind)}: {in_words(row)}", "", row.reason)
 
 
-def _line(head: str, text: str, reason: str) -> str:
+def _line(head: str, text: str, *reasons: str) -> str:
     said = f": {shortened(text, TEXT)}" if text else ""
-    return f"{head}{said}{f'  ({words(reason)})' if reason else ''}"
+    why = "; ".join(words(reason) for reason in reasons if reason)
+    return f"{head}{said}{f'  ({why})' if why else ''}"

@@ -8,6 +8,7 @@ import polars as pl
 from .failing import FailingExample
 from .figures import number, scale_of, shortened
 from .page import OutlineItem, Phrase, quiet, strong
+from .ranked import RankedExample
 from .stored import StoredRun
 
 SHOWN = 3
@@ -71,9 +72,16 @@ def example_item(
             Phrase(one.example_id, "name"),
             *after,
         ),
-        (
-            OutlineItem(Phrase(shortened(one.question, QUESTION), "text"), lead="Q"),
-            OutlineItem(Phrase(shortened(one.answer, ANSWER), "text"), lead="A"),
-            *(OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons),
-        ),
+        texts_of(one, reasons),
+    )
+
+
+def texts_of(
+    one: FailingExample | WorstExample | RankedExample, reasons: Sequence[str]
+) -> tuple[OutlineItem, ...]:
+    """Its question, its answer and the reasons, cut to a few lines."""
+    return (
+        OutlineItem(Phrase(shortened(one.question, QUESTION), "text"), lead="Q"),
+        OutlineItem(Phrase(shortened(one.answer, ANSWER), "text"), lead="A"),
+        *(OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons),
     )

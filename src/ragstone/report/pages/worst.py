@@ -1,52 +1,104 @@
-"""Worst page: the worst examples of each metric; what ``ragstone show RUN`` prints."""
+"""Worst page: the worst examples of a run, or of each metric; what ``ragstone show RUN`` prints."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from ragstone.report.command import command
-from ragstone.report.figures import ARROWS
+from ragstone.report.figures import ARROWS, number
 from ragstone.report.groups import Groups, by_metric
 from ragstone.report.page import (
+    Note,
     Outline,
     OutlineItem,
     Page,
     Paragraphs,
+    Phrase,
     Section,
     quiet,
     section,
+    small_print,
     strong,
 )
+from ragstone.report.ranked import RULE, RankedExample, ranked
 from ragstone.report.stored import StoredRun
-from ragstone.report.worst import SHOWN, example_item, worst
+from ragstone.report.worst import example_item, texts_of, worst
 from ragstone.run.estimate import Estimate
 
 from .run import header
 
 
-def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOWN) -> Page:
-    """The header of the run, then the worst examples of each metric with question and answer."""
-    found = worst(run, metrics=metrics, limit=limit)
+def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int | None = None) -> Page:
+    """The worst examples over all metrics together, or those of each metric that is named.
+
+    Args:
+        run: The run.
+        metrics: Show the worst examples of each of these; if empty, those of the whole run.
+        limit: The largest number of examples, or of examples for each metric.
+    """
+    some = {} if limit is None else {"limit": limit}
+    return _by_metric(run, metrics, some) if metrics else _of_run(run, some)
+
+
+def _of_run(run: StoredRun, some: Mapping[str, int]) -> Page:
+    found = ranked(run, **some)
+    examples = [_ranked_item(at, one) for at, one in enumerate(found.examples, 1)]
+    none = "no example could be better" if found.metrics else "no metric says which are worse"
+    items = tuple(examples) or (OutlineItem(quiet(none)),)
+    ranking = (Note("ranked", RULE), Note("metrics", ", ".join(found.metrics) or "–"))
+    known = {"ranked_by": {"rule": RULE, "metrics": list(found.metrics)},
+             "worst": [asdict(one) for one in found.examples]}  # fmt: skip
+    listed = Section((Outline(items),), (strong("Worst examples"),))
+    return _page(run, [listed, small_print(ranking)], known)
+
+
+def _by_metric(run: StoredRun, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
+    found = worst(run, metrics=metrics, **some)
     estimates = by_metric(run.estimate_list)
-    sections = [section(header(run, Groups(run.estimate_list)))]
+    sections = []
     for name, rows in found.items():
         items = tuple(example_item(one, label=one.label, system=one.system) for one in rows)
         items = items or (OutlineItem(quiet(_none_listed(estimates[name]))),)
         arrow = ARROWS[estimates[name][0].better]
         sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrow}"))))
+    listed = {name: [asdict(one) for one in rows] for name, rows in found.items()}
+    return _page(run, sections, {"worst_by_metric": listed})
+
+
+def _page(run: StoredRun, sections: Sequence[Section], known: Mapping[str, Any]) -> Page:
+    shown = [section(header(run, Groups(run.estimate_list))), *sections]
     if run.path is not None:
-        more = f"One of them in full: {command('show', run.path, 'EXAMPLE')}"
-        sections.append(section(Paragraphs((quiet(more),))))
+        more = (
+            f"One of them in full: {command('show', run.path, 'EXAMPLE')}",
+            f"The worst of a metric: {command('show', run.path, '--metric', 'METRIC')}",
+        )
+        shown.append(section(Paragraphs(tuple(map(quiet, more)))))
     return Page(
-        "show", str(run.path or ""), tuple(sections),
+        "show", str(run.path or ""), tuple(shown),
         record=lambda: {
             "run": str(run.path),
             "signature": run.signature,
             "data": run.form.data.to_dict(),
             "judges": [judge.to_dict() for judge in run.form.judges],
             "estimates": [one.to_dict() for one in run.estimate_list],
-            "worst": {name: [asdict(one) for one in rows] for name, rows in found.items()},
+            **known,
         },
     )  # fmt: skip
+
+
+def _ranked_item(place: int, one: RankedExample) -> OutlineItem:
+    """The example with its shortfall, the scores that are low, its texts and the reasons."""
+    low = ", ".join(
+        f"{score.metric} {number(score.value)}" + (f" {score.label}" if score.label else "")
+        for score in one.low
+    )
+    head = (
+        Phrase(one.example_id, "name", strong=True),
+        quiet(f"  {one.system}"),
+        f"  {number(one.shortfall)} below the best",
+        quiet(f": {low}" if low else ""),
+    )
+    return OutlineItem(head, texts_of(one, one.reasons), lead=f"{place:>2}")
 
 
 def _none_listed(estimates: Sequence[Estimate]) -> str:
