@@ -82,7 +82,7 @@ def test_undefined_example(ragstone):
     assert "CANNOT TELL" in opened
     assert " needs" in opened
     bad = printed[printed.index("_ test_bad_example _") :]
-    assert "claim contradicted: The pier is 20 metres long." in bad
+    assert "claim 1 contradicted: The pier is 20 metres long." in bad
     assert "undefined everywhere (no_reference)" in bad
 
 

@@ -152,6 +152,11 @@ def walk_score(given: Given) -> None:
     )
 
 
+def walk_runs(given: Given) -> None:
+    check(call("runs", given.run.parent))
+    check(call("runs", given.run.parent, "--json"))
+
+
 def walk_show(given: Given) -> None:
     check(call("show", given.run))
     shown = call("show", given.run, IDS[1])

@@ -25,16 +25,16 @@ def test_claims_that_are_not_supported_are_told_the_contradicted_first() -> None
         claim("It is long."),
     ]
     assert why(found(claims=claims), "faithfulness") == [
-        "claim contradicted: It is red.",
-        "claim absent: It is old. (nothing says so)",
+        "claim 1 contradicted: It is red.",
+        "claim 1 absent: It is old. (nothing says so)",
     ]
 
 
 def test_only_what_the_metric_rests_on_is_told() -> None:
     claims = [claim("It is red.", judged("absent"), judged("contradicts"))]
-    assert why(found(claims=claims), "faithfulness") == ["claim absent: It is red."]
+    assert why(found(claims=claims), "faithfulness") == ["claim 1 absent: It is red."]
     assert why(found(claims=claims), "precision") == []
-    assert why(found(claims=claims), "unsupported_claim") == ["claim absent: It is red."]
+    assert why(found(claims=claims), "unsupported_claim") == ["claim 1 absent: It is red."]
 
 
 def test_statements_are_held_against_the_answer_and_against_the_contexts() -> None:
@@ -46,7 +46,7 @@ def test_statements_are_held_against_the_answer_and_against_the_contexts() -> No
 
 def test_evidence_that_was_not_retrieved_is_told() -> None:
     evidence = [{"text": "90 m.", "support": judged("absent")}, {"text": "x", "support": None}]
-    assert why(found(gold_evidence=evidence), "evidence_recall") == ["evidence absent: 90 m."]
+    assert why(found(gold_evidence=evidence), "evidence_recall") == ["evidence 1 absent: 90 m."]
 
 
 def test_contexts_that_are_not_relevant_are_told_by_rank() -> None:
@@ -72,32 +72,35 @@ def test_other_judgements_are_told_with_their_reason_where_they_have_one() -> No
 def test_what_follows_from_claims_is_not_told_again() -> None:
     rows = [{"unsupported_claim_present": True, "reason": "support/claim", "judge": "rules"}]
     known = found(claims=[claim("It is red.", judged("absent"))], judgements={"grounding": rows})
-    assert why(known, "unsupported_claim") == ["claim absent: It is red."]
+    assert why(known, "unsupported_claim") == ["claim 1 absent: It is red."]
 
 
 def test_the_first_few_are_told_and_the_rest_counted() -> None:
     claims = [claim(f"Claim {at}.", judged("absent")) for at in range(5)]
     assert why(found(claims=claims), "faithfulness", most=2) == [
-        "claim absent: Claim 0.", "claim absent: Claim 1.", "and 3 more",
+        "claim 1 absent: Claim 0.", "claim 1 absent: Claim 1.", "and 3 more",
     ]  # fmt: skip
     assert len(why(found(claims=claims[:2]), "faithfulness", most=2)) == 2
-    assert why(found(claims=claims), "faithfulness")[2:] == ["claim absent: Claim 2.", "and 2 more"]
+    assert why(found(claims=claims), "faithfulness")[2:] == [
+        "claim 1 absent: Claim 2.",
+        "and 2 more",
+    ]
 
 
 def test_long_texts_are_cut_and_equal_lines_told_once() -> None:
     claims = [claim("word " * 100, judged("absent"))] * 2
     (line,) = why(found(claims=claims), "faithfulness")
     assert line.endswith("…")
-    assert len(line) == len("claim absent: ") + 160
+    assert len(line) == len("claim 1 absent: ") + 160
     (long,) = why(found(claims=[claim("x" * 400, judged("absent"))]), "faithfulness")
-    assert long == f"claim absent: {'x' * 159}…"
+    assert long == f"claim 1 absent: {'x' * 159}…"
     reasons = [claim("y", judged("absent", "z" * 400))]
     assert len(why(found(claims=reasons), "faithfulness")[0]) == 320
 
 
 def test_of_a_metric_that_is_not_loaded_everything_is_told() -> None:
     claims = [claim("It is red.", judged("absent"), judged("contradicts"))]
-    assert why(found(claims=claims), "somebodys_own") == ["claim contradicts, absent: It is red."]
+    assert why(found(claims=claims), "somebodys_own") == ["claim 1 contradicts, absent: It is red."]
 
 
 def test_of_several_metrics_a_unit_is_told_once_with_every_verdict_and_reason() -> None:

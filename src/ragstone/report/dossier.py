@@ -13,6 +13,7 @@ from ragstone.examples.table import from_frame
 from ragstone.judgements import ASKS, KINDS, Ask, Claims, Kind, Statements
 from ragstone.run import Entry
 
+from .numbered import numbered, numbered_row
 from .stored import Readable
 
 NEAR = 5_000
@@ -55,7 +56,7 @@ class SaidOfPart:
 
     def to_record(self) -> Any:
         """The JSON form: a list if there may be several rows, otherwise the row or null."""
-        rows = [row.values for row in self.rows]
+        rows = [numbered_row(row.values) if numbered(row.kind) else row.values for row in self.rows]
         return rows if self.several else next(iter(rows), None)
 
 
@@ -118,7 +119,10 @@ class Dossier:
         of, grades = self.example, self.example.reference_contexts
         parts = {
             PLACES[unit]: [
-                {**one.own, **{kind: said.to_record() for kind, said in one.said.items()}}
+                {
+                    **numbered_row(one.own),
+                    **{kind: said.to_record() for kind, said in one.said.items()},
+                }
                 for one in found
             ]
             for unit, found in self.parts.items()

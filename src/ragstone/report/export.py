@@ -13,6 +13,7 @@ from ragstone.judgements import KINDS
 from ragstone.parquet import as_parquet
 from ragstone.result_file import write_result
 
+from .numbered import numbered, numbered_table
 from .stored import StoredRun
 
 FileFormat = Literal["csv", "jsonl", "parquet"]
@@ -21,6 +22,8 @@ WHAT = ("scores", "estimates", "judgements:KIND", "examples")
 
 def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
     """Scores, estimates, the judgements of a kind (``judgements:support``), or the examples.
+
+    Claims and statements have their ``number`` from 1 instead of the stored ``index``.
 
     Raises:
         UnknownName: A run has no table of that name.
@@ -35,7 +38,8 @@ def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
     if room == "judgements":
         if kind not in KINDS:
             raise UnknownName("judgement kind", kind, KINDS, hint=f"There are {', '.join(KINDS)}.")
-        return run.judgements(kind)
+        table = run.judgements(kind)
+        return numbered_table(table) if numbered(KINDS[kind]) else table
     raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
 
 

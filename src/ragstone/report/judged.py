@@ -10,6 +10,7 @@ from ragstone.judgements.column import Role
 from .dossier import PLACES, JudgementRow
 from .figures import number
 from .page import Phrase, Tone, plain, quiet
+from .panels import short_judge
 from .words import words
 
 FIRST: Mapping[Role, int] = {"unit": 0, "topic": 0, "vote": 0, "verdict": 1}
@@ -26,7 +27,7 @@ def judged(row: JudgementRow, lead: str) -> list[Phrase]:
     if not any(row.values.get(name) is not None for name in _decided(row.kind)):
         parts += [Phrase("not judged")] if len(parts) == bool(lead) else []
     reason = f"  {words(row.reason)}" if row.reason else ""
-    return [*parts, quiet(f"{reason}  ({row.judge})")]
+    return [*parts, quiet(f"{reason}  ({short_judge(row.judge)})")]
 
 
 def in_words(row: JudgementRow) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ragstone.errors import RagstoneError
+from ragstone.examples.labels import Unit
 from ragstone.judgements import ASKS, KINDS, kind_of
 from ragstone.metrics import Composite, Metric, read_metric
 
-from .dossier import PLACES, Dossier, JudgementRow, asks_about
+from .dossier import PLACES, Dossier, JudgedPart, JudgementRow, asks_about
 from .figures import shortened
 from .judged import against, in_words, says, speaking
 from .words import words
@@ -68,10 +69,15 @@ def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, 
     """The name of each unit, its text, and a row about it."""
     for unit in PLACES:
         for part in found.parts[unit]:
-            what = f"{unit} {part.place}" if unit == "context" else unit
+            what = unit if unit == "statement" else f"{unit} {_number(unit, part)}"
             text = "" if unit == "context" else part.text or ""
             for ask in (one for one in asks_about(unit) if one.name in asks):
                 yield from ((what, text, row) for row in part.rows(ask.kind))
+
+
+def _number(unit: Unit, part: JudgedPart) -> int:
+    """The rank of a context; claims and evidence are counted from 1 too, as on every page."""
+    return part.place if unit == "context" else part.place + 1
 
 
 def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:

@@ -191,17 +191,17 @@ def test_a_language_models_preface_does_not_make_an_answer_partial() -> None:
     [
         ("", "abstain", "the answer is empty"),
         ("?!", "abstain", "the answer is empty"),
-        ("N/A.", "abstain", "the whole answer is “n/a.”"),
-        ("I will not do that.", "refuse", "it says “i will not”"),
-        ("I do not know it.", "abstain", "it says “i do not know”"),
+        ("N/A.", "abstain", "the whole answer is “N/A.”"),
+        ("I will not do that.", "refuse", "it says “I will not”"),
+        ("I do not know it.", "abstain", "it says “I do not know”"),
         (f"I do not know it. {TOLD}", "partial",
-         "it says “i do not know” and tells something else"),
-        ("I'm not sure.", "abstain", "it says “i'm not sure” and names nothing"),
+         "it says “I do not know” and tells something else"),
+        ("I'm not sure.", "abstain", "it says “I'm not sure” and names nothing"),
         (f"I'm not sure. {TOLD}", "answer",
-         "it says “i'm not sure” and then commits to an answer"),
+         "it says “I'm not sure” and then commits to an answer"),
         (f"As an AI model, I cannot know. {TOLD}", "answer",
          "a preface about being a language model, then an answer"),
-        ("Do you mean Truro?", "clarify", "it asks “do you mean truro?”"),
+        ("Do you mean Truro?", "clarify", "it asks “Do you mean Truro?”"),
         (TOLD, "answer", "no sign of inability, refusal or a question back"),
     ],
 )  # fmt: skip
@@ -214,7 +214,7 @@ def test_the_reason_names_the_words_that_it_goes_by(answer: str, kind: str, reas
 def test_a_reason_shows_sixty_characters_at_the_most(more: int) -> None:
     asked = "Do you mean ".ljust(59 + more, "x") + "?"
     _, reason = response_type(asked)
-    assert explain(reason) == f"it asks “{asked.lower()[:60]}”"
+    assert explain(reason) == f"it asks “{asked[:60]}”"
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_contexts_without_a_sentence_support_nothing(texts: list[str]) -> None:
         ("Ships took gold.", "2 of 3 content words in context 1"),
         ("Gold lies deep.", "none of 3 content words in the contexts"),
         ("Ships left in 1895.", "1 of 3 content words in context 1; new number 1895"),
-        ("Ships left for Bath.", "1 of 3 content words in context 1; new name bath"),
+        ("Ships left for Bath.", "1 of 3 content words in context 1; new name Bath"),
     ],
 )
 def test_the_reason_counts_contexts_from_one(claim: str, reason: str) -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ragstone.judges.local.words import (
     STOP_WORDS,
+    as_written,
     denied,
     fold,
     names,
@@ -246,3 +247,25 @@ def test_terms_are_the_stems_of_the_tokens_in_order(words: list[str]) -> None:
     text = " ".join(words)
     found = [stem_or_none(token) for token in tokens(text)]
     assert terms(text) == [one for one in found if one is not None]
+
+
+@pytest.mark.parametrize(
+    ("found", "text", "written"),
+    [
+        (["charlott", "bronte"], "Charlotte Brontë's sister, Charlotte.", "Charlotte, Brontë"),
+        (["climb", "ruin"], "He climbed to the ruined castle.", "climbed, ruined"),
+        (["ruin"], "The ruined castle is a ruin.", "ruin"),
+        (["13"], "In the thirteenth century.", "thirteenth"),
+        (["205", "21"], "Two hundred and five of twenty-one.", "Two hundred and five, twenty-one"),
+        (["1400", "1500000"], "Close on 1,400 feet, 1.5 million years.", "1,400, 1.5 million"),
+        (["1990"], "The 1990s.", "1990s"),
+        (["merlin", "o'brien"], "Merlin’s cave and O’Brien's.", "Merlin, O’Brien"),
+        (["smith", "dr"], "Dr.Smith", "Smith, Dr"),
+        (["東京"], "東京都", "東京"),
+        (["nowhere"], "Nothing of it.", "nowhere"),
+        ([], "Nothing of it.", ""),
+    ],
+)
+def test_words_are_shown_as_the_text_writes_them(found: list[str], text: str, written: str) -> None:
+    """Where the text has the word itself, that is shown; otherwise its first form."""
+    assert as_written(found, text) == written

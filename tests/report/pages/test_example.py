@@ -21,6 +21,7 @@ from ragstone.report.page import (
     quiet,
 )
 from ragstone.report.pages.example import example_page
+from ragstone.report.panels import short_judge
 from ragstone.report.render.terminal import as_text
 from ragstone.run import Entry
 from ragstone.run.calls.entries import Attempt
@@ -210,4 +211,30 @@ def test_the_record_holds_everything_by_the_part_it_is_about(found: Found) -> No
     assert example_page(found(id="x", **known)).record() == {
         "id": "x", "question_id": "q1", "system": "a", "question": "How long?", "statements": [],
         "gold_evidence": [], "reference_contexts": None, "calls": [], "meta": {}, **known,
+        "claims": [{"number": 1, **{name: claim[name] for name in claim if name != "index"}}],
     }  # fmt: skip
+
+
+def test_a_panel_has_a_short_name_and_a_legend(found: Found) -> None:
+    panel = "openai:gpt-5-mini,http://localhost:11434/v1#qwen3:8b"
+    claim = {"index": 0, "text": "x", "support": SUPPORT | {"judge": panel}, "agreement": []}
+    shown = as_text(example_page(found(claims=[claim])), 120)
+    assert "(gpt-5-mini+qwen3:8b)" in shown
+    assert (
+        "panel  gpt-5-mini openai:gpt-5-mini, qwen3:8b http://localhost:11434/v1#qwen3:8b" in shown
+    )
+    assert "panel " not in as_text(example_page(found(claims=[claim | {"support": SUPPORT}])), 120)
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("local", "local"),
+        ("openai:gpt-5", "openai:gpt-5"),
+        ("openai:gpt-5,anthropic:claude-haiku-4-5", "gpt-5+claude-haiku-4-5"),
+        ("openai:gpt-5,azure:gpt-5,gemini:flash", "a+b+c"),
+        ("litellm:groq/llama-3,a,b", "llama-3+a+b"),
+    ],
+)
+def test_a_panels_models_are_named_without_provider_or_by_letters(name: str, short: str) -> None:
+    assert short_judge(name) == short

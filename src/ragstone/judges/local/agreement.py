@@ -23,7 +23,7 @@ from ragstone.reason import reason
 
 from .curve import curve
 from .likeness import Likeness
-from .words import names, stem_or_none, tokens
+from .words import as_written, names, stem_or_none, tokens
 
 VERSION = "ragstone-agreement/2"
 
@@ -133,7 +133,7 @@ def statement_agreement(
         "words_of_reference",
         len(seen.wanted) - len(seen.lost),
         len(seen.wanted),
-        ", ".join(seen.lost[:4]),
+        as_written(seen.lost[:4], repaired(statement)),
         None if likeness is None else f"{likeness.aligned:.2f}",
     )
     if probability >= FULL:
@@ -229,8 +229,9 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
         and sum(stem in known.distinct for stem in words) >= FULL_LONG * len(words)
     ):
         other = reason(
-            "words_in_reference", n=len(found), words=len(said), other_number=min(numbers)
-        )
+            "words_in_reference", n=len(found), words=len(said),
+            other_number=as_written([min(numbers)], claim),
+        )  # fmt: skip
         return ClaimMatch("contradicts", other)
     claimed = _read(claim).distinct
     if 0 < len(wanted) <= SHORT and len(wanted.keys() & claimed) >= FULL_SHORT * len(wanted):

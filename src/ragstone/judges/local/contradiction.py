@@ -13,7 +13,7 @@ from ragstone.reason import reason
 from .evidence import EvidenceCounts
 from .held import numbers_of
 from .passages import Passages
-from .words import denied, stem, stem_or_none
+from .words import as_written, denied, stem, stem_or_none
 
 VERSION = "ragstone-contradiction/1"
 
@@ -67,7 +67,7 @@ def _other_number(seen: EvidenceCounts, passages: Passages) -> ContradictingSent
                     and _is_year(number) == _is_year(claim[place])
                     and beside & _beside(words, other)
                 ):
-                    return ContradictingSentence(reason("context_says", word=number), sentence)
+                    return _says(number, sentence, passages)
     return None
 
 
@@ -101,7 +101,7 @@ def _opposite(seen: EvidenceCounts, passages: Passages) -> ContradictingSentence
             words = passages.tokens_of[sentence]
             for other, token in enumerate(words):
                 if stem(token) in opposites and beside & _beside(words, other):
-                    return ContradictingSentence(reason("context_says", word=token), sentence)
+                    return _says(token, sentence, passages)
     return None
 
 
@@ -128,10 +128,13 @@ def _other_name(seen: EvidenceCounts, passages: Passages) -> ContradictingSenten
             ):
                 continue
             if _sides(words, other) == (before, after) and (before or after):
-                return ContradictingSentence(
-                    reason("context_says", word=token.capitalize()), sentence
-                )
+                return _says(token, sentence, passages)
     return None
+
+
+def _says(token: str, sentence: int, passages: Passages) -> ContradictingSentence:
+    said = as_written([token], passages.quotes[sentence])
+    return ContradictingSentence(reason("context_says", word=said), sentence)
 
 
 def _near(seen: EvidenceCounts, least: int, share: float = STRONG) -> list[int]:

@@ -15,7 +15,7 @@ from ragstone.reason import reason
 
 from .curve import curve
 from .sentences import sentences
-from .words import terms
+from .words import as_written, terms
 
 VERSION = "ragstone-relevance/2"
 
@@ -96,9 +96,11 @@ def relevance(
     """
     counted = wanted(question, contexts)
     if cosines is None:
-        return [_judge(one, curve(STRINGS).probability(one.features())) for one in counted]
+        return [
+            _judge(question, one, curve(STRINGS).probability(one.features())) for one in counted
+        ]
     return [
-        _judge(one, curve(ENCODER).probability(one.features() | likeness))
+        _judge(question, one, curve(ENCODER).probability(one.features() | likeness))
         for one, likeness in zip(counted, cosine_features(cosines), strict=True)
     ]
 
@@ -160,7 +162,7 @@ def _count(
     )
 
 
-def _judge(seen: Wanted, probability: float) -> RelevanceVerdict:
+def _judge(question: str, seen: Wanted, probability: float) -> RelevanceVerdict:
     n = len(seen.sentences)
     if not (seen.held or seen.lost):
         return RelevanceVerdict(0, 0.0, (), n, "question_without_words")
@@ -171,6 +173,6 @@ def _judge(seen: Wanted, probability: float) -> RelevanceVerdict:
         for position, value in enumerate(seen.sentences)
         if grade and value >= SENTENCE * best and value >= LEAST_SENTENCE
     )
-    words, lost = len(seen.held) + len(seen.lost), ", ".join(seen.lost[:4])
+    words, lost = len(seen.held) + len(seen.lost), as_written(seen.lost[:4], question)
     why = reason("question_words", n=len(seen.held), words=words, lost=lost)
     return RelevanceVerdict(grade, probability, picked, n, why)

@@ -46,18 +46,18 @@ def response_type(answer: str) -> tuple[str, str]:
     if not any(letter.isalnum() for letter in text):
         return "abstain", "answer_is_empty"
     if _WHOLE.fullmatch(text):
-        return "abstain", reason("whole_answer", words=text[:60])
+        return "abstain", reason("whole_answer", words=_as_written(text[:60], answer))
     text = _QUOTED.sub('""', text)
     opening = text[:OPENING]
     refusal = _REFUSAL.search(opening)
     if refusal:
-        return "refuse", reason("it_says", words=refusal.group())
+        return "refuse", reason("it_says", words=_as_written(refusal.group(), answer))
     inability = _first_inability(opening)
     if inability is not None:
-        return _abstain_or_partial(text, inability)
+        return _abstain_or_partial(text, inability, answer)
     asked = _asks_back(text)
     if asked:
-        return "clarify", reason("it_asks", words=asked[:60])
+        return "clarify", reason("it_asks", words=_as_written(asked[:60], answer))
     return "answer", "no_sign_of_inability"
 
 
@@ -257,8 +257,16 @@ def _first_inability(text: str) -> re.Match[str] | None:
     return _INABILITY.search(text) or _HEDGE.search(text) or _ELSEWHERE.search(text)
 
 
-def _abstain_or_partial(text: str, inability: re.Match[str]) -> tuple[str, str]:
-    words = inability.group()
+def _as_written(words: str, answer: str) -> str:
+    """Words of the plain text as the answer writes them."""
+    plain, written = _plain(answer), " ".join(answer.split())
+    place = plain.find(words)
+    known = place >= 0 and len(plain) == len(written)
+    return written[place : place + len(words)] if known else words
+
+
+def _abstain_or_partial(text: str, inability: re.Match[str], answer: str) -> tuple[str, str]:
+    words = _as_written(inability.group(), answer)
     hedge = inability.re is _HEDGE
     informative = 0
     for sentence in sentences(text):

@@ -15,9 +15,9 @@ from . import alignment, contradiction, evidence, frames
 from .alignment import Alignment
 from .contradiction import ContradictingSentence
 from .curve import curve
-from .evidence import EvidenceCounts, gather
+from .evidence import EvidenceCounts, gather, without_citations
 from .passages import Passages
-from .words import tokens
+from .words import as_written, tokens
 
 VERSION = f"ragstone-support/2({evidence.VERSION},{frames.VERSION},{contradiction.VERSION})"
 ALIGNED_VERSION = alignment.VERSION
@@ -70,7 +70,7 @@ def support(
         return SupportVerdict("absent", probability, (), None, "no_words_to_look_for")
     probability = probability_of(seen, alignment)
     against = contradiction.contradiction(seen, passages)
-    why = _reason(seen, alignment, against, passages)
+    why = _reason(proposition, seen, alignment, against, passages)
     if against is not None:
         contexts, quote = _quoted((against.sentence, *seen.sentences), passages)
         return SupportVerdict("contradicted", min(probability, CONTRADICTED), contexts, quote, why)
@@ -96,11 +96,13 @@ def _quoted(rests_on: tuple[int, ...], passages: Passages) -> tuple[tuple[int, .
 
 
 def _reason(
+    proposition: str,
     seen: EvidenceCounts,
     alignment: Alignment | None,
     against: ContradictingSentence | None,
     passages: Passages,
 ) -> str:
+    text = without_citations(proposition)
     contexts = sorted({passages.places[number].context + 1 for number in seen.sentences})
     return reason(
         "words_in_contexts",
@@ -108,7 +110,7 @@ def _reason(
         words=seen.content_words,
         contexts=",".join(map(str, contexts)),
         aligned=None if alignment is None else f"{alignment.aligned:.2f}",
-        numbers=", ".join(seen.new_numbers[:3]),
-        names=", ".join(seen.new_names[:3]),
+        numbers=as_written(seen.new_numbers[:3], text),
+        names=as_written(seen.new_names[:3], text),
         against=None if against is None else against.says,
     )

@@ -8,8 +8,9 @@ which have no spaces, are read as overlapping pairs of characters.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 
 VERSION = "ragstone-words/1"
 
@@ -106,6 +107,16 @@ def denied(folded_tokens: Sequence[str]) -> set[str] | None:
             near = (stem_or_none(word) for word in folded_tokens[place + 1 : place + 4])
             found = (found or set()) | set(next(([word] for word in near if word), []))
     return found
+
+
+def as_written(found: Iterable[str], text: str) -> str:
+    """Folded words or stems of a text as it first writes each of them, for people to read.
+
+    ``charlott`` is `Charlotte`, ``205`` is `two hundred and five`. What is not a word of the text,
+    such as a pair of characters, stays as it is.
+    """
+    known = _first_written(text)
+    return ", ".join(known.get(one) or _number_written(one, text) or one for one in found)
 
 
 def _list(words: str) -> list[str]:
@@ -227,6 +238,53 @@ LEAST_LETTERS = 3
 """What is left of a word without its ending."""
 
 _VOWEL = re.compile("[aeiouy]")
+
+
+_WRITTEN = re.compile(r"[^\W_]+(?:[.,'’‘ʼ＇´][^\W_]+)*")
+_ENDS_POSSESSIVE = re.compile(r"(?<=\w)['’‘ʼ＇´]s?$")
+
+MOST_WORDS, LOOKED_AT = 8, 1000
+"""Words of a number in words, and of a text that are looked through for one, at most."""
+
+
+@lru_cache(maxsize=256)
+def _first_written(text: str) -> Mapping[str, str]:
+    """Each folded word and each stem of a text, as it is first written."""
+    words: dict[str, str] = {}
+    stems: dict[str, str] = {}
+    for written in _WRITTEN.findall(text):
+        for token, shown in _tokens_written(written):
+            words.setdefault(token, shown)
+            stems.setdefault(stem(token), shown)
+    return stems | words
+
+
+@lru_cache(maxsize=1 << 14)
+def _tokens_written(written: str) -> tuple[tuple[str, str], ...]:
+    """The folded words in a word with points, commas and apostrophes, each as it is written."""
+    shown = _ENDS_POSSESSIVE.sub("", written)
+    found = tokens(shown)
+    if len(found) == 1:
+        return ((found[0], shown),)
+    parts = [(tokens(part), part) for part in _PART.findall(shown)]
+    return tuple((found[0], part) for found, part in parts if len(found) == 1)
+
+
+_PART = re.compile(r"[^\W_]+")
+
+
+def _number_written(number: str, text: str) -> str | None:
+    """The words of a text that make a number of several words."""
+    if not number[:1].isdigit():
+        return None
+    words = list(islice(_WRITTEN.finditer(text), LOOKED_AT))
+    for first, one in enumerate(words):
+        if any(token[0].isdigit() for token, _ in _tokens_written(one.group())):
+            for last in words[first + 1 : first + MOST_WORDS]:
+                shown = text[one.start() : last.end()]
+                if tokens(shown) == [number]:
+                    return shown
+    return None
 
 
 def _without_suffix(token: str) -> str:

@@ -27,9 +27,11 @@ from ragstone.report.page import (
     Why,
     quiet,
     section,
+    small_print,
     strong,
     table,
 )
+from ragstone.report.panels import legend
 from ragstone.report.words import words
 
 Items = Iterator[OutlineItem]
@@ -60,7 +62,16 @@ def example_page(found: Dossier, *, prompts: bool = False) -> Page:
         sections.append(_titled(Outline(calls), "Questions to models"))
     if found.scores:
         sections.append(_titled(_scores(found.scores), "Scores"))
+    if panels := legend(_judges(found)):
+        sections.append(small_print(panels))
     return Page("show", found.example.id, tuple(sections), record=found.to_dict)
+
+
+def _judges(found: Dossier) -> Iterator[str]:
+    """Who judged anything on the page."""
+    for part in (one for parts in found.parts.values() for one in parts):
+        yield from (row.judge for said in part.said.values() for row in said.rows)
+    yield from (row.judge for rows in found.judgements.values() for row in rows)
 
 
 def _titled(block: Block, title: str) -> Section:

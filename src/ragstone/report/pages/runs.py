@@ -14,8 +14,10 @@ from ragstone.report.page import (
     RowName,
     quiet,
     section,
+    small_print,
     table,
 )
+from ragstone.report.panels import legend, short_judge
 from ragstone.run.runs import FoundRun
 
 
@@ -29,10 +31,15 @@ def runs_page(folder: Path, runs: Sequence[FoundRun]) -> Page:
     heads = ("rows", "systems", "judged by", "written (UTC)", "")
     columns = (Heading("run", key=True), Heading("data"), *(Heading(head) for head in heads))
     if runs:
-        shown = section(table(columns, [Row(tuple(_cells(one))) for one in runs]))
+        shown = [section(table(columns, [Row(tuple(_cells(one))) for one in runs]))]
+        judges = (judge.name for one in runs if one.form for judge in one.form.judges)
+        if panels := legend(judges):
+            shown.append(small_print(panels))
     else:
-        shown = section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))
-    return Page("runs", str(folder), (shown,), record=lambda: {"runs": list(map(_record, runs))})
+        shown = [section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))]
+    return Page(
+        "runs", str(folder), tuple(shown), record=lambda: {"runs": list(map(_record, runs))}
+    )
 
 
 def _cells(one: FoundRun) -> list[Cell]:
@@ -41,7 +48,7 @@ def _cells(one: FoundRun) -> list[Cell]:
         damaged = Phrase("damaged", "bad")
         return [RowName(str(one.path)), "–", Count(None), Count(None), "–", written, damaged]
     data = one.form.data
-    judges = ", ".join(judge.name for judge in one.form.judges if judge.kinds)
+    judges = ", ".join(short_judge(judge.name) for judge in one.form.judges if judge.kinds)
     done = one.form.finished
     return [
         RowName(str(one.path)),
