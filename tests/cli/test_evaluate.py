@@ -102,7 +102,7 @@ def test_bad_data_ends_with_2_and_no_traceback(
 def test_every_fault_is_told_at_once(
     ragstone: Command, write: Callable[..., Path], tmp_path: Path
 ) -> None:
-    rows = [{"id": "x", "answer": "a"}, {"id": "x", "answer": "b"}, {"id": "y", "answer": 3}]
+    rows = [{"id": "x", "answer": "a"}, {"id": "x", "answer": "b"}, {"id": "y", "answer": True}]
     outcome = ragstone("evaluate", write(tmp_path / "d.jsonl", rows), "--out", tmp_path / "run")
     assert outcome.status == 2
     assert "d.jsonl:2" in outcome.err
@@ -118,7 +118,7 @@ def test_a_missing_file_ends_with_2(ragstone: Command, tmp_path: Path) -> None:
 def test_skip_bad_goes_on_and_says_where_the_rejected_lie(
     ragstone: Command, write: Callable[..., Path], rows: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    path = write(tmp_path / "d.jsonl", [*rows, {"id": "bad", "answer": 3}])
+    path = write(tmp_path / "d.jsonl", [*rows, {"id": "bad", "answer": {}}])
     outcome = ragstone("evaluate", path, "--skip-bad", "-m", "token_f1", "--out", tmp_path / "run")
     assert outcome.status == 0
     assert "1 bad row" in outcome.err

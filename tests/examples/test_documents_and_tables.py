@@ -104,16 +104,16 @@ def test_only_results_by_type_take_a_type_from_it(tmp_path: Path) -> None:
 
 def test_lines_of_a_document_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    path.write_text('{"results": [\n{"answer": "a"},\n\n{"answer": 5}\n]}')
+    path.write_text('{"results": [\n{"answer": "a"},\n\n{"answer": {}}\n]}')
     with pytest.raises(DataError) as caught:
         list(read(path))
     assert [(f.line, f.field) for f in caught.value.faults] == [(4, "answer")]
-    path.write_text('\n[{"answer": 5},\n{"answer": 6}]')
+    path.write_text('\n[{"answer": {}},\n{"answer": true}]')
     with pytest.raises(DataError) as caught:
         list(read(path))
     assert [(f.line, f.got) for f in caught.value.faults] == [
-        (2, "5 (a number), in element 1"),
-        (3, "6 (a number), in element 2"),
+        (2, "an object with no fields, in element 1"),
+        (3, "true (a truth value), in element 2"),
     ]
 
 

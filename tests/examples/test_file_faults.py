@@ -31,12 +31,12 @@ def only_fault(source: Any, **options: Any) -> Fault:
 
 
 def test_all_faults_come_in_one_message_with_file_line_field_expected_got(tmp_path: Path) -> None:
-    lines = [GOOD % "x", '{"answer": 4}\n', "{broken\n", "[]\n", '{"answer": "a", "id": "x"}\n']
+    lines = [GOOD % "x", '{"answer": true}\n', "{broken\n", "[]\n", '{"answer": "a", "id": "x"}\n']
     path = written(tmp_path, "data.jsonl", "".join(lines))
     error = error_of(path)
     assert [(f.line, f.field) for f in error.faults] == [(2, "answer"), (3, ""), (4, ""), (5, "id")]
     assert all(fault.file == str(path) for fault in error.faults)
-    assert f"{path}:2  answer  expected text, got 4 (a number)" in str(error)
+    assert f"{path}:2  answer  expected text, got true (a truth value)" in str(error)
     assert f"{path}:5  id  expected an id of its own, got 'x', as in line 1" in str(error)
     assert "skip_bad=True" in str(error)
 
@@ -67,11 +67,11 @@ def test_skip_bad_is_offered_only_where_something_good_would_be_left(tmp_path: P
 
 
 def test_skip_bad_goes_on_and_keeps_the_rejected_rows(tmp_path: Path) -> None:
-    path = written(tmp_path, "data.jsonl", GOOD % "a" + '{"answer": 4}\n{oops\n' + GOOD % "b")
+    path = written(tmp_path, "data.jsonl", GOOD % "a" + '{"answer": true}\n{oops\n' + GOOD % "b")
     examples = read(path, skip_bad=True)
     assert [example.id for example in examples] == ["a", "b"]
     assert [(one.line, one.record) for one in examples.rejected] == [
-        (2, '{"answer": 4}'),
+        (2, '{"answer": true}'),
         (3, "{oops"),
     ]
     assert examples.rejected[0].faults[0].field == "answer"
@@ -152,7 +152,7 @@ def test_latin_1_is_told_by_line_and_byte(tmp_path: Path) -> None:
     assert (fault.line, fault.got) == (2, "byte 0xE9 at byte 16 of the line")
     fault = only_fault(written(tmp_path, "data.csv", "id,answer\n1,a\n2,café\n".encode("latin-1")))
     assert (fault.line, fault.got) == (3, "byte 0xE9 at byte 6 of the line")
-    listed = b'[{"answer": "a"},\n{"answer": "caf\xe9"},\n{"answer": 5}]'
+    listed = b'[{"answer": "a"},\n{"answer": "caf\xe9"},\n{"answer": []}]'
     first, second = error_of(written(tmp_path, "data.json", listed)).faults
     assert (first.line, first.got) == (2, "byte 0xE9, in element 2")
     assert (second.line, second.field) == (3, "answer")

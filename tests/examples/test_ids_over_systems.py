@@ -88,7 +88,7 @@ def test_ids_that_repeat_within_one_system_are_a_fault_as_ever(tmp_path: Path) -
 
 def test_skipping_bad_rows_loses_no_system(tmp_path: Path) -> None:
     bad = [
-        {"id": "q0", "method": "a", "answer": 5},
+        {"id": "q0", "method": "a", "answer": True},
         *ROWS[:4],
         {"id": "q9", "answer": []},
         *ROWS[4:],

@@ -184,6 +184,44 @@ def test_the_error_about_columns_proposes_the_one_that_resembles_a_field() -> No
         list(read([{"question": "Who?", "chunks": ["a"]}]))
 
 
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "csv"])
+def test_numbers_are_read_as_texts_with_a_note_at_every_door(door: str, tmp_path: Path) -> None:
+    record = {"query": 7, "answer": 42, "ground_truth": 3.5}
+    example, notes = through(door, record, tmp_path)
+    assert (example.question, example.answer, example.reference) == ("7", "42", ("3.5",))
+    assert notes == [
+        "Numbers were read as texts: query (1 record), answer (1 record), ground_truth (1 record)."
+    ]
+
+
+def test_the_note_of_numbers_counts_records_and_names_the_column_in_the_data() -> None:
+    rows = [{"q": 1, "mine": 5}, {"q": "Who?", "mine": 6.0}, {"q": "Who?", "mine": "Ann"}]
+    examples = read(rows, columns={"question": "q", "answer": "mine"})
+    assert [one.answer for one in examples] == ["5", "6", "Ann"]
+    (note,) = examples.notes
+    assert explain(note) == "Numbers were read as texts: q (1 record), mine (2 records)."
+
+
+def test_references_may_be_numbers_beside_texts() -> None:
+    examples = read([{"answer": "a", "gold\nanswer": [42, "forty-two"]}, {"answer": "b"}],
+                    columns={"reference": "gold\nanswer"})  # fmt: skip
+    assert [one.reference for one in examples] == [("42", "forty-two"), ()]
+    assert list(map(explain, examples.notes)) == [
+        "Numbers were read as texts: gold answer (1 record)."
+    ]
+
+
+def test_whole_numbers_of_a_table_with_a_gap_are_whole_texts() -> None:
+    table = pd.DataFrame({"contexts": [["a"], ["b"]], "answer": [42, None]})
+    assert [one.answer for one in read(table)] == ["42", None]
+
+
+def test_what_was_read_otherwise_is_told_where_a_limit_ends_the_reading() -> None:
+    examples = read([{"answer": n} for n in range(3)], limit=2)
+    assert [one.answer for one in examples] == ["0", "1"]
+    assert list(map(explain, examples.notes)) == ["Numbers were read as texts: answer (2 records)."]
+
+
 def test_known_columns_need_no_note() -> None:
     examples = read(cornwall())
     assert len(list(examples)) == 24

@@ -93,7 +93,7 @@ def test_ranks_are_one_to_n_each_once(ranks: list[Any], got: str) -> None:
 @pytest.mark.parametrize(
     ("record", "field", "got"),
     [
-        ({"answer": 42}, "answer", "42 (a number)"),
+        ({"answer": True}, "answer", "true (a truth value)"),
         ({"answer": float("nan")}, "answer", "NaN"),
         ({"answer": "a", "question": {}}, "question", "an object with no fields"),
         ({"contexts": 5}, "contexts", "5 (a number)"),
@@ -103,9 +103,12 @@ def test_ranks_are_one_to_n_each_once(ranks: list[Any], got: str) -> None:
         ({"contexts": [{"text": 3}]}, "contexts[0].text", "3 (a number)"),
         ({"contexts": [{"text": "t", "score": float("inf")}]}, "contexts[0].score", "Infinity"),
         ({"contexts": [{"text": "t", "score": "9"}]}, "contexts[0].score", "the text '9'"),
-        ({"answer": "a", "reference": [1]}, "reference[0]", "1 (a number)"),
+        ({"answer": "a", "reference": [1, True]}, "reference[1]", "true (a truth value)"),
+        ({"answer": "a", "reference": [[1]]}, "reference[0]", "a list of 1"),
+        ({"answer": 2**200}, "answer", "a number of more than 60 digits"),
+        ({"question": float("inf"), "answer": "a"}, "question", "Infinity"),
         ({"answer": "a", "reference": {}}, "reference", "an object with no fields"),
-        ({"answer": "a", "reference": '["Ann", 2]'}, "reference[1]", "2 (a number)"),
+        ({"answer": "a", "reference": '["Ann", true]'}, "reference[1]", "true (a truth value)"),
         ({"answer": "a", "history": 3}, "history", "3 (a number)"),
         ({"answer": "a", "history": [{"role": "user"}]}, "history[0]", "an object with role"),
         ({"answer": "a", "labels": []}, "labels", "a list of 0"),
@@ -155,7 +158,7 @@ def test_a_wrong_field_is_a_fault_with_its_place(
 
 
 def test_every_fault_of_a_record_is_told() -> None:
-    assert len(faults({"answer": 1, "question": 2, "reference": [3]})) == 3
+    assert len(faults({"answer": {}, "question": True, "reference": [None]})) == 3
 
 
 def test_something_that_is_no_record_is_a_fault() -> None:

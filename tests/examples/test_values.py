@@ -12,7 +12,7 @@ from ragstone.examples.cells import parse_cell
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.resembling import could_be
 from ragstone.examples.turns import read_conversation, read_turns
-from ragstone.examples.values import are_texts, read_id, read_texts
+from ragstone.examples.values import are_texts, read_id, read_texts, spelled_out
 
 
 def one(record: dict[str, Any]) -> Example:
@@ -312,3 +312,27 @@ def test_an_example_is_grouped_by_its_own_fields_then_by_slices_meta_and_labels(
 )
 def test_a_value_is_shown_short_and_with_its_kind(value: object, got: str) -> None:
     assert shown(value) == got
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (42, "42"),
+        (-7, "-7"),
+        (0, "0"),
+        (2**200 - 1, str(2**200 - 1)),
+        (3.5, "3.5"),
+        (0.1, "0.1"),
+        (42.0, "42"),
+        (-0.0, "0"),
+        (2.0**53, "9007199254740992.0"),
+        (1e-7, "1e-07"),
+    ],
+)
+def test_a_number_is_spelled_as_a_text(value: object, text: object) -> None:
+    assert spelled_out(value) == text
+
+
+@pytest.mark.parametrize("value", [True, None, "42", 2**200, float("nan"), float("-inf"), {}, [1]])
+def test_what_is_no_number_is_not_spelled(value: object) -> None:
+    assert spelled_out(value) is value

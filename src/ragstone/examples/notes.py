@@ -11,10 +11,14 @@ MOST_COLUMNS = 5
 
 
 def notes_of(reader: RecordReader) -> Iterator[str]:
-    """A reason each: fields that were JSON text, and columns that look like a field."""
+    """A reason each: JSON text and numbers that were read otherwise, columns like a field."""
     spelled = {field: n for field, n in reader.spelled.items() if field not in NESTED}
     if spelled:
         fields = "\n".join(f"{field}={n}" for field, n in spelled.items())
         yield reason("lists_spelled", fields=fields)
+    numbers = {" ".join(name.split()): n for name, n in reader.numbers.items() if n}
+    if numbers:
+        columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in numbers.items())
+        yield reason("numbers_as_texts", columns=columns)
     for (column, field), n in reader.unread.most_common(MOST_COLUMNS):
         yield reason("no_field", column=ascii_safe(column), field=field, n=n)

@@ -1,7 +1,6 @@
 """Records: converts one record of any known layout to an Example.
 
-Every wrong field of a record is reported, not only the first. Numbers are not
-accepted as text, except in ids.
+Every wrong field of a record is reported, not only the first.
 """
 
 from collections import Counter
@@ -9,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from math import isfinite
+from operator import is_not
 from typing import Any
 
 from ragstone.examples.cells import parse_cell, put_cell
@@ -20,7 +20,7 @@ from ragstone.examples.mlflow import is_mlflow, unfold_mlflow
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.resembling import could_be, resembled
 from ragstone.examples.turns import read_conversation, read_turns
-from ragstone.examples.values import are_texts, not_text, read_id, read_texts
+from ragstone.examples.values import are_texts, not_text, read_id, read_texts, spelled_out
 
 DEFAULT_SYSTEM = "default"
 
@@ -40,6 +40,7 @@ class RecordReader:
         spelled: For each field, the number of records in which it was JSON text, read as a list.
         unread: For each pair of an unused column and a missing field that it may be meant for, the
             number of records.
+        numbers: For each column of texts, the number of records in which it was a number.
     """
 
     def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
@@ -47,6 +48,7 @@ class RecordReader:
         self.layout = layout
         self.spelled: Counter[str] = Counter()
         self.unread: Counter[tuple[str, str]] = Counter()
+        self.numbers: Counter[str] = Counter()
         self._plans: dict[tuple[object, ...], FieldLayout] = {}
         self._contexts = ContextReader()
 
@@ -98,8 +100,7 @@ class RecordReader:
         labels, slices, meta = self._groups(plan, record, problems)
         question, history, answer, policy = self._texts(plan, record, meta, problems)
         contexts = self._retrieved(plan, record, labels, meta, problems)
-        given = self._cell(get(plan.reference), "reference", problems)
-        reference = read_texts(given, "reference", problems)
+        reference = self._references(get(plan.reference), plan.reference, problems)
         evidence, grades = self._gold(plan, record, meta, problems)
 
         if labels:
@@ -140,8 +141,9 @@ class RecordReader:
     ) -> tuple[str | None, tuple[Turn, ...], str | None, str | None]:
         """The question, the turns before it, the answer and the policy."""
         get = record.get
-        question, history, spoken = _asked(get(plan.question), plan.question, problems)
-        answer, policy = get(plan.answer), get(plan.policy)
+        asked = self._spelled_out(get(plan.question), plan.question)
+        answer, policy = self._spelled_out(get(plan.answer), plan.answer), get(plan.policy)
+        question, history, spoken = _asked(asked, plan.question, problems)
         for name, text in (("answer", answer), ("policy", policy)):
             if text is not None and type(text) is not str:
                 problems.append(not_text(name, text))
@@ -151,6 +153,23 @@ class RecordReader:
         if turns is not None:
             history = read_turns(self._cell(turns, "history", problems), problems) + history
         return question, history, spoken if answer is None else answer, policy
+
+    def _spelled_out(self, value: object, column: str) -> Any:
+        """The value with a number as text, which is told."""
+        if value is None or type(value) is str:
+            return value
+        text = spelled_out(value)
+        if text is not value:
+            self.numbers[column] += 1
+        return text
+
+    def _references(self, value: object, column: str, problems: list[Problem]) -> tuple[str, ...]:
+        given = self._spelled_out(self._cell(value, "reference", problems), column)
+        if isinstance(given, list):
+            texts = [spelled_out(one) for one in given]
+            self.numbers[column] += any(map(is_not, texts, given))
+            given = texts
+        return read_texts(given, "reference", problems)
 
     def _count_unread(self, plan: FieldLayout, record: Mapping[str, Any]) -> None:
         """Columns that look like a field which this record lacks."""

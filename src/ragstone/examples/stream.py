@@ -104,7 +104,7 @@ class Examples:
         problems: list[Problem] = []
         for row, (line, item) in enumerate(self._rows(), 1):
             if self._limit is not None and yielded >= self._limit:
-                return
+                break
             example: Example | None
             if isinstance(item, Example):
                 example = item

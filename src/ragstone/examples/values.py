@@ -1,9 +1,17 @@
 """Values: reads ids and texts of a record and checks their types."""
 
+from math import isfinite
+
 from ragstone.examples.problem import Problem, shown
 
 TEXT_KEYS = ("text", "content", "page_content", "context", "passage")
 """Keys under which an object has its text."""
+
+LONGEST_NUMBER = 200
+"""Bits of a whole number that is still read as a text."""
+
+EXACT = 2.0**53
+"""From here on a float stands for several whole numbers."""
 
 
 def read_id(value: object, field: str, problems: list[Problem]) -> str | None:
@@ -17,6 +25,22 @@ def read_id(value: object, field: str, problems: list[Problem]) -> str | None:
     expected = "text or a whole number" if value != "" else "a name or nothing"
     problems.append(Problem(field, expected, "an empty text" if value == "" else shown(value)))
     return None
+
+
+def spelled_out(value: object) -> object:
+    """A number as the text that spells it; anything else as it is.
+
+    A whole number has no decimals however it was stored: a table makes 42.0 of 42 where another
+    row has no value.
+
+    >>> spelled_out(42), spelled_out(42.0), spelled_out(3.5), spelled_out(True)
+    ('42', '42', '3.5', True)
+    """
+    if type(value) is int:
+        return str(value) if value.bit_length() <= LONGEST_NUMBER else value
+    if type(value) is float and isfinite(value):
+        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
+    return value
 
 
 def read_texts(value: object, field: str, problems: list[Problem]) -> tuple[str, ...]:

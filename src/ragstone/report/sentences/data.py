@@ -9,9 +9,17 @@ from .facts import Facts, Sentence, and_more, count, counted, plain, several
 
 
 def _lists_spelled(facts: Facts) -> str:
-    fields = [one.rpartition("=") for one in several(facts, "fields")]
-    text = ", ".join(f"{field} ({_records(n)})" for field, _, n in fields)
-    return f"JSON text was read as the lists that it spells: {text}."
+    return f"JSON text was read as the lists that it spells: {_each(facts, 'fields')}."
+
+
+def _numbers_as_texts(facts: Facts) -> str:
+    return f"Numbers were read as texts: {_each(facts, 'columns')}."
+
+
+def _each(facts: Facts, name: str) -> str:
+    """Fields or columns, each with the number of its records."""
+    found = [one.rpartition("=") for one in several(facts, name)]
+    return ", ".join(f"{what} ({_records(n)})" for what, _, n in found)
 
 
 def _no_field(facts: Facts) -> str:
@@ -73,6 +81,7 @@ def _labels_not_used(facts: Facts) -> str:
 
 SENTENCES: Mapping[str, Sentence] = {
     "lists_spelled": _lists_spelled,
+    "numbers_as_texts": _numbers_as_texts,
     "no_field": _no_field,
     "ids_repeat": _ids_repeat,
     "alias": lambda facts: f"{facts['alias']} is {facts['metric']} here: {facts['meaning']}.",
