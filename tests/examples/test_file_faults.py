@@ -146,13 +146,13 @@ def test_an_error_of_the_disk_is_told_in_its_words(format: str) -> None:
     assert (fault.expected, fault.got) == ("a readable file", "the error 'Input/output error'")
 
 
-def test_latin_1_is_told_by_line_and_byte(tmp_path: Path) -> None:
-    raw = (GOOD % "a").encode() + '{"answer": "café"}\n'.encode("latin-1")
+def test_bytes_of_no_known_encoding_are_told_by_line_and_place(tmp_path: Path) -> None:
+    raw = (GOOD % "a").encode() + b'{"answer": "caf\xe9\x81"}\n'
     fault = only_fault(written(tmp_path, "data.jsonl", raw))
     assert (fault.line, fault.got) == (2, "byte 0xE9 at byte 16 of the line")
-    fault = only_fault(written(tmp_path, "data.csv", "id,answer\n1,a\n2,café\n".encode("latin-1")))
+    fault = only_fault(written(tmp_path, "data.csv", b"id,answer\n1,a\n2,caf\xe9\x81\n"))
     assert (fault.line, fault.got) == (3, "byte 0xE9 at byte 6 of the line")
-    listed = b'[{"answer": "a"},\n{"answer": "caf\xe9"},\n{"answer": []}]'
+    listed = b'[{"answer": "a"},\n{"answer": "caf\xe9\x81"},\n{"answer": []}]'
     first, second = error_of(written(tmp_path, "data.json", listed)).faults
     assert (first.line, first.got) == (2, "byte 0xE9, in element 2")
     assert (second.line, second.field) == (3, "answer")

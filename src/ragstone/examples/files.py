@@ -11,12 +11,13 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ragstone.errors import InputError
 from ragstone.examples.problem import BadRow, Problem
+from ragstone.examples.windows import WINDOWS, words_of_windows
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -33,10 +34,15 @@ SIZE = re.compile(r"([0-9]{1,15})([BKMGT]?)B?", re.IGNORECASE)
 
 @dataclass
 class Meter:
-    """Counts the bytes read and the bytes in total, for a progress bar."""
+    """Counts the bytes read and the bytes in total, for a progress bar.
+
+    ``windows`` has the files that were read as Windows-1252, each with some words of it; None if
+    whoever reads has no place to tell of it, so that other bytes than UTF-8 are a fault.
+    """
 
     total: int = 0
     done: int = 0
+    windows: dict[Path, tuple[str, ...]] | None = field(default_factory=dict)
     _handle: BinaryIO | None = None
 
     @property
@@ -140,11 +146,13 @@ class _Unpacked(io.RawIOBase):
 
 
 def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | BadRow]]:
-    """Number and text of each line, with its line end; a ``BadRow`` if it is not UTF-8.
+    """Number and text of each line, with its line end; a ``BadRow`` if it is no text.
 
-    The number is None if the fault concerns the whole file.
+    The text is UTF-8, or all of it Windows-1252, which the meter tells. The number is None if the
+    fault concerns the whole file.
     """
     number = 0
+    encoding: str | None = None
     try:
         with opened(path, meter) as handle:
             if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
@@ -153,13 +161,33 @@ def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | Bad
                 number += 1
                 if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
                     raw = raw[3:]
+                if encoding is None and not raw.isascii():
+                    encoding = encoding_of(path, raw, meter)
                 try:
-                    yield number, raw.decode()
+                    yield number, raw.decode(encoding or "utf-8")
                 except UnicodeDecodeError as error:
                     text = raw.decode("utf-8", "backslashreplace").rstrip("\r\n")
                     yield number, BadRow(text, (not_utf8(raw[error.start], error.start + 1),))
     except BrokenFileError as error:
         yield number + 1 if number else None, BadRow("", (error.problem,))
+
+
+def encoding_of(path: Path, beyond_ascii: bytes, meter: Meter) -> str:
+    """UTF-8 or Windows-1252, by the first piece of the file that is not ASCII, else by all of it.
+
+    A file in Windows-1252 is told to the meter.
+    """
+    if meter.windows is None or _decodes(beyond_ascii):
+        return "utf-8"
+    try:
+        with opened(path, Meter()) as handle:
+            words = words_of_windows(iter(lambda: handle.readline(BUFFER), b""))
+    except BrokenFileError:
+        return "utf-8"
+    if words is None:
+        return "utf-8"
+    meter.windows[path] = words
+    return WINDOWS
 
 
 def first_text(path: Path, size: int = HEAD) -> str:

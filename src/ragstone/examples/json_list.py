@@ -9,11 +9,11 @@ import codecs
 import io
 import json
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 from ragstone.examples.fields import NAMES, squash
-from ragstone.examples.files import HEAD, BrokenFileError, Meter, not_text, opened
+from ragstone.examples.files import HEAD, BrokenFileError, Meter, encoding_of, not_text, opened
 from ragstone.examples.json_text import (
     DECODER,
     MAX_DEPTH,
@@ -60,7 +60,7 @@ class JsonDocument(FileSource):
             with opened(self.path, meter) as handle:
                 if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
                     raise BrokenFileError(problem)
-                window = _Window(handle)
+                window = _Window(handle, lambda raw: encoding_of(self.path, raw, meter))
                 yield from _document(window)
         except BrokenFileError as error:
             line = None if window is None else window.line()
@@ -196,9 +196,12 @@ def _not_storable(row: dict[str, Any]) -> Problem | None:
 class _Window:
     """The part of the text that is in memory, and the current position in it."""
 
-    def __init__(self, handle: io.BufferedReader) -> None:
+    def __init__(self, handle: io.BufferedReader, encoding_of: Callable[[bytes], str]) -> None:
         self._handle = handle
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+        self._encoding_of: Callable[[bytes], str] | None = encoding_of
+        self._decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder("utf-8-sig")(
+            "surrogateescape"
+        )
         self._text = ""
         self._at = 0
         self._line = 1
@@ -308,12 +311,22 @@ class _Window:
             or error.pos >= len(self._text) - LONGEST_CUT_TOKEN
         )
 
+    def _settle(self, raw: bytes) -> None:
+        """Decide how the text is written, once its first piece beyond ASCII is there."""
+        assert self._encoding_of is not None
+        encoding = self._encoding_of(raw)
+        self._encoding_of = None
+        if encoding != "utf-8":
+            self._decoder = codecs.getincrementaldecoder(encoding)()
+
     def _fill(self, keep: int) -> int:
         """Read on, at least doubling the part from ``keep``; returns how far places moved."""
         self._line += self._text.count("\n", self._counted, max(self._counted, keep))
         size = max(WINDOW, len(self._text) - keep)
         raw = self._handle.read(size)
         self._ended = len(raw) < size
+        if self._encoding_of is not None and not raw.isascii():
+            self._settle(raw)
         more = self._decoder.decode(raw, self._ended)
         if not more.isascii() and not self._odd_bytes:
             try:

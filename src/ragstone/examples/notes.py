@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ragstone.examples.fields import NESTED
+from ragstone.examples.files import Meter
 from ragstone.examples.problem import ascii_safe
 from ragstone.examples.records import RecordReader
 from ragstone.reason import reason
@@ -22,3 +23,9 @@ def notes_of(reader: RecordReader) -> Iterator[str]:
         yield reason("numbers_as_texts", columns=columns)
     for (column, field), n in reader.unread.most_common(MOST_COLUMNS):
         yield reason("no_field", column=ascii_safe(column), field=field, n=n)
+
+
+def windows_notes(meter: Meter) -> Iterator[str]:
+    """A reason for each file that was read as Windows-1252."""
+    for path, words in (meter.windows or {}).items():
+        yield reason("read_as_windows", file=ascii_safe(path.name), words="\n".join(words))

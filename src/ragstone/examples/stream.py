@@ -15,7 +15,7 @@ from ragstone.examples.files import Meter
 from ragstone.examples.fingerprint import fingerprint_files, fingerprint_records
 from ragstone.examples.in_memory import ReadOnce, Records, plain, sound
 from ragstone.examples.labels import Severity, violations
-from ragstone.examples.notes import notes_of
+from ragstone.examples.notes import notes_of, windows_notes
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.records import RecordReader
 from ragstone.examples.source import Row, Source
@@ -139,6 +139,7 @@ class Examples:
         self.notes += [
             *([questions.note()] if over_systems else []),
             *notes_of(reader),
+            *windows_notes(self._meter),
         ]
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
@@ -201,6 +202,7 @@ class Examples:
         self._rival: dict[str, str] = {}
         self._good = 0
         self._meter.done = 0
+        self._meter.windows = {}
 
     def _over_systems(self) -> bool:
         """Whether the same id occurs under several systems, which changes the ids of all examples.

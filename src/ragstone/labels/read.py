@@ -10,6 +10,7 @@ which one (``context``: its id or its position from 1; ``claim``, ``statement``:
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ragstone.examples.csv_table import CsvTable
 from ragstone.examples.files import Meter, binary_format, first_text
 from ragstone.examples.json_list import JsonDocument
 from ragstone.examples.jsonlines import JsonLines
+from ragstone.examples.notes import windows_notes
 from ragstone.examples.parquet import Parquet
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.source import Source
@@ -66,12 +68,14 @@ def read_label_table(
     rows: list[GivenRow] = []
     faults: list[Fault] = []
     seen: dict[str, None] = {}
+    meter = Meter()
     for path in several:
-        found, wrong = _of_file(Path(path), fspath(path), columns, seen)
+        found, wrong = _of_file(Path(path), fspath(path), columns, seen, meter)
         rows += found
         faults += wrong
     faults += _not_there(columns, seen, rows, ", ".join(names))
-    return judged(rows, faults, ", ".join(names), tuple(seen), columns, scales)
+    table = judged(rows, faults, ", ".join(names), tuple(seen), columns, scales)
+    return replace(table, notes=(*windows_notes(meter), *table.notes))
 
 
 def labels_of(
@@ -109,7 +113,9 @@ def labels_of(
     return judged(rows, faults, source, (), columns, scales)
 
 
-def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:
+def records_of(
+    path: Path, name: str, meter: Meter | None = None
+) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:
     """Line and record of each row of a label file or dataset.
 
     Raises:
@@ -123,16 +129,18 @@ def records_of(path: Path, name: str) -> Iterator[tuple[int | None, Mapping[str,
         return
     if not path.is_file():
         raise DataError([Fault(name, None, "", "a file of labels", "none of this name")])
-    for line, record in source_of(path, name).rows(Meter(path.stat().st_size)):
+    for line, record in source_of(path, name).rows(meter or Meter()):
         if not isinstance(record, Example):
             yield line, record
 
 
-def _of_file(path: Path, name: str, columns: Mapping[str, str], seen: dict[str, None]) -> Given:
+def _of_file(
+    path: Path, name: str, columns: Mapping[str, str], seen: dict[str, None], meter: Meter
+) -> Given:
     rows: list[GivenRow] = []
     faults: list[Fault] = []
     is_empty = True
-    for line, record in records_of(path, name):
+    for line, record in records_of(path, name, meter):
         problems: Sequence[Problem]
         if isinstance(record, BadRow):
             problems = record.problems

@@ -93,7 +93,7 @@ def read_opinions(path: str | Path) -> Opinions:
     rows: list[Opinion] = []
     faults: list[Fault] = []
     sorts: dict[Sort, int | None] = {}
-    for line, record in source_of(place, name).rows(Meter(place.stat().st_size)):
+    for line, record in source_of(place, name).rows(Meter(windows=None)):
         problems: list[Problem] = []
         if isinstance(record, BadRow):
             problems.extend(record.problems)

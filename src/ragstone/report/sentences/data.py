@@ -22,6 +22,14 @@ def _each(facts: Facts, name: str) -> str:
     return ", ".join(f"{what} ({_records(n)})" for what, _, n in found)
 
 
+def _read_as_windows(facts: Facts) -> str:
+    words = ", ".join(several(facts, "words"))
+    return (
+        f"{facts['file']} is not in UTF-8. It was read as Windows-1252 (Western European): "
+        f"{words}. If these look wrong, save it as UTF-8."
+    )
+
+
 def _no_field(facts: Facts) -> str:
     column, field, n = facts["column"], facts["field"], facts["n"]
     return (
@@ -82,6 +90,7 @@ def _labels_not_used(facts: Facts) -> str:
 SENTENCES: Mapping[str, Sentence] = {
     "lists_spelled": _lists_spelled,
     "numbers_as_texts": _numbers_as_texts,
+    "read_as_windows": _read_as_windows,
     "no_field": _no_field,
     "ids_repeat": _ids_repeat,
     "alias": lambda facts: f"{facts['alias']} is {facts['metric']} here: {facts['meaning']}.",
