@@ -19,6 +19,7 @@ from ragstone.argument import BETWEEN, CLOSE, OPEN
 from ragstone.cli import app
 from ragstone.labels import read_label_table
 from ragstone.report import picture
+from ragstone.report.notebook import page_of
 
 from .conftest import Outcome, call
 
@@ -269,7 +270,7 @@ def test_a_notebook_and_a_picture_hold_nothing_that_acts(made: tuple[Path, Outco
     drawing = {"svg", "title", "line", "rect", "circle", "text"}
     assert tags.tags <= {"table", "tr", "th", "td"} | text | drawing
     assert not unseen(run.notebook())
-    drawn = picture(run)
+    drawn = picture(page_of(run))
     assert not unseen(drawn)
     names = {one.tag.split("}")[1] for one in ElementTree.fromstring(drawn).iter()}
     assert names <= {"svg", "style", "defs", "clipPath", "rect", "g", "text", "line", "circle"}

@@ -24,7 +24,7 @@ def test_the_table_names_systems_values_and_the_run(
 ) -> None:
     outcome = ragstone("evaluate", data, "-m", "token_f1", "--out", tmp_path / "run")
     assert outcome.status == 0
-    assert "6 rows" in outcome.out
+    assert "6 answers" in outcome.out
     assert "token_f1" in outcome.out
     assert "1.000" in outcome.out
     assert "ragstone show" in outcome.out

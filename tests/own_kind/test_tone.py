@@ -26,8 +26,8 @@ from ragstone.labels.read import read_label_table
 from ragstone.metrics import load_metrics, parse_metric
 from ragstone.models.chat import ChatRequest
 from ragstone.report.__main__ import main
+from ragstone.report.notebook import page_of
 from ragstone.report.page import Facts, parts
-from ragstone.report.pages.run import run_page
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 HERE = Path(__file__).parent
@@ -231,10 +231,10 @@ def test_the_command_that_comes_next_can_be_pasted(tmp_path: Path) -> None:
         ROWS, metrics=["casual"], judge=judge("e", by_ear), out=tmp_path / "a b"
     )
     kinds = ["--kinds", str(HERE / "tone.py")]
-    page = run_page(run).sections[0].blocks[0]
+    page = page_of(run).sections[-1].blocks[0]
     assert isinstance(page, Facts)
     said = "".join(one.text for one in parts(page.rows[-1].words))
-    assert said.endswith(f"  next: {shlex.join(['ragstone', 'show', str(run.path), *kinds])}")
+    assert f"  next: {shlex.join(['ragstone', 'show', str(run.path), *kinds])}  (" in said
     shown = CliRunner().invoke(app, ["show", str(run.path)], env={"COLUMNS": "400"}).stdout
     assert shlex.join(["ragstone", "show", str(run.path), "EXAMPLE", *kinds]) in shown
     sheet = str(tmp_path / "sheet.csv")

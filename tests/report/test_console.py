@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ragstone.report import picture, show
+from ragstone.report import full_page, picture, show
 from ragstone.report.console import terminal
 from ragstone.report.page import Count, Heading, Page, Paragraphs, Row, RowName, Section, table
 
@@ -56,6 +56,6 @@ def test_a_closed_pipe_is_for_whoever_prints() -> None:
 def test_a_picture_loses_nothing_where_it_is_narrow(estimate: Any, made_run: Any) -> None:
     name = "semantic_similarity"
     ones = (estimate(name, 0.625, low=0.5, high=0.75, method="cluster_wilson", n=12_345),)
-    words = "".join(ElementTree.fromstring(picture(made_run(ones), width=12)).itertext())
+    words = "".join(ElementTree.fromstring(picture(full_page(made_run(ones)), width=12)).itertext())
     for said in (name, "0.625", "0.500", "0.750", "12,345"):
         assert said in words.replace("\xa0", " ")

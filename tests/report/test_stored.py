@@ -216,7 +216,7 @@ def test_what_nests_is_json_in_csv_and_nothing_stays_nothing() -> None:
 
 
 def test_a_page_is_read_back_from_the_folder(run: Run, text: Callable[..., str]) -> None:
-    from ragstone.report import run_page
+    from ragstone.report.notebook import page_of
 
     assert isinstance(run.path, Path)
-    assert text(run_page(Run.open(run.path))) == text(run_page(run))
+    assert text(page_of(Run.open(run.path))) == text(page_of(run))

@@ -103,6 +103,8 @@ def evaluate(
     cache: models.Cache = None,
     no_cache: models.NoCache = False,
     debug: models.Debug = False,
+    full: options.Full = False,
+    pooled: options.Pooled = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Judge DATA, compute metrics, and save everything in a run folder.
@@ -146,7 +148,7 @@ def evaluate(
     if dry_run:
         _print_forecast(request, notes, json=json)
     else:
-        finish(_run(request), notes, json=json)
+        finish(_run(request), notes, full=full, pooled=pooled, json=json)
 
 
 def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> None:

@@ -28,6 +28,18 @@ RunFolder = Annotated[
     ),
 ]
 
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full", help="Print every estimate with its counts and method, slices and legends."
+    ),
+]
+
+Pooled = Annotated[
+    bool,
+    typer.Option("--pooled", help="Add a column for the answers of all systems together."),
+]
+
 Cluster = Annotated[
     str | None,
     typer.Option(

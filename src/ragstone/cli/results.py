@@ -45,12 +45,27 @@ def names_of(metrics: Sequence[str] | None) -> list[str]:
     return [str(parse_metric(text)) if note else text for text, note in notes.items()]
 
 
-def finish(run: "Run", notes: Sequence[str], *, json: bool) -> None:
+def finish(
+    run: "Run", notes: Sequence[str], *, full: bool = False, pooled: bool = False, json: bool
+) -> None:
     """Print the run, its notes on standard error, and end with its exit status."""
-    from ragstone.report.pages.run import run_page
-
-    print_page(run_page(run, [*notes, *_notes(run)]), json=json)
+    print_run(run, [*notes, *_notes(run)], full=full, pooled=pooled, json=json)
     raise typer.Exit(run.exit_status)
+
+
+def print_run(
+    run: "Run", notes: Sequence[str], *, full: bool, pooled: bool = False, json: bool
+) -> None:
+    """Print the page of a run, in short or in full."""
+    from ragstone.decisions.summing_up.summary import summarise
+    from ragstone.report.pages.run import run_page
+    from ragstone.report.pages.run_in_full import full_page
+
+    summary = summarise(run)
+    if full:
+        print_page(full_page(run, notes, summary, pooled=pooled), json=json)
+    else:
+        print_page(run_page(run, summary, notes, pooled=pooled), json=json)
 
 
 def _notes(run: "Run") -> Iterator[str]:

@@ -27,6 +27,8 @@ def score(
     cross_encoder: options.CrossEncoder = None,
     bertscore: options.Bertscore = "",
     offline: options.Offline = False,
+    full: options.Full = False,
+    pooled: options.Pooled = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Compute new metrics from the judgements stored in RUN, without judging again.
@@ -54,4 +56,4 @@ def score(
             offline=offline,
             progress=progress,
         )
-    finish(scored, notes, json=json)
+    finish(scored, notes, full=full, pooled=pooled, json=json)

@@ -6,6 +6,7 @@ import typer
 
 from . import options
 from .output import print_page
+from .results import print_run
 
 
 def show(
@@ -24,6 +25,7 @@ def show(
         typer.Option("--with-prompts", help="With EXAMPLE: also show the prompts that models "
                      "received."),
     ] = False,
+    full: options.Full = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Show the worst examples in RUN, over all its metrics, or one EXAMPLE in full.
@@ -43,6 +45,9 @@ def show(
     if example is not None:
         found = report.dossier(opened, example)
         print_page(report.example_page(found, prompts=prompts), json=json)
+        return
+    if full:
+        print_run(opened, (), full=True, json=json)
         return
     scored = list(dict.fromkeys(one.metric for one in opened.estimate_list))
     chosen = [metric_among(one, scored, "metric of this run", run=run) for one in metric or ()]

@@ -1,6 +1,7 @@
 """The report room: how a run is shown to people, in a terminal, a notebook, a picture, a table.
 
-run_page        what `ragstone evaluate` prints: who judged, every estimate, the small print
+run_page        what `ragstone evaluate` prints: the answer, then metrics by systems
+full_page       what `ragstone show RUN --full` prints: every estimate, the small print
 worst_page      what `ragstone show RUN` prints: the worst examples, over all metrics or of one
 example_page    what `ragstone show RUN EXAMPLE` prints
 ranked          the worst examples over all metrics together, with reasons
@@ -22,6 +23,7 @@ from .export import as_bytes, export_table, format_of, write_table
 from .graphrag import graphrag_table
 from .pages.example import example_page
 from .pages.run import run_page
+from .pages.run_in_full import full_page
 from .pages.worst import worst_page
 from .picture import picture
 from .ranked import ranked
@@ -37,6 +39,7 @@ __all__ = [
     "example_page",
     "export_table",
     "format_of",
+    "full_page",
     "graphrag_table",
     "picture",
     "ranked",

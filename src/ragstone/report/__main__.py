@@ -11,7 +11,7 @@ from ragstone.judgements import load_kinds
 from ragstone.result_file import write_result
 from ragstone.run import Run
 
-from .pages.run import run_page
+from .notebook import page_of
 from .picture import picture
 from .render.html import as_document
 from .render.markdown import as_markdown
@@ -47,14 +47,14 @@ def _write(folder: Path, file: Path, width: int, kinds: list[str]) -> None:
         raise InputError(f"{file}: a page is written as {', '.join(ENDINGS)}.")
     for name in kinds:
         load_kinds(name)
-    run = Run.open(folder)
+    page = page_of(Run.open(folder))
     match file.suffix:
         case ".html":
-            shown = as_document(run_page(run))
+            shown = as_document(page)
         case ".md":
-            shown = as_markdown(run_page(run))
+            shown = as_markdown(page)
         case _:
-            shown = picture(run, width=width)
+            shown = picture(page, width=width)
     write_result(file, shown)
 
 

@@ -72,6 +72,18 @@ def ends(low: float | None, high: float | None, *, percent: bool = False) -> str
     return f"{number(low, percent=percent)} – {number(high, percent=percent)}"
 
 
+def tight(value: float, places: int = 3, *, percent: bool = False) -> str:
+    """A number for a narrow column: without the zero before the point.
+
+    >>> tight(2 / 3), tight(-0.05, 2), tight(1.0), tight(2 / 3, percent=True), tight(12345.6)
+    ('.667', '-.05', '1.000', '66.7', '12,346')
+    """
+    if percent or abs(value) >= 1000:
+        return number(value, percent=percent)
+    written = f"{round(value, places) + 0.0:.{places}f}"
+    return written.replace("0.", ".", 1) if abs(round(value, places)) < 1 else written
+
+
 def signed(value: float | None) -> str:
     """A value with its sign; a dash if there is none.
 

@@ -4,6 +4,7 @@ from functools import singledispatch
 
 from ragstone.decisions import Calibration
 from ragstone.decisions.comparing.compared import Comparisons
+from ragstone.decisions.summing_up.summary import summarise
 from ragstone.decisions.weighing.weights import FittedWeights
 from ragstone.run import Run
 
@@ -34,7 +35,11 @@ def page_of(result: object) -> Page:
     raise TypeError(f"{type(result).__name__} has no page of its own")
 
 
-page_of.register(Run, run_page)
+@page_of.register
+def _(run: Run) -> Page:
+    return run_page(run, summarise(run))
+
+
 page_of.register(Comparisons, comparison_page)
 page_of.register(Calibration, calibration_page)
 page_of.register(FittedWeights, weights_page)

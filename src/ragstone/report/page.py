@@ -137,6 +137,8 @@ class IntervalCell:
     """A value with its interval, drawn if the scale has two ends.
 
     ``word`` describes the value in words; ``core`` is the interval used to decide equivalence.
+    ``n`` is the number of rows behind the value, if it needs saying; ``missing`` is how many more
+    there would be if nothing were missing. ``leads`` marks a value that is better than others.
     """
 
     value: float | None
@@ -149,6 +151,9 @@ class IntervalCell:
     tone: Tone = ""
     word: str = ""
     strong: bool = True
+    n: int | None = None
+    missing: int = 0
+    leads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +216,8 @@ class Heading:
         drop: Order in which columns are dropped on narrow screens, lowest first; 0 means never.
         key: A name shared by several consecutive rows is shown only once.
         several: The column is left out if all rows have the same name in it.
-        peer: On narrow screens the column may move to another table below.
+        peer: One of several columns of one sort, written tightly; on narrow screens it may move
+            to another table below.
     """
 
     head: str = ""

@@ -1,4 +1,4 @@
-"""Picture: the page as SVG, for a README: ``python -m ragstone.report RUN FILE.svg``."""
+"""Picture: a page as SVG, for a README: ``python -m ragstone.report RUN FILE.svg``."""
 
 from io import StringIO
 
@@ -6,9 +6,8 @@ from rich.cells import cell_len
 from rich.terminal_theme import TerminalTheme
 
 from .console import Terminal
-from .pages.run import run_page
+from .page import Page
 from .render.terminal import Shown, as_text
-from .stored import Reported
 
 THEME = TerminalTheme(
     (22, 27, 34),
@@ -46,9 +45,8 @@ SVG = """\
 """The SVG template; it loads no external resources."""
 
 
-def picture(run: Reported, *, width: int = 116, title: str = "ragstone evaluate") -> str:
-    """The page of a run as SVG, ``width`` characters wide, or wider if a line needs more."""
-    page = run_page(run)
+def picture(page: Page, *, width: int = 116, title: str = "ragstone evaluate") -> str:
+    """A page as SVG, ``width`` characters wide, or wider if a line needs more."""
     # Rich's SVG export cuts off whatever is beyond the width of the console.
     needed = max(map(cell_len, as_text(page, width).splitlines()), default=0)
     console = Terminal(

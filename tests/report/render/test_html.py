@@ -4,7 +4,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 
-from ragstone.report import run_page
+from ragstone.report import full_page
 from ragstone.report.page import (
     Banner,
     Bar,
@@ -94,7 +94,7 @@ def test_a_table_has_a_cell_a_fact(page_of: PageOf) -> None:
     ]
     assert read(as_html(page_of(table(columns, rows)))).rows == [
         ["metric", "system", "value", "95 % interval", "01", "n", "p"],
-        ["hit ↑", "a", "0.500", "0.250 – 0.750", "", "8", "0.500"],
+        ["hit\xa0↑", "a", "0.500", "0.250 – 0.750", "", "8", "0.500"],
         ["", "b", "no claims", "0", ""],
         ["", "a note"],
     ]
@@ -211,13 +211,13 @@ def test_a_section_without_blocks_has_no_heading() -> None:
 
 def test_a_run_shows_its_page(estimate: Callable[..., Any], made_run: Callable[..., Any]) -> None:
     html = as_html(
-        run_page(made_run((
+        full_page(made_run((
             estimate("precision", 0.5, low=0.25, high=0.75, method="t", group={"system": "<b>"}),
             estimate("helpfulness", n_missing=4, reasons={"needs <someone>": 4}),
         )))
     )  # fmt: skip
     rows = read(html).rows
-    assert ["precision ↑", "0.500", "0.250 – 0.750", "", "83", "0", "0", "t"] in rows
+    assert ["precision\xa0↑", "0.500", "0.250 – 0.750", "", "83", "0", "0", "t"] in rows
     assert "missing (needs &lt;someone&gt;)" not in html, "over systems, which have none"
 
 

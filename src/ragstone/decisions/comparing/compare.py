@@ -21,6 +21,7 @@ from .paired_scores import About, ComparisonSettings, Pairs, compare_pairs, outc
 from .ranking import Met, Ranked, ranking
 from .same_inputs import SameInputs
 from .sameness import check_same, only_one_has, other_texts, version_note
+from .self_reference import SelfReference
 from .sides import (
     NO_PLACE,
     Bools,
@@ -66,7 +67,8 @@ def compare(
     both were judged on the same inputs by the same judge, nothing is tested: ``same``.
 
     Composites that leave out components without a value are compared over the components that
-    both sides of a pair have. A composite of dataset means is left out.
+    both sides of a pair have. A composite of dataset means is left out. A system whose answers
+    are the references is not compared by metrics that set answers beside references.
 
     Args:
         run: A finished run.
@@ -136,14 +138,21 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     )
     systems = {side.name for match in plan.matches for side in match}
     everyone = len(plan.matches) == len(systems) * (len(systems) - 1) / 2
+    own = {id(run): SelfReference(run.run) for run in _runs(plan.matches)}
+    left_out: dict[str, list[str]] = {}
     found: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
     same = SameInputs()
     for metric in plan.metrics:
         scale = first.scale(metric)
+        made = first.metric(metric)
         met = []
         for place, (match, values) in enumerate(_values(plan, metric)):
             a, b = match
+            if itself := [side for side in match if side.system in own[id(side.scored)].on(made)]:
+                for side in itself:
+                    left_out.setdefault(side.name, []).append(metric)
+                continue
             clusters = a.questions.clusters
             alike = same.where(match, metric)
             for group, where in slices[place]:
@@ -156,10 +165,15 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
                     met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
                 if identical and group is None:
                     break
-        if everyone and len(systems) > 2 and met and scale.better != "0":
+        rivals = {name for one in met for name in (one.first, one.second)}
+        if everyone and len(rivals) > 2 and scale.better != "0":
             ranked += ranking(metric, met, level=plan.level)
     found.sort(key=lambda item: item[0])
     comparisons = _judged([one for _, one in found], plan.adjust, asked)
+    notes += [
+        reason("answers_are_references", system=name, metrics="\n".join(dict.fromkeys(metrics)))
+        for name, metrics in left_out.items()
+    ]
     runs = dict.fromkeys(str(side.scored.run.path) for match in plan.matches for side in match)
     return Comparisons(
         comparisons=tuple(comparisons),
@@ -218,7 +232,7 @@ STRICTER = "test_is_stricter"
 
 def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Values]]]:
     """The values of a metric for each pair of systems; none for pairs that are not compared."""
-    runs = list({id(side.scored): side.scored for match in plan.matches for side in match}.values())
+    runs = _runs(plan.matches)
     composite = runs[0].metric(metric)
     scores = {id(run): run.of(metric) for run in runs}
     sides = {id(side): side for match in plan.matches for side in match}
@@ -248,6 +262,11 @@ def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Val
         yield (a, b), (one, other)
     if uneven:
         plan.notes.append(reason("over_common_components", metric=metric, n=uneven, pairs=total))
+
+
+def _runs(matches: Sequence[Match]) -> list[Scored]:
+    """The runs that are compared, each once."""
+    return list({id(side.scored): side.scored for match in matches for side in match}.values())
 
 
 def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple[Slice, Bools]]:

@@ -25,7 +25,7 @@ from ragstone.report.stored import StoredRun
 from ragstone.report.worst import example_item, texts_of, worst
 from ragstone.run.estimate import Estimate
 
-from .run import header
+from .run_in_full import header
 
 
 def worst_page(run: StoredRun, *, metrics: Sequence[str] = (), limit: int | None = None) -> Page:

@@ -1,5 +1,7 @@
 """Cells: the text of a cell, the same in every renderer."""
 
+from typing import Literal
+
 from ragstone.report import page as pages
 from ragstone.report.figures import ends, number, p_word, percent
 from ragstone.report.page import Phrase
@@ -44,9 +46,12 @@ def written(cell: pages.Cell) -> Phrase:
             return Phrase(_number(cell), cell.tone, cell.strong)
         case pages.IntervalCell():
             value = value_of(cell)
-            if cell.low is None or cell.high is None:
-                return Phrase(value, strong=cell.strong)
-            return Phrase(f"{value} ({ends(cell.low, cell.high, percent=cell.percent)})")
+            if cell.low is not None and cell.high is not None:
+                value += f" ({ends(cell.low, cell.high, percent=cell.percent)})"
+            behind = ", ".join(counts_of(cell))
+            return Phrase(
+                f"{value}, {behind}" if behind else value, strong=cell.low is None and cell.strong
+            )
         case pages.Bar():
             return Phrase(", ".join(f"{part.word} {part.size:,g}" for part in cell.parts))
         case pages.Why():
@@ -61,12 +66,24 @@ def words_of(cell: pages.Cell) -> pages.Words:
 
 
 def value_of(cell: pages.IntervalCell) -> str:
-    """The value without its interval.
+    """The value without its interval; one that leads is marked.
 
     >>> value_of(pages.IntervalCell(0.02, None, None, signed=True))
     '+0.020'
     """
-    return _number(pages.Number(cell.value, percent=cell.percent, sign="+" if cell.signed else ""))
+    sign: Literal["", "+"] = "+" if cell.signed else ""
+    figure = _number(pages.Number(cell.value, percent=cell.percent, sign=sign))
+    return f"{figure}*" if cell.leads else figure
+
+
+def counts_of(cell: pages.IntervalCell) -> list[str]:
+    """What is said of the rows behind a value: how many they are, and how many are missing.
+
+    >>> counts_of(pages.IntervalCell(0.5, None, None, n=7, missing=1))
+    ['n=7', '1 missing']
+    """
+    known = [] if cell.n is None else [f"n={cell.n:,}"]
+    return known + ([f"{cell.missing:,} missing"] if cell.missing else [])
 
 
 def _number(cell: pages.Number) -> str:

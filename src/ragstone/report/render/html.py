@@ -11,10 +11,13 @@ from ragstone.report.figures import ARROWS, ends, percent
 from ragstone.report.page import parts, plain
 from ragstone.report.words import words
 
-from .cells import value_of, words_of
+from .cells import counts_of, value_of, words_of
 
 STYLE = files(__package__).joinpath("ragstone.css").read_text("utf-8")
 """The stylesheet of the app, the report file and notebooks; every rule is scoped to one class."""
+
+SMALL = 12
+"""The height of a strip below its value."""
 
 NUMERIC = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
 
@@ -105,11 +108,12 @@ def _head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
     column = table.columns[at]
     cells = [row.cells[at] for row in table.rows]
     title = group.title if first else ""
-    looks = "title" if title else "n" if any(isinstance(one, NUMERIC) for one in cells) else ""
+    numeric = any(isinstance(one, NUMERIC) for one in cells)
+    looks = "title" if title else "n" if numeric and not column.peer else ""
     key = f'<i class="key l{column.fill}"></i>' if column.fill is not None else ""
     head = _tag("th", key + inert.html(title or column.head), looks)
     intervals = [one for one in cells if isinstance(one, pages.IntervalCell)]
-    if intervals:
+    if intervals and not column.peer:
         level = "" if column.level is None else f"{percent(column.level)} "
         head += f'<th class="n">{level}interval</th>'
         here = [row.cells[at] for row in group.rows]
@@ -123,8 +127,9 @@ def _head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
 
 
 def _wide(table: pages.Table, at: int) -> int:
-    """The number of HTML columns for a column: an interval has a value, ends and a drawing."""
-    return 2 + table.draws(at) if table.holds(at, pages.IntervalCell) else 1
+    """The number of HTML columns for a column: value, ends and drawing, if it is no ``peer``."""
+    intervals = table.holds(at, pages.IntervalCell) and not table.columns[at].peer
+    return 2 + table.draws(at) if intervals else 1
 
 
 def _row(row: pages.Row, wides: Mapping[int, int], *, again: bool) -> str:
@@ -136,7 +141,7 @@ def _row(row: pages.Row, wides: Mapping[int, int], *, again: bool) -> str:
             span, looks, inside = cells[-1]
             cells[-1] = (span + wide, looks, inside)
         elif isinstance(one, pages.IntervalCell):
-            cells += _interval(one)[:wide]
+            cells += _interval(one)[:wide] if wide > 1 else [(1, "peer", _tight(one))]
         elif not cells and again:
             cells.append((wide, "again", ""))
         else:
@@ -155,9 +160,19 @@ def _interval(one: pages.IntervalCell) -> list[tuple[int, str, str]]:
     word = f' <span class="quiet">{inert.html(one.word)}</span>' if one.word else ""
     return [
         (1, "n", f"<b>{value}</b>{word}" if one.strong else f"{value}{word}"),
-        (1, "n ci", ends(one.low, one.high, percent=one.percent)),
+        (1, "n ci", ", ".join([ends(one.low, one.high, percent=one.percent), *counts_of(one)])),
         (1, "draw", charts.strip(one)),
     ]
+
+
+def _tight(one: pages.IntervalCell) -> str:
+    """Value, ends and counts in a line, above the drawing; a value that leads is emphasised."""
+    value = inert.html(value_of(one))
+    known = one.low is not None and one.high is not None
+    ends_or_word = ends(one.low, one.high, percent=one.percent) if known else inert.html(one.word)
+    behind = " ".join(filter(None, [ends_or_word, *counts_of(one)]))
+    drawn = charts.strip(one, SMALL)
+    return f'{f"<b>{value}</b>" if one.leads else value} <span class="ci">{behind}</span>{drawn}'
 
 
 def _cell(one: pages.Cell) -> tuple[str, str]:
@@ -166,7 +181,7 @@ def _cell(one: pages.Cell) -> tuple[str, str]:
         return "draw", charts.bar(one)
     if isinstance(one, pages.RowName):
         about = f' title="{inert.html(one.about)}"' if one.about else ""
-        arrow = f' <span class="quiet">{ARROWS[one.better]}</span>' if one.better else ""
+        arrow = f'&nbsp;<span class="quiet">{ARROWS[one.better]}</span>' if one.better else ""
         text = f"<bdi{about}>{inert.html(one.text)}</bdi>"
         return "", f"<b>{text}</b>{arrow}" if one.strong else f"{text}{arrow}"
     inside = _words(words_of(one))

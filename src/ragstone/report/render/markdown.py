@@ -9,7 +9,7 @@ from ragstone.report.figures import ARROWS, percent
 from ragstone.report.page import parts, plain
 from ragstone.report.words import words
 
-from .cells import written
+from .cells import value_of, written
 
 MARKS: dict[pages.Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
 """The mark before a verdict, by tone."""
@@ -100,9 +100,11 @@ def _cell(cell: pages.Cell) -> str:
         return markdown(f"{cell.text} {ARROWS[cell.better] if cell.better else ''}".rstrip())
     if isinstance(cell, pages.Verdict):
         return f"{MARKS.get(cell.tone, '')} {markdown(cell.word)}".lstrip()
-    if isinstance(cell, pages.IntervalCell) and cell.value is not None and cell.strong:
-        value, _, more = written(cell).text.partition(" ")
-        return " ".join(filter(None, [f"**{value}**", more, markdown(cell.word)]))
+    if isinstance(cell, pages.IntervalCell) and cell.value is not None:
+        value = value_of(cell).replace("*", "\\*")
+        more = written(cell).text.removeprefix(value_of(cell))
+        first = f"**{value}**" if cell.strong or cell.leads else value
+        return " ".join(filter(None, [f"{first}{more}", markdown(cell.word)]))
     return html(written(cell).text) if isinstance(cell, RIGHT) else markdown(written(cell).text)
 
 

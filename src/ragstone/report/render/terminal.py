@@ -1,5 +1,6 @@
 """Terminal: a page as text that fits the width of the console; nothing is ever cut off."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,10 +14,10 @@ from rich.text import Text
 from ragstone.argument import in_shell, throughout
 from ragstone.inert import seen
 from ragstone.report import page as pages
-from ragstone.report.figures import ARROWS, ends, percent
+from ragstone.report.figures import ARROWS, ends, percent, tight
 from ragstone.report.page import Row, Table, parts, plain
 
-from .cells import OUTCOMES, SHORT, value_of, words_of
+from .cells import OUTCOMES, SHORT, counts_of, value_of, words_of
 from .grid import Grid, GridCell, GridColumn, cell, folded, plain_line
 from .strip import axis, coloured, strip
 
@@ -41,6 +42,9 @@ WIDEST, WIDE, NARROWEST = 31, 21, 11
 
 NAME_WIDTH, HEAD_WIDTH = 30, 12
 WIDE_NAME, NARROW_NAME, NARROWEST_NAME, SHORT_HEAD = 72, 20, 12, 7
+TIGHT = 20
+"""The width of a value and its interval in a ``peer`` column."""
+
 MOST_DETAILS = 6
 """The details of at most this many rows are shown; JSON has them all."""
 
@@ -58,6 +62,9 @@ class _Layout:
 
     names: int = NAME_WIDTH
     """The width to which names are wrapped."""
+
+    places: int = 3
+    """Decimals of values in ``peer`` columns."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +143,11 @@ def as_text(page: pages.Page, width: int = 100) -> str:
 
 def layout(table: Table, width: int) -> _Layout:
     """The roomiest layout in which the table fits, or the narrowest if none does."""
+    if _tight(table):
+        strips = (WIDE, NARROWEST) if any(map(table.draws, range(len(table.columns)))) else ()
+        fitted = [_Layout(strip, names=WIDE_NAME) for strip in (*strips, 0)]
+        fitted.append(_Layout(0, names=WIDE_NAME, places=2))
+        return next((one for one in fitted if grid(table, one).width <= width), fitted[-2])
     drawn = sum(table.draws(at) for at in range(len(table.columns)))
     for one, least in layouts(table, drawn > 0):
         excess = max(grid(table, one).width - width, 0)
@@ -144,6 +156,14 @@ def layout(table: Table, width: int) -> _Layout:
         if found.strip >= least and (not excess or grid(table, found).width <= width):
             return found
     return one
+
+
+def _tight(table: Table) -> bool:
+    """Whether intervals stand in ``peer`` columns, which follow below where they do not fit."""
+    return any(
+        column.peer and table.holds(at, pages.IntervalCell)
+        for at, column in enumerate(table.columns)
+    )
 
 
 def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
@@ -218,7 +238,12 @@ class _Drawing:
     def grid(self) -> Grid:
         columns = [column for at in self.kept for column in self.shapes[at]]
         lines: list[list[GridCell]] = []
+        tight = _tight(self.table)
         for group in self.table.groups:
+            if tight and lines:
+                lines.append([cell(group.title, HEAD, span=len(columns))])
+                lines += self.rows(group.rows, len(columns))
+                continue
             lines += [[]] if lines else []
             if self.alone:
                 title = group.title or self.table.columns[0].head
@@ -231,6 +256,11 @@ class _Drawing:
     def shaped(self, at: int) -> list[GridColumn]:
         right = GridColumn("right")
         found = [row.cells[at] for row in self.table.rows]
+        if at in self.intervals and self.table.columns[at].peer:
+            close = GridColumn(gap=1)
+            counted = any(isinstance(one, pages.IntervalCell) and counts_of(one) for one in found)
+            strip = [GridColumn()] if self.intervals[at][1] else []
+            return [GridColumn(), close, *([close] if counted else []), *strip]
         if at in self.intervals:
             words, drawn = self.intervals[at]
             return [
@@ -255,6 +285,9 @@ class _Drawing:
             title = group.title if place == 0 and not self.alone else ""
             words = title or column.head
             first = Text(_stacked(words) if column.peer else words, HEAD if title else DIM)
+            if column.peer and at in self.intervals:
+                cells += self.tight_head(at, group)
+                continue
             if column.fill is not None:
                 fill, style = FILLS[column.fill % len(FILLS)]
                 first = Text.assemble((f"{fill} ", style), (folded(words, SHORT_HEAD), DIM))
@@ -338,6 +371,8 @@ class _Drawing:
             style = TONES[OUTCOMES[one.outcome]]
             if one.words:
                 return [cell(one.words, style, span=wide)]
+            if self.table.columns[at].peer and at in self.intervals:
+                return [cell(SHORT[one.outcome], style, span=wide)]
             return [cell(SHORT[one.outcome], style), *(cell("0", DIM) for _ in range(wide - 1))]
         if isinstance(one, pages.RowName):
             words = folded(one.text, self.layout.names)
@@ -362,16 +397,45 @@ class _Drawing:
             folded(text.plain, 2 * self.layout.names), text.spans[0].style if text.spans else ""
         )
 
+    def tight(self, one: pages.IntervalCell, at: int) -> list[GridCell]:
+        """An interval in a ``peer`` column; a value that leads is marked."""
+        mark = "*" if one.leads else ""
+        places = self.layout.places
+        value = "–" if one.value is None else tight(one.value, places, percent=one.percent)
+        both = [tight(end, places, percent=one.percent)
+                for end in (one.low, one.high) if end is not None]  # fmt: skip
+        ends_or_word = "–".join(both) or one.word
+        found = [cell(f"{value}{mark}", HEAD if one.leads else ""), cell(ends_or_word, DIM)]
+        behind = Text(" ").join(
+            Text(said, TONES["missing"] if "missing" in said else DIM) for said in counts_of(one)
+        )
+        drawn = [GridCell(self.drawn(one))] if self.intervals[at][1] else []
+        counted = len(self.shapes[at]) - len(drawn) > 2
+        return [*found, *([GridCell(behind)] if counted else []), *drawn]
+
+    def tight_head(self, at: int, group: pages.Group) -> list[GridCell]:
+        """The name above a ``peer`` column of intervals, which breaks where a word of it ends."""
+        wide = len(self.shapes[at])
+        if not self.intervals[at][1]:
+            return [cell(_broken(self.table.columns[at].head), DIM, span=wide)]
+        found = [row.cells[at] for row in group.rows]
+        scales = [one.scale for one in found if isinstance(one, pages.IntervalCell) and one.scale]
+        ticks = axis(scales, self.layout.strip)
+        return [cell(_broken(self.table.columns[at].head), DIM, span=wide - 1), cell(ticks, DIM)]
+
     def interval(self, one: pages.IntervalCell, at: int) -> list[GridCell]:
+        if self.table.columns[at].peer:
+            return self.tight(one, at)
         words, drawn = self.intervals[at]
         found = [cell(value_of(one), HEAD if one.strong else "")]
         found += [cell(one.word)] if words else []
         found.append(cell(ends(one.low, one.high, percent=one.percent)))
-        if drawn:
-            tone = TONES[one.tone] or "cyan"
-            value = "bold bright_cyan" if not one.tone else f"{HEAD} {tone}"
-            found.append(GridCell(coloured(strip(one, self.layout.strip), tone, value)))
-        return found
+        return [*found, GridCell(self.drawn(one))] if drawn else found
+
+    def drawn(self, one: pages.IntervalCell) -> Text:
+        tone = TONES[one.tone] or "cyan"
+        value = "bold bright_cyan" if not one.tone else f"{HEAD} {tone}"
+        return coloured(strip(one, self.layout.strip), tone, value)
 
 
 def spread(lines: list[str], rows: int) -> list[str]:
@@ -529,6 +593,16 @@ def _named(name: pages.RowName) -> Text:
 
 def _indented(text: Text) -> Text:
     return Text("\n").join(Text.assemble("  ", line) for line in text.split("\n"))
+
+
+def _broken(name: str) -> str:
+    """A system's name on lines no wider than its column; it breaks after a hyphen and the like."""
+    lines = [""]
+    for piece in re.findall(r"[^-_/. ]*[-_/. ]?", name):
+        if len(lines[-1]) + len(piece) > TIGHT and lines[-1]:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines)
 
 
 def _stacked(value: str) -> str:

@@ -208,6 +208,10 @@ SENTENCES: Mapping[str, Sentence] = {
     "few_pairs": lambda facts: f"from {counted(facts, 'pair')} only: take it as rough",
     "measured_otherwise": _otherwise,
     "compared_all_the_same": lambda facts: f"{_otherwise(facts)}; compared all the same.",
+    "answers_are_references": lambda facts: (
+        f"{facts['system']}: its answers are the references, so it is not compared on "
+        f"{_listed(facts, 'metrics')}."
+    ),
     "only_one_has": lambda facts: (
         f"only {facts['run']} has {_listed(facts, 'metrics')}: not compared."
     ),

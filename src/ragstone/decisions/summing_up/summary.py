@@ -1,0 +1,171 @@
+"""Summary: what a run measured, which system is better, what fails most, how much is missing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from ragstone.decisions.comparing.compare import compare
+from ragstone.decisions.comparing.compared import Comparison
+from ragstone.decisions.comparing.self_reference import SelfReference
+from ragstone.decisions.scored import Scored
+from ragstone.run import Run
+
+from .stages import NO_FAULT, OTHER, stages
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """How many answers fell short, and at which stage most of them first failed.
+
+    Attributes:
+        judged: Answers of which a metric tells whether they fell short.
+        short: Those that did.
+        stage: The stage at which most of them failed; empty if no stage is known of any.
+        at_stage: How many failed there.
+    """
+
+    judged: int
+    short: int
+    stage: str
+    at_stage: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Systems of which each is better than every other system on these metrics."""
+
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run in a few facts. The verdicts are those of ``compare`` on the run.
+
+    Attributes:
+        examples, questions: How many there are.
+        answered: Whether any example has an answer; a ranking has none.
+        systems: In the order of the data.
+        metrics: How many metrics have a value.
+        themselves: The systems whose answers are the references, each with the metrics that would
+            compare it with itself.
+        same: Metrics on which all systems have the same inputs, so that they share the scores.
+        tested: Metrics with a better end on which a pair of systems was tested.
+        leads: The systems that are better than all others they were compared with, with the
+            metrics; the largest lead first.
+        pair: Of two systems that are compared, the comparisons; empty if there are more.
+        alike: Pairs of systems of which neither is better on any metric.
+        faults: What fell short, without ``themselves``; None if no metric tells.
+        missing: How many scores are missing.
+        possible: How many scores there are, with the missing ones.
+    """
+
+    examples: int
+    questions: int
+    answered: bool
+    systems: tuple[str, ...]
+    metrics: int
+    themselves: Mapping[str, tuple[str, ...]]
+    same: tuple[str, ...]
+    tested: tuple[str, ...]
+    leads: tuple[Lead, ...]
+    pair: tuple[Comparison, ...]
+    alike: tuple[tuple[str, str], ...]
+    faults: Faults | None
+    missing: int
+    possible: int
+
+    def leaders(self, metric: str) -> tuple[str, ...]:
+        """The systems that are better than all others on a metric; empty if there are none."""
+        return next((one.systems for one in self.leads if metric in one.metrics), ())
+
+
+def summarise(run: Run) -> Summary:
+    """Sum up a finished run."""
+    scored = Scored(run)
+    whole = [one for one in run.estimate_list if not one.group]
+    own = SelfReference(run)
+    themselves = {
+        name: tuple(one for one in scored.metrics if name in own.on(scored.metric(one)))
+        for name in own.systems
+    }
+    found = compare(run).comparisons if _have_rivals(scored) else ()
+    rivals = [one for one in found if one.better != "0"]
+    tested = [one for one in rivals if one.verdict != "same"]
+    return Summary(
+        examples=run.form.data.examples,
+        questions=run.form.data.questions,
+        answered=run.examples(["answer"])["answer"].null_count() < run.form.data.examples,
+        systems=scored.systems,
+        metrics=sum(one.value is not None for one in whole),
+        themselves=themselves,
+        same=_same(found, len(scored.systems)),
+        tested=tuple(dict.fromkeys(one.metric for one in tested)),
+        leads=_leads(rivals),
+        pair=tuple(tested) if len(_pairs(rivals)) == 1 else (),
+        alike=tuple(
+            pair
+            for pair, ones in _pairs(tested).items()
+            if not any(one.verdict in ("better", "worse") for one in ones)
+        ),
+        faults=_faults(run, themselves),
+        missing=sum(one.n_missing for one in whole),
+        possible=sum(one.n + one.n_missing for one in whole),
+    )
+
+
+def _have_rivals(scored: Scored) -> bool:
+    """Whether two systems share a question."""
+    systems = scored.facets.group_by("question_id").agg(pl.col("system").n_unique())["system"]
+    return bool(scored.metrics) and bool((systems > 1).any())
+
+
+def _pairs(found: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
+    pairs: dict[tuple[str, str], list[Comparison]] = {}
+    for one in found:
+        pairs.setdefault((one.a, one.b), []).append(one)
+    return pairs
+
+
+def _same(found: Sequence[Comparison], systems: int) -> tuple[str, ...]:
+    """The metrics on which every pair of the systems has the same inputs."""
+    verdicts: dict[str, list[str]] = {}
+    for one in found:
+        verdicts.setdefault(one.metric, []).append(one.verdict)
+    pairs = systems * (systems - 1) // 2
+    return tuple(metric for metric, ones in verdicts.items() if ones == ["same"] * pairs and pairs)
+
+
+def _leads(found: Sequence[Comparison]) -> tuple[Lead, ...]:
+    metrics: dict[tuple[str, ...], list[str]] = {}
+    for metric in dict.fromkeys(one.metric for one in found):
+        ones = [one for one in found if one.metric == metric]
+        if leaders := _leaders(ones):
+            metrics.setdefault(leaders, []).append(metric)
+    leads = [Lead(systems, tuple(names)) for systems, names in metrics.items()]
+    return tuple(sorted(leads, key=lambda one: -len(one.metrics)))
+
+
+def _leaders(found: Sequence[Comparison]) -> tuple[str, ...]:
+    """The systems that nobody beats, if each of them beats everybody else."""
+    beats = {(one.a, one.b) for one in found if one.verdict == "better"}
+    beats |= {(one.b, one.a) for one in found if one.verdict == "worse"}
+    systems = dict.fromkeys(name for one in found for name in (one.a, one.b))
+    unbeaten = [name for name in systems if not any(beaten == name for _, beaten in beats)]
+    others = [name for name in systems if name not in unbeaten]
+    beat_all = all((one, other) in beats for one in unbeaten for other in others)
+    return tuple(unbeaten) if others and beat_all else ()
+
+
+def _faults(run: Run, themselves: Mapping[str, Sequence[str]]) -> Faults | None:
+    judged = stages(run).filter(
+        pl.col("stage").is_not_null() & ~pl.col("system").is_in(list(themselves))
+    )
+    if judged.is_empty():
+        return None
+    short = judged.filter(pl.col("stage") != NO_FAULT)
+    staged = short.filter(pl.col("stage") != OTHER)["stage"]
+    most = staged.value_counts(name="n").sort(["n", "stage"], descending=[True, False])
+    stage, at_stage = most.row(0) if len(most) else ("", 0)
+    return Faults(len(judged), len(short), stage, at_stage)
