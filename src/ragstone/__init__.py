@@ -9,9 +9,9 @@ Names are loaded when they are first used, so that importing Ragstone is cheap.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from ragstone.has_page import drawn_by
+from ragstone.has_page import rendered_by
 from ragstone.wording import register_wording
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragstone.errors import DataError, InputError, RagstoneError
     from ragstone.examples import Context, Example, read, write
     from ragstone.judgements import VIEWS
+    from ragstone.labels import agreement
     from ragstone.metrics import (
         Metric,
         Missing,
@@ -51,6 +52,7 @@ _ROOMS = {
     "Undefined": "metrics",
     "VIEWS": "judgements",
     "aevaluate": "run.evaluate",
+    "agreement": "labels",
     "calibrate": "decisions",
     "compare": "decisions",
     "evaluate": "run.evaluate",
@@ -80,6 +82,7 @@ __all__ = [
     "Run",
     "Undefined",
     "aevaluate",
+    "agreement",
     "calibrate",
     "compare",
     "evaluate",
@@ -94,7 +97,7 @@ __all__ = [
 ]
 
 
-drawn_by(lambda: getattr(import_module("ragstone.report.notebook"), "notebook_html"))  # noqa: B009
+rendered_by(lambda: cast("Any", import_module("ragstone.report.notebook")))
 register_wording(lambda: getattr(import_module("ragstone.report.words"), "words"))  # noqa: B009
 
 

@@ -10,7 +10,22 @@ import ragstone
 from ragstone import evaluate
 from ragstone.decisions import calibrate
 from ragstone.decisions.comparing.compare import compare
-from ragstone.report.notebook import notebook_html
+from ragstone.has_page import HasPage
+from ragstone.report.brief import brief
+from ragstone.report.notebook import notebook_html, page_of
+from ragstone.report.page import (
+    OutlineItem,
+    Page,
+    Paragraphs,
+    Row,
+    RowName,
+    Table,
+    Tone,
+    Verdict,
+    section,
+    table,
+)
+from ragstone.report.render.terminal import as_text
 from ragstone.run import Run
 
 ROWS = [
@@ -57,3 +72,94 @@ def test_a_page_is_written_as_a_picture_or_as_html(
     command = [sys.executable, "-m", "ragstone.report", str(run.path), str(tmp_path / name)]
     subprocess.run(command, check=True, cwd=Path(ragstone.__file__).parents[1])
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+
+
+RESULTS = ("run", "comparison", "calibration", "gate", "agreement")
+
+
+@pytest.fixture(scope="module")
+def results(run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, HasPage]:
+    labels = tmp_path_factory.mktemp("labels") / "labels.csv"
+    lines = [f"{row['id']},{who},{at % 2}\n" for at, row in enumerate(ROWS) for who in ("a", "b")]
+    labels.write_text("id,annotator,exact_match\n" + "".join(lines))
+    return {
+        "run": run,
+        "comparison": compare(run.path),
+        "calibration": calibrate(run, labels),
+        "gate": ragstone.gate(run, "token_f1 >= 0.9"),
+        "agreement": ragstone.agreement(labels),
+    }
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_what_is_printed_is_the_page_and_what_is_named_is_a_line(
+    name: str, results: dict[str, HasPage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    result = results[name]
+    assert str(result).splitlines() == as_text(brief(page_of(result)), 100).splitlines()
+    assert type(result).__name__ in repr(result)
+    assert len(repr(result)) < 200
+    assert "\n" not in repr(result)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_notebook_shows_a_short_table(name: str, results: dict[str, HasPage]) -> None:
+    html = results[name]._repr_html_()
+    assert html.startswith('<div class="ragstone"><style>')
+    assert html.count("<tr>") > 1
+    assert len(html.encode()) < 60_000
+
+
+def test_a_gate_shows_the_examples_that_fail_it(results: dict[str, HasPage]) -> None:
+    printed = str(results["gate"])
+    assert "FAIL" in printed or "CANNOT TELL" in printed
+    assert "pier-b" in printed
+
+
+def test_a_comparison_of_many_metrics_stays_short(tmp_path: Path) -> None:
+    rows = [row | {"system": f"s{at}", "id": f"{row['id']}{at}"} for row in ROWS for at in range(4)]
+    run = evaluate(rows, judge="local:strings", out=tmp_path / "run")
+    found = compare(run)
+    html = found._repr_html_()
+    page = page_of(found)
+    assert sum(len(one.rows) for one in page.tables) > 40
+    assert sum(len(one.rows) for one in brief(page).tables) == 40
+    assert len(html.encode()) < 60_000
+    assert "more rows" in html
+
+
+def a_table(*verdicts: str, title: str = "") -> Table:
+    tones: dict[str, Tone] = {"better": "good", "same": "quiet"}
+    rows = [Row((RowName(f"m{at}"), Verdict(one, one, tones[one])), detail=(OutlineItem("d"),))
+            for at, one in enumerate(verdicts)]  # fmt: skip
+    return table(["metric", "verdict"], rows, title)
+
+
+def kept(page: Page) -> list[list[str]]:
+    return [[row.names[0] for row in one.rows] for one in brief(page, 5).tables]
+
+
+def test_rows_that_decide_nothing_go_first_and_small_tables_stay_whole() -> None:
+    long = a_table("same", "better", "same", "better", "same", "better")
+    page = Page("t", "", (section(a_table("same")), section(long, Paragraphs(("end",)))))
+    assert kept(page) == [["m0"], ["m0", "m1", "m3", "m5"]]
+    shown = as_text(brief(page, 5))
+    assert "and 2 more rows\n" in shown
+    assert shown.index("more rows") < shown.index("end")
+    assert "and 1 more row\n" in as_text(brief(Page("t", "", (section(long),)), 5))
+
+
+def test_a_page_keeps_the_details_of_a_few_rows() -> None:
+    page = Page("t", "", (section(a_table(*["better"] * 8)),))
+    (found,) = brief(page, 8).tables
+    assert [row.cells for row in found.rows] == [row.cells for row in page.tables[0].rows]
+    assert [bool(row.detail) for row in found.rows] == [True] * 6 + [False] * 2
+    assert "more row" not in as_text(brief(page, 8))
+
+
+def test_a_group_without_rows_has_no_title() -> None:
+    one, other = a_table("better", title="One"), a_table("same", title="Other")
+    both = Table(one.columns, (*one.groups, *other.groups))
+    (found,) = brief(Page("t", "", (section(both),)), 1).tables
+    assert [group.title for group in found.groups] == ["One"]

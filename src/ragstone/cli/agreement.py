@@ -62,28 +62,25 @@ def agreement(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.labels.agreement import agreement_of
-    from ragstone.labels.clusters import clusters_of
-    from ragstone.labels.read import read_label_table
+    from ragstone.labels.agree import agreement as measured
     from ragstone.labels.write import write_adjudicated
     from ragstone.report.pages.agreement import agreement_page
 
-    table = read_label_table(labels, columns=column_names(columns or ()))
     scales = _scales(scale or ())
-    found = agreement_of(
-        table,
-        columns=column or (),
+    found = measured(
+        labels,
+        column=column or (),
+        columns=column_names(columns or ()),
         scales=scales,
-        clusters=clusters_of(labels, cluster),
+        cluster=cluster,
         seed=seed,
         limit=None if json else limit,
     )
-    broken = table.broken_rules()
     if out is not None:
-        write_adjudicated(table, out, scales=scales)
-    print_page(agreement_page(table, found, broken), json=json)
+        write_adjudicated(found.labels, out, scales=scales)
+    print_page(agreement_page(found), json=json)
     if out is not None:
-        n = len(table.ties(scales))
+        n = len(found.labels.ties(scales))
         ties = "1 tie stays" if n == 1 else f"{n:,} ties stay"
         print_notes([f"{out} holds what the annotators say together; {ties} open."])
 

@@ -5,10 +5,12 @@ labels_of          the labels that examples carry
 LabelTable         one row per annotator, unit and column; the annotators' combined labels
 write_labels       a table of labels as a file that reads back
 write_adjudicated  the annotators' combined labels, as a file
+agreement          how far the annotators of files agree, as one result with a page
 agreement_of       how far they agree, column by column
 clusters_of        the questions behind the examples of files
 """
 
+from .agree import Agreement, agreement
 from .agreement import ColumnAgreement, agreement_of
 from .clusters import clusters_of
 from .read import labels_of, read_label_table
@@ -16,8 +18,10 @@ from .table import LabelTable
 from .write import write_adjudicated, write_labels
 
 __all__ = [
+    "Agreement",
     "ColumnAgreement",
     "LabelTable",
+    "agreement",
     "agreement_of",
     "clusters_of",
     "labels_of",

@@ -1,28 +1,45 @@
-"""Notebook: how a notebook shows a result, as its page in HTML."""
+"""Notebook: how a notebook shows a result, and what ``print`` shows of it: its page in brief."""
 
 from functools import singledispatch
+from shutil import get_terminal_size
 
 from ragstone.decisions import Calibration
 from ragstone.decisions.comparing.compared import Comparisons
+from ragstone.decisions.gating.gate import GateResult
 from ragstone.decisions.summing_up.summary import summarise
 from ragstone.decisions.weighing.weights import FittedWeights
+from ragstone.labels import Agreement
 from ragstone.run import Run
 
+from .brief import brief
+from .failing import failing
 from .page import Page
+from .pages.agreement import agreement_page
 from .pages.calibration import calibration_page
 from .pages.comparison import comparison_page
+from .pages.gate import gate_page
 from .pages.run import run_page
 from .pages.weights import weights_page
 from .render.html import as_html
+from .render.terminal import as_text
+
+WIDTH = 100
+"""Of what is printed where there is no terminal."""
 
 
 def notebook_html(result: object) -> str:
-    """The page of a result as a notebook shows it.
+    """The page of a result in brief, as a notebook shows it.
 
     Args:
-        result: A run, a comparison, a calibration, or fitted weights.
+        result: A run, a comparison, a calibration, a gate's result, an agreement, or fitted
+            weights.
     """
-    return as_html(page_of(result))
+    return as_html(brief(page_of(result)))
+
+
+def printed(result: object) -> str:
+    """The page of a result in brief, as text that fits the terminal."""
+    return as_text(brief(page_of(result)), get_terminal_size((WIDTH, 0)).columns).rstrip("\n")
 
 
 @singledispatch
@@ -40,6 +57,12 @@ def _(run: Run) -> Page:
     return run_page(run, summarise(run))
 
 
+@page_of.register
+def _(result: GateResult) -> Page:
+    return gate_page(result.run, result, failing(result.run, result))
+
+
+page_of.register(Agreement, agreement_page)
 page_of.register(Comparisons, comparison_page)
 page_of.register(Calibration, calibration_page)
 page_of.register(FittedWeights, weights_page)

@@ -1,11 +1,13 @@
 """The page of an agreement: what its cells hold."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 import pytest
 
+from ragstone.labels.agree import Agreement
 from ragstone.labels.agreement import Annotator, ColumnAgreement, Dividing, LabelUse, agreement_of
 from ragstone.labels.broken_rules import BrokenRule
 from ragstone.labels.read import read_label_table
@@ -29,6 +31,10 @@ from ragstone.report.pages.agreement import agreement_page
 from ragstone.report.render.terminal import as_text
 from ragstone.stats import Interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient
+
+
+def page_of(labels: LabelTable, found: Sequence[ColumnAgreement], broken: Any = ()) -> Page:
+    return agreement_page(Agreement(labels, tuple(found), tuple(broken)))
 
 
 def coefficient(value: float | None = 0.5, low: float = 0.25, **known: Any) -> AgreementCoefficient:
@@ -78,13 +84,13 @@ def tables(page: Page) -> dict[str, list[Row]]:
 
 
 def test_a_coefficient_is_drawn_from_what_chance_gives(labels: LabelTable) -> None:
-    rows = tables(agreement_page(labels, [column()]))["agreement"]
+    rows = tables(page_of(labels, [column()]))["agreement"]
     assert rows[1].cells == (RowName("Cohen's κ"), IntervalCell(0.5, 0.25, 0.75, Scale(0, 1)))
 
 
 def test_where_one_lies_below_chance_all_are_drawn_from_minus_one(labels: LabelTable) -> None:
     below = {"percent": coefficient(), "gwet_ac1": coefficient(low=-0.25)}
-    rows = tables(agreement_page(labels, [column(coefficients=below)]))["agreement"]
+    rows = tables(page_of(labels, [column(coefficients=below)]))["agreement"]
     scales = [cell.scale for row in rows for cell in row.cells if isinstance(cell, IntervalCell)]
     assert scales == [Scale(-1, 1, (Mark(0, "chance"),))] * 2
 
@@ -94,14 +100,14 @@ def test_what_the_definition_does_not_give_has_its_reason(labels: LabelTable) ->
         "percent": coefficient(None, reason="no_pairs"),
         "weighted_kappa": coefficient(None, reason="nominal_scale"),
     }
-    rows = tables(agreement_page(labels, [column(coefficients=known)]))["agreement"]
+    rows = tables(page_of(labels, [column(coefficients=known)]))["agreement"]
     assert [row.cells for row in rows] == [
         (RowName("percent"), Why("undefined", "undefined: no item has two labels"))
     ], "what a scale of names does not have is not spoken of"
 
 
 def test_each_annotator_is_held_against_the_others(labels: LabelTable) -> None:
-    ann, nobody = tables(agreement_page(labels, [column()]))["annotator"]
+    ann, nobody = tables(page_of(labels, [column()]))["annotator"]
     assert ann.cells == (
         RowName("ann"), Count(50), Count(40), IntervalCell(0.5, 0.25, 0.75, Scale(0, 1)),
         Number(0.125, 2, sign="+"),
@@ -109,12 +115,12 @@ def test_each_annotator_is_held_against_the_others(labels: LabelTable) -> None:
     assert nobody.cells[:3] == (RowName("(no name)"), Count(40), Count(0))
     assert nobody.cells[-1] == Number(None, 2, sign="+")
     without = column(annotators=(Annotator("ann", 1, 1, 1.0, None, None),) * 2)
-    (row, _) = tables(agreement_page(labels, [without]))["annotator"]
+    (row, _) = tables(page_of(labels, [without]))["annotator"]
     assert len(row.cells) == 4
 
 
 def test_how_labels_are_used_and_what_others_say_instead(labels: LabelTable) -> None:
-    yes, no = tables(agreement_page(labels, [column()]))["label"]
+    yes, no = tables(page_of(labels, [column()]))["label"]
     assert yes.cells == (
         RowName("yes"), Count(30), Number(75.0, 0, unit=" %", strong=True), "no 20 % · maybe 5 %",
     )  # fmt: skip
@@ -123,7 +129,7 @@ def test_how_labels_are_used_and_what_others_say_instead(labels: LabelTable) -> 
 
 def test_what_divides_people_is_told_with_who_said_what(labels: LabelTable) -> None:
     one = Dividing("q7", "2", {"ann": "yes", "ben": "yes", "": "no"}, {"ann": "unsure"}, 1.0)
-    page = agreement_page(labels, [column(dividing=(one,))])
+    page = page_of(labels, [column(dividing=(one,))])
     (outline,) = [block for part in page.sections for block in part.blocks
                   if isinstance(block, Outline)]  # fmt: skip
     first, more = outline.items
@@ -134,7 +140,7 @@ def test_what_divides_people_is_told_with_who_said_what(labels: LabelTable) -> N
 
 def test_few_items_are_taken_as_rough(labels: LabelTable) -> None:
     def sentences(**known: Any) -> list[str]:
-        page = agreement_page(labels, [column(**known)])
+        page = page_of(labels, [column(**known)])
         blocks = (block for part in page.sections for block in part.blocks)
         return [plain(words) for block in blocks if isinstance(block, Paragraphs)
                 for words in block.lines]  # fmt: skip
@@ -146,23 +152,23 @@ def test_few_items_are_taken_as_rough(labels: LabelTable) -> None:
 
 
 def test_several_labels_have_an_overview(labels: LabelTable) -> None:
-    assert "overview" not in tables(agreement_page(labels, [column()]))
-    page = agreement_page(labels, [column(), column(column="tone", n_shared=1234)])
+    assert "overview" not in tables(page_of(labels, [column()]))
+    page = page_of(labels, [column(), column(column="tone", n_shared=1234)])
     rows = tables(page)["overview"]
     assert [row.names for row in rows] == [["helpful"], ["quality.tone"]]
     assert rows[1].cells[1:6] == (Count(1234), Count(2), Number(0.5), Number(0.5), Number(0.5))
 
 
 def test_a_label_of_one_annotator_alone_is_named(labels: LabelTable) -> None:
-    page = agreement_page(labels, [column(n_shared=0), column(column="tone")])
+    page = page_of(labels, [column(n_shared=0), column(column="tone")])
     assert "nothing to compare  helpful" in as_text(page, 200)
-    assert "agreement" not in tables(agreement_page(labels, [column(n_shared=0)]))
-    assert "No label counts" in as_text(agreement_page(labels, []))
+    assert "agreement" not in tables(page_of(labels, [column(n_shared=0)]))
+    assert "No label counts" in as_text(page_of(labels, []))
 
 
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_the_page_of_real_labels_fits_and_says_who_labelled(labels: LabelTable, width: int) -> None:
-    printed = as_text(agreement_page(labels, agreement_of(labels)), width)
+    printed = as_text(page_of(labels, agreement_of(labels)), width)
     assert max(map(len, printed.splitlines())) <= width
     assert "6 labels by 2 annotators: ann, ben" in printed
     assert "3 items, all labelled by two or more" in printed
@@ -171,14 +177,14 @@ def test_the_page_of_real_labels_fits_and_says_who_labelled(labels: LabelTable, 
 
 
 def test_only_coefficients_that_are_shown_are_explained(labels: LabelTable) -> None:
-    printed = as_text(agreement_page(labels, [column(coefficients={"gwet_ac1": coefficient()})]))
+    printed = as_text(page_of(labels, [column(coefficients={"gwet_ac1": coefficient()})]))
     assert "Gwet's AC1  chance only on items hard to tell" in printed
     assert "Cohen's" not in printed
     assert "2,000 bootstrap samples of items" in printed
 
 
 def test_the_record_has_every_label_and_what_was_left_out(labels: LabelTable) -> None:
-    record: Any = agreement_page(labels, [column()]).record()
+    record: Any = page_of(labels, [column()]).record()
     assert record["labels"] == [column().to_dict()]
     assert (record["n_rows"], record["annotators"]) == (6, ["ann", "ben"])
     assert (record["discarded"], record["set_aside"], record["broken_rules"]) == ({}, {}, [])
@@ -189,7 +195,7 @@ def sentences(page: Page) -> str:
 
 
 def test_each_figure_of_an_agreement_stands_under_its_head(labels: LabelTable) -> None:
-    page = agreement_page(labels, [column(), column(column="tone")])
+    page = page_of(labels, [column(), column(column="tone")])
     found = [[one.head for one in table.columns] for table in page.tables]
     assert found[0] == ["overview", "items", "people", "percent", "κ Fleiss", "AC1", "α"]
     assert found[1] == ["agreement", "value"]
@@ -203,7 +209,7 @@ def test_the_overview_has_each_coefficient_in_its_column(labels: LabelTable) -> 
     values = {"percent": 0.9, "fleiss_kappa": 0.6, "gwet_ac1": 0.7, "krippendorff_alpha": 0.5}
     known = {name: coefficient(value) for name, value in values.items()}
     ones = [column(coefficients=known), column(column="tone", coefficients=known)]
-    row = tables(agreement_page(labels, ones))["overview"][0]
+    row = tables(page_of(labels, ones))["overview"][0]
     assert row.cells[3:] == (
         Number(0.9), Number(0.6), Number(0.7), IntervalCell(0.5, 0.25, 0.75, Scale(0, 1)),
     )  # fmt: skip
@@ -211,7 +217,7 @@ def test_the_overview_has_each_coefficient_in_its_column(labels: LabelTable) -> 
 
 def test_what_is_known_of_a_label_stands_in_its_title(labels: LabelTable) -> None:
     def title(**known: Any) -> str:
-        return plain(agreement_page(labels, [column(**known)]).sections[1].title)
+        return plain(page_of(labels, [column(**known)]).sections[1].title)
 
     assert title() == "helpful  ordinal · 50 items, 40 labelled by two or more · 3 divided"
     whole = title(n_items=1, n_shared=1, n_clusters=1, n_divided=1234)
@@ -223,17 +229,17 @@ def test_what_is_known_of_a_label_stands_in_its_title(labels: LabelTable) -> Non
 def test_intervals_are_rough_below_thirty_items(labels: LabelTable) -> None:
     for clusters, rough in ((29, True), (30, False)):
         one = column(n_clusters=clusters, n_shared=clusters)
-        assert ("the intervals are rough" in sentences(agreement_page(labels, [one]))) is rough
+        assert ("the intervals are rough" in sentences(page_of(labels, [one]))) is rough
 
 
 def test_annotators_are_held_against_others_only_where_there_are_others(
     labels: LabelTable,
 ) -> None:
     alone = column(annotators=(Annotator("ann", 50, 0, None, None, None),))
-    page = agreement_page(labels, [alone])
+    page = page_of(labels, [alone])
     assert "annotator" not in tables(page)
     assert "compared" not in sentences(page)
-    two = sentences(agreement_page(labels, [column()]))
+    two = sentences(page_of(labels, [column()]))
     for word in (
         "items  what",
         "compared  labels on items",
@@ -245,11 +251,11 @@ def test_annotators_are_held_against_others_only_where_there_are_others(
 
 def test_only_columns_that_are_there_have_a_legend(labels: LabelTable) -> None:
     same = (Annotator("ann", 1, 1, 1.0, None, None),) * 2
-    words = sentences(agreement_page(labels, [column(annotators=same, uses=())]))
+    words = sentences(page_of(labels, [column(annotators=same, uses=())]))
     assert "as the others share of" in words
     assert "difference how far" not in words
     assert "given how often" not in words
-    assert "difference how far" in sentences(agreement_page(labels, [column()]))
+    assert "difference how far" in sentences(page_of(labels, [column()]))
 
 
 @pytest.mark.parametrize(
@@ -261,7 +267,7 @@ def test_a_unit_that_divides_people_is_named(
     labels: LabelTable, unit: str | None, said: str
 ) -> None:
     one = Dividing("q7", unit, {"ann": "yes"}, {}, 1.0)
-    page = agreement_page(labels, [column(dividing=(one,), n_divided=1)])
+    page = page_of(labels, [column(dividing=(one,), n_divided=1)])
     (outline,) = [block for part in page.sections for block in part.blocks
                   if isinstance(block, Outline)]  # fmt: skip
     assert [plain(item.words) for item in outline.items] == [said], "and no more than this one"
@@ -269,20 +275,18 @@ def test_a_unit_that_divides_people_is_named(
 
 def test_at_most_five_words_that_another_said_instead_are_told(labels: LabelTable) -> None:
     many = {f"w{at}": 0.1 for at in range(7)}
-    (row,) = tables(agreement_page(labels, [column(uses=(LabelUse("yes", 9, 0.3, many),))]))[
-        "label"
-    ]
+    (row,) = tables(page_of(labels, [column(uses=(LabelUse("yes", 9, 0.3, many),))]))["label"]
     assert row.cells[3] == " · ".join(f"w{at} 10 %" for at in range(5))
 
 
 def test_rules_that_labels_break_are_told_with_where(labels: LabelTable) -> None:
     broken = [BrokenRule("b_rule", "block", f"q{at}", None, "ann") for at in range(5)]
     broken.insert(2, BrokenRule("a_rule", "warn", "q9", "1", ""))
-    page = agreement_page(labels, [column()], broken)
+    page = page_of(labels, [column()], broken)
     words = sentences(page)
     assert "a rule 1 time, kept as it is: q9 ((no name)) b rule 5 times" in words
     assert "kept as it is: q0 (ann), q1 (ann), q2 (ann) and 2 more" in words
-    three = sentences(agreement_page(labels, [column()], broken[:2] + broken[3:4]))
+    three = sentences(page_of(labels, [column()], broken[:2] + broken[3:4]))
     assert "q1 (ann), q2 (ann) and" not in three
     record: Any = page.record()
     assert len(record["broken_rules"]) == 6
@@ -293,21 +297,21 @@ def test_labels_that_do_not_count_are_told_with_the_reasons(labels: LabelTable) 
         return labels.frame.head(rows).with_columns(discarded=pl.lit(reason))
 
     parts = [labels.frame, left("unsure", 3), left("off topic", 2)]
-    words = sentences(agreement_page(replace(labels, frame=pl.concat(parts)), [column()]))
+    words = sentences(page_of(replace(labels, frame=pl.concat(parts)), [column()]))
     assert "discarded 5, not used: unsure 3, off topic 2" in words
     assert "set aside" not in words
-    assert "discarded" not in sentences(agreement_page(labels, [column()]))
+    assert "discarded" not in sentences(page_of(labels, [column()]))
 
 
 @pytest.mark.parametrize(("people", "more"), [(12, ""), (13, ", and 1 more")])
 def test_twelve_annotators_are_named(labels: LabelTable, people: int, more: str) -> None:
     who = tuple(Annotator(f"p{at}", 2, 2, 0.5, None, None) for at in range(people))
-    words = sentences(agreement_page(labels, [column(annotators=who)]))
+    words = sentences(page_of(labels, [column(annotators=who)]))
     named = ", ".join(f"p{at}" for at in range(12))
     assert f"{2 * people} labels by {people} annotators: {named}{more} helpful" in words
 
 
 def test_what_explains_the_page_is_small(labels: LabelTable) -> None:
-    page = agreement_page(labels, [column()])
+    page = page_of(labels, [column()])
     facts = [block for part in page.sections for block in part.blocks if isinstance(block, Facts)]
     assert [one.small for one in facts] == [False, True, True]

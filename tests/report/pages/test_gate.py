@@ -57,7 +57,13 @@ def decided(**known: Any) -> Decided:
 
 
 def result(*ones: Decided, **known: Any) -> GateResult:
-    facts: dict[str, Any] = {"level": 0.05, "max_missing": 0.05, "on": "interval", "notes": ()}
+    facts: dict[str, Any] = {
+        "run": None,
+        "level": 0.05,
+        "max_missing": 0.05,
+        "on": "interval",
+        "notes": (),
+    }
     return GateResult(**{"decision": ones[0].decision, "requirements": ones} | facts | known)
 
 

@@ -28,7 +28,7 @@ from .repeats import flip_rates, order_sensitivity, same_data, same_judge
 from .units import KEYS, judged_units
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration(HasPage):
     """What human labels show about a judge and its numbers.
 
@@ -56,6 +56,9 @@ class Calibration(HasPage):
     def not_random(self) -> tuple[NotRandom, ...]:
         """Where the labels are clearly not a random sample, so nothing is corrected."""
         return tuple(one.not_random for one in self.estimates if one.not_random is not None)
+
+    def __repr__(self) -> str:
+        return f"Calibration({self.run!r}, {len(self.estimates)} estimates)"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the scores, as plain data."""

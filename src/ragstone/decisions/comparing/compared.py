@@ -100,7 +100,7 @@ class Comparison:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparisons(HasPage):
     """All comparisons of one call.
 
@@ -122,6 +122,10 @@ class Comparisons(HasPage):
     margin: float | None
     seed: int
     resamples: int
+
+    def __repr__(self) -> str:
+        pairs, metrics = len(self.between()), len({one.metric for one in self.comparisons})
+        return f"Comparisons({list(self.runs)}, {pairs} pairs of systems, {metrics} metrics)"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""

@@ -10,6 +10,7 @@ from ragstone.decisions.calibrating.calibrate import corrected_quantities
 from ragstone.decisions.comparing.same_inputs import same_inputs_reason
 from ragstone.decisions.quantity import Quantity
 from ragstone.errors import InputError
+from ragstone.has_page import HasPage
 from ragstone.labels.rated import Ends
 from ragstone.reason import reason
 from ragstone.run import Run
@@ -130,16 +131,24 @@ class Decided:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class GateResult:
-    """The decision of a gate: the first that applies of fail, missing, cannot tell, pass."""
+@dataclass(frozen=True, slots=True, repr=False)
+class GateResult(HasPage):
+    """The decision of a gate: the first that applies of fail, missing, cannot tell, pass.
 
+    ``run`` is the run that was checked.
+    """
+
+    run: Run
     decision: Decision
     requirements: tuple[Decided, ...]
     level: float
     max_missing: float
     on: On
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        requirements = len(self.requirements)
+        return f"GateResult({str(self.run.path)!r}, {self.decision}, {requirements} requirements)"
 
     @property
     def exit_status(self) -> int:
@@ -252,9 +261,8 @@ def gate(
     )
     outcomes = {one.decision for one in decided}
     first = next(one for one in GRAVEST_FIRST if one in outcomes)
-    return GateResult(
-        first, decided, level, max_missing, on, tuple(dict.fromkeys([*correction_notes, *notes]))
-    )
+    said = tuple(dict.fromkeys([*correction_notes, *notes]))
+    return GateResult(opened, first, decided, level, max_missing, on, said)
 
 
 def _decided(

@@ -72,7 +72,7 @@ class Fit:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FittedWeights(HasPage):
     """Fitted and starting weights, and which of them to keep.
 
@@ -108,6 +108,9 @@ class FittedWeights(HasPage):
         """The text form of the composite to use: ``composite(weights="faithfulness:0.41 …")``."""
         chosen = self.fitted if self.kept == "fitted" else self.start
         return str(chosen.composite)
+
+    def __repr__(self) -> str:
+        return f"FittedWeights({self.run!r}, {len(self.weights)} weights, kept: {self.kept})"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""

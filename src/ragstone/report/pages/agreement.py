@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
+from ragstone.labels.agree import Agreement
 from ragstone.labels.agreement import ColumnAgreement, Dividing
 from ragstone.labels.broken_rules import BrokenRule
 from ragstone.labels.table import LabelTable
@@ -94,13 +94,12 @@ REASONS = {
 }
 
 
-def agreement_page(
-    labels: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule] = ()
-) -> Page:
+def agreement_page(result: Agreement) -> Page:
     """Who labelled what, an overview, each label in turn, and the faults in the labels."""
+    labels, found = result.labels, result.columns
     compared = [one for one in found if one.n_shared]
     alone = ", ".join(one.name for one in found if not one.n_shared)
-    sections = [section(Facts(tuple(_header(labels, compared or found, broken))))]
+    sections = [section(Facts(tuple(_header(labels, compared or found, result.broken))))]
     if len(compared) > 1:
         sections.append(section(_overview(compared)))
     sections += [Section(tuple(_blocks(one)), _title(one)) for one in compared]
@@ -113,8 +112,9 @@ def agreement_page(
     if compared:
         sections.append(small_print(_legend(compared)))
         sections.append(small_print(_small_print(compared)))
-    return Page("agreement", labels.source, tuple(sections), notes=labels.notes,
-                record=lambda: _record(labels, found, broken))  # fmt: skip
+    return Page(
+        "agreement", labels.source, tuple(sections), notes=labels.notes, record=result.to_dict
+    )
 
 
 def _header(
@@ -292,18 +292,3 @@ def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
 
 def _who(annotator: str) -> str:
     return annotator or "(no name)"
-
-
-def _record(
-    labels: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule]
-) -> dict[str, Any]:
-    return {
-        "labels": [one.to_dict() for one in found],
-        "source": labels.source,
-        "n_rows": labels.frame.height,
-        "annotators": list(labels.annotators),
-        "discarded": labels.discarded,
-        "set_aside": labels.set_aside,
-        "broken_rules": [one.to_dict() for one in broken],
-        "notes": list(labels.notes),
-    }
