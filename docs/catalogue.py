@@ -24,7 +24,7 @@ from ragstone.metrics import (
     parse_metric,
 )
 from ragstone.report.catalogue import MetricEntry, entry
-from ragstone.report.figures import ARROWS
+from ragstone.report.figures import ARROWS, bands_of
 from ragstone.report.groups import FAMILIES
 
 PAGE = Path(__file__).with_name("metrics.md")
@@ -194,11 +194,10 @@ def suites() -> str:
         parts.append(", ".join(f"`{name}`" for name in suite.names))
         said = [suite.conventions] if suite.conventions else []
         said += [f"grouped by {', '.join(f'`{field}`' for field in suite.by)}"] if suite.by else []
-        if suite.bands:
-            words = ", ".join(f"{word} from {least:g}" for least, word in suite.bands[:-1])
-            said.append(f"bands: {words}, else {suite.bands[-1][1]}")
         if said:
             parts.append(f"Conventions: {'; '.join(said)}.")
+        if read := [f"- {line}" for line in bands_of(suite)]:
+            parts += ["How values are read:", "\n".join(read)]
     return "\n\n".join(parts)
 
 

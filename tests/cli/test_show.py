@@ -8,6 +8,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone.cli.export import As
+from ragstone.report.layouts import LAYOUTS
+
 Command = Callable[..., Any]
 
 
@@ -92,7 +95,7 @@ def test_export_parquet_into_a_file(ragstone: Command, demo: Path, tmp_path: Pat
     assert str(file) in outcome.err
 
 
-def test_export_graphrag_names_what_is_not_there(
+def test_export_of_a_report_names_what_is_not_there(
     ragstone: Command, data: Path, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
@@ -100,11 +103,55 @@ def test_export_graphrag_names_what_is_not_there(
     outcome = ragstone("export", run, "--as", "graphrag")
     assert outcome.status == 0
     found = list(csv.DictReader(io.StringIO(outcome.out)))
-    assert [(row["method"], row["question_type"]) for row in found] == [("a", "all"), ("b", "all")]
-    assert found[0]["correct_count"] == "3"
-    assert found[1]["dont_know_count"] == "3"
+    assert [row["method"] for row in found] == ["a", "b"] * 3
+    assert [row["classification"] for row in found] == ["CORRECT", "DON'T KNOW"] * 3
+    assert [row["factual_accuracy_grade"] for row in found] == ["A", "E"] * 3
     assert found[0]["bert_score_f1"] == ""
+    assert "nothing in the run for ragas_answer_relevance" in outcome.err
     assert "bert_score_f1" in outcome.err
+
+
+def test_a_report_is_written_into_a_folder(ragstone: Command, data: Path, tmp_path: Path) -> None:
+    run, out = tmp_path / "run", tmp_path / "report"
+    ragstone("evaluate", data, "--suite", "graphrag", "--out", run, "--offline")
+    outcome = ragstone("export", run, "--as", "graphrag", "--out", out)
+    assert outcome.status == 0
+    assert len(list(out.iterdir())) == 6
+    assert str(out / "wrong_answers.csv") in outcome.err
+
+
+def test_evaluate_writes_the_report_of_its_suite(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "report.csv"
+    run = tmp_path / "run"
+    outcome = ragstone(
+        "evaluate", data, "--suite", "graphrag", "--offline", "--export", file, "--out", run
+    )
+    assert outcome.status == 4, "much is missing without a model"
+    assert file.read_text() == ragstone("export", run, "--as", "graphrag").out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--export", "r.csv"], "--export writes the report of one suite"),
+        (["--suite", "quick", "--export", "r.csv"], "Name one with --suite: graphrag"),
+        (["--suite", "graphrag", "--export", "r.xlsx"], "a report is written as CSV"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_judged(
+    given: list[str], said: str, ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    outcome = ragstone("evaluate", data, *given, "--out", tmp_path / "run")
+    assert outcome.status == 2
+    assert said in outcome.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_every_report_can_be_exported() -> None:
+    formats = [one.value for one in As]
+    assert formats == ["csv", "jsonl", "parquet", *LAYOUTS]
 
 
 @pytest.mark.parametrize("what", ["nothing", "judgements:nothing", "judgements"])

@@ -128,7 +128,8 @@ ASPECTS = ("harmfulness", "maliciousness", "coherence", "correctness", "concisen
 
 OF_SUITES = {
     "graphrag": """faithfulness(no_claims=1.0) precision context_recall answer_relevance
-        ragas_score factual_accuracy semantic_similarity bertscore_f1 answer_outcome""",
+        ragas_score factual_accuracy(abstention=0.0) semantic_similarity(scale="clamped")
+        bertscore_f1 answer_outcome""",
     "embedding": """embedding_context_relevance embedding_context_sufficiency
         embedding_answer_relevance semantic_similarity embedding_hallucination""",
     "taxonomy": """precision sufficiency_hit sufficiency_rate misleading_rate mrr ndcg
@@ -150,14 +151,18 @@ def test_a_suite_has_the_metrics_and_conventions_of_the_system_it_is_named_after
     for name, suite in SUITES.items():
         assert suite.name == name
         assert suite.metrics() == [parse_metric(text) for text in suite.names]
-    # Only GraphRAG reports are in percent and by type, only cosines are read in words.
+    # Only GraphRAG reports are in percent and by type, only these have bands.
     assert [name for name, suite in SUITES.items() if suite.percent] == ["graphrag"]
     assert {name: suite.by for name, suite in SUITES.items() if suite.by} == {
         "graphrag": ("question_type",)
     }
-    assert {name: suite.bands for name, suite in SUITES.items() if suite.bands} == {
-        "embedding": ((0.8, "excellent"), (0.6, "good"), (0.4, "fair"), (-1, "poor"))
+    assert [name for name, suite in SUITES.items() if suite.bands] == ["graphrag"]
+    assert {name: len(suite.limits) for name, suite in SUITES.items() if suite.limits} == {
+        "embedding": 5
     }
+    for suite in SUITES.values():
+        assert {one.metric for one in suite.bands} <= set(suite.names)
+        assert {one.metric for one in suite.limits} <= set(suite.names)
 
 
 def test_the_quick_suite_chooses_in_the_order_of_the_report() -> None:

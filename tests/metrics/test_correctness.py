@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements
 from ragstone.metrics import Missing, Score, Undefined, parse_metric, score
@@ -144,6 +145,68 @@ def test_a_reply_that_gives_no_answer_needs_no_reading_of_its_claims() -> None:
         given = rows(Answers, response_type=[said]), statements([None]), claims([None])
         line = score_frame(parse_metric("answer_outcome"), [given]).row(0, named=True)
         assert (line["label"], line["value"], line["reason"]) == ("dont_know", 0, None)
+
+
+def test_in_three_classes_a_partial_answer_is_wrong() -> None:
+    """Half of the reference is covered, then all, then the answer says that it does not know."""
+    cases = [("answer", ["full", "missing"]), ("answer", ["full"]), ("abstain", ["missing"])]
+    given = [
+        (rows(Answers, response_type=[said]), statements(covered), claims(["matches"]))
+        for said, covered in cases
+    ]
+    found = score_frame(parse_metric("answer_outcome(classes=3)"), given)
+    assert found["label"].to_list() == ["wrong", "correct", "dont_know"]
+    assert found["value"].to_list() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("phrases", ["phrases_8", "phrases_12"])
+def test_an_outcome_tells_abstentions_by_phrases_where_it_is_asked_to(phrases: str) -> None:
+    """The judge calls both answers answers."""
+    given = [
+        (rows(Answers, response_type=["answer"], **{phrases: [one]}), statements(["full"]),
+         claims(["matches"]))
+        for one in (True, False)
+    ]  # fmt: skip
+    found = score_frame(parse_metric(f'answer_outcome(by="{phrases}")'), given)
+    assert found["label"].to_list() == ["dont_know", "correct"]
+
+
+@pytest.mark.parametrize("text", ["answer_outcome(classes=2)", 'answer_outcome(by="words")',
+                                  "factual_accuracy(abstention=2.0)"])  # fmt: skip
+def test_there_are_no_other_classes_ways_to_abstain_or_values(text: str) -> None:
+    with pytest.raises(InputError, match=r"answer_outcome|abstention must be 0 to 1"):
+        parse_metric(text)
+
+
+@pytest.mark.parametrize(
+    ("response", "claimed", "value", "letter"),
+    [
+        ("abstain", [], 0, "E"),
+        ("refuse", [], 0, "E"),
+        ("clarify", [], 0, "E"),
+        ("abstain", ["matches"], 0, "E"),
+        ("abstain", [None], 0, "E"),
+        ("answer", [], 0, "E"),
+        ("answer", ["matches"], 0.5 + 0.3 / 2 + 0.2, "A"),
+        ("partial", ["contradicts"], 0.3 / 2, "E"),
+    ],
+)
+def test_every_answer_is_graded_where_an_abstention_has_a_value(
+    response: str, claimed: Verdicts, value: float, letter: str
+) -> None:
+    """Half of the reference is covered; without the convention the abstentions have no score."""
+    given = rows(Answers, response_type=[response]), statements(["partial"]), claims(claimed)
+    line = score_frame(parse_metric("factual_accuracy(abstention=0.0)"), [given]).row(0, named=True)
+    assert line["value"] == pytest.approx(value)
+    assert line["label"] == letter
+
+
+def test_a_failed_judge_gives_no_letter_where_abstentions_have_one() -> None:
+    given = rows(Answers, response_type=["answer"]), statements(["full"]), claims([None])
+    metric = "factual_accuracy(abstention=0.0)"
+    assert scored(metric, *given) == Missing("incomplete_judgement")
+    unknown = rows(Answers, response_type=[None]), statements(["full"]), claims(["matches"])
+    assert scored(metric, *unknown) == Missing("incomplete_judgement")
 
 
 def test_the_best_of_several_references_counts_and_is_named() -> None:

@@ -57,6 +57,9 @@ WITH_PARAMETERS = (
     'noise_sensitivity(contexts="irrelevant")', 'abstention(by="phrases_8")',
     'abstention(by="phrases_12")', "answer_correctness(factual=1)",
     "answer_correctness(beta=2.0, threshold=0.5)", "factual_accuracy(letters=(0.9, 0.7, 0.5, 0.1))",
+    "factual_accuracy(abstention=0.0)", "factual_accuracy_rated(abstention=0.0)",
+    "answer_outcome(classes=3)", 'answer_outcome(by="phrases_8")',
+    'answer_outcome(classes=3, by="phrases_12")',
     'rating(criterion="clarity")', 'critique(aspect="coherence")', 'win_rate(rival="b")',
     "critique(votes=1)", 'critique(aspect="coherence", definition="ANSWER is \\"friendly\\".")',
     'composite(weights="faithfulness:0.3 precision(k=2):0.7")',
@@ -80,7 +83,12 @@ WITHOUT_ROWS: dict[str, Score] = {
     "answer_correctness(beta=2.0, threshold=0.5)": Undefined("no_reference"),
     "factual_accuracy": Undefined("no_claims"),
     "factual_accuracy_rated": Undefined("not_rated"),
+    "factual_accuracy(abstention=0.0)": Undefined("no_answer"),
+    "factual_accuracy_rated(abstention=0.0)": Undefined("no_answer"),
     "answer_outcome": Undefined("no_answer"),
+    "answer_outcome(classes=3)": Undefined("no_answer"),
+    'answer_outcome(by="phrases_8")': Undefined("no_answer"),
+    'answer_outcome(classes=3, by="phrases_12")': Undefined("no_answer"),
 }
 """For metrics of several parts, which have no one empty value."""
 

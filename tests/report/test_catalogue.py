@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ragstone.errors import UnknownName
-from ragstone.metrics import SUITES, metric_types
+from ragstone.metrics import SUITES, Bands, Limit, metric_types
 from ragstone.report import catalogue
 from ragstone.report.groups import FAMILIES
 from ragstone.report.page import Facts, Outline, Page, RowName, plain, quiet
@@ -108,16 +108,21 @@ def test_what_a_metric_does_without_is_not_told() -> None:
 
 def test_each_fact_of_a_suite_stands_under_its_name() -> None:
     suite = catalogue.SuiteEntry(
-        "mine", "A suite.", ("hit", "mrr"), ("topic",), True, ((0.5, "good"), (0.0, "poor")), "So."
-    )
+        "mine", "A suite.", ("hit", "mrr"), ("topic",), False,
+        (Bands("mrr", ((0.5, "good"), (0.0, "poor")), "by ear"),),
+        (Limit("late", "mrr", 0.2, "look at the order"),), "So.",
+    )  # fmt: skip
     assert facts(suite_page([suite])) == [
         ("", "A suite."), ("metrics", "hit, mrr"), ("by", "topic"), ("conventions", "So."),
-        ("bands", "good from 0.5, poor from 0"),
+        ("reading", "mrr: good from 0.5, else poor; by ear"),
+        ("reading", "mrr below 0.2: look at the order"),
     ]  # fmt: skip
-    bare = replace(suite, by=(), conventions="", bands=())
+    bare = replace(suite, by=(), conventions="", bands=(), limits=())
     assert [name for name, _ in facts(suite_page([bare]))] == ["", "metrics"]
     record: Any = suite_page([suite]).record()
-    assert record[0]["bands"] == [{"from": 0.5, "word": "good"}, {"from": 0.0, "word": "poor"}]
+    words = [{"from": 0.5, "word": "good"}, {"from": 0.0, "word": "poor"}]
+    assert record[0]["bands"] == [{"metric": "mrr", "words": words, "note": "by ear"}]
+    assert record[0]["limits"][0]["advice"] == "look at the order"
 
 
 def test_users_own_metrics_stand_last() -> None:

@@ -90,16 +90,45 @@ def test_undefined_and_missing_are_told_with_their_reason(estimate: Make) -> Non
 
 
 @pytest.mark.parametrize(
-    ("value", "word"), [(0.8, "excellent"), (0.79, "good"), (0.4, "fair"), (-0.2, "poor")]
+    ("metric", "value", "word"),
+    [
+        ('semantic_similarity(scale="clamped")', 1 - 1e-7, "identical"),
+        ('semantic_similarity(scale="clamped")', 0.9999, "equivalent"),
+        ('semantic_similarity(scale="clamped")', 0.9, "equivalent"),
+        ('semantic_similarity(scale="clamped")', 0.8, "core meaning kept"),
+        ('semantic_similarity(scale="clamped")', 0.7999, "differs"),
+        ("bertscore_f1", 0.99, "near identical"),
+        ("bertscore_f1", 0.7, "very similar"),
+        ("bertscore_f1", 0.6999, "other words"),
+        ("bertscore_f1", 0.3, "other words"),
+        ("bertscore_f1", -0.1, "very different"),
+        ("precision", 0.9, ""),
+    ],
 )
-def test_bands_read_a_value_in_words(value: float, word: str, estimate: Make) -> None:
-    assert band(estimate("semantic_similarity", value), ["embedding"]) == word
-    assert band(estimate("semantic_similarity", value), ["graphrag"]) == ""
+def test_graphrag_reports_read_similarities_in_words(
+    metric: str, value: float, word: str, estimate: Make
+) -> None:
+    assert band(estimate(metric, value), ["no_such", "graphrag"]) == word
+    assert band(estimate(metric, value), ["ragas"]) == ""
 
 
-def test_bands_of_a_metric_of_which_less_is_better_are_turned_round(estimate: Make) -> None:
-    assert band(estimate("embedding_hallucination", 0.1), ["embedding"]) == "excellent"
-    assert band(estimate("embedding_hallucination", 0.9), ["embedding"]) == "poor"
+@pytest.mark.parametrize(
+    ("metric", "value", "word"),
+    [
+        ("embedding_context_relevance", 0.5, ""),
+        ("embedding_context_relevance", 0.4999, "below limit"),
+        ("embedding_context_sufficiency", 0.49, "below limit"),
+        ("semantic_similarity", 0.6, ""),
+        ("semantic_similarity", 0.59, "below limit"),
+        ("embedding_hallucination", 0.3, ""),
+        ("embedding_hallucination", 1 / 3, "above limit"),
+        ("embedding_answer_relevance", 0.1, ""),
+    ],
+)
+def test_the_embedding_suite_has_five_limits(
+    metric: str, value: float, word: str, estimate: Make
+) -> None:
+    assert band(estimate(metric, value), ["embedding"]) == word
 
 
 def test_percent_only_where_all_suites_show_percent() -> None:
@@ -155,9 +184,5 @@ def test_a_group_of_nothing_has_no_examples(estimate: Make) -> None:
     assert why_no_value(estimate("precision", n_undefined=2)) == "undefined"
 
 
-def test_a_value_without_a_better_end_or_without_a_value_has_no_band(estimate: Make) -> None:
+def test_nothing_is_said_of_a_mean_that_is_not_there(estimate: Make) -> None:
     assert band(estimate("semantic_similarity"), ["embedding"]) == ""
-    neither = estimate("semantic_similarity", 0.9, better="0")
-    assert band(neither, ["embedding"]) == ""
-    assert band(estimate("precision", 0.9), ["embedding"]) == "", "no metric of the suite"
-    assert band(estimate("semantic_similarity", 0.9), ["no_such", "embedding"]) == "excellent"

@@ -16,7 +16,6 @@ from ragstone.report import (
     dossier,
     example_page,
     export_table,
-    graphrag_table,
     worst,
     worst_page,
 )
@@ -135,36 +134,6 @@ def test_example_page_tells_missing_from_undefined(run: Run, text: Callable[...,
 def test_an_unknown_example_names_those_that_are_near(run: Run) -> None:
     with pytest.raises(UnknownName, match="Did you mean pier-"):
         dossier(run, "pier-c")
-
-
-def test_graphrag_table_is_in_percent_by_method_and_type(run: Run) -> None:
-    table = graphrag_table(run)
-    assert table.columns[:3] == ["method", "question_type", "faithfulness"]
-    assert {"factual_accuracy_grade", "bert_score_f1", "correct_count", "wrong_count",
-            "dont_know_count", "partial_count"} <= set(table.columns)  # fmt: skip
-    rows = {(row["method"], row["question_type"]): row for row in table.to_dicts()}
-    assert set(rows) == {
-        ("a", "Fact Retrieval"), ("a", "Complex Reasoning"), ("a", "all"),
-        ("b", "Fact Retrieval"), ("b", "all"),
-    }  # fmt: skip
-    assert rows["a", "Fact Retrieval"]["context_precision"] == 50.0
-    assert rows["a", "all"]["correct_count"] == 1
-    assert rows["a", "all"]["dont_know_count"] == 1
-    assert rows["a", "Fact Retrieval"]["factual_accuracy_percent"] == 100.0
-    assert rows["a", "Fact Retrieval"]["factual_accuracy_grade"] == "A"
-
-
-def test_graphrag_table_leaves_undefined_and_missing_empty(run: Run) -> None:
-    rows = graphrag_table(run).to_dicts()
-    reasoning = next(row for row in rows if row["question_type"] == "Complex Reasoning")
-    assert reasoning["context_precision"] is None, "it does not retrieve"
-    assert reasoning["semantic_similarity"] is None, "nobody computed it"
-
-
-def test_graphrag_table_of_a_run_without_its_metrics_says_what_to_do(tmp_path: Path) -> None:
-    plain = evaluate(ROWS, metrics=["exact_match"], out=tmp_path / "run")
-    with pytest.raises(InputError, match=r'rescore\(run=".*", suites="graphrag"\)'):
-        graphrag_table(plain)
 
 
 @pytest.mark.parametrize("what", ["scores", "estimates", "examples", "judgements:support"])

@@ -11,6 +11,7 @@ import typer
 from . import model_options as models
 from . import options
 from .column_names import column_names
+from .export import write_as
 from .output import print_notes, print_page
 from .progress import bar
 from .results import finish, load_own, requested
@@ -61,6 +62,12 @@ def evaluate(
         typer.Option(metavar="RUN", help="Run folder. If it already holds a run with the same "
                      "data and settings, that run is resumed. Default: runs/NAME, where NAME "
                      "comes from the data."),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Also write the report of the tool that the suite "
+                     "is named after, as `ragstone export RUN --as SUITE --out FILE.csv` does; a "
+                     "folder for all its files."),
     ] = None,
     map: Annotated[
         list[str] | None,
@@ -145,10 +152,28 @@ def evaluate(
         ),
         debug=_print_example if debug else None,
     )
+    reported = None if export is None else _suite_to_export(suites, export)
     if dry_run:
         _print_forecast(request, notes, json=json)
-    else:
-        finish(_run(request), notes, full=full, pooled=pooled, json=json)
+        return
+    run = _run(request)
+    if reported is not None:
+        write_as(run, reported, export)
+    finish(run, notes, full=full, pooled=pooled, json=json)
+
+
+def _suite_to_export(suites: Sequence[str], file: Path) -> str:
+    """The one suite that has a report, checked before anything is judged."""
+    from ragstone.errors import InputError
+    from ragstone.report.layouts import LAYOUTS, check_target
+
+    check_target(file)
+    found = [name for name in suites if name in LAYOUTS]
+    if len(found) != 1:
+        raise InputError(
+            f"--export writes the report of one suite. Name one with --suite: {', '.join(LAYOUTS)}."
+        )
+    return found[0]
 
 
 def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> None:

@@ -12,6 +12,7 @@ from .output import print_notes
 
 if TYPE_CHECKING:
     from ragstone.report.export import FileFormat
+    from ragstone.run import Run
 
 
 class As(StrEnum):
@@ -30,42 +31,56 @@ def export(
     run: options.RunFolder,
     to: Annotated[
         As,
-        typer.Option("--as", help="File format. graphrag: CSV with the columns of a GraphRAG "
-                     "report, in percent, by method and question_type."),
+        typer.Option("--as", help="File format, or the suite whose report is wanted: CSV files "
+                     "with the columns of the tool that the suite is named after."),
     ] = As.csv,
     what: Annotated[
         str,
         typer.Option(help="scores, estimates, judgements:KIND or examples."),
     ] = "scores",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Output file. Default: standard output.")
+        Path | None, typer.Option(metavar="FILE", help="Output file; for a report, a folder for "
+                                  "all its files, or FILE.csv for the first. Default: standard "
+                                  "output, of a report the first file.")
     ] = None,
 ) -> None:  # fmt: skip
-    """Export the scores, estimates, judgements or examples of RUN as CSV, JSONL or Parquet.
+    """Export the scores, estimates, judgements or examples of RUN, or RUN as a tool's report.
 
     An undefined or missing value becomes an empty cell, never 0.
     """
-    from ragstone import report
     from ragstone.errors import InputError
-    from ragstone.inert import seen
+    from ragstone.report import as_bytes, export_table
     from ragstone.result_file import write_result
     from ragstone.run import Run
 
     if to is As.parquet and out is None and sys.stdout.isatty():
         raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
     opened = Run.open(run)
-    if to is As.graphrag:
-        table = report.graphrag_table(opened)
-        empty = [column.name for column in table if column.null_count() == table.height]
-        if empty:
-            print_notes([f"nothing in the run for {', '.join(empty)}: the cells are empty."])
-        content = report.as_bytes(table, "csv")
+    if to not in FILES:
+        write_as(opened, to.value, out)
+    elif out is None:
+        _print(as_bytes(export_table(opened, what), FILES[to]))
     else:
-        content = report.as_bytes(report.export_table(opened, what), FILES[to])
-    if out is None:
-        if sys.stdout.isatty():
-            content = seen(content.decode()).encode()
-        sys.stdout.buffer.write(content)
-    else:
-        write_result(out, content)
+        write_result(out, as_bytes(export_table(opened, what), FILES[to]))
         print_notes([f"written to {out}."])
+
+
+def write_as(run: "Run", suite: str, out: Path | None) -> None:
+    """Write the run as the report of a tool; print its first file if ``out`` is None."""
+    from ragstone.report.layouts import report_as, write_report
+
+    report = report_as(run, suite)
+    if out is None:
+        _print(report.files[0].to_csv())
+        print_notes(report.notes)
+    else:
+        written = write_report(report, out)
+        print_notes([*report.notes, f"written to {', '.join(map(str, written))}."])
+
+
+def _print(content: bytes) -> None:
+    from ragstone.inert import seen
+
+    if sys.stdout.isatty():
+        content = seen(content.decode()).encode()
+    sys.stdout.buffer.write(content)

@@ -57,7 +57,7 @@ from .rating import RubricScore
 from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
 from .score import SCORES, needed_asks, score
 from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
-from .suites import QUICK, QUICK_METRICS, QUICK_SUITE, SUITES, Suite
+from .suites import QUICK, QUICK_METRICS, QUICK_SUITE, SUITES, Bands, Limit, Suite
 from .win_rate import WinRate
 
 __all__ = [
@@ -79,6 +79,7 @@ __all__ = [
     "AnswerRelevance",
     "AnswerRelevanceRated",
     "AspectVerdict",
+    "Bands",
     "BertscoreF1",
     "BertscorePrecision",
     "BertscoreRecall",
@@ -111,6 +112,7 @@ __all__ = [
     "Helpfulness",
     "Hit",
     "Incompleteness",
+    "Limit",
     "Metric",
     "MisleadingRate",
     "Missing",

@@ -51,7 +51,10 @@ ALIASES: dict[str, tuple[str, str]] = {
     "answer_semantic_similarity": ("semantic_similarity", "cosine with the reference"),
     "cosine_similarity": ("semantic_similarity", "cosine with the reference"),
     "embedding_answer_correctness": ("semantic_similarity", "cosine with the reference"),
-    "semantic_similarity_percentage": ("semantic_similarity", "from -1 to 1 here, not in percent"),
+    "semantic_similarity_percentage": (
+        'semantic_similarity(scale="clamped")',
+        "from 0 to 1 here, not in percent; a cosine below 0 is 0",
+    ),
     "question_answer_similarity": ("embedding_answer_relevance", "cosine of question and answer"),
     "question_answer_relevance": ("embedding_answer_relevance", "cosine of question and answer"),
     "answer_hallucination": (
@@ -92,12 +95,12 @@ ALIASES: dict[str, tuple[str, str]] = {
     "correct_count": ("answer_outcome", "its label correct, counted"),
     "wrong_count": ("answer_outcome", "its label wrong, counted"),
     "dont_know_count": ("answer_outcome", "its label dont_know, counted"),
-    "correct_answers_count": ("answer_outcome", "its label correct, counted"),
+    "correct_answers_count": ("answer_outcome(classes=3)", "its label correct, counted"),
     "wrong_answers_count": (
-        "answer_outcome",
-        "its labels wrong and partial, counted: GraphRAG reports have no partial",
+        "answer_outcome(classes=3)",
+        "its label wrong, counted: GraphRAG reports have no partial",
     ),
-    "dont_know_answers_count": ("answer_outcome", "its label dont_know, counted"),
+    "dont_know_answers_count": ("answer_outcome(classes=3)", "its label dont_know, counted"),
     "factual_correctness": ("answer_correctness(factual=1)", "F1 of claims and statements"),
     "bert_score": ("bertscore_f1", "greedy token matching"),
     "bert_score_f1": ("bertscore_f1", "greedy token matching"),

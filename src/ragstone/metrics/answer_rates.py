@@ -4,7 +4,7 @@ From human labels where given, otherwise from the judged claims and citations.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import polars as pl
 
@@ -13,6 +13,28 @@ from ragstone.judgements import Answers, View
 
 from .core import Metric
 from .outcome import Range, Undefined
+
+Abstained = Literal["response_type", "phrases_8", "phrases_12"]
+"""By what an abstention is told: the judged kind of reply, or the stock phrases of reports."""
+
+
+def abstained(by: Abstained = "response_type") -> pl.Expr:
+    """Whether the single answer gives none: it abstains, refuses, asks back, or has the phrase."""
+    if by == "response_type":
+        return Answers.response_type.is_in(["abstain", "refuse", "clarify"]).first()
+    return (Answers.phrases_8 if by == "phrases_8" else Answers.phrases_12).first()
+
+
+def check_abstained(metric: str, by: str) -> None:
+    """Reject another way to tell.
+
+    Raises:
+        InputError: It is none of the three.
+    """
+    if by not in get_args(Abstained):
+        raise InputError(
+            f"{metric}: by must be response_type, phrases_8 or phrases_12, not {by!r}."
+        )
 
 
 @dataclass(frozen=True)
@@ -109,19 +131,16 @@ class Abstention(AnswerRate):
     family: ClassVar[str] = "answer"
     range: ClassVar[Range] = Range(0, 1, "0", rate=True)
 
-    by: Literal["response_type", "phrases_8", "phrases_12"] = "response_type"
+    by: Abstained = "response_type"
 
     def __post_init__(self) -> None:
-        if self.by not in ("response_type", "phrases_8", "phrases_12"):
-            raise InputError(
-                f"abstention: by must be response_type, phrases_8 or phrases_12, not {self.by!r}."
-            )
+        check_abstained(self.name, self.by)
 
     def fact(self) -> pl.Expr:
         """Whether the answer abstains."""
         if self.by == "response_type":
             return Answers.response_type == "abstain"
-        return Answers.phrases_8 if self.by == "phrases_8" else Answers.phrases_12
+        return abstained(self.by)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,12 @@ OVER_MEANS = "over_data_set_means"
 """The code for why a composite of dataset means has no score for a single example."""
 
 
+def weight_coverage() -> pl.Expr:
+    """The share of a composite's weight that a score with a value is made of."""
+    noted = pl.col("reason").str.extract(r"weight_coverage=([0-9.]+)").cast(pl.Float64)
+    return noted.fill_null(1.0)
+
+
 def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """One row per example: value, label, status and reason; see ``Composite``.
 

@@ -12,6 +12,7 @@ import polars as pl
 from ragstone.errors import InputError
 from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements, View
 
+from .answer_rates import Abstained, abstained, check_abstained
 from .core import Metric, Part, share
 from .outcome import Undefined
 
@@ -114,11 +115,14 @@ class FactualAccuracy(AgainstReferences):
 
     Extra facts cost nothing, wrong ones count twice. The score also has a letter from A to E:
     ``letters`` are the lowest values of A, B, C and D. Undefined for an answer without claims.
+    GraphRAG reports grade every answer: with ``abstention=0.0``, one that abstains, refuses, asks
+    back or makes no claim scores 0, an E.
     """
 
     name: ClassVar[str] = "factual_accuracy"
 
     letters: tuple[float, float, float, float] = LETTERS
+    abstention: float | None = None
 
     def __post_init__(self) -> None:
         if not 1 >= self.letters[0] > self.letters[1] > self.letters[2] > self.letters[3] > 0:
@@ -126,12 +130,14 @@ class FactualAccuracy(AgainstReferences):
                 f"{self.name}: letters are the least values of A, B, C and D, each below the one "
                 f"before, from 1 to 0, not {self.letters!r}."
             )
+        if self.abstention is not None and not 0 <= self.abstention <= 1:
+            raise InputError(f"{self.name}: abstention must be 0 to 1, not {self.abstention!r}.")
 
-    def parts(self) -> dict[str, Part]:
-        """The three criteria."""
+    def criteria(self) -> dict[str, Part]:
+        """Correctness, completeness and consistency."""
         agreement = ClaimsAgainstReferences.agreement
         matches, contradicts = (agreement == "matches").sum(), (agreement == "contradicts").sum()
-        no_claims = Undefined("no_claims")
+        no_claims = Undefined("no_claims") if self.abstention is None else self.abstention
         return {
             "correctness": Part(
                 ClaimsAgainstReferences,
@@ -142,13 +148,31 @@ class FactualAccuracy(AgainstReferences):
                 ClaimsAgainstReferences, 1 - contradicts / agreement.len(), no_claims
             ),
             "completeness": Part(Statements, _coverage(), Undefined("no_statements")),
-        }
+            **({} if self.abstention is None else {"claims": Part(
+                ClaimsAgainstReferences, agreement.len(), 0.0)}),
+        }  # fmt: skip
+
+    def parts(self) -> dict[str, Part]:
+        """The criteria and, if abstentions have a value of their own, whether this is one."""
+        if self.abstention is None:
+            return self.criteria()
+        return {"abstains": Part(Answers, abstained(), Undefined("no_answer")), **self.criteria()}
 
     def combine(self) -> pl.Expr:
-        """The weighted sum."""
-        return factual_accuracy(
+        """The weighted sum, or the value of an abstention."""
+        value = factual_accuracy(
             pl.col("correctness"), pl.col("completeness"), pl.col("consistency")
         )
+        if self.abstention is None:
+            return value
+        nothing = pl.col("abstains") == 1
+        if "claims" in self.parts():
+            nothing = nothing | (pl.col("claims") == 0)
+        return pl.when(nothing).then(self.abstention).otherwise(value)
+
+    def decided(self) -> pl.Expr | None:
+        """An abstention that has a value of its own is decided without its claims."""
+        return None if self.abstention is None else pl.col("abstains") == 1
 
     def label(self) -> pl.Expr:
         """The letter."""
@@ -162,19 +186,28 @@ class AnswerOutcome(AgainstReferences):
     ``dont_know`` if it abstains, refuses or asks back. Otherwise ``correct`` if it covers every
     statement of the reference in full and no claim contradicts it; ``wrong`` if it covers none,
     even partially; else ``partial``. The values are 0, 1, 0 and .5; the shares are the counts in
-    GraphRAG reports.
+    GraphRAG reports, which have no ``partial``: with ``classes=3``, that is ``wrong`` too. ``by``
+    as in ``abstention``: with ``phrases_8`` or ``phrases_12``, an answer that holds one of these
+    stock phrases is ``dont_know``.
     """
 
     name: ClassVar[str] = "answer_outcome"
+
+    classes: int = 4
+    by: Abstained = "response_type"
+
+    def __post_init__(self) -> None:
+        if self.classes not in (3, 4):
+            raise InputError(f"{self.name}: classes must be 3 or 4, not {self.classes!r}.")
+        check_abstained(self.name, self.by)
 
     def parts(self) -> dict[str, Part]:
         """The kind of reply, and how much of the reference it covers or contradicts."""
         said = Statements.agreement
         contradicts = (ClaimsAgainstReferences.agreement == "contradicts").any()
         none = Undefined("no_statements")
-        gives_none = Answers.response_type.is_in(["abstain", "refuse", "clarify"])
         return {
-            "dont_know": Part(Answers, gives_none.first(), Undefined("no_answer")),
+            "dont_know": Part(Answers, abstained(self.by), Undefined("no_answer")),
             "all_full": Part(Statements, (said == "full").all(), none),
             "some": Part(Statements, said.is_in(["full", "partial"]).any(), none),
             "contradicts": Part(ClaimsAgainstReferences, contradicts, 0.0),
@@ -197,7 +230,7 @@ class AnswerOutcome(AgainstReferences):
             .when(full)
             .then(pl.lit("correct"))
             .when(pl.col("some") == 1)
-            .then(pl.lit("partial"))
+            .then(pl.lit("partial" if self.classes == 4 else "wrong"))
             .otherwise(pl.lit("wrong"))
         )
 

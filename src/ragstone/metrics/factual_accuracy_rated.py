@@ -21,8 +21,9 @@ class FactualAccuracyRated(FactualAccuracy):
         factual_accuracy_rated = .5 correctness + .3 completeness + .2 consistency
 
     Rates ``factual_correctness``, ``factual_completeness`` and ``factual_consistency`` in five
-    steps each, reasoning first. ``letters`` as in ``factual_accuracy``, which is the same sum over
-    claims and statements. A criterion that could not be rated makes it missing, never E.
+    steps each, reasoning first. ``letters`` and ``abstention`` as in ``factual_accuracy``, which is
+    the same sum over claims and statements. A criterion that could not be rated makes it missing,
+    never E.
 
     Source: Liu et al. (2023), "G-Eval", on rating by steps; the weights are those of
     GraphRAG reports.
@@ -37,7 +38,7 @@ class FactualAccuracyRated(FactualAccuracy):
         """The three criteria."""
         return frozenset(Topic("rating", criterion) for criterion in CRITERIA.values())
 
-    def parts(self) -> dict[str, Part]:
+    def criteria(self) -> dict[str, Part]:
         """The three ratings."""
         return {
             name: Part(

@@ -7,17 +7,55 @@ from .parse import parse_metric
 
 
 @dataclass(frozen=True, slots=True)
+class Bands:
+    """Words for the values of a metric of a suite.
+
+    ``words`` are the lowest value for each word, from the highest down; values are compared with
+    four decimals. ``note`` says what the words do not tell.
+    """
+
+    metric: str
+    words: tuple[tuple[float, str], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A value of a metric beyond which a suite gives advice.
+
+    Below ``bound``, or above it if lower values are better. ``name`` is what the tool that the
+    suite is named after calls the metric.
+    """
+
+    name: str
+    metric: str
+    bound: float
+    advice: str
+
+    @property
+    def side(self) -> str:
+        """``below`` or ``above``."""
+        return "above" if parse_metric(self.metric).range.better == "-" else "below"
+
+    def exceeded(self, value: float) -> bool:
+        """Whether the value, with four decimals, is on the wrong side."""
+        rounded = round(value, 4)
+        return rounded > self.bound if self.side == "above" else rounded < self.bound
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
     """A named list of metrics.
 
-    ``bands`` give the word for a value and the lowest value for each word, from the
-    highest down; ``percent`` shows values times 100; ``by`` are the fields to slice by.
+    ``bands`` give words for values, ``limits`` advice beyond a value; ``percent`` shows values
+    times 100; ``by`` are the fields to slice by.
     """
 
     name: str
     about: str
     names: tuple[str, ...]
-    bands: tuple[tuple[float, str], ...] = ()
+    bands: tuple[Bands, ...] = ()
+    limits: tuple[Limit, ...] = ()
     percent: bool = False
     by: tuple[str, ...] = ()
     conventions: str = ""
@@ -49,15 +87,37 @@ SUITES: dict[str, Suite] = {
                 "context_recall",
                 "answer_relevance",
                 "ragas_score",
-                "factual_accuracy",
-                "semantic_similarity",
+                "factual_accuracy(abstention=0.0)",
+                'semantic_similarity(scale="clamped")',
                 "bertscore_f1",
                 "answer_outcome",
+            ),
+            bands=(
+                Bands(
+                    'semantic_similarity(scale="clamped")',
+                    (
+                        (1.0, "identical"),
+                        (0.9, "equivalent"),
+                        (0.8, "core meaning kept"),
+                        (-1.0, "differs"),
+                    ),
+                ),
+                Bands(
+                    "bertscore_f1",
+                    (
+                        (0.99, "near identical"),
+                        (0.7, "very similar"),
+                        (0.3, "other words"),
+                        (-1.0, "very different"),
+                    ),
+                    "low for creative answers, though they may be right",
+                ),
             ),
             percent=True,
             by=("question_type",),
             conventions="percent; an answer without claims is faithful; context precision is the "
-            "share of relevant contexts; ragas_score is over the weight present",
+            "share of relevant contexts; ragas_score is over the weight present; an abstention has "
+            "factual accuracy 0, an E; a cosine below 0 is 0; the report counts partial as wrong",
         ),
         Suite(
             "embedding",
@@ -69,7 +129,38 @@ SUITES: dict[str, Suite] = {
                 "semantic_similarity",
                 "embedding_hallucination",
             ),
-            bands=((0.8, "excellent"), (0.6, "good"), (0.4, "fair"), (-1.0, "poor")),
+            limits=(
+                Limit(
+                    "context_relevance",
+                    "embedding_context_relevance",
+                    0.5,
+                    "contexts may be off topic; look at the queries that are put to the index",
+                ),
+                Limit(
+                    "context_sufficiency",
+                    "embedding_context_sufficiency",
+                    0.5,
+                    "too little evidence; retrieve more passages, or smaller ones",
+                ),
+                Limit(
+                    "answer_relevance",
+                    "semantic_similarity",
+                    0.6,
+                    "the question is not answered; compare the answers with their questions",
+                ),
+                Limit(
+                    "answer_correctness",
+                    "semantic_similarity",
+                    0.6,
+                    "factual faults are likely; check the answers against their references",
+                ),
+                Limit(
+                    "answer_hallucination",
+                    "embedding_hallucination",
+                    0.3,
+                    "many unsupported claims; tell the model to say only what its contexts say",
+                ),
+            ),
             conventions="answer relevance is the cosine of question and answer, correctness the "
             "cosine of answer and reference; thresholds .5 for sufficiency and .4 for "
             "hallucination, set for all-MiniLM-L6-v2",

@@ -9,7 +9,7 @@ worst           the worst examples of each metric
 dossier         all that is known of one example
 catalogue       every metric and suite, as plain data and as pages (a module)
 export_table    scores, estimates, judgements or examples as one table
-graphrag_table  the columns of a GraphRAG report, in percent
+layouts         a run as the report of another tool (a room)
 as_bytes        a table as CSV, JSONL or Parquet; write_table into a file, format_of its name
 …_page          what `ragstone compare`, `gate`, `agreement`, … print (a module each)
 picture         the page as SVG
@@ -20,7 +20,6 @@ from . import catalogue
 from .console import show, terminal
 from .dossier import dossier
 from .export import as_bytes, export_table, format_of, write_table
-from .graphrag import graphrag_table
 from .pages.example import example_page
 from .pages.run import run_page
 from .pages.run_in_full import full_page
@@ -40,7 +39,6 @@ __all__ = [
     "export_table",
     "format_of",
     "full_page",
-    "graphrag_table",
     "picture",
     "ranked",
     "run_page",

@@ -12,6 +12,8 @@ from ragstone.metrics import (
     ALIASES,
     QUICK_SUITE,
     SUITES,
+    Bands,
+    Limit,
     Metric,
     Suite,
     metric_types,
@@ -51,21 +53,24 @@ class MetricEntry:
 
 @dataclass(frozen=True, slots=True)
 class SuiteEntry:
-    """The description of a suite; ``bands`` are the lowest value for each word, the best first."""
+    """The description of a suite."""
 
     name: str
     about: str
     metrics: tuple[str, ...]
     by: tuple[str, ...]
     percent: bool
-    bands: tuple[tuple[float, str], ...]
+    bands: tuple[Bands, ...]
+    limits: tuple[Limit, ...]
     conventions: str
 
     def to_dict(self) -> dict[str, Any]:
         """What ``ragstone metrics --suite --json`` prints."""
-        return asdict(self) | {
-            "bands": [{"from": least, "word": word} for least, word in self.bands]
-        }
+        bands = [
+            asdict(one) | {"words": [{"from": least, "word": word} for least, word in one.words]}
+            for one in self.bands
+        ]
+        return asdict(self) | {"bands": bands}
 
 
 def catalogue() -> list[MetricEntry]:
@@ -124,7 +129,8 @@ def suite_entry(suite: Suite) -> SuiteEntry:
         metrics=tuple(suite.names),
         by=tuple(suite.by),
         percent=suite.percent,
-        bands=tuple(suite.bands),
+        bands=suite.bands,
+        limits=suite.limits,
         conventions=suite.conventions,
     )
 

@@ -1,9 +1,10 @@
 """Figures: how a value, an interval, a count and a reason are written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from ragstone.errors import RagstoneError
-from ragstone.metrics import SUITES, Range, Suite, read_metric
+from ragstone.metrics import SUITES, Bands, Limit, Range, Suite, read_metric
 from ragstone.run.estimate import Estimate
 
 from .words import short_words
@@ -159,17 +160,38 @@ def most_frequent(reasons: Mapping[str, int], shown: int = 2) -> str:
 
 
 def band(estimate: Estimate, suites: Sequence[str]) -> str:
-    """The word that a suite has for the value; empty if none of the suites has one.
-
-    If lower values of the metric are better, a lower value gets a better word.
-    """
-    if estimate.value is None or estimate.better == "0":
+    """The word that a suite has for the value, or that it is beyond a limit of the suite's."""
+    if estimate.value is None:
         return ""
     for suite in known_suites(suites):
-        if suite.bands and estimate.metric in {str(metric) for metric in suite.metrics()}:
-            value = 1 - estimate.value if estimate.better == "-" else estimate.value
-            return next((word for least, word in suite.bands if value >= least), "")
+        for bands in (one for one in suite.bands if one.metric == estimate.metric):
+            value = round(estimate.value, 4)
+            return next((word for least, word in bands.words if value >= least), "")
+        for limit in (one for one in suite.limits if one.metric == estimate.metric):
+            return f"{limit.side} limit" if limit.exceeded(estimate.value) else ""
     return ""
+
+
+class Read(Protocol):
+    """What says how values are read: a suite or its entry in the catalogue."""
+
+    @property
+    def percent(self) -> bool: ...
+    @property
+    def bands(self) -> tuple[Bands, ...]: ...
+    @property
+    def limits(self) -> tuple[Limit, ...]: ...
+
+
+def bands_of(suite: Read) -> Iterator[str]:
+    """What a suite says of values: a line for each of its bands and limits."""
+    scale = 100 if suite.percent else 1
+    for one in suite.bands:
+        text = ", ".join(f"{word} from {least * scale:g}" for least, word in one.words[:-1])
+        note = f"; {one.note}" if one.note else ""
+        yield f"{one.metric}: {text}, else {one.words[-1][1]}{note}"
+    for limit in suite.limits:
+        yield f"{limit.metric} {limit.side} {limit.bound * scale:g}: {limit.advice}"
 
 
 def in_percent(suites: Sequence[str]) -> bool:

@@ -8,7 +8,8 @@ import polars as pl
 from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.judgements import Relevance
-from ragstone.metrics import QUICK, Metric
+from ragstone.metrics import QUICK, Composite, Metric
+from ragstone.metrics.compose import weight_coverage
 from ragstone.parquet import read_parquet
 
 from .estimate import Estimate
@@ -17,7 +18,7 @@ from .folder import Folder
 from .forms import STATUS_CODES
 from .manifest import VERSION, RunTally
 from .quick import DataFacts, candidates, choose
-from .remarks import of_clusters
+from .remarks import of_clusters, of_coverage
 from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
 from .scoring import NO_VALUE, component_metrics
 from .spec import RunSpec
@@ -74,7 +75,11 @@ def estimate_run(folder: Folder, spec: RunSpec, tally: RunTally) -> Estimated:
             "questions": facets["question"].n_unique(),
             "systems": facets["system"].n_unique(),
         },
-        [*([repeated.note] if repeated.note else []), *of_clusters(spec.cluster, wider)],
+        [
+            *([repeated.note] if repeated.note else []),
+            *of_clusters(spec.cluster, wider),
+            *_coverage(folder, metrics, facets["system"]),
+        ],
     )
 
 
@@ -108,6 +113,16 @@ def _estimates(
         yield from estimate_metric(
             metric, scores, facets, fields, provenance, level=LEVEL, components=components
         )
+
+
+def _coverage(folder: Folder, metrics: Sequence[Metric], systems: pl.Series) -> Iterator[str]:
+    """Remarks on composites that leave out components without a value."""
+    for metric in metrics:
+        if isinstance(metric, Composite) and metric.missing == "renormalise":
+            of_metric = folder.parts.scan("scores").filter(pl.col("metric") == str(metric))
+            value = pl.when(pl.col("status") == "value").then(weight_coverage())
+            found = collect(of_metric.select(value.alias("coverage")), folder.path)
+            yield from of_coverage(str(metric), found.with_columns(system=systems))
 
 
 def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame) -> list[Metric]:

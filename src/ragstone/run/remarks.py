@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from ragstone.judgements import BERTSCORES
 from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
 from ragstone.metrics.embedding import THRESHOLDS_OF
@@ -102,6 +104,25 @@ def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
             there=wider.of,
             values=wider.values,
             field=wider.field,
+        )
+
+
+def of_coverage(metric: str, coverage: pl.DataFrame) -> Iterator[str]:
+    """Where a composite is made of part of its weight, and its systems of different parts.
+
+    Args:
+        metric: The composite.
+        coverage: For each example its ``system`` and the share of the weight that its score is
+            made of, null if it has none.
+    """
+    shares = coverage.group_by("system", maintain_order=True).agg(pl.col("coverage").mean())
+    there = [(system, round(share, 4)) for system, share in shares.iter_rows() if share is not None]
+    if any(share < 1 for _, share in there):
+        yield reason(
+            "part_of_the_weight",
+            metric=metric,
+            systems="\n".join(f"{share:.0%}={system}" for system, share in there),
+            unequal=len({share for _, share in there}) > 1,
         )
 
 

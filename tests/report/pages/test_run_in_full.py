@@ -248,9 +248,12 @@ def test_a_percent_suite_shows_percent(estimate: Make, text: Print) -> None:
 
 
 def test_a_suite_with_bands_reads_values_in_words(estimate: Make, text: Print) -> None:
-    one = estimate("semantic_similarity", 0.7)
-    printed = text(as_page(estimate_table([one], ["embedding"])))
-    assert re.search(r"0\.700 good", printed)
+    one = estimate("bertscore_f1", 0.7)
+    printed = text(as_page(estimate_table([one], ["graphrag"])))
+    assert re.search(r"70\.0 very similar", printed)
+    low = estimate("semantic_similarity", 0.5)
+    printed = text(as_page(estimate_table([low], ["embedding"])))
+    assert re.search(r"0\.500 below limit", printed)
 
 
 def test_a_users_own_metric_that_is_not_loaded_has_no_scale(estimate: Make) -> None:
@@ -387,7 +390,7 @@ def test_how_to_read_the_page_follows_from_its_suites(
     percent = text(full_page(made_run((one,), MANIFEST | {"suites": ["graphrag"]})), 400)
     assert "· neither; values in percent" in percent
     bands = text(full_page(made_run((one,), MANIFEST | {"suites": ["embedding"]})), 400)
-    assert "embedding: excellent from 0.8, good from 0.6" in bands
+    assert "embedding: embedding_context_relevance below 0.5: contexts may be off topic" in bands
 
 
 def heads(table: Table) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ragstone.metrics import alias_note
 from ragstone.report.catalogue import MetricEntry, SuiteEntry, catalogue
+from ragstone.report.figures import bands_of
 from ragstone.report.groups import FAMILIES
 from ragstone.report.page import (
     Facts,
@@ -71,8 +72,7 @@ def suite_page(suites: Sequence[SuiteEntry]) -> Page:
         facts = [Note("", one.about), Note("metrics", ", ".join(one.metrics))]
         facts += [Note("by", ", ".join(one.by))] if one.by else []
         facts += [Note("conventions", one.conventions)] if one.conventions else []
-        bands = ", ".join(f"{word} from {least:g}" for least, word in one.bands)
-        facts += [Note("bands", bands)] if bands else []
+        facts += [Note("reading", line) for line in bands_of(one)]
         sections.append(Section((Facts(tuple(facts)),), strong(one.name)))
     record = [one.to_dict() for one in suites]
     return Page("metrics", "", tuple(sections), record=lambda: record)

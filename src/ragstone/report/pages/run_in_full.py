@@ -10,6 +10,7 @@ from ragstone.report.calls import took
 from ragstone.report.command import command
 from ragstone.report.figures import (
     band,
+    bands_of,
     counted,
     ends,
     in_percent,
@@ -310,9 +311,8 @@ def _reading(run: Reported, groups: Groups) -> Iterator[str]:
     for suite in known_suites(suites):
         if suite.conventions:
             yield f"{suite.name}: {suite.conventions}"
-        if suite.bands:
-            text = ", ".join(f"{word} from {least:g}" for least, word in suite.bands[:-1])
-            yield f"{suite.name}: {text}, else {suite.bands[-1][1]}; 1 - value where ↓"
+        for line in bands_of(suite):
+            yield f"{suite.name}: {line}"
     if any(one.n_missing and one.value is not None for one in groups.whole):
         yield "worst–best: what the mean could be if the missing scores were known"
 

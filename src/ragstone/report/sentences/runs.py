@@ -31,6 +31,16 @@ def _nothing_asked(facts: Facts) -> str:
     return "the reply holds nothing that was asked" + (f": {fault}" if fault else "")
 
 
+def _part_of_the_weight(facts: Facts) -> str:
+    parts = [one.partition("%=") for one in several(facts, "systems")]
+    text = ", ".join(f"{share} % for {system}" for share, _, system in parts)
+    said = f"{facts['metric']} is made of part of its weight: {text}."
+    if facts["unequal"] != "True":
+        return said
+    compare = call("compare", argument("run", "RUN"))
+    return f"{said} Do not rank the systems by it; {compare} uses the components that both have."
+
+
 SENTENCES: Mapping[str, Sentence] = {
     "no_reply_within": lambda facts: f"no reply within {facts['seconds']} s",
     "reply_too_long": plain("the reply was longer than the model may write"),
@@ -42,6 +52,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "reply_unreadable": lambda facts: f"the reply cannot be read: {facts['fault']}",
     "model_declined": plain("the model declined to answer"),
     "nothing_asked": _nothing_asked,
+    "part_of_the_weight": _part_of_the_weight,
     "made_anew": lambda facts: f"made anew, for it was damaged: {facts['fault']}.",
     "added_later": lambda facts: (
         f"{call('rescore', argument('run', 'RUN'))} scores these again, which were added later: "

@@ -1,0 +1,119 @@
+"""Layouts: a run as the report of the tool that a suite is named after.
+
+report_as     the files of a report
+write_report  writes them: all into a folder, or the first as a file
+LAYOUTS       the reports, by their suites
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ragstone.argument import argument, call
+from ragstone.errors import InputError, UnknownName
+from ragstone.metrics import Composite, parse_metric
+from ragstone.result_file import write_result
+from ragstone.run import Run
+from ragstone.run.remarks import of_coverage
+
+from .graphrag import GRAPHRAG
+from .layout import Layout, ReportColumn, ReportFile
+from .report_data import ReportData
+
+__all__ = [
+    "LAYOUTS",
+    "Layout",
+    "Report",
+    "ReportColumn",
+    "ReportFile",
+    "check_target",
+    "report_as",
+    "write_report",
+]
+
+LAYOUTS: dict[str, Layout] = {layout.suite: layout for layout in (GRAPHRAG,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run as the report of another tool.
+
+    Args:
+        files: Its files, the main one first.
+        notes: What to know of them.
+    """
+
+    files: tuple[ReportFile, ...]
+    notes: tuple[str, ...]
+
+
+def report_as(run: Run, suite: str) -> Report:
+    """The run as the report of the tool that the suite is named after.
+
+    A value that is undefined or missing is an empty cell, never 0.
+
+    Raises:
+        UnknownName: There is no such report.
+        InputError: The run has no score of any metric of the suite.
+    """
+    if suite not in LAYOUTS:
+        raise UnknownName("report", suite, LAYOUTS, hint=f"There are {', '.join(LAYOUTS)}.")
+    layout, data = LAYOUTS[suite], ReportData(run)
+    if not any(map(data.has, layout.metrics)):
+        raise InputError(
+            f"The run has no score that a report of {suite} shows. First: "
+            f"{call('rescore', argument('run', run.path), argument('suites', suite))}"
+        )
+    files = tuple(layout.files(layout, data))
+    return Report(files, tuple(_notes(layout, data)))
+
+
+def write_report(report: Report, out: Path) -> list[Path]:
+    """Write all files into a folder, or only the first as a file that ends in .csv.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: The name has another ending.
+    """
+    check_target(out)
+    if out.suffix == ".csv" and not out.is_dir():
+        written = {out: report.files[0]}
+    else:
+        written = {out / file.name: file for file in report.files}
+    for path, file in written.items():
+        write_result(path, file.to_csv())
+    return list(written)
+
+
+def check_target(out: Path) -> None:
+    """Check where a report is to be written.
+
+    Raises:
+        InputError: It is neither a folder nor a file that ends in .csv.
+    """
+    if out.suffix not in ("", ".csv") and not out.is_dir():
+        raise InputError(
+            f"{out}: a report is written as CSV. Name a folder for all its files, or a file that "
+            "ends in .csv for the first."
+        )
+
+
+def _notes(layout: Layout, data: ReportData) -> Iterator[str]:
+    """Columns without a value, and composites over part of their weight."""
+    empty = [
+        column.name
+        for column in layout.columns
+        if not (data.scores(column.metric)["status"] == "value").any()
+    ]
+    if empty:
+        yield f"nothing in the run for {', '.join(empty)}: the cells are empty."
+    for name in filter(data.has, layout.metrics):
+        if isinstance(parse_metric(name), Composite):
+            coverage = pl.DataFrame(
+                {"system": data.table["method"], "coverage": data.coverage(name)}
+            )
+            yield from of_coverage(name, coverage)

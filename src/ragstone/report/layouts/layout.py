@@ -1,0 +1,60 @@
+"""Layout: the report of another tool as data: its files, their columns, what each column shows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from ragstone.report.export import as_bytes
+
+from .report_data import ReportData
+
+
+@dataclass(frozen=True, slots=True)
+class ReportColumn:
+    """A column of a report.
+
+    Args:
+        name: What the tool calls it.
+        metric: The metric that it shows, by its text form here.
+        shows: The value, or the word that comes with it.
+    """
+
+    name: str
+    metric: str
+    shows: Literal["value", "label"] = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFile:
+    """A file of a report: its name, and its tables, one below the other."""
+
+    name: str
+    tables: tuple[pl.DataFrame, ...]
+
+    def to_csv(self) -> bytes:
+        """The tables as CSV, with an empty line between two."""
+        return b"\n".join(as_bytes(table, "csv") for table in self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The report of the tool that a suite is named after.
+
+    Args:
+        suite: The suite.
+        columns: The columns that show metrics, in the order of the tool.
+        files: Makes its files.
+        percent: Whether values are in percent with two decimals.
+    """
+
+    suite: str
+    columns: tuple[ReportColumn, ...]
+    files: "Callable[[Layout, ReportData], Sequence[ReportFile]]"
+    percent: bool = False
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The text forms of its metrics, each once."""
+        return tuple(dict.fromkeys(column.metric for column in self.columns))

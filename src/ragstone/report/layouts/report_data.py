@@ -1,0 +1,90 @@
+"""ReportData: what reports are made of: the examples of a run, their scores and estimates.
+
+All series and tables have a row an example, in the order of the data.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+
+import polars as pl
+
+from ragstone.decisions.scored import Scored
+from ragstone.examples import Example
+from ragstone.metrics.compose import weight_coverage
+from ragstone.run import Run
+from ragstone.run.estimate import Estimate
+
+NOTHING = pl.Schema(
+    {"value": pl.Float64, "label": pl.String, "status": pl.String, "reason": pl.String}
+)
+PLACES = ("slices", "meta", "labels")
+
+
+class ReportData:
+    """The examples of a run, with their scores and estimates."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._scored = Scored(run)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """``example_id``, ``question_id``, ``method``, ``question``, ``answer``, ``reference``.
+
+        And ``question_type``, null if an example has none.
+        """
+        own = self.run.examples(["id", "question_id", "system", "question", "answer", "reference"])
+        return own.select(
+            pl.col("id").alias("example_id"),
+            "question_id",
+            pl.col("system").alias("method"),
+            "question",
+            "answer",
+            pl.col("reference").list.first(),
+            pl.Series("question_type", list(self._types()), pl.String),
+        )
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The systems, in the order of the data."""
+        return self._scored.systems
+
+    @property
+    def cluster(self) -> pl.Series:
+        """What the rows are clustered by."""
+        return self._scored.facets["cluster"]
+
+    def has(self, metric: str) -> bool:
+        """Whether the run has scores of the metric."""
+        return metric in self._scored.metrics
+
+    def scores(self, metric: str) -> pl.DataFrame:
+        """``value``, ``label``, ``status``, ``reason``; all null if the run lacks the metric."""
+        if not self.has(metric):
+            return NOTHING.to_frame().clear(self.table.height)
+        found = self._scored.of(metric)
+        return found.select(pl.col(name).cast(dtype) for name, dtype in NOTHING.items())
+
+    def estimate(self, metric: str, method: str) -> Estimate | None:
+        """The estimate for a system; None if the run lacks the metric."""
+        return self._estimates.get((metric, method))
+
+    def coverage(self, metric: str) -> pl.Series:
+        """The share of a composite's weight that is in each score; null if there is no score."""
+        value = pl.when(pl.col("status") == "value").then(weight_coverage())
+        return self.scores(metric).select(value.alias("weight_coverage")).to_series()
+
+    @cached_property
+    def _estimates(self) -> dict[tuple[str, str], Estimate]:
+        return {
+            (one.metric, one.group["system"]): one
+            for one in self.run.estimate_list
+            if one.group.keys() == {"system"}
+        }
+
+    def _types(self) -> Iterator[str | None]:
+        """The question types, looked for where all fields to group by are."""
+        for texts in self.run.examples(["id", *PLACES]).iter_rows(named=True):
+            places = {place: json.loads(texts[place]) for place in PLACES}
+            yield Example(texts["id"], texts["id"], "", **places).facet("question_type")
