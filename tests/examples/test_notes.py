@@ -111,7 +111,7 @@ MEANT = {
     "question": """the_question all_questions search_query user_queries raw_input my_prompt
         userPrompt given_instruction original_prompt full_prompt prompt_string prompt_str inupt""",
     "contexts": """retrieved_contxts contxets retrieved_ctx ctx ctxs used_context chunk_text
-        rag_chunk chunks passage_text top_passages document_content source_documents doc_texts
+        rag_chunk passage_text top_passages document_content source_documents doc_texts
         top_k_docs node_contents source_nodes sourceNodes chunk_sources snippet relevant_snippets
         paragraph paragraphs excerpt all_excerpts retrieved retrieval search_results search_hits
         knowledge chunks_json chunk_list""",
@@ -135,7 +135,7 @@ MEANT = {
 @pytest.mark.parametrize(
     ("column", "field"),
     [(column, field) for field, columns in MEANT.items() for column in columns.split()]
-    + [("chunks".ljust(60, "_"), "contexts"), ("chunks".ljust(61, "_"), ""), ("", "")],
+    + [("snippets".ljust(60, "_"), "contexts"), ("snippets".ljust(61, "_"), ""), ("", "")],
 )
 def test_a_column_that_resembles_a_field_is_asked_about(column: str, field: str) -> None:
     lists = field in ("context_ids", "reference_contexts")
@@ -156,7 +156,9 @@ def test_faults_that_follow_from_a_misspelt_column_name_it() -> None:
     )
 
 
-@pytest.mark.parametrize("column", ["retrieved_contxts", "retrieved_ctx", "source_nodes", "chunks"])
+@pytest.mark.parametrize(
+    "column", ["retrieved_contxts", "retrieved_ctx", "source_nodes", "snippets"]
+)
 @pytest.mark.parametrize("value", [["a", "b"], [{"text": "a"}], "a text"])
 def test_a_column_that_resembles_an_absent_field_is_named(column: str, value: object) -> None:
     record = {"question": "Who?", "answer": "Ann", column: value}
@@ -174,14 +176,14 @@ def test_a_column_that_resembles_an_absent_field_is_named(column: str, value: ob
 
 
 def test_a_column_of_numbers_is_not_taken_for_texts() -> None:
-    examples = read([{"question": "Who?", "answer": "Ann", "chunks": 5, "gold": True}])
-    assert [dict(one.slices) for one in examples] == [{"chunks": 5, "gold": True}]
+    examples = read([{"question": "Who?", "answer": "Ann", "snippets": 5, "gold": True}])
+    assert [dict(one.slices) for one in examples] == [{"snippets": 5, "gold": True}]
     assert examples.notes == []
 
 
 def test_the_error_about_columns_proposes_the_one_that_resembles_a_field() -> None:
-    with pytest.raises(DataError, match=r'columns={"contexts": "chunks"}\.'):
-        list(read([{"question": "Who?", "chunks": ["a"]}]))
+    with pytest.raises(DataError, match=r'columns={"contexts": "snippets"}\.'):
+        list(read([{"question": "Who?", "snippets": ["a"]}]))
 
 
 @pytest.mark.parametrize("door", [door for door in DOORS if door != "csv"])
@@ -229,7 +231,7 @@ def test_known_columns_need_no_note() -> None:
 
 
 def test_a_run_tells_the_notes_of_its_data(tmp_path: Path) -> None:
-    record = {"question": "Who?", "answer": "Ann", "reference": '["Ann"]', "chunks": ["Ann."]}
+    record = {"question": "Who?", "answer": "Ann", "reference": '["Ann"]', "snippets": ["Ann."]}
     run = evaluate([record], metrics=["token_f1"], out=tmp_path / "run")
     told = "\n".join(map(explain, run.manifest["remarks"]))
     assert "reference (1 record)" in told

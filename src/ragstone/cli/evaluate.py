@@ -168,7 +168,7 @@ def _suite_to_export(suites: Sequence[str], file: Path) -> str:
     from ragstone.report.layouts import LAYOUTS, check_target
 
     check_target(file)
-    found = [name for name in suites if name in LAYOUTS]
+    found = [name for name in (text.split("(")[0] for text in suites) if name in LAYOUTS]
     if len(found) != 1:
         raise InputError(
             f"--export writes the report of one suite. Name one with --suite: {', '.join(LAYOUTS)}."

@@ -22,6 +22,7 @@ class As(StrEnum):
     jsonl = "jsonl"
     parquet = "parquet"
     graphrag = "graphrag"
+    taxonomy = "taxonomy"
 
 
 FILES: "dict[As, FileFormat]" = {As.csv: "csv", As.jsonl: "jsonl", As.parquet: "parquet"}

@@ -34,6 +34,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "retrieved_context",
         "retrieved_documents",
         "passages",
+        "chunks",
         "documents",
         "document",
     ),

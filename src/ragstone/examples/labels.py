@@ -61,6 +61,9 @@ LABELS: dict[Unit, dict[str, Values]] = {
 }
 """The labels that a record may carry, and what each may be; kinds of a user's own add theirs."""
 
+OF_ANSWER = frozenset(LABELS["answer"])
+"""The labels of an answer, under their own names."""
+
 Severity = Literal["block", "warn"]
 
 
@@ -109,6 +112,25 @@ class Violation:
     rule: str
     severity: Severity
     where: str
+
+
+def of_taxonomy(labels: dict[str, Any]) -> dict[str, Any]:
+    """The labels of the answer that stand under ``labels`` itself; ``chunks`` become contexts."""
+    if "chunks" in labels and "contexts" not in labels:
+        labels["contexts"] = labels.pop("chunks")
+    return {
+        name: value
+        for name, value in labels.items()
+        if name in OF_ANSWER and type(value) in (bool, int) and value in (0, 1)
+    }
+
+
+def of_contexts(given: object) -> list[dict[str, Any]] | None:
+    """The labels that contexts carry themselves, one object for each; None if none does."""
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        return None
+    found = [{name: one[name] for name in LABELS["context"] if name in one} for one in given]
+    return found if any(found) else None
 
 
 def know_label(unit: Unit, name: str, values: Values) -> None:

@@ -15,7 +15,7 @@ from ragstone.examples.cells import parse_cell, put_cell
 from ragstone.examples.contexts import ContextReader, read_grades
 from ragstone.examples.example import NOTHING, Context, Example, Turn
 from ragstone.examples.fields import ABSENT, FieldLayout, plan
-from ragstone.examples.labels import label_problems
+from ragstone.examples.labels import OF_ANSWER, label_problems, of_contexts, of_taxonomy
 from ragstone.examples.mlflow import is_mlflow, unfold_mlflow
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.resembling import could_be, resembled
@@ -184,13 +184,18 @@ class RecordReader:
         labels = self._object(record.get(plan.labels), "labels", problems)
         slices = self._object(record.get(plan.slices), "slices", problems)
         meta = self._object(record.get(plan.meta), "meta", problems)
+        of_answer = of_taxonomy(labels)
         for name in plan.extra:
             value = record[name]
+            if name in OF_ANSWER and type(value) in (bool, int) and value in (0, 1):
+                of_answer[name] = value
             if isinstance(value, (str, int, float)):
                 if value == value and value not in (float("inf"), float("-inf")):
                     slices[name] = value
             elif value is not None:
                 meta[name] = value
+        if of_answer and "answer" not in labels:
+            labels["answer"] = of_answer
         for name, path in plan.nested:
             place = {"labels": labels, "slices": slices, "meta": meta}[path[0]]
             put_cell(place, path[1:], record[name], name, problems)
@@ -219,6 +224,8 @@ class RecordReader:
             return ()
         ids = self._cell(ids, "context_ids", problems)
         graded = plan.reference_contexts is not ABSENT
+        if "contexts" not in labels and (marked := of_contexts(given)):
+            labels["contexts"] = marked
         contexts, order = self._contexts.read(given, ids, problems, graded=graded)
         if order is not None and isinstance(labels.get("contexts"), list):
             marks = labels["contexts"]

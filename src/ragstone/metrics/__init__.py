@@ -57,7 +57,17 @@ from .rating import RubricScore
 from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
 from .score import SCORES, needed_asks, score
 from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
-from .suites import QUICK, QUICK_METRICS, QUICK_SUITE, SUITES, Bands, Limit, Suite
+from .suites import (
+    QUICK,
+    QUICK_METRICS,
+    QUICK_SUITE,
+    SUITES,
+    Bands,
+    Limit,
+    Setting,
+    Suite,
+    suite_named,
+)
 from .win_rate import WinRate
 
 __all__ = [
@@ -137,6 +147,7 @@ __all__ = [
     "SemanticSimilarity",
     "SemanticSimilarityCrossEncoder",
     "SentenceRelevance",
+    "Setting",
     "SourceAttribution",
     "SufficiencyHit",
     "SufficiencyRate",
@@ -159,5 +170,6 @@ __all__ = [
     "register",
     "score",
     "share",
+    "suite_named",
     "wanted_topics",
 ]

@@ -32,7 +32,7 @@ def parse_metric(text: str) -> Metric:
         UnknownName: There is no such metric; says what is nearest.
         InputError: The text cannot be parsed, or a parameter is unknown or invalid.
     """
-    name, given = _split(text)
+    name, given = split_form(text)
     if name not in BUILT_IN and (there := _elsewhere(name)) is not None:
         name, preset = there.name, there.parameters
         given = preset | given
@@ -46,7 +46,7 @@ def read_metric(form: str) -> Metric:
         UnknownName: No loaded metric has it.
         InputError: The text cannot be parsed, or a parameter is unknown or invalid.
     """
-    return _made(*_split(form))
+    return _made(*split_form(form))
 
 
 def alias_note(text: str) -> str | None:
@@ -84,7 +84,7 @@ def _elsewhere(name: str) -> _Meant | None:
 
 def _alias(alias: str, k: int | None) -> _Meant:
     target, meaning = ALIASES[alias]
-    name, preset = _split(target)
+    name, preset = split_form(target)
     return _Meant(name, preset if k is None else preset | {"k": k}, meaning)
 
 
@@ -115,7 +115,24 @@ def _unknown(name: str, own: Iterable[str]) -> UnknownName:
     return UnknownName("metric", name, [*BUILT_IN, *own, *ALIASES], hint=hint)
 
 
-def _split(text: str) -> tuple[str, dict[str, object]]:
+def with_parameters(metric: Metric, given: Mapping[str, object]) -> Metric:
+    """The metric with other values of some parameters.
+
+    Raises:
+        InputError: A value is invalid.
+    """
+    _check_types(type(metric), given)
+    return dataclasses.replace(metric, **given)
+
+
+def split_form(
+    text: str, what: str = "metric", such_as: str = "precision(k=5)"
+) -> tuple[str, dict[str, object]]:
+    """A text form's name and parameters.
+
+    Raises:
+        InputError: The text cannot be parsed.
+    """
     name, bracket, rest = text.strip().partition("(")
     try:
         call = ast.parse(f"_({rest}" if bracket else "_()", mode="eval").body
@@ -130,9 +147,7 @@ def _split(text: str) -> tuple[str, dict[str, object]]:
             }
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
-    raise InputError(
-        f"{text!r} is not a metric. Write name or name(parameter=value): precision(k=5)."
-    )
+    raise InputError(f"{text!r} is not a {what}. Write name or name(parameter=value): {such_as}.")
 
 
 def _check_types(kind: type[Metric], given: Mapping[str, object]) -> None:

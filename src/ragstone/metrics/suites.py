@@ -1,9 +1,12 @@
 """Suites: named lists of metrics with the conventions of other tools and reports."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ragstone.errors import InputError, UnknownName
 
 from .core import Metric
-from .parse import parse_metric
+from .parse import parse_metric, split_form, with_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,41 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A parameter of a suite, such as ``k`` of ``taxonomy(k=5)``.
+
+    ``sets`` are metrics of the suite, with the parameter that takes the value; with ``each``, the
+    value is a tuple, with a value for each of them.
+    """
+
+    name: str
+    sets: tuple[tuple[str, str], ...]
+    each: bool = False
+
+    def applied(self, value: object) -> dict[str, str]:
+        """The text forms of the metrics that have the value, by those without it.
+
+        Raises:
+            InputError: The value is invalid.
+        """
+        values = [value] * len(self.sets)
+        if self.each:
+            if not isinstance(value, tuple) or len(value) != len(self.sets):
+                names = ", ".join(name for name, _ in self.sets)
+                raise InputError(f"{self.name} must be {len(self.sets)} values, for {names}.")
+            values = list(value)
+        return {
+            name: str(with_parameters(parse_metric(name), {parameter: one}))
+            for (name, parameter), one in zip(self.sets, values, strict=True)
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
     """A named list of metrics.
 
     ``bands`` give words for values, ``limits`` advice beyond a value; ``percent`` shows values
-    times 100; ``by`` are the fields to slice by.
+    times 100; ``by`` are the fields to slice by; ``settings`` are its parameters.
     """
 
     name: str
@@ -59,10 +92,35 @@ class Suite:
     percent: bool = False
     by: tuple[str, ...] = ()
     conventions: str = ""
+    settings: tuple[Setting, ...] = ()
 
     def metrics(self) -> list[Metric]:
         """The metrics, in the suite's order."""
         return [parse_metric(name) for name in self.names]
+
+    def with_settings(self, given: Mapping[str, object]) -> "Suite":
+        """The same suite with values for its settings.
+
+        Raises:
+            InputError: It has no such setting, or a value is invalid.
+        """
+        settings = {setting.name: setting for setting in self.settings}
+        renamed: dict[str, str] = {}
+        for name, value in given.items():
+            if name not in settings:
+                takes = ", ".join(settings) or "none"
+                raise InputError(
+                    f"The suite {self.name} has no parameter {name}. It takes: {takes}."
+                )
+            renamed |= settings[name].applied(value)
+        return replace(
+            self,
+            names=tuple(renamed.get(name, name) for name in self.names),
+            bands=tuple(replace(one, metric=renamed.get(one.metric, one.metric))
+                        for one in self.bands),
+            limits=tuple(replace(one, metric=renamed.get(one.metric, one.metric))
+                         for one in self.limits),
+        )  # fmt: skip
 
 
 _CRITERIA = (
@@ -73,6 +131,15 @@ _CRITERIA = (
     "answer_correctness",
     "response_completeness",
     "source_attribution",
+)
+
+_RETRIEVAL = (
+    "precision",
+    "sufficiency_hit",
+    "sufficiency_rate",
+    "misleading_rate",
+    "mrr",
+    "ndcg",
 )
 
 SUITES: dict[str, Suite] = {
@@ -169,12 +236,7 @@ SUITES: dict[str, Suite] = {
             "taxonomy",
             "the label taxonomy: six retrieval, five grounding and five generation metrics",
             (
-                "precision",
-                "sufficiency_hit",
-                "sufficiency_rate",
-                "misleading_rate",
-                "mrr",
-                "ndcg",
+                *_RETRIEVAL,
                 "grounding_presence",
                 "unsupported_claim",
                 "contradiction",
@@ -187,6 +249,7 @@ SUITES: dict[str, Suite] = {
                 "unsafe_content",
             ),
             conventions="people's labels or a judge; citation_fabrication is a ratio of sums",
+            settings=(Setting("k", tuple((name, "k") for name in _RETRIEVAL)),),
         ),
         Suite(
             "triad",
@@ -227,6 +290,23 @@ SUITES: dict[str, Suite] = {
         ),
     )
 }
+
+
+def suite_named(text: str) -> Suite:
+    """The suite with this text form: ``graphrag``, ``taxonomy(k=5)``.
+
+    Raises:
+        UnknownName: There is no such suite.
+        InputError: The text cannot be parsed, or a parameter is unknown or invalid.
+    """
+    name = text.split("(")[0].strip()
+    if name not in SUITES:
+        known = [QUICK, *SUITES]
+        raise UnknownName("suite", name, known, hint=f"There are {', '.join(known)}.")
+    if name == text:
+        return SUITES[name]
+    return SUITES[name].with_settings(split_form(text, "suite", "taxonomy(k=5)")[1])
+
 
 QUICK = "quick"
 """The default suite. ``run`` decides which of its metrics the data and judges allow."""

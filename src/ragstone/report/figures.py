@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ragstone.errors import RagstoneError
-from ragstone.metrics import SUITES, Bands, Limit, Range, Suite, read_metric
+from ragstone.metrics import SUITES, Bands, Limit, Range, Suite, read_metric, suite_named
 from ragstone.run.estimate import Estimate
 
 from .words import short_words
@@ -196,12 +196,13 @@ def bands_of(suite: Read) -> Iterator[str]:
 
 def in_percent(suites: Sequence[str]) -> bool:
     """Whether values are shown in percent: only if every requested suite does so."""
-    return bool(suites) and all(name in SUITES and SUITES[name].percent for name in suites)
+    known = known_suites(suites)
+    return bool(suites) and len(known) == len(suites) and all(one.percent for one in known)
 
 
 def known_suites(names: Sequence[str]) -> list[Suite]:
-    """The suites with these names; ``quick`` is not a suite and is skipped."""
-    return [SUITES[name] for name in names if name in SUITES]
+    """The suites with these text forms; ``quick`` is not a suite and is skipped."""
+    return [suite_named(name) for name in names if name.split("(")[0] in SUITES]
 
 
 def shortened(text: str | None, length: int) -> str:

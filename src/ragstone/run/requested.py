@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragstone.errors import UnknownName
 from ragstone.judges import fingerprint
-from ragstone.metrics import QUICK, SUITES, Metric, metric_types, parse_metric, register
+from ragstone.metrics import QUICK, Metric, metric_types, parse_metric, register, suite_named
 from ragstone.source import source
 
 from .quick import candidates
@@ -55,11 +54,8 @@ def requested(
     if else_quick and not names and not chosen:
         names = (QUICK,)
     for name in names:
-        if name in SUITES:
-            chosen += SUITES[name].metrics()
-        elif name != QUICK:
-            known = [QUICK, *SUITES]
-            raise UnknownName("suite", name, known, hint=f"There are {', '.join(known)}.")
+        if name != QUICK:
+            chosen += suite_named(name).metrics()
     return Requested(tuple({str(metric): metric for metric in chosen}.values()), names)
 
 

@@ -17,7 +17,14 @@ from ragstone.judges.local.judge import LocalJudge
 from ragstone.judges.names import Panel, parse_judges
 from ragstone.judges.nli import NliJudge
 from ragstone.judges.similarity import BertscoreOptions
-from ragstone.metrics import QUICK, SUITES, Metric, needed_asks, read_metric, wanted_topics
+from ragstone.metrics import (
+    QUICK,
+    Metric,
+    needed_asks,
+    read_metric,
+    suite_named,
+    wanted_topics,
+)
 from ragstone.models import Encoder
 
 from .chat_judges import ChatJudges, chat_judges
@@ -74,7 +81,8 @@ class RunSpec:
     @cached_property
     def fields(self) -> list[str]:
         """Fields to group by, with those of the suites, which not all data have."""
-        of_suites = [SUITES[name].by for name in self.requested.suites if name in SUITES]
+        suites = [name for name in self.requested.suites if name != QUICK]
+        of_suites = [suite_named(name).by for name in suites]
         return list(dict.fromkeys([*self.by, *(name for by in of_suites for name in by)]))
 
     @property

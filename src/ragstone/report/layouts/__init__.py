@@ -6,14 +6,14 @@ LAYOUTS       the reports, by their suites
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from ragstone.argument import argument, call
 from ragstone.errors import InputError, UnknownName
-from ragstone.metrics import Composite, parse_metric
+from ragstone.metrics import SUITES, Composite, read_metric, suite_named
 from ragstone.result_file import write_result
 from ragstone.run import Run
 from ragstone.run.remarks import of_coverage
@@ -21,6 +21,7 @@ from ragstone.run.remarks import of_coverage
 from .graphrag import GRAPHRAG
 from .layout import Layout, ReportColumn, ReportFile
 from .report_data import ReportData
+from .taxonomy import TAXONOMY
 
 __all__ = [
     "LAYOUTS",
@@ -33,7 +34,7 @@ __all__ = [
     "write_report",
 ]
 
-LAYOUTS: dict[str, Layout] = {layout.suite: layout for layout in (GRAPHRAG,)}
+LAYOUTS: dict[str, Layout] = {layout.suite: layout for layout in (GRAPHRAG, TAXONOMY)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ def report_as(run: Run, suite: str) -> Report:
     """
     if suite not in LAYOUTS:
         raise UnknownName("report", suite, LAYOUTS, hint=f"There are {', '.join(LAYOUTS)}.")
-    layout, data = LAYOUTS[suite], ReportData(run)
-    if not any(map(data.has, layout.metrics)):
+    layout, data = _as_asked(LAYOUTS[suite], run), ReportData(run)
+    if not any(data.has(metric) or data.forms(metric) for metric in layout.metrics):
         raise InputError(
             f"The run has no score that a report of {suite} shows. First: "
             f"{call('rescore', argument('run', run.path), argument('suites', suite))}"
@@ -102,17 +103,26 @@ def check_target(out: Path) -> None:
         )
 
 
+def _as_asked(layout: Layout, run: Run) -> Layout:
+    """The layout with the parameters that the run's suite was given, as in ``taxonomy(k=5)``."""
+    asked = [name for name in run.form.suites if name.split("(")[0] == layout.suite]
+    names = suite_named(asked[0]).names if asked else SUITES[layout.suite].names
+    renamed = dict(zip(SUITES[layout.suite].names, names, strict=True))
+    columns = (replace(one, metric=renamed.get(one.metric, one.metric)) for one in layout.columns)
+    return replace(layout, columns=tuple(columns))
+
+
 def _notes(layout: Layout, data: ReportData) -> Iterator[str]:
     """Columns without a value, and composites over part of their weight."""
     empty = [
         column.name
         for column in layout.columns
-        if not (data.scores(column.metric)["status"] == "value").any()
+        if not any(data.valued(metric) for metric in data.forms(column.metric) or [column.metric])
     ]
     if empty:
         yield f"nothing in the run for {', '.join(empty)}: the cells are empty."
     for name in filter(data.has, layout.metrics):
-        if isinstance(parse_metric(name), Composite):
+        if isinstance(read_metric(name), Composite):
             coverage = pl.DataFrame(
                 {"system": data.table["method"], "coverage": data.coverage(name)}
             )

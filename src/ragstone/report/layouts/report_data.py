@@ -11,6 +11,7 @@ import polars as pl
 
 from ragstone.decisions.scored import Scored
 from ragstone.examples import Example
+from ragstone.metrics import read_metric
 from ragstone.metrics.compose import weight_coverage
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
@@ -55,9 +56,24 @@ class ReportData:
         """What the rows are clustered by."""
         return self._scored.facets["cluster"]
 
+    def forms(self, metric: str) -> list[str]:
+        """The metrics of the run that are this one, whatever their ``k`` is."""
+        name = read_metric(metric).name
+        return [
+            text
+            for text in self._scored.metrics
+            if (one := self._scored.metric(text)) is not None
+            and one.name == name
+            and one.parameters.keys() <= {"k"}
+        ]
+
     def has(self, metric: str) -> bool:
         """Whether the run has scores of the metric."""
         return metric in self._scored.metrics
+
+    def valued(self, metric: str) -> bool:
+        """Whether any example has a value."""
+        return bool((self.scores(metric)["status"] == "value").any())
 
     def scores(self, metric: str) -> pl.DataFrame:
         """``value``, ``label``, ``status``, ``reason``; all null if the run lacks the metric."""
