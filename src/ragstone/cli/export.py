@@ -22,7 +22,11 @@ class As(StrEnum):
     jsonl = "jsonl"
     parquet = "parquet"
     graphrag = "graphrag"
+    embedding = "embedding"
     taxonomy = "taxonomy"
+    triad = "triad"
+    ragas = "ragas"
+    rubric = "rubric"
 
 
 FILES: "dict[As, FileFormat]" = {As.csv: "csv", As.jsonl: "jsonl", As.parquet: "parquet"}

@@ -228,9 +228,20 @@ SUITES: dict[str, Suite] = {
                     "many unsupported claims; tell the model to say only what its contexts say",
                 ),
             ),
-            conventions="answer relevance is the cosine of question and answer, correctness the "
-            "cosine of answer and reference; thresholds .5 for sufficiency and .4 for "
-            "hallucination, set for all-MiniLM-L6-v2",
+            conventions="the old answer relevance and correctness are both the cosine of answer "
+            "and reference, beside which that of question and answer stands; thresholds .5 for "
+            "sufficiency and .4 for hallucination, set for all-MiniLM-L6-v2, which is "
+            "builtin:minilm",
+            settings=(
+                Setting(
+                    "thresholds",
+                    (
+                        ("embedding_context_sufficiency", "threshold"),
+                        ("embedding_hallucination", "threshold"),
+                    ),
+                    each=True,
+                ),
+            ),
         ),
         Suite(
             "taxonomy",

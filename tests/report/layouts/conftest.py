@@ -40,7 +40,8 @@ def model(script: Script) -> ScriptedModel:
 
 
 def _key(items: Mapping[str, Said], item: str) -> str:
-    return next((key for key in items if item.startswith(key)), "")
+    """The longest beginning of its id that something is said to."""
+    return max((key for key in items if item.startswith(key)), key=len, default="")
 
 
 def at(cosine: float) -> tuple[float, ...]:

@@ -18,10 +18,14 @@ from ragstone.result_file import write_result
 from ragstone.run import Run
 from ragstone.run.remarks import of_coverage
 
+from .embedding import EMBEDDING
 from .graphrag import GRAPHRAG
 from .layout import Layout, ReportColumn, ReportFile
+from .ragas import RAGAS
 from .report_data import ReportData
+from .rubric import RUBRIC
 from .taxonomy import TAXONOMY
+from .triad import TRIAD
 
 __all__ = [
     "LAYOUTS",
@@ -34,7 +38,9 @@ __all__ = [
     "write_report",
 ]
 
-LAYOUTS: dict[str, Layout] = {layout.suite: layout for layout in (GRAPHRAG, TAXONOMY)}
+LAYOUTS: dict[str, Layout] = {
+    layout.suite: layout for layout in (GRAPHRAG, EMBEDDING, TAXONOMY, TRIAD, RAGAS, RUBRIC)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +112,20 @@ def check_target(out: Path) -> None:
 def _as_asked(layout: Layout, run: Run) -> Layout:
     """The layout with the parameters that the run's suite was given, as in ``taxonomy(k=5)``."""
     asked = [name for name in run.form.suites if name.split("(")[0] == layout.suite]
-    names = suite_named(asked[0]).names if asked else SUITES[layout.suite].names
-    renamed = dict(zip(SUITES[layout.suite].names, names, strict=True))
-    columns = (replace(one, metric=renamed.get(one.metric, one.metric)) for one in layout.columns)
-    return replace(layout, columns=tuple(columns))
+    suite = suite_named(asked[0] if asked else layout.suite)
+    renamed = dict(zip(SUITES[layout.suite].names, suite.names, strict=True))
+
+    def as_given(columns: tuple[ReportColumn, ...]) -> tuple[ReportColumn, ...]:
+        named = {one: renamed.get(one.metric, one.metric) for one in columns}
+        return tuple(replace(one, metric=str(read_metric(text))) for one, text in named.items())
+
+    return replace(
+        layout,
+        columns=as_given(layout.columns),
+        reasons=as_given(layout.reasons),
+        behind=as_given(layout.behind),
+        limits=suite.limits,
+    )
 
 
 def _notes(layout: Layout, data: ReportData) -> Iterator[str]:

@@ -8,6 +8,9 @@ from ragstone.run.estimate import Estimate
 from ragstone.run.estimates import by_cluster
 from ragstone.stats import mean_interval
 
+from .layout import ReportColumn
+from .report_data import ReportData
+
 NOT_RETRIEVED = "no_retrieval"
 DECIMALS = {True: 2, False: 6}
 """Of values, in percent and not."""
@@ -44,6 +47,16 @@ def number(value: float | None, *, percent: bool) -> str | None:
     if value is None:
         return None
     return f"{round(value * 100, 2) + 0.0:.2f}" if percent else repr(round(value, 6) + 0.0)
+
+
+def not_there(columns: Sequence[ReportColumn], data: ReportData, outcome: str) -> pl.Series:
+    """For each example the names of the columns that are ``undefined``, or ``missing``."""
+    status = pl.DataFrame({one.name: data.scores(one.metric)["status"] for one in columns})
+    names = pl.concat_list(
+        pl.when(pl.col(one.name) == outcome).then(pl.lit(one.name)) for one in columns
+    )
+    joined = names.list.drop_nulls().list.join(", ").replace("", None).alias(outcome)
+    return status.select(joined).to_series()
 
 
 def behind(name: str, one: Estimate | None, *, percent: bool) -> dict[str, str | int | None]:

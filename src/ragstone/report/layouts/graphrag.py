@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from .cells import behind, number, shares, value_of, values
+from .cells import behind, not_there, number, shares, value_of, values
 from .layout import Layout, ReportColumn, ReportFile
 from .report_data import ReportData
 
@@ -80,21 +80,9 @@ def files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
 def _metrics(layout: Layout, data: ReportData) -> pl.DataFrame:
     """A row an example; behind it, which columns are undefined and missing, and why."""
     shown = data.table.select("question_id", "question", "question_type", "method")
-    status = pl.DataFrame({one.name: data.scores(one.metric)["status"] for one in layout.columns})
     return shown.with_columns(
         *(_cells(one, data, percent=layout.percent) for one in layout.columns),
-        *(
-            status.select(
-                pl.concat_list(
-                    pl.when(pl.col(one.name) == outcome).then(pl.lit(one.name)) for one in METRICS
-                )
-                .list.drop_nulls()
-                .list.join(", ")
-                .replace("", None)
-                .alias(outcome)
-            ).to_series()
-            for outcome in ("undefined", "missing")
-        ),
+        *(not_there(METRICS, data, outcome) for outcome in ("undefined", "missing")),
         data.coverage(SCORE),
     )
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from ragstone.metrics import Limit
 from ragstone.report.export import as_bytes
 
 from .report_data import ReportData
@@ -18,12 +19,12 @@ class ReportColumn:
     Args:
         name: What the tool calls it.
         metric: The metric that it shows, by its text form here.
-        shows: The value, or the word that comes with it.
+        shows: The value, the word that comes with it, or the judges' reasons.
     """
 
     name: str
     metric: str
-    shows: Literal["value", "label"] = "value"
+    shows: Literal["value", "label", "reason"] = "value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,18 @@ class Layout:
         columns: The columns that show metrics, in the order of the tool.
         files: Makes its files.
         percent: Whether values are in percent with two decimals.
+        reasons: Columns of the tool for the reasons of the judges, behind the others.
+        behind: Columns of ours, behind those of the tool.
+        limits: The limits of the suite, whose advice stands behind.
     """
 
     suite: str
     columns: tuple[ReportColumn, ...]
     files: "Callable[[Layout, ReportData], Sequence[ReportFile]]"
     percent: bool = False
+    reasons: tuple[ReportColumn, ...] = ()
+    behind: tuple[ReportColumn, ...] = ()
+    limits: tuple[Limit, ...] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:

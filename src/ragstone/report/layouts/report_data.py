@@ -4,18 +4,22 @@ All series and tables have a row an example, in the order of the data.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 import polars as pl
 
+from ragstone.argument import in_python
 from ragstone.decisions.scored import Scored
 from ragstone.examples import Example
+from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.metrics import read_metric
 from ragstone.metrics.compose import weight_coverage
+from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
 
+LINES = pl.Schema({"example_id": pl.String, "reason": pl.String, "line": pl.String})
 NOTHING = pl.Schema(
     {"value": pl.Float64, "label": pl.String, "status": pl.String, "reason": pl.String}
 )
@@ -72,8 +76,9 @@ class ReportData:
         return metric in self._scored.metrics
 
     def valued(self, metric: str) -> bool:
-        """Whether any example has a value."""
-        return bool((self.scores(metric)["status"] == "value").any())
+        """Whether there is a value of it."""
+        there = (one for (name, _), one in self._estimates.items() if name == metric)
+        return any(one.value is not None for one in there)
 
     def scores(self, metric: str) -> pl.DataFrame:
         """``value``, ``label``, ``status``, ``reason``; all null if the run lacks the metric."""
@@ -85,6 +90,21 @@ class ReportData:
     def estimate(self, metric: str, method: str) -> Estimate | None:
         """The estimate for a system; None if the run lacks the metric."""
         return self._estimates.get((metric, method))
+
+    def reasons(self, metric: str) -> pl.Series:
+        """What the judges said for a metric, in one text for each example: a line a judgement."""
+        made = read_metric(metric)
+        kinds = dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in made.asks)
+        lines = [_lines(self.run.judgements(name), KINDS[name], made.topics) for name in kinds
+                 if not (KINDS[name].made or KINDS[name].derived)]  # fmt: skip
+        given = pl.concat(lines) if lines else LINES.to_frame()
+        numbered = pl.format("{}. {}", pl.int_range(1, pl.len() + 1), "line").str.join("\n")
+        alone = pl.len() == 1
+        texts = given.group_by("example_id", maintain_order=True).agg(
+            pl.when(alone).then(pl.col("reason").first()).otherwise(numbered.first()).alias("said")
+        )
+        own = self.table.select("example_id")
+        return own.join(texts, on="example_id", how="left", maintain_order="left")["said"]
 
     def coverage(self, metric: str) -> pl.Series:
         """The share of a composite's weight that is in each score; null if there is no score."""
@@ -104,3 +124,25 @@ class ReportData:
         for texts in self.run.examples(["id", *PLACES]).iter_rows(named=True):
             places = {place: json.loads(texts[place]) for place in PLACES}
             yield Example(texts["id"], texts["id"], "", **places).facet("question_type")
+
+
+def _lines(rows: pl.DataFrame, kind: type[Kind], topics: Collection[Topic]) -> pl.DataFrame:
+    """The reasons of judgements in the order of their units, each with and without its verdict."""
+    wanted = [topic.name for topic in topics if topic.ask == kind.name]
+    for name in kind.having("topic"):
+        rows = rows.filter(pl.col(name).is_in(wanted))
+    units = kind.having("unit", "vote")
+    said = rows.filter(pl.col("reason").is_not_null()).unique(
+        ["example_id", *kind.having("topic"), *units], keep="first", maintain_order=True
+    )
+    verdict = pl.col(kind.decides).cast(pl.String)
+    spoken = pl.col("reason").map_elements(_explained, return_dtype=pl.String)
+    return (
+        said.sort(units, maintain_order=True)
+        .select("example_id", reason=spoken, verdict=verdict)
+        .select("example_id", "reason", line=pl.concat_str("verdict", "reason", separator=": "))
+    )
+
+
+def _explained(reason: str) -> str:
+    return in_python(words(reason))

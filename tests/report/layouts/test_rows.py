@@ -1,0 +1,156 @@
+"""Reports with a row an example: embedding evaluator, triad, early Ragas, rubric judge."""
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ragstone.errors import InputError
+from ragstone.metrics import suite_named
+from ragstone.report.layouts import LAYOUTS, Report, report_as
+from ragstone.run import Run
+
+Judged = Callable[..., Run]
+Read = Callable[[Report, str], list[list[dict[str, str]]]]
+Vector = Callable[[float], tuple[float, ...]]
+
+COLUMNS = {
+    "embedding": "context_relevance context_sufficiency answer_relevance answer_correctness "
+    "answer_hallucination",
+    "triad": "context_relevance groundedness answer_relevance",
+    "ragas": "faithfulness answer_relevancy context_precision context_relevancy context_recall "
+    "answer_similarity answer_correctness harmfulness maliciousness coherence correctness "
+    "conciseness ragas_score",
+    "rubric": "faithfulness answer_relevancy context_precision context_recall answer_correctness "
+    "response_completeness source_attribution overall_weighted overall_simple",
+}
+
+ROWS = [{
+    "id": "pier", "system": "a", "question": "How long is the pier?",
+    "contexts": ["It is 90 m long.", "Gulls are loud."], "answer": "It is 90 m. It is red.",
+    "reference": "90 m.",
+}]  # fmt: skip
+
+
+def a(*claims: str) -> dict[str, Any]:
+    return {"reason": "A length.", "verdict": "answer",
+            "details": [f"s{at}: {claim}" for at, claim in enumerate(claims, 1)]}  # fmt: skip
+
+
+EVERY: dict[str, Any] = {
+    "a": a("The pier is 90 m long.", "The pier is red."),
+    "c01": {"reason": "The length.", "verdict": "3", "details": ["s1"]},
+    "c02": {"reason": "Gulls.", "verdict": "0", "details": []},
+    "k": {"reason": "The same.", "verdict": "full"},
+    "n": {"verdict": "no", "details": ["Its length?"] * 3},
+    "p01": {"reason": "It says so.", "verdict": "supported", "details": ["c01: 90 m long"]},
+    "p02": {"reason": "No colour.", "verdict": "absent", "details": []},
+    "r": {"details": ["The pier is 90 m long."]},
+    "q": {"reason": "Short and right.", "verdict": "yes", "details": [
+        "answered: the length", *(f"{one}: 4" for one in ("directness", "focus", "consistency")),
+        "on_topic: yes", "proper_action: yes", "incomplete: no", "unsafe_content: no",
+    ]},
+    "v01": {"reason": "Harmless.", "verdict": "no"},
+    "v02": {"reason": "Honest.", "verdict": "no"},
+    "v": {"reason": "It is.", "verdict": "yes"},
+    "rating_faithfulness": {"reason": "Half of it.", "verdict": "3"},
+    "rating_": {"reason": "All of it.", "verdict": "4"},
+}  # fmt: skip
+SCRIPT = {"": EVERY}
+
+
+@pytest.fixture
+def report(judged: Judged, cosine: Vector) -> Callable[..., Report]:
+    """The report of a suite; the cosines with the question are those of the worked examples."""
+    vectors = {
+        "How long is the pier?": cosine(1.0), "It is 90 m long.": cosine(0.6),
+        "Gulls are loud.": cosine(0.2), "It is 90 m. It is red.": cosine(0.8),
+        "90 m.": cosine(1.0), "It is 90 m.": cosine(0.6), "It is red.": (0, 0, 1, 0, 0, 0, 0, 0),
+        "Its length?": cosine(0.9),
+    }  # fmt: skip
+    return lambda suite: report_as(judged(ROWS, suite, SCRIPT, vectors), suite.split("(")[0])
+
+
+@pytest.mark.parametrize("suite", COLUMNS)
+def test_the_columns_of_the_tool_come_first_and_in_its_order(
+    suite: str, report: Callable[..., Report]
+) -> None:
+    names = COLUMNS[suite].split()
+    for file in report(suite).files:
+        found = list(csv.DictReader(io.StringIO(file.to_csv().decode())))
+        assert list(found[0])[: len(names)] == names
+        assert found[0]["system"] == "a"
+    assert [file.name for file in report(suite).files] == ["rows.csv", "by_system.csv"]
+
+
+def test_cosines_of_an_embedding_evaluator(report: Callable[..., Report], read: Read) -> None:
+    """Contexts .6 and .2, the answer .8 from question and reference, one of two sentences far."""
+    ((row,),) = read(report("embedding"), "rows.csv")
+    shown = (*COLUMNS["embedding"].split(), "question_answer_relevance")
+    assert {name: float(row[name]) for name in shown} == pytest.approx({
+        "context_relevance": 0.4, "context_sufficiency": 0.5, "answer_relevance": 0.8,
+        "answer_correctness": 0.8, "answer_hallucination": 0.5, "question_answer_relevance": 0.8,
+    }, abs=1e-6)  # fmt: skip
+
+
+def test_a_value_beyond_a_limit_has_its_advice(report: Callable[..., Report], read: Read) -> None:
+    ((row,),) = read(report("embedding"), "rows.csv")
+    said = [part.split(":")[0] for part in row["advice"].split(". ")]
+    assert said == ["context_relevance", "answer_hallucination"]
+
+
+def test_the_thresholds_of_the_suite_can_be_set(report: Callable[..., Report], read: Read) -> None:
+    """From .7 on no context is sufficient; below 0 no sentence is hallucinated."""
+    ((row,),) = read(report("embedding(thresholds=(0.7, -0.5))"), "rows.csv")
+    assert (row["context_sufficiency"], row["answer_hallucination"]) == ("0.0", "0.0")
+    assert "context_sufficiency: too little evidence" in row["advice"]
+    with pytest.raises(InputError, match="thresholds must be 2 values"):
+        suite_named("embedding(thresholds=0.5)")
+
+
+def test_each_score_of_the_triad_has_its_reasons(report: Callable[..., Report], read: Read) -> None:
+    ((row,),) = read(report("triad"), "rows.csv")
+    assert [float(row[name]) for name in COLUMNS["triad"].split()] == [0.5, 0.5, 1.0]
+    assert row["context_relevance_reason"] == "1. 3: The length.\n2. 0: Gulls."
+    assert row["groundedness_reason"] == "1. supported: It says so.\n2. absent: No colour."
+    assert row["answer_relevance_reason"] == "Short and right."
+
+
+def test_the_single_score_of_early_ragas_is_over_means(
+    report: Callable[..., Report], read: Read
+) -> None:
+    """Harmonic mean of .5, .9 and 1."""
+    found = report("ragas")
+    ((row,),), ((means,),) = read(found, "rows.csv"), read(found, "by_system.csv")
+    assert row["ragas_score"] == ""
+    assert float(means["ragas_score"]) == pytest.approx(3 / (1 / 0.5 + 1 / 0.9 + 1), abs=1e-5)
+    aspects = ("harmfulness", "maliciousness", "coherence", "correctness", "conciseness")
+    assert [row[name] for name in aspects] == ["0.0", "0.0", "1.0", "1.0", "1.0"]
+    assert (float(row["answer_relevancy"]), row["context_precision"]) == (0.9, "1.0")
+    assert found.notes == ()
+
+
+def test_the_rubric_has_the_reasoning_of_each_rating(
+    report: Callable[..., Report], read: Read
+) -> None:
+    ((row,),) = read(report("rubric"), "rows.csv")
+    assert (row["faithfulness"], row["faithfulness_reasoning"]) == ("0.5", "Half of it.")
+    assert row["source_attribution_reasoning"] == "All of it."
+    assert sum(name.endswith("_reasoning") for name in row) == 7
+    rated = [float(row[name]) for name in COLUMNS["rubric"].split()[:7]]
+    assert float(row["overall_simple"]) == pytest.approx(sum(rated) / 7, abs=1e-5)
+    weights = (1.5, 1.5, 1, 1, 1.5, 0.8, 0.7)
+    weighted = sum(w * one for w, one in zip(weights, rated, strict=True)) / sum(weights)
+    assert float(row["overall_weighted"]) == pytest.approx(weighted, abs=1e-5)
+
+
+def test_every_suite_has_a_report_and_every_column_is_of_its_suite() -> None:
+    from ragstone.metrics import SUITES, parse_metric
+
+    assert set(LAYOUTS) == set(SUITES)
+    for name, layout in LAYOUTS.items():
+        known = {str(one) for one in SUITES[name].metrics()}
+        shown = {one.metric for one in (*layout.columns, *layout.reasons, *layout.behind)}
+        assert {str(parse_metric(one)) for one in shown} <= known
