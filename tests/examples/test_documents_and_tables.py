@@ -188,7 +188,8 @@ LISTED = {
     "trec": ".txt .run .trec .txt.gz", "beir": "", "ragstone": "", "ragas": "", "ragas-0.1": "",
     "deepeval": "", "reference-answer": "", "graphrag-bench-questions": "",
     "graphrag-bench-results": "", "ragchecker": "", "trulens": "", "giskard": "",
-    "continuous-eval": "", "mlflow": "",
+    "continuous-eval": "", "mlflow": "", "llamaindex": "", "haystack": "", "promptfoo": "",
+    "phoenix": "",
 }  # fmt: skip
 """What `ragstone formats` names, each with the endings of its files."""
 
@@ -418,3 +419,12 @@ def test_a_value_that_json_does_not_know_becomes_one_that_it_does(
 def test_examples_of_another_reading_are_read_again() -> None:
     assert list(read(iter(EXPECTED))) == EXPECTED
     assert isinstance(EXPECTED[0], Example)
+
+
+def test_the_named_index_of_a_pandas_table_is_a_column() -> None:
+    table = pd.DataFrame({"id": ["x", "y"], "answer": ["a", "b"]})
+    assert [one.id for one in read(table.set_index("id"))] == ["x", "y"]
+    assert [one.id for one in read(table.set_index("id", drop=False))] == ["x", "y"]
+    assert [one.id for one in read(table[["answer"]])] == ["1", "2"]
+    both = table.assign(part=[1, 2]).set_index(["id", "part"])
+    assert [(one.id, one.slices["part"]) for one in read(both)] == [("x", 1), ("y", 2)]

@@ -47,6 +47,11 @@ TOLD = {
     "ragas-0.1": ["question answer ground_truth", "question answer ground_truths"],
     "reference-answer": ["question reference_answer answer"],
     "mlflow": ["inputs outputs", "inputs expectations"],
+    "llamaindex": ["query response passing"],
+    "haystack": ["question predicted_answer answer", "predicted_answers contexts"],
+    "promptfoo": [],
+    "phoenix": ["context.span_id attributes.input.value", "context.span_id input reference",
+                "context.trace_id attributes.retrieval.documents"],
 }  # fmt: skip
 """The layouts, each with columns that tell it."""
 
@@ -75,6 +80,9 @@ def test_a_layout_may_be_named(layout: str) -> None:
         ("generated_answer actual_output", None),
         ("generated_answer answer reference", None),
         ("generated_answer answer", "generated_answer"),
+        ("predicted_answer response", None),
+        ("generated_answer predicted_answer", None),
+        ("predicted_answer answer", "predicted_answer"),
         ("answer output", "answer"),
         ("actual_output prediction", "actual_output"),
         ("response output", "response"),

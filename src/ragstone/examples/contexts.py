@@ -10,9 +10,13 @@ from ragstone.examples.fields import ABSENT, squash
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.values import TEXT_KEYS, not_text, read_id
 
-ID_KEYS = ("id", "context_id", "chunk_id", "_id")
+ID_KEYS = ("id", "context_id", "chunk_id", "node_id", "_id")
 DOCUMENT_KEYS = ("doc_id", "document_id", "source")
 KNOWN_SHAPES = 4096
+
+DOCUMENT = "document."
+WRAPPED = frozenset(("node", "document", *(DOCUMENT + key for key in ("id", "content", "score"))))
+"""Keys of contexts that hold another object, or whose keys have a common beginning."""
 
 
 @dataclass(slots=True)
@@ -67,6 +71,7 @@ class ContextReader:
             if type(one) is str:
                 found.append(_Given(one))
             elif isinstance(one, dict):
+                one = opened(one) if one.keys() & WRAPPED else one
                 text_key, id_key, is_document = self._shape(one)
                 of_documents |= is_document
                 named = names is not None
@@ -105,6 +110,23 @@ class ContextReader:
                 self._shapes.clear()
             self._shapes[keys] = found
         return found
+
+
+def opened(one: dict[str, Any]) -> dict[str, Any]:
+    """The node of LlamaIndex or the document of Phoenix in a context, with its score.
+
+    >>> opened({"node": {"id_": "n1", "text": "t"}, "score": 0.5})
+    {'id_': 'n1', 'text': 't', 'score': 0.5}
+    >>> opened({"document.content": "t", "document.score": 0.5})
+    {'content': 't', 'score': 0.5}
+    """
+    inner = next((one[key] for key in ("node", "document") if isinstance(one.get(key), dict)), None)
+    if inner is None:
+        return {key.removeprefix(DOCUMENT): value for key, value in one.items()}
+    resource = inner.get("text_resource")
+    text = {"text": resource.get("text")} if isinstance(resource, dict) else {}
+    score = {"score": one["score"]} if "score" in one else {}
+    return {**text, **opened(inner), **score}
 
 
 def _given(

@@ -4,7 +4,7 @@ One table of names serves all layouts, because nearly every name is unambiguous.
 Three are not, and are decided by the other columns of the record:
 
 - ``answer`` is the gold answer in a GraphRAG-Bench questions file and next to a
-  ``generated_answer``, else the generated one;
+  ``generated_answer`` or ``predicted_answer``, else the generated one;
 - ``context`` is the gold evidence in a DeepEval test case, else what was
   retrieved;
 - ``query_id`` is also the record's id if it has no other id and no system.
@@ -26,7 +26,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "example_id", "sample_id", "record_id", "_id"),
     "question_id": ("question_id", "query_id"),
     "system": ("system", "method"),
-    "question": ("question", "user_input", "query", "input", "messages"),
+    "question": ("question", "questions", "user_input", "query", "input", "messages"),
     "contexts": (
         "contexts",
         "retrieved_contexts",
@@ -41,6 +41,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "context_ids": ("retrieved_context_ids", "context_ids"),
     "answer": (
         "generated_answer",
+        "predicted_answer",
+        "predicted_answers",
         "actual_output",
         "answer",
         "response",
@@ -70,6 +72,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "reference_context",
         "ground_truth_context",
         "ground_truth_contexts",
+        "ground_truth_documents",
         "expected_chunks",
         "expected_facts",
     ),
@@ -79,12 +82,16 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "meta": ("meta", "metadata", "additional_metadata"),
 }
 
-RIVAL_ANSWERS = ("generated_answer", "actual_output", "answer", "response")
+RIVAL_ANSWERS = ("generated_answer", "predicted_answer", "actual_output", "answer", "response")
 """Names that each claim to be the generated answer; two of them need a word from the user."""
+
+BESIDE_GOLD = frozenset(("generatedanswer", "predictedanswer", "predictedanswers"))
+"""Names of the generated answer beside which ``answer`` is the gold one."""
 
 LAYOUTS: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = tuple(
     (name, tuple(frozenset(columns.split()) for columns in marks))
     for name, marks in (
+        ("haystack", ("question predictedanswer", "predictedanswers")),
         ("graphrag-bench-results", ("generatedanswer goldanswer", "generatedanswer groundtruth")),
         ("ragchecker", ("query gtanswer", "query response retrievedcontext")),
         ("deepeval", ("actualoutput", "retrievalcontext", "input expectedoutput")),
@@ -104,7 +111,10 @@ LAYOUTS: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = tuple(
 LAYOUT_NAMES = (
     *(name for name, _ in LAYOUTS),
     "graphrag-bench-questions",
+    "llamaindex",
     "mlflow",
+    "phoenix",
+    "promptfoo",
     "ragstone",
 )
 
@@ -273,7 +283,7 @@ class _Columns:
     def _rival_answer(self, found: dict[str, str]) -> Problem | None:
         if "answer" in self.mapped or "answer" not in found:
             return None
-        if squash(found["answer"]) == "generatedanswer" and "reference" not in found:
+        if squash(found["answer"]) in BESIDE_GOLD and "reference" not in found:
             gold = None if "reference" in self.mapped else self._take(("answer",))
             if gold is not None:
                 found["reference"] = gold

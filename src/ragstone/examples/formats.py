@@ -185,6 +185,42 @@ _LAYOUTS = (
         ),
     ),
     Format(
+        "llamaindex",
+        "LlamaIndex evaluation results, alone or by evaluator, and responses with source_nodes",
+        (),
+        (
+            '{"query": "How long?", "contexts": ["90 m."], "response": "90 m.", "passing": true, "feedback": "YES", "score": 1.0}',
+            '{"query": "How wide?", "response": "Wide.", "source_nodes": [{"node": {"id_": "n7", "text": "It is 4 m."}, "score": 0.8}]}',
+        ),
+    ),
+    Format(
+        "haystack",
+        "Haystack evaluation runs and their reports, and outputs of pipelines",
+        (),
+        (
+            '{"question": "How long?", "contexts": ["90 m."], "answer": "90 m", "predicted_answer": "90 m."}',
+            '{"question": "How wide?", "retriever": {"documents": [{"id": "d7", "content": "It is 4 m."}]}, "llm": {"replies": ["4 m."]}}',
+        ),
+    ),
+    Format(
+        "promptfoo",
+        "results of promptfoo eval; the provider, with the prompt if it had several, is the system",
+        (),
+        (
+            '{"testIdx": 0, "promptIdx": 0, "provider": {"id": "openai:gpt-5"}, "prompt": {"label": "p"}, "vars": {"question": "How long?", "context": "90 m."}, "response": {"output": "90 m."}}',
+            '{"testIdx": 0, "promptIdx": 1, "provider": {"id": "llama"}, "prompt": {"label": "p"}, "vars": {"question": "How long?", "expected": "90 m"}, "response": {"output": "Long."}}',
+        ),
+    ),
+    Format(
+        "phoenix",
+        "spans of Phoenix, one example a trace, and its tables of documents and answers",
+        (),
+        (
+            '{"context.span_id": "s1", "context.trace_id": "t1", "attributes.input.value": "How long?", "attributes.output.value": "90 m."}',
+            '{"context.span_id": "s2", "context.trace_id": "t2", "attributes.input.value": "How wide?", "attributes.retrieval.documents": [{"document.content": "It is 4 m."}]}',
+        ),
+    ),
+    Format(
         "mlflow",
         "MLflow evaluation rows",
         (),

@@ -74,8 +74,14 @@ def table_of(source: object) -> DataFrameSource | None:
         return DataFrameSource(source, "the Polars table")
     if hasattr(source, "__arrow_c_stream__"):
         package = type(source).__module__.partition(".")[0]
-        return DataFrameSource(pl.DataFrame(source), f"the {package} table")
+        return DataFrameSource(pl.DataFrame(_with_index(source)), f"the {package} table")
     return None
+
+
+def _with_index(table: Any) -> Any:
+    """A pandas table with its index as columns, if that has names of its own."""
+    names = getattr(getattr(table, "index", None), "names", ())
+    return table.reset_index() if any(names) and not set(names) & set(table.columns) else table
 
 
 def plain_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any] | BadRow]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.files import HEAD, BrokenFileError, Meter, encoding_of, not_text, opened
+from ragstone.examples.haystack import columns_of_run
 from ragstone.examples.json_text import (
     DECODER,
     MAX_DEPTH,
@@ -23,6 +24,7 @@ from ragstone.examples.json_text import (
     syntax_problem,
     too_deep,
 )
+from ragstone.examples.llama_index import rows_of_batch
 from ragstone.examples.problem import BadRow, Problem, ascii_safe, shown
 from ragstone.examples.source import FileSource, Row
 
@@ -39,6 +41,8 @@ _CONTENT = frozenset(
     for field in ("question", "answer", "contexts", "reference")
     for name in NAMES[field]
 )
+
+_OF_COLUMNS = frozenset(("question", "questions", "answer", "predictedanswer", "predictedanswers"))
 
 
 class JsonDocument(FileSource):
@@ -85,7 +89,7 @@ def _document(window: "_Window") -> Iterator[Row]:
         if window.next_mark():
             raise window.broken("the end of the file after the object")
         return
-    columns = _rows_of_columns(rest)
+    columns = rows_of_batch(rest) or _rows_of_columns(columns_of_run(rest) or rest)
     if columns is None:
         yield line, window.checked(rest)
         while (mark := window.next_mark()) != "":
@@ -99,6 +103,10 @@ def _document(window: "_Window") -> Iterator[Row]:
 def _members(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool]:
     """Rows of the lists in an object; returns whether there were any. ``rest`` gets all else."""
     window.begin_value()
+    return (yield from _inner(window, rest))
+
+
+def _inner(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool]:
     window.take("{")
     wrapped = False
     first = True
@@ -120,11 +128,15 @@ def _members(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bo
         if window.next_mark() != ":":
             raise window.broken("a colon after the field name")
         window.take(":")
-        window.next_mark()
+        mark = window.next_mark()
         known = key in WRAPPERS or TYPE_KEY.fullmatch(str(key)) is not None
         if known and not _has_content(rest) and window.begins_list_of_objects():
             wrapped = True
             yield from _elements(window, str(key) if TYPE_KEY.fullmatch(str(key)) else None)
+        elif key == "results" and mark == "{" and not _has_content(rest):
+            inner: dict[str, Any] = {}
+            wrapped |= yield from _inner(window, inner)
+            rest[key] = inner
         else:
             rest[str(key)] = window.value()
     window.take("}")
@@ -170,7 +182,7 @@ def _has_content(record: Mapping[str, Any]) -> bool:
 def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] | None:
     """Rows of an object of columns (lists, or objects by row); None for a single record."""
     values = list(columns.values())
-    if not {"question", "answer"} & set(map(squash, columns)):
+    if not _OF_COLUMNS & set(map(squash, columns)):
         return None
     if all(isinstance(value, dict) for value in values):
         values = [list(value.values()) for value in values]

@@ -16,7 +16,7 @@ from ragstone.examples.contexts import ContextReader, read_grades
 from ragstone.examples.example import NOTHING, Context, Example, Turn
 from ragstone.examples.fields import ABSENT, FieldLayout, plan
 from ragstone.examples.labels import OF_ANSWER, label_problems, of_contexts, of_taxonomy
-from ragstone.examples.mlflow import is_mlflow, unfold_mlflow
+from ragstone.examples.nested import laid_flat, nested_layout
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.resembling import could_be, resembled
 from ragstone.examples.turns import read_conversation, read_turns
@@ -73,13 +73,14 @@ class RecordReader:
 
     def layout_of(self, record: Mapping[str, Any]) -> str | None:
         """The layout of such records; None where no field is recognised."""
-        if is_mlflow(record):
-            return "mlflow"
+        if (nested := nested_layout(record)) is not None:
+            return nested.name
         found = self.plan_of(record)
         return found.layout if found.problem is None else None
 
     def has_id(self, record: Mapping[str, Any]) -> bool:
         """Whether the record names its id; otherwise it is known by its place."""
+        record = laid_flat(record)
         return record.get(self.plan_of(record).id) is not None
 
     def read(self, record: Mapping[str, Any], row: int, problems: list[Problem]) -> Example | None:
@@ -87,9 +88,9 @@ class RecordReader:
 
         ``row`` counts from 1 and is the id of a record that has none.
         """
-        if is_mlflow(record):
-            self.layout = self.layout or "mlflow"
-            record = unfold_mlflow(record)
+        if (nested := nested_layout(record)) is not None:
+            self.layout = self.layout or nested.name
+            record = nested.flat(record)
         plan = self.plan_of(record)
         get = record.get
         self._count_unread(plan, record)

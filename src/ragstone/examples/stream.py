@@ -13,8 +13,10 @@ from ragstone.examples.example import Example
 from ragstone.examples.fields import NO_FIELD, ONE_COLUMN
 from ragstone.examples.files import Meter
 from ragstone.examples.fingerprint import fingerprint_files, fingerprint_records
+from ragstone.examples.folding import folded
 from ragstone.examples.in_memory import ReadOnce, Records, plain, sound
 from ragstone.examples.labels import Severity, violations
+from ragstone.examples.nested import laid_flat
 from ragstone.examples.notes import notes_of, windows_notes
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.records import RecordReader
@@ -225,7 +227,7 @@ class Examples:
                 return
             self._source.records.keep()
         named = found = 0
-        for row, (_, item) in enumerate(self._source.rows(Meter()), 1):
+        for row, (_, item) in enumerate(folded(self._source.rows(Meter())), 1):
             if isinstance(item, BadRow):
                 continue
             example = item if isinstance(item, Example) else reader.read(item, row, [])
@@ -240,7 +242,7 @@ class Examples:
 
     def _rows(self) -> Iterator[Row]:
         """The rows, once it is clear that the mapped columns are among them."""
-        rows = self._source.rows(self._meter)
+        rows = folded(self._source.rows(self._meter))
         missing = set(self._columns.values())
         if not missing:
             return rows
@@ -249,8 +251,9 @@ class Examples:
         for row in rows:
             head.append(row)
             if isinstance(row[1], Mapping):
-                seen.update(dict.fromkeys(row[1]))
-                missing -= row[1].keys()
+                for record in (row[1], laid_flat(row[1])):
+                    seen.update(dict.fromkeys(record))
+                    missing -= record.keys()
             if not missing or len(head) >= ROWS_TO_FIND_A_COLUMN:
                 break
         if missing and seen:

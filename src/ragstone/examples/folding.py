@@ -1,0 +1,23 @@
+"""Folding: rows of tools that tell of one example in several rows."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from ragstone.examples.phoenix import is_phoenix, traces
+from ragstone.examples.promptfoo import is_promptfoo, with_systems
+from ragstone.examples.source import Row
+
+
+def folded(rows: Iterator[Row]) -> Iterator[Row]:
+    """Spans as traces, and tests of promptfoo with their systems; other rows as they are."""
+    head: list[Row] = []
+    for row in rows:
+        head.append(row)
+        if not isinstance(row[1], Mapping):
+            continue
+        if is_phoenix(row[1]):
+            return traces(chain(head, rows))
+        if is_promptfoo(row[1]):
+            return with_systems(chain(head, rows))
+        break
+    return chain(head, rows)

@@ -1,0 +1,179 @@
+"""Phoenix: spans exported as a table, put together to one example a trace.
+
+The root span has question and answer, the retrievers' spans have the documents, and the last span
+of a language model names the system. Spans are known by their columns, as
+``get_spans_dataframe`` has them; so are the tables of ``get_qa_with_reference``, whose
+``reference`` is the text that was retrieved, and of ``get_retrieved_documents``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragstone.examples.cells import parse_cell
+from ragstone.examples.fields import NAMES, squash
+from ragstone.examples.json_text import BadJsonError, decode
+from ragstone.examples.source import Row
+
+SPAN, TRACE, POSITION = "context.span_id", "context.trace_id", "document_position"
+INPUT, OUTPUT = "attributes.input.value", "attributes.output.value"
+RETRIEVED = "attributes.retrieval.documents"
+RERANKED = "attributes.reranker.output_documents"
+MODEL, MESSAGES = "attributes.llm.model_name", "attributes.llm.output_messages"
+SLICES = ("name", "status_code")
+
+_NUMBERED = re.compile(
+    r"(attributes\.(?:retrieval\.documents|reranker\.output_documents))\.([0-9]{1,6})\.(document\.\w+)"
+)
+_ASKED = frozenset(map(squash, NAMES["question"]))
+_SAID = frozenset(map(squash, (*NAMES["answer"], "result", "text")))
+
+Span = Mapping[str, Any]
+
+
+def is_phoenix(record: Span) -> bool:
+    """Whether it is a span, or a row of a table made of spans."""
+    if isinstance(record.get("context"), dict) and isinstance(record.get("attributes"), dict):
+        return "span_id" in record["context"]
+    return not record.keys().isdisjoint((SPAN, TRACE)) and bool(
+        record.keys() & {INPUT, OUTPUT, RETRIEVED} or record.keys() >= {"input", "reference"}
+    )
+
+
+def traces(rows: Iterator[Row]) -> Iterator[Row]:
+    """One row a trace, its root span, with the documents and the model of its other spans.
+
+    All spans are taken into memory, for those of a trace may be anywhere.
+    """
+    found: dict[str, list[tuple[int | None, Span]]] = {}
+    for line, record in rows:
+        if isinstance(record, Mapping) and is_phoenix(record):
+            span = _spread(record)
+            by = span.get(SPAN) if POSITION in span else span.get(TRACE) or span.get(SPAN)
+            found.setdefault(str(by), []).append((line, span))
+        else:
+            yield line, record
+    for spans in found.values():
+        yield spans[0][0], _whole([span for _, span in spans])
+
+
+def flat_phoenix(record: Span) -> dict[str, Any]:
+    """A trace as an example."""
+    span = _spread(record)
+    if "reference" in span:
+        texts = span["reference"]
+        return {
+            "id": span.get(SPAN),
+            "question": span["input"],
+            "contexts": [texts] if isinstance(texts, str) else texts,
+            **({"answer": span["output"]} if "output" in span else {}),
+        }
+    flat = {
+        "id": span.get(SPAN) or span.get(TRACE),
+        "question": _text(span.get(INPUT), _ASKED),
+        "contexts": span.get(RETRIEVED),
+        "answer": _text(span.get(OUTPUT), _SAID),
+        "system": span.get(MODEL),
+        "slices": {name: span[name] for name in SLICES if span.get(name) is not None},
+        "meta": {TRACE: span[TRACE]} if span.get(TRACE) else {},
+    }
+    return {name: value for name, value in flat.items() if value is not None}
+
+
+def _spread(record: Span) -> dict[str, Any]:
+    """A span with all of its attributes side by side, its documents in lists."""
+    context, attributes = record.get("context"), record.get("attributes")
+    span = dict(record)
+    if isinstance(context, dict) and isinstance(attributes, dict):
+        span |= {f"context.{name}": value for name, value in context.items()}
+        span |= {f"attributes.{name}": value for name, value in attributes.items()}
+    lists: dict[str, dict[int, dict[str, Any]]] = {}
+    for name, value in span.items():
+        if not isinstance(name, str):
+            continue
+        if (numbered := _NUMBERED.fullmatch(name)) and value is not None:
+            attribute, place, key = numbered.groups()
+            lists.setdefault(attribute, {}).setdefault(int(place), {})[key] = value
+    for attribute, documents in lists.items():
+        span[attribute] = [documents[place] for place in sorted(documents)]
+    return span
+
+
+def _whole(spans: list[Span]) -> Span:
+    """The root span of a trace, with what the others add to it."""
+    if POSITION in spans[0]:
+        spans = sorted(spans, key=lambda span: _number(span[POSITION]) or 0)
+        return {**spans[0], "reference": [_document(span) for span in spans]}
+    spans = sorted(spans, key=lambda span: str(span.get("start_time") or ""))
+    known = {str(span.get(SPAN)) for span in spans}
+    root = min(spans, key=lambda span: (span.get("parent_id") is not None,
+                                        str(span.get("parent_id")) in known))  # fmt: skip
+    whole = dict(root)
+    documents = _documents(spans, RERANKED) or _documents(spans, RETRIEVED)
+    if documents is not None:
+        whole[RETRIEVED] = documents
+    for span in spans:
+        if span.get("span_kind") == "LLM" or span.get(MODEL):
+            whole[MODEL] = span.get(MODEL) or whole.get(MODEL)
+            if root.get(OUTPUT) is None:
+                whole[OUTPUT] = _message(span) or span.get(OUTPUT)
+        if whole.get(INPUT) is None and span.get(INPUT) is not None:
+            whole[INPUT] = span[INPUT]
+    return whole
+
+
+def _documents(spans: list[Span], attribute: str) -> list[Any] | None:
+    """The documents of all spans, each once; None where no span has a list of them."""
+    lists = [_listed(span.get(attribute)) for span in spans]
+    if all(one is None for one in lists):
+        return None
+    once: dict[str, Any] = {}
+    for document in (document for one in lists for document in one or ()):
+        once.setdefault(repr(document), document)
+    return list(once.values())
+
+
+def _listed(value: object) -> list[Any] | None:
+    if isinstance(value, str):
+        value = parse_cell(value, "", [])
+    return value if isinstance(value, list) else None
+
+
+def _document(span: Span) -> dict[str, Any]:
+    return {"text": span.get("reference"), "score": _number(span.get("document_score"))}
+
+
+def _number(value: object) -> float | None:
+    """A number, as CSV has it too."""
+    try:
+        return None if value is None else float(str(value))
+    except ValueError:
+        return None
+
+
+def _message(span: Span) -> str | None:
+    """What the model wrote, in a list of messages."""
+    messages = _listed(span.get(MESSAGES)) or [{}]
+    last = messages[-1]
+    content = last.get("message.content") if isinstance(last, dict) else None
+    return content if isinstance(content, str) else None
+
+
+def _text(value: object, names: frozenset[str]) -> object:
+    """A text, or the one that an object holds under a known name."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    inner = _decoded(value)
+    if not isinstance(inner, dict):
+        return value
+    return next(
+        (one for name, one in inner.items() if squash(name) in names and isinstance(one, str)),
+        value,
+    )
+
+
+def _decoded(text: str) -> object:
+    try:
+        return decode(text)
+    except BadJsonError:
+        return None
