@@ -24,6 +24,7 @@ from ragstone.judgements import (
     ClaimsAgainstReferences,
     Contexts,
     Evidence,
+    Examples,
     KnownContexts,
     Preferences,
     Probes,
@@ -56,8 +57,10 @@ QUESTION, REFERENCE = "no_question", "no_reference"
 
 OF_SUPPORT = ("support", "probability", "evidence", "quote_found", "evidence_unknown")
 ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
-    (Contexts, ("rank", "context", "score", "listed", "relevant", "sufficient", "misleading",
-                "grade", "weight", "sentences", "relevant_sentences", "probability")): {RETRIEVAL},
+    (Contexts, ("rank", "context", "score", "text", "listed", "relevant", "sufficient",
+                "misleading", "grade", "weight", "sentences", "relevant_sentences",
+                "probability")): {RETRIEVAL},
+    (Examples, tuple(Examples.columns)): set(),
     (Contexts, ("used",)): {RETRIEVAL, ANSWER, TEXT},
     (Contexts, ("question_similarity", "question_similarity_windows")): {RETRIEVAL, QUESTION},
     (Contexts, ("reference_similarity", "reference_similarity_windows")): {RETRIEVAL, REFERENCE},
@@ -75,11 +78,11 @@ ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Statements, ("agreement", "agreement_probability")): {REFERENCE, ANSWER},
     (Evidence, ("index",)): {"no_evidence"},
     (Evidence, OF_SUPPORT): {"no_evidence", RETRIEVAL},
-    (References, ("reference", "exact_match", "token_f1", "token_f1_set", "rouge_2", "rouge_l",
-                  "bleu", "chrf",
+    (References, ("reference", "text", "exact_match", "token_f1", "token_f1_set", "rouge_2",
+                  "rouge_l", "bleu", "chrf",
                   "similarity", "cross_encoder", "bertscore_precision", "bertscore_recall",
                   "bertscore_f1")): {ANSWER, REFERENCE},
-    (Answers, ("response_type", "phrases_8", "phrases_12", "support_present",
+    (Answers, ("text", "response_type", "phrases_8", "phrases_12", "support_present",
                "unsupported_claim_present", "contradicted_claim_present", "source_cited",
                "fabricated_source", "parts", "parts_answered", "directness", "focus",
                "consistency", "proper_action", "response_on_topic", "helpful", "incomplete",
@@ -162,7 +165,8 @@ CONTRACT |= {
 }
 
 MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
-    (Contexts, ("rank", "context", "score", "listed")): set(),
+    (Contexts, ("rank", "context", "score", "text", "listed")): set(),
+    (Examples, tuple(Examples.columns)): set(),
     (Contexts, ("relevant", "sufficient", "misleading", "grade", "weight", "sentences",
                 "relevant_sentences", "probability")): {"relevance"},
     (Contexts, ("used",)): {"claims", "support/claim"},
@@ -186,7 +190,7 @@ MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Statements, ("agreement", "agreement_probability")): {"statements", "agreement/statement"},
     (Evidence, ("index",)): set(),
     (Evidence, OF_SUPPORT): {"support/evidence"},
-    (References, ("reference",)): set(),
+    (References, ("reference", "text")): set(),
     (References, ("exact_match", "token_f1", "token_f1_set", "rouge_2", "rouge_l")): {"lexical"},
     (References, ("bleu", "chrf")): {"ngrams"},
     (References, ("similarity",)): {"similarity/answer_reference"},
@@ -194,6 +198,7 @@ MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (References, ("bertscore_precision",)): {"similarity/bertscore_precision"},
     (References, ("bertscore_recall",)): {"similarity/bertscore_recall"},
     (References, ("bertscore_f1",)): {"similarity/bertscore_f1"},
+    (Answers, ("text",)): set(),
     (Answers, ("response_type",)): {"response"},
     (Answers, ("phrases_8", "phrases_12")): {"phrases"},
     (Answers, ("support_present", "unsupported_claim_present",
@@ -241,6 +246,7 @@ def wanting(ask: str) -> Metric:
         family = "own"
         asks = frozenset({ask})
         requires = ()
+        reads = frozenset[str]()
 
     return Wanting()
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from ragstone.examples import Context, Example
+from ragstone.examples.table import from_frame
 from ragstone.judgements import (
     VIEWS,
     Answers,
@@ -15,6 +16,7 @@ from ragstone.judgements import (
     ClaimsAgainstReferences,
     Contexts,
     Evidence,
+    Examples,
     KnownContexts,
     Preferences,
     Probes,
@@ -497,7 +499,7 @@ def test_an_answer_carries_what_each_kind_says_of_it(judged: Judged, retrieved: 
         "question_similarity": 0.7, "support_present": True, "unsupported_claim_present": False,
         "contradicted_claim_present": False, "source_cited": True, "fabricated_source": False,
     }  # fmt: skip
-    assert set(expected) == set(Answers.columns)
+    assert {"text", *expected} == set(Answers.columns)
     whole = Answers.frame(tables, list(expected))
     assert rows(whole, "row", *expected) == [
         (1, *expected.values()),
@@ -587,3 +589,35 @@ def test_a_rival_has_one_row_and_a_place_for_each_order(
         (0, "c", None, "tie"),
         (1, "b", "tie", None),
     ]
+
+
+# ---------------------------------------------------------------- texts
+
+
+def test_an_example_shows_its_texts_whatever_it_lacks(judged: Judged, retrieved: Retrieved) -> None:
+    bare = Example(id="1", question_id="q", system="s")
+    whole = retrieved("x", "y", id="2", reference=("R.", "S."))
+    frame = Examples.frame(judged([bare, whole], {}), list(Examples.columns))
+    texts = [one.text for one in whole.contexts or ()]
+    assert rows(frame, "row", "id", "question", "answer", "contexts", "reference") == [
+        (0, "1", None, None, None, []),
+        (1, "2", whole.question, whole.answer, texts, ["R.", "S."]),
+    ]
+    assert from_frame(frame["record"].struct.unnest()) == [bare, whole]
+    assert "record" not in Examples.frame(judged([bare], {}), ["answer"]).columns
+
+
+def test_answers_contexts_and_references_have_their_texts(
+    judged: Judged, retrieved: Retrieved
+) -> None:
+    tables = judged([retrieved("x", answer="A.", reference=("R.", "S."))], {})
+    assert rows(Answers.frame(tables, ["text"]), "text") == [("A.",)]
+    assert rows(References.frame(tables, ["text"]), "text") == [("R.",), ("S.",)]
+    (context,) = retrieved("x").contexts or ()
+    assert rows(Contexts.frame(tables, ["text"]), "text") == [(context.text,)]
+
+
+def test_what_a_view_reads_of_an_example_follows_from_its_columns() -> None:
+    assert Examples.reads(["answer"]) == {"answer"}
+    assert {"answer", "contexts", "reference", "policy"} <= Examples.reads(["record"])
+    assert References.reads(["text"]) == {"answer", "reference"}

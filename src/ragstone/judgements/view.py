@@ -96,6 +96,8 @@ class View(metaclass=_Columns):
     """The asks whose rows define the units; empty if the example itself defines them."""
     requires: ClassVar[tuple[str, ...]] = ()
     """What an example must have to have such units at all."""
+    alone: ClassVar[bool] = False
+    """Whether an example has one row at the most, so that a rule need not aggregate."""
     columns: ClassVar[dict[str, Fact]]
     taken: ClassVar[dict[str, Joined]]
     """The source of each column that is copied unchanged, by name."""
@@ -118,6 +120,11 @@ class View(metaclass=_Columns):
         for column in wanted:
             asks.update(cls.columns[column].needs)
         return frozenset(asks)
+
+    @classmethod
+    def reads(cls, wanted: Collection[str]) -> frozenset[str]:  # noqa: ARG003
+        """What of an example the units and these columns show, beside what their asks read."""
+        return frozenset(cls.requires)
 
     @classmethod
     def has(cls, name: str) -> bool:

@@ -7,7 +7,39 @@ from collections.abc import Collection
 
 import polars as pl
 
+from ragstone.examples.table import SCHEMA
+
 from .view import Fact, Said, View
+
+
+class Examples(View):
+    """One row per example: its texts, whether or not anything was judged."""
+
+    alone = True
+
+    id = Fact(pl.String, "of the example")
+    question_id = Fact(pl.String, "of its question")
+    system = Fact(pl.String, "which system answered")
+    question = Fact(pl.String, "the question")
+    answer = Fact(pl.String, "the answer; null if there is none")
+    contexts = Fact(
+        pl.List(pl.String), "the texts of the contexts in rank order; null without retrieval"
+    )
+    reference = Fact(pl.List(pl.String), "the reference answers")
+    record = Fact(pl.Struct(SCHEMA), "all of it")
+
+    @classmethod
+    def reads(cls, wanted: Collection[str]) -> frozenset[str]:
+        return frozenset(SCHEMA if "record" in wanted else wanted)
+
+    @classmethod
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+        frame = _rows(tables)
+        whole = [pl.struct(*SCHEMA).alias("record")] if "record" in wanted else []
+        texts = pl.col("contexts").list.eval(pl.element().struct.field("text"))
+        columns = [name for name in cls.columns if name not in cls.taken and name != "record"]
+        frame = frame.with_columns(*whole, contexts=texts)
+        return cls.joined(frame.select("row", *columns, *(["record"] * len(whole))), tables, wanted)
 
 
 class Contexts(View):
@@ -21,6 +53,7 @@ class Contexts(View):
     rank = Fact(pl.UInt32, "1 is the first")
     context = Fact(pl.String, "its id")
     score = Fact(pl.Float64, "the retriever's")
+    text = Fact(pl.String, "its text; null if only the id is known")
     weight = Fact(
         pl.Int32,
         "2 sufficient, 1 relevant, 0 else; the grade where graded ids are what is known",
@@ -35,8 +68,9 @@ class Contexts(View):
         frame = (
             _exploded(tables, "contexts")
             .unnest("contexts")
-            .select("row", pl.col("rank").cast(pl.UInt32), pl.col("id").alias("context"), "score")
-        )
+            .select("row", pl.col("rank").cast(pl.UInt32), pl.col("id").alias("context"), "score",
+                    "text")
+        )  # fmt: skip
         weighed = ("relevant", "sufficient", "grade") if "weight" in wanted else ()
         frame = cls.joined(frame, tables, {*wanted, *weighed})
         if "weight" in wanted:
@@ -187,7 +221,8 @@ class ClaimsAgainstReferences(View):
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
-        pairs = tables.of("claims").select("row", "index").join(_references(tables), on="row")
+        references = _references(tables).drop("text")
+        pairs = tables.of("claims").select("row", "index").join(references, on="row")
         if {"on_relevant", "on_irrelevant"} & set(wanted):
             pairs = pairs.join(cls._sources(tables), on=["row", "index"], how="left")
         return cls.joined(pairs, tables, wanted).sort("row", "reference", "index")
@@ -261,20 +296,25 @@ class References(View):
     keys = ("reference",)
 
     reference = Fact(pl.UInt32, "which reference")
+    text = Fact(pl.String, "the reference answer")
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
-        return cls.joined(_references(tables), tables, wanted)
+        frame = _references(tables)
+        return cls.joined(frame if "text" in wanted else frame.drop("text"), tables, wanted)
 
 
 class Answers(View):
     """One row per answer."""
 
     requires = ("answer",)
+    alone = True
+
+    text = Fact(pl.String, "the answer")
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
-        frame = _rows(tables).filter(pl.col("answer").is_not_null()).select("row")
+        frame = _rows(tables).filter(pl.col("answer").is_not_null()).select("row", text="answer")
         return cls.joined(frame, tables, wanted)
 
 
@@ -307,5 +347,5 @@ def _exploded(tables: Said, column: str) -> pl.DataFrame:
 
 def _references(tables: Said) -> pl.DataFrame:
     return _exploded(tables, "reference").select(
-        "row", reference=pl.int_range(pl.len(), dtype=pl.UInt32).over("row")
+        "row", reference=pl.int_range(pl.len(), dtype=pl.UInt32).over("row"), text="reference"
     )

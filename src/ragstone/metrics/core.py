@@ -144,6 +144,12 @@ class Metric:
             dict.fromkeys(name for part in self.parts().values() for name in part.over.requires)
         )
 
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """What of an example its views show, beside what the asks read."""
+        parts = self.parts().values()
+        return frozenset[str]().union(*(part.over.reads(part.columns) for part in parts))
+
     @property
     def topics(self) -> frozenset[Topic]:
         """The criteria, aspects and rivals that have to be judged."""

@@ -1,20 +1,22 @@
 """Your own metric: one function in one file.
 
 A function without arguments returns a Polars expression over the view. One with
-an argument receives an example's rows, as a list of dictionaries, and returns a
-number, or None if the metric is undefined.
+an argument receives an example's rows, as a list of dictionaries, or the example
+itself, and returns a number, or None if the metric is undefined.
 """
 
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, make_dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import polars as pl
 
 from ragstone.errors import InputError
-from ragstone.judgements import View
+from ragstone.examples import Example
+from ragstone.examples.table import from_frame
+from ragstone.judgements import Examples, View
 
 from .core import Metric, Part
 from .outcome import Range, Undefined
@@ -27,7 +29,7 @@ class FunctionMetric(Metric):
     """A metric whose rule is a plain function of an example's rows."""
 
     columns: ClassVar[tuple[str, ...]]
-    made_by: ClassVar[Callable[[Rows], float | None]]
+    made_by: ClassVar[Callable[[Any], float | None]]
     undefined: ClassVar[str] = "function_gave_none"
 
     def rule(self) -> pl.Expr:
@@ -37,7 +39,7 @@ class FunctionMetric(Metric):
 
         def call(rows: pl.Series) -> pl.Series:
             try:
-                value = function(rows.to_list())
+                value = function(self.given(rows))
             except Exception as error:
                 raise InputError(f"{name} failed: {type(error).__name__}: {error}") from error
             if value is not None and not isinstance(value, Real):
@@ -48,10 +50,25 @@ class FunctionMetric(Metric):
 
         return pl.struct(self.columns).map_batches(call, return_dtype=pl.Float64).first()
 
+    def given(self, rows: pl.Series) -> Any:
+        """What the function receives: the rows as dictionaries."""
+        return rows.to_list()
+
+
+@dataclass(frozen=True)
+class ExampleMetric(FunctionMetric):
+    """A metric that is a plain function of an example."""
+
+    columns: ClassVar[tuple[str, ...]] = (Examples.record.meta.output_name(),)
+
+    def given(self, rows: pl.Series) -> Any:
+        """What the function receives: the example."""
+        return from_frame(rows.struct.field(self.columns[0]).struct.unnest())[0]
+
 
 def metric(
     *,
-    over: type[View],
+    over: type[View] | type[Example],
     columns: Iterable[str] = (),
     range: Range = Range(0, 1),  # noqa: B008
     empty: float | Undefined = Undefined("no_rows"),  # noqa: B008
@@ -61,7 +78,7 @@ def metric(
     """Define a metric by a function; the metric takes the function's name.
 
     Args:
-        over: View whose rows the function receives.
+        over: View whose rows the function receives, or ``Example`` for a function of one example.
         columns: For a plain function, the columns it reads; they determine which
             judgements are needed.
         range: Range of the values, and which end is better.
@@ -77,18 +94,23 @@ def metric(
             names columns the view does not have.
     """
 
+    of_example = over is Example
+    view = Examples if of_example else cast("type[View]", over)
+
     def make(function: Callable[..., Any]) -> Metric:
         takes_rows = bool(inspect.signature(function).parameters)
         names = tuple(columns)
-        if takes_rows and not names:
+        if of_example and not takes_rows:
+            raise InputError(f"{function.__name__}: a function over Example takes the example.")
+        if takes_rows and not names and not of_example:
             raise InputError(
                 f"{function.__name__}: a plain function names the columns it reads, such as "
-                f'columns=("{next(iter(over.columns))}",).'
+                f'columns=("{next(iter(view.columns))}",).'
             )
         namespace: dict[str, Any] = {
             "name": function.__name__,
             "family": family,
-            "over": over,
+            "over": view,
             "range": range,
             "empty": empty,
             "identity": identity,
@@ -96,12 +118,14 @@ def metric(
             "__doc__": function.__doc__ or "A user's own metric.",
             "__module__": function.__module__,
         }
-        if takes_rows:
-            bases: tuple[type, ...] = (FunctionMetric,)
+        bases: tuple[type, ...] = (Metric,)
+        if of_example:
+            bases = (ExampleMetric,)
+        elif takes_rows:
+            bases = (FunctionMetric,)
             namespace["columns"] = names
         else:
-            bases = (Metric,)
-            namespace["rule"] = lambda self: function()  # noqa: ARG005
+            namespace["rule"] = lambda self: _single(view, function())  # noqa: ARG005
         cls = make_dataclass(function.__name__, [], bases=bases, namespace=namespace, frozen=True)
         made: Metric = cls()
         for part in made.parts().values():
@@ -109,6 +133,11 @@ def metric(
         return made
 
     return make
+
+
+def _single(view: type[View], rule: Any) -> Any:
+    """The rule's value for the only row of an example, where a view has one at the most."""
+    return rule.first() if view.alone and isinstance(rule, pl.Expr) else rule
 
 
 def _checked(part: Part) -> None:

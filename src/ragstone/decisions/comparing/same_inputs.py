@@ -129,7 +129,7 @@ def outputs_of(metric: Metric) -> Collection[Output]:
     if isinstance(metric, Composite):
         return {one for part in metric.components().values() for one in outputs_of(part)}
     asks = [ASKS[name] for name in needed_asks([metric])]
-    named = {*metric.requires, *(name for ask in asks for name in (*ask.requires, *ask.beside))}
+    named = {*metric.reads, *(name for ask in asks for name in (*ask.requires, *ask.beside))}
     named |= {"answer"} if "answer_text" in named else set()
     return [one for one in OUTPUTS if one in named]
 

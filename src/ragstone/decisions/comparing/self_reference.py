@@ -58,5 +58,5 @@ def _against_reference(metric: Metric) -> bool:
     if isinstance(metric, Composite):
         return any(_against_reference(part) for part in metric.components().values())
     asks = [ASKS[name] for name in needed_asks([metric])]
-    reads = {*metric.requires, *(part for ask in asks for part in (*ask.requires, *ask.beside))}
+    reads = {*metric.reads, *(part for ask in asks for part in (*ask.requires, *ask.beside))}
     return {"answer", "reference"} <= reads
