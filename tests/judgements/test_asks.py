@@ -73,7 +73,7 @@ ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
      ("reference", "index", "agreement", "agreement_probability")): {ANSWER, REFERENCE},
     (ClaimsAgainstReferences,
      ("on_relevant", "on_irrelevant")): {ANSWER, TEXT, REFERENCE, RETRIEVAL},
-    (Statements, ("reference", "index", "text")): {REFERENCE},
+    (Statements, ("reference", "index", "text", "importance")): {REFERENCE},
     (Statements, OF_SUPPORT): {REFERENCE, RETRIEVAL},
     (Statements, ("agreement", "agreement_probability")): {REFERENCE, ANSWER},
     (Evidence, ("index",)): {"no_evidence"},
@@ -133,6 +133,7 @@ CONTRACT: dict[str, Contract] = {
     "support/evidence": Contract({"no_evidence", RETRIEVAL}, [], {"contexts"}, LOCAL),
     "agreement/claim": Contract(BOTH, OUR_CLAIMS, {"answer", "contexts"}, LOCAL),
     "agreement/statement": Contract(BOTH, ["statements"], {"answer"}, LOCAL),
+    "importance": Contract({REFERENCE}, ["statements"], set(), PEOPLE),
     "grounding/support": Contract(
         {ANSWER}, [*OUR_CLAIMS, "support/claim"], {"answer", "contexts"}, LOCAL
     ),
@@ -187,6 +188,7 @@ MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
      ("on_relevant", "on_irrelevant")): {"claims", "support/claim", "relevance"},
     (Statements, ("reference", "index", "text")): {"statements"},
     (Statements, OF_SUPPORT): {"statements", "support/statement"},
+    (Statements, ("importance",)): {"statements", "importance"},
     (Statements, ("agreement", "agreement_probability")): {"statements", "agreement/statement"},
     (Evidence, ("index",)): set(),
     (Evidence, OF_SUPPORT): {"support/evidence"},

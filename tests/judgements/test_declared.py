@@ -53,6 +53,7 @@ LABEL_OF = {
     "grade": ("relevance", "grade"),
     "support": ("support", "verdict"),
     "agreement": ("agreement", "verdict"),
+    "importance": ("importance", "importance"),
     "response_type": ("response", "response_type"),
 }
 """The judgement behind each label that is not called as it is."""
@@ -125,6 +126,7 @@ def test_the_words_of_a_label_are_those_that_the_page_lists() -> None:
     assert listed("`support` is") == list(LABELS["statement"]["support"])
     assert listed("`agreement` is") == list(LABELS["claim"]["agreement"])
     assert listed("and") == list(LABELS["statement"]["agreement"])
+    assert listed("`importance` is") == list(LABELS["statement"]["importance"])
     assert listed("`response_type` is") == list(LABELS["record"]["response_type"])
     assert LABELS["context"]["grade"] == (0, 1, 2, 3)
 
@@ -159,7 +161,7 @@ def test_the_labels_of_the_page_are_read_as_the_judgements_that_they_are() -> No
     assert found["grounding", "source_cited"] == "true"
     assert found["quality", "incomplete"] == "false"
     assert found["response", "response_type"] == "answer"
-    assert len(table.used) == 3 + 10 + 2 + 2 + 1
+    assert len(table.used) == 3 + 10 + 2 + 3 + 1
 
 
 # ---------------------------------------------------------------- who is asked, and what is shown
@@ -198,6 +200,7 @@ SEEN: dict[str, set[str]] = {
     "support": {CONTEXTS},
     "relevance": {QUESTION},
     "agreement": {QUESTION, REFERENCE, ANSWER},
+    "importance": {QUESTION},
     "grounding": {QUESTION, ANSWER, CONTEXTS},
     "quality": {QUESTION, ANSWER, POLICY},
     "probes": {ANSWER},
@@ -245,6 +248,7 @@ def test_a_kind_is_about_the_units_of_its_view() -> None:
         "relevance": "context",
         "support": "proposition",
         "agreement": "proposition",
+        "importance": "proposition",
         "preference": "pair",
     }
 
@@ -258,6 +262,7 @@ DECIDED = {
     "phrases": ("phrases_8", "phrases_12"),
     "support": ("verdict",),
     "agreement": ("verdict",),
+    "importance": ("importance",),
     "grounding": ("support_present", "unsupported_claim_present", "contradicted_claim_present",
                   "source_cited", "fabricated_source"),
     "quality": ("proper_action", "response_on_topic", "helpful", "incomplete", "unsafe_content"),

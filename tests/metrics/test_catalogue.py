@@ -72,6 +72,7 @@ reference  share+  factual_accuracy      claims,statements,agreement   no_claims
 reference  share+  factual_accuracy_rated   rating                     not_rated
 reference  share+  answer_outcome        response,claims,statements,agreement    no_answer
 reference  share+  answer_coverage       statements,agreement          no_statements
+reference  share+  nugget_score          statements,agreement          no_statements
 reference  cosine+ semantic_similarity   similarity                    no_reference
 reference  share+  semantic_similarity_cross_encoder  similarity       no_reference
 reference  cosine+ bertscore_precision   similarity                    no_reference

@@ -56,6 +56,8 @@ WITH_PARAMETERS = (
     "embedding_hallucination(threshold=0.9)",
     'noise_sensitivity(contexts="irrelevant")', 'abstention(by="phrases_8")',
     'abstention(by="phrases_12")', "answer_correctness(factual=1)",
+    "nugget_score(strict=True)", 'nugget_score(kind="vital", strict=True)',
+    'nugget_score(kind="weighted")',
     "answer_correctness(beta=2.0, threshold=0.5)", "factual_accuracy(letters=(0.9, 0.7, 0.5, 0.1))",
     "factual_accuracy(abstention=0.0)", "factual_accuracy_rated(abstention=0.0)",
     "answer_outcome(classes=3)", 'answer_outcome(by="phrases_8")',

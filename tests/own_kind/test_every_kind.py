@@ -20,6 +20,7 @@ from ragstone.judgements import (
     Agreement,
     Ask,
     Column,
+    Importance,
     Kind,
     Preference,
     View,
@@ -161,6 +162,7 @@ def metrics_over(kind: type[Kind]) -> list[Metric]:
     names = [*metric_types(), *loading._OWN]
     known = [parse_metric(name) for name in names if name != "composite"]
     known += [parse_metric(f'abstention(by="{by}")') for by in ("phrases_8", "phrases_12")]
+    known.append(parse_metric('nugget_score(kind="weighted")'))
     found = {}
     for ask in kind.asks:
         resting = [one for one in known if ask.name in one.asks]
@@ -348,7 +350,8 @@ def test_people_check_and_correct_the_judge(
         yes, no = (mine.filter(example_id=name)["value"].item() for name in ("e0", "e1"))
         moved = one["corrected"]["value"] - one["judge"]["value"]
         assert moved == pytest.approx((no - yes) / 8)
-    assert found["estimates"]
+    # What a nugget is worth counts only with whether the answer has it, on which they say nothing.
+    assert bool(found["estimates"]) == (kind is not Importance)
 
 
 def test_a_sheet_asks_people_for_it(

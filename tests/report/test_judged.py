@@ -35,6 +35,8 @@ SHOWN: dict[str, tuple[dict[str, Any], str]] = {
                 "contexts"),
     "agreement": ({"origin": "claim", "author": "m", "reference": 0, "index": 0,
                    "verdict": "extra", "probability": None}, "says it: extra"),
+    "importance": ({"origin": "statement", "author": "m", "reference": 0, "index": 0,
+                    "importance": "okay"}, "okay"),
     "grounding": ({"support_present": True, "unsupported_claim_present": False,
                    "source_cited": True, "fabricated_source": None},
                   "grounding: a claim supported, no claim unsupported, a source cited"),

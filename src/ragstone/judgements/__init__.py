@@ -37,6 +37,7 @@ from .ngrams import Ngrams
 from .phrases import Phrases
 from .support import SUPPORT_VERDICTS, Support
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
+from .importance import Importance
 from .grounding import Grounding
 from .quality import Quality
 from .probes import Probe, Probes
@@ -79,6 +80,7 @@ __all__ = [
     "Filler",
     "Grounding",
     "Guideline",
+    "Importance",
     "Judged",
     "Kind",
     "KnownContexts",

@@ -35,6 +35,7 @@ from .loading import load_metrics, own_metrics, register
 from .ndcg import NDCG
 from .nearest import NEAREST
 from .noise import NoiseSensitivity
+from .nuggets import NuggetScore
 from .outcome import Missing, Range, Score, Undefined
 from .overlap import (
     BertscoreF1,
@@ -127,6 +128,7 @@ __all__ = [
     "MisleadingRate",
     "Missing",
     "NoiseSensitivity",
+    "NuggetScore",
     "OnTopic",
     "OverallSimple",
     "OverallWeighted",

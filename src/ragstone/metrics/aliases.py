@@ -10,6 +10,7 @@ _NOISE = (
     "wrong claims from contexts over claims; Ragas calls a context relevant if it supports the "
     "reference"
 )
+_NUGGETS = "nuggets are the statements of the reference; people or an LLM say which are vital"
 
 ALIASES: dict[str, tuple[str, str]] = {
     # Of several tools, and of the systems of the suites.
@@ -272,6 +273,11 @@ ALIASES: dict[str, tuple[str, str]] = {
         'composite(weights="precision recall", kind="harmonic")',
         "harmonic mean of precision and recall, 0 if one is 0",
     ),
+    "all_score": ("nugget_score", _NUGGETS),
+    "strict_all_score": ("nugget_score(strict=True)", _NUGGETS),
+    "vital_score": ('nugget_score(kind="vital")', _NUGGETS),
+    "strict_vital_score": ('nugget_score(kind="vital", strict=True)', _NUGGETS),
+    "nugget_recall": ("nugget_score", _NUGGETS),
     "recip_rank": ("mrr", "one over the first relevant rank"),
     "success": ("hit", "whether the top k hold a known relevant context"),
     "map_cut": ("map", "average precision over all known relevant contexts"),
