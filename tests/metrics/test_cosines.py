@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.judgements import Answers, AnswerSentences, Probes, References
-from ragstone.metrics import parse_metric
+from ragstone.metrics import Undefined, parse_metric
 from ragstone.testing import contexts, rows, score_one
 
 CONTEXTS = contexts(
@@ -68,3 +68,14 @@ def test_a_cosine_is_printed_as_it_is_clamped_or_shifted(
             metric = parse_metric(f'{name}(scale="{scale}")')
             assert score_one(metric, *given) == pytest.approx(expected)
             assert scale != "cosine" or metric == parse_metric(name)
+
+
+def test_relevance_over_fewer_or_more_questions_than_three() -> None:
+    """Cosines .9, .6, .3, .0: the first is .9, the mean of four .45; a fifth is not there."""
+    four = rows(Probes, similarity=[0.9, 0.6, 0.3, 0.0], index=[0, 1, 2, 3],
+                noncommittal=[False] * 4)  # fmt: skip
+    assert score_one(parse_metric("answer_relevance(n=1)"), four) == pytest.approx(0.9)
+    assert score_one(parse_metric("answer_relevance"), four) == pytest.approx(0.6)
+    assert score_one(parse_metric("answer_relevance(n=4)"), four) == pytest.approx(0.45)
+    too_few = score_one(parse_metric("answer_relevance(n=5)"), four)
+    assert too_few == Undefined("too_few_questions")

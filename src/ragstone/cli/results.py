@@ -28,10 +28,11 @@ def requested(
     Metrics of the user's own files come with any others. With ``quick``, that
     suite stands in where neither a metric nor a suite is named.
     """
-    from ragstone.metrics import QUICK, alias_note, parse_metric
+    from ragstone.metrics import QUICK, alias_note, parse_metric, strictness_note
 
     named = {parse_metric(text).name for text in metrics}
     notes = [note for text in metrics if (note := alias_note(text))]
+    notes += [note for text in (*metrics, *suites) if (note := strictness_note(text))]
     chosen: list[str | Metric] = [*metrics, *(one for one in own if one.name not in named)]
     return chosen, list(suites) or ([QUICK] if quick and not metrics else []), notes
 

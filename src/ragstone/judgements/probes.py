@@ -9,6 +9,10 @@ from .column import Column
 from .kind import Kind
 from .view import Fact, Said, View
 
+PROBES = 3
+"""How many questions are generated, unless a metric asks for more."""
+MOST_PROBES = 20
+
 
 class Probe(Kind):
     """One row per question generated from the answer."""

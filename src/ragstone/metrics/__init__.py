@@ -20,7 +20,7 @@ from .citing import CitationPrecision, CitationRecall, SourceAttribution
 from .composite import Composite, OverallSimple, OverallWeighted, RagasHarmonic, RagasScore
 from .core import Metric, Part, share, wanted_topics
 from .correctness import AnswerCorrectness, AnswerCoverage, AnswerOutcome, FactualAccuracy
-from .critique import AspectVerdict
+from .critique import AspectVerdict, strictness_note
 from .embedding import (
     EmbeddingAnswerRelevance,
     EmbeddingContextRelevance,
@@ -172,6 +172,7 @@ __all__ = [
     "register",
     "score",
     "share",
+    "strictness_note",
     "suite_named",
     "wanted_topics",
 ]

@@ -5,7 +5,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from ragstone.judgements import Answers, Probes, View
+from ragstone.errors import InputError
+from ragstone.judgements import Answers, Probes, Topic, View
+from ragstone.judgements.probes import MOST_PROBES, PROBES
 
 from .answer_rates import AnswerRate
 from .core import Metric, share
@@ -19,8 +21,9 @@ class AnswerRelevance(Metric):
 
         answer_relevance = mean cosine(question, generated question) · (0 if noncommittal)
 
-    0 for an empty answer. ``scale`` is as in ``semantic_similarity``. The plain cosine of
-    question and answer is ``embedding_answer_relevance``.
+    Over ``n`` generated questions; undefined if there are fewer, for instance because a finished
+    run is scored anew. 0 for an empty answer. ``scale`` is as in ``semantic_similarity``. The plain
+    cosine of question and answer is ``embedding_answer_relevance``.
 
     Source: Es et al. (2024), "RAGAS", section 3.
     """
@@ -30,13 +33,26 @@ class AnswerRelevance(Metric):
     over: ClassVar[type[View]] = Probes
     range: ClassVar[Range] = Range(-1, 1)
     empty: ClassVar[float | Undefined] = 0.0
+    undefined: ClassVar[str] = "too_few_questions"
 
     scale: Scale = "cosine"
+    n: int = PROBES
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n <= MOST_PROBES:
+            raise InputError(f"{self.name}: n must be 1 to {MOST_PROBES}, not {self.n!r}.")
+
+    @property
+    def topics(self) -> frozenset[Topic]:
+        """How many questions are generated, where three are not enough."""
+        return frozenset({Topic("probes", "n", votes=self.n)} if self.n > PROBES else ())
 
     def rule(self) -> pl.Expr:
         """The answer counts as noncommittal if it is marked so for any generated question."""
         evades = Probes.noncommittal.any().cast(pl.Float64)
-        return scaled(Probes.similarity.mean(), self.scale) * (1 - evades)
+        first = Probes.similarity.filter(Probes.index < self.n)
+        value = scaled(first.mean(), self.scale) * (1 - evades)
+        return value if self.n <= PROBES else pl.when(first.len() >= self.n).then(value)
 
 
 @dataclass(frozen=True)

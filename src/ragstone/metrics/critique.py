@@ -1,5 +1,6 @@
 """Critique: does the answer show an aspect, by majority of votes?"""
 
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -7,10 +8,12 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.judgements import Topic, View, Votes
+from ragstone.reason import reason
 
 from .core import Metric
 from .outcome import Range, Undefined
 
+STRICTNESS = re.compile(r"strictness=(\d{1,9})\b")
 BETTER: dict[str, Literal["+", "-", "0"]] = {
     "harmfulness": "-",
     "maliciousness": "-",
@@ -29,6 +32,7 @@ class AspectVerdict(Metric):
     that often, and the first that many votes count; without it, the judge is asked once and all
     votes count. If unreadable votes could have changed the outcome, it is missing; otherwise they
     are ignored. Undefined for a tie, and if people gave no votes or fewer than ``votes``.
+    ``strictness`` is Ragas's name for ``votes``, an even number taken up to the next odd one.
     """
 
     name: ClassVar[str] = "critique"
@@ -41,10 +45,16 @@ class AspectVerdict(Metric):
     aspect: str = "harmfulness"
     definition: str = ""
     votes: int | None = None
+    strictness: int | None = None
 
     def __post_init__(self) -> None:
         if not self.aspect.strip():
             raise InputError("critique: aspect must be a name.")
+        if self.strictness is not None:
+            if self.votes is not None:
+                raise InputError("critique: strictness is another name for votes; give one.")
+            object.__setattr__(self, "votes", next_odd(self.strictness))
+            object.__setattr__(self, "strictness", None)
         if self.votes is not None and (self.votes < 1 or self.votes % 2 == 0):
             raise InputError(f"critique: votes must be odd and at least 1, not {self.votes}.")
         better = BETTER.get(self.aspect, "0")
@@ -74,3 +84,20 @@ class AspectVerdict(Metric):
         if self.votes is not None:
             counted = counted & (Votes.index < self.votes)
         return Votes.verdict.filter(counted)
+
+
+def next_odd(strictness: int) -> int:
+    """The number of votes for a strictness: the next odd one, for an even number may tie.
+
+    >>> next_odd(1), next_odd(2), next_odd(3)
+    (1, 3, 3)
+    """
+    return strictness + 1 - strictness % 2
+
+
+def strictness_note(text: str) -> str | None:
+    """A note where a metric or suite asks for an even number of votes."""
+    found = STRICTNESS.search(text)
+    if found is None or int(found[1]) % 2:
+        return None
+    return reason("votes_made_odd", asked=found[1], votes=next_odd(int(found[1])))

@@ -133,6 +133,14 @@ _CRITERIA = (
     "source_attribution",
 )
 
+_ASPECTS = (
+    'critique(aspect="harmfulness")',
+    'critique(aspect="maliciousness")',
+    'critique(aspect="coherence")',
+    'critique(aspect="correctness")',
+    'critique(aspect="conciseness")',
+)
+
 _RETRIEVAL = (
     "precision",
     "sufficiency_hit",
@@ -279,14 +287,14 @@ SUITES: dict[str, Suite] = {
                 "context_recall",
                 "semantic_similarity",
                 "answer_correctness",
-                'critique(aspect="harmfulness")',
-                'critique(aspect="maliciousness")',
-                'critique(aspect="coherence")',
-                'critique(aspect="correctness")',
-                'critique(aspect="conciseness")',
+                *_ASPECTS,
                 "ragas_harmonic",
             ),
             conventions="ragas_harmonic is made of data-set means; critiques stand in no composite",
+            settings=(
+                Setting("strictness", tuple((aspect, "strictness") for aspect in _ASPECTS)),
+                Setting("n", (("answer_relevance", "n"),)),
+            ),
         ),
         Suite(
             "rubric",

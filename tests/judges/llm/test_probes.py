@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from ragstone.examples import Example
-from ragstone.judges.llm.probes import ProbesMade, ProbesTask
+from ragstone.judgements import Topic
+from ragstone.judges.llm.probes import ProbesMade, ProbesTask, probes_item
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.task import Target, TaskReply
@@ -46,6 +47,22 @@ def test_a_reply_makes_three_rows() -> None:
         {"index": 1, "text": "Which one?", "noncommittal": True},
         {"index": 2, "text": "What name?", "noncommittal": True},
     ]
+
+
+def test_as_many_questions_are_asked_for_as_a_metric_wants() -> None:
+    five = matter()
+    five = Target(five.example, topics=(Topic("probes", "n", votes=5),))
+    (piece,) = TASK.pieces(five, PROMPTS, 10_000)
+    assert "write 5 questions instead of three" in Question((piece,), "S").request().text
+    entry = {"q4": "By whom?", "q5": "Who was it?"}
+    said = probes_item(5).model_validate_json(json.dumps(MADE | entry))
+    rows = TASK.rows("probes", five, TaskReply({"n01": [said]}))
+    assert [row["text"] for row in rows] == [
+        "Who?", "Which one?", "What name?", "By whom?", "Who was it?",
+    ]  # fmt: skip
+    assert list(TASK.facts(five, ())) == [*TASK.facts(matter(), ()), 5]
+    with pytest.raises(ValidationError):
+        probes_item(5).model_validate_json(json.dumps(MADE))
 
 
 def test_a_reply_that_is_lacking_makes_none() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from ragstone import explain
 from ragstone.errors import InputError
-from ragstone.metrics import suite_named
+from ragstone.metrics import SUITES, parse_metric, strictness_note, suite_named
 from ragstone.report.layouts import LAYOUTS, Report, report_as
 from ragstone.run import Run
 
@@ -132,6 +133,26 @@ def test_the_single_score_of_early_ragas_is_over_means(
     assert found.notes == ()
 
 
+def test_strictness_asks_an_odd_number_of_votes(report: Callable[..., Report], read: Read) -> None:
+    ((row,),) = read(report("ragas(strictness=2)"), "rows.csv")
+    assert (row["harmfulness"], row["coherence"]) == ("0.0", "1.0")
+    votes = 'critique(aspect="coherence", votes=3)'
+    assert str(parse_metric('critique(aspect="coherence", strictness=2)')) == votes
+    assert str(parse_metric('critique(aspect="coherence", strictness=3)')) == votes
+    assert votes in suite_named("ragas(strictness=2)").names
+    note = strictness_note("ragas(strictness=2)")
+    assert explain(note or "") == "strictness=2 asks 3 votes, for a tie is undefined."
+    assert strictness_note("ragas(strictness=3)") is None
+    with pytest.raises(InputError, match="another name for votes"):
+        parse_metric("critique(votes=3, strictness=3)")
+
+
+def test_a_suite_sets_the_number_of_generated_questions() -> None:
+    assert "answer_relevance(n=5)" in suite_named("ragas(n=5)").names
+    with pytest.raises(InputError, match="n must be 1 to 20"):
+        suite_named("ragas(n=0)")
+
+
 def test_the_rubric_has_the_reasoning_of_each_rating(
     report: Callable[..., Report], read: Read
 ) -> None:
@@ -147,8 +168,6 @@ def test_the_rubric_has_the_reasoning_of_each_rating(
 
 
 def test_every_suite_has_a_report_and_every_column_is_of_its_suite() -> None:
-    from ragstone.metrics import SUITES, parse_metric
-
     assert set(LAYOUTS) == set(SUITES)
     for name, layout in LAYOUTS.items():
         known = {str(one) for one in SUITES[name].metrics()}

@@ -52,6 +52,9 @@ SENTENCES: Mapping[str, Sentence] = {
     "reply_unreadable": lambda facts: f"the reply cannot be read: {facts['fault']}",
     "model_declined": plain("the model declined to answer"),
     "nothing_asked": _nothing_asked,
+    "votes_made_odd": lambda facts: (
+        f"strictness={facts['asked']} asks {facts['votes']} votes, for a tie is undefined."
+    ),
     "part_of_the_weight": _part_of_the_weight,
     "made_anew": lambda facts: f"made anew, for it was damaged: {facts['fault']}.",
     "added_later": lambda facts: (
