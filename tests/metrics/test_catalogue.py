@@ -141,7 +141,7 @@ OF_SUITES = {
         semantic_similarity answer_correctness
         {" ".join(f'critique(aspect="{one}")' for one in ASPECTS)} ragas_harmonic""",
     "rubric": f"""{" ".join(f'rating(criterion="{one}")' for one in RUBRIC)}
-        overall_weighted overall_simple""",
+        overall_weighted overall_simple graded_relevance(max_grade=2) context_recall""",
 }
 
 

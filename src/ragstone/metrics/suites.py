@@ -303,9 +303,14 @@ SUITES: dict[str, Suite] = {
                 *(f'rating(criterion="{criterion}")' for criterion in _CRITERIA),
                 "overall_weighted",
                 "overall_simple",
+                "graded_relevance(max_grade=2)",
+                "context_recall",
             ),
-            conventions="reasoning before the score; three-level grades of contexts; extra correct "
-            "facts cost nothing, wrong ones a lot",
+            conventions="reasoning before the score; extra correct facts cost nothing, wrong ones "
+            "a lot; context precision and recall also counted: the mean grade of the contexts (1 "
+            "sufficient, .5 relevant, 0 neither) and the share of the reference's facts in them; "
+            "without a reference or contexts no overall score, unless "
+            'overall_weighted(missing="renormalise") is named',
         ),
     )
 }

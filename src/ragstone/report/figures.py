@@ -4,7 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ragstone.errors import RagstoneError
-from ragstone.metrics import SUITES, Bands, Limit, Range, Suite, read_metric, suite_named
+from ragstone.metrics import (
+    SUITES,
+    AspectVerdict,
+    Bands,
+    Limit,
+    Range,
+    RubricScore,
+    Suite,
+    read_metric,
+    suite_named,
+)
 from ragstone.run.estimate import Estimate
 
 from .words import short_words
@@ -132,6 +142,26 @@ def scale_of(metric: str) -> Range | None:
         return read_metric(metric).range
     except RagstoneError:
         return None
+
+
+def short_name(metric: str) -> str:
+    """What a metric is called in a table: ratings and critiques by their criterion or aspect.
+
+    >>> short_name('rating(criterion="faithfulness")'), short_name("ndcg(k=5)")
+    ('faithfulness rated', 'ndcg(k=5)')
+    >>> short_name("critique"), short_name('critique(aspect="coherence", votes=3)')
+    ('harmfulness', 'coherence, 3 votes')
+    """
+    try:
+        made = read_metric(metric)
+    except RagstoneError:
+        return metric
+    match made:
+        case RubricScore():
+            return f"{made.criterion} rated"
+        case AspectVerdict():
+            return made.aspect if made.votes is None else f"{made.aspect}, {made.votes} votes"
+    return metric
 
 
 def method_word(method: str | None) -> str:

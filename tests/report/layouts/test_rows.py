@@ -167,6 +167,14 @@ def test_the_rubric_has_the_reasoning_of_each_rating(
     assert float(row["overall_weighted"]) == pytest.approx(weighted, abs=1e-5)
 
 
+def test_precision_and_recall_are_counted_beside_the_rated_form(
+    report: Callable[..., Report], read: Read
+) -> None:
+    """One context answers the question, one is beside it; the one fact stands in a context."""
+    ((row,),) = read(report("rubric"), "rows.csv")
+    assert (row["context_precision_counted"], row["context_recall_counted"]) == ("0.5", "1.0")
+
+
 def test_every_suite_has_a_report_and_every_column_is_of_its_suite() -> None:
     assert set(LAYOUTS) == set(SUITES)
     for name, layout in LAYOUTS.items():

@@ -1,4 +1,7 @@
-"""Rubric: the seven ratings of a rubric judge and two overall scores, with the reasoning."""
+"""Rubric: the seven ratings of a rubric judge and two overall scores, with the reasoning.
+
+Context precision and recall counted from what is said of each context and fact stand behind.
+"""
 
 from .layout import Layout, ReportColumn
 from .rows import files
@@ -24,5 +27,9 @@ RUBRIC = Layout(
         ReportColumn("overall_simple", "overall_simple"),
     ),
     files,
+    behind=(
+        ReportColumn("context_precision_counted", "graded_relevance(max_grade=2)"),
+        ReportColumn("context_recall_counted", "context_recall"),
+    ),
     reasons=tuple(ReportColumn(f"{one.name}_reasoning", one.metric, "reason") for one in RATED),
 )

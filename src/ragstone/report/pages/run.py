@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.report.command import command
-from ragstone.report.figures import in_percent, percent
+from ragstone.report.figures import in_percent, percent, short_name
 from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
 from ragstone.report.intervals import scale_for
 from ragstone.report.page import (
@@ -75,7 +75,7 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
         for metric, ones in by_metric(family).items():
             found = {one.group.get(SYSTEM, ALL): one for one in ones}
             cells = [_cell(found.get(name), name, summary, suites) for name in systems]
-            rows.append(Row((RowName(metric, ones[0].better), *cells)))
+            rows.append(Row((RowName(short_name(metric), ones[0].better), *cells)))
         groups.append(Group(tuple(rows), title))
     return Table(columns, tuple(groups))
 

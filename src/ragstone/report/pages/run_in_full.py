@@ -16,6 +16,7 @@ from ragstone.report.figures import (
     in_percent,
     known_suites,
     method_word,
+    short_name,
     why_no_value,
 )
 from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
@@ -156,7 +157,7 @@ def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
         named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
         system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else named
         cells: tuple[Cell, ...] = (
-            RowName(one.metric, one.better),
+            RowName(short_name(one.metric), one.better),
             RowName(system),
             _value(one, suites),
             Count(one.n),
@@ -264,7 +265,9 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
         found = {(one.group.get(SYSTEM, ""), one.group[field]): one for one in ones}
         for system in dict.fromkeys(system for system, _ in found):
             figures = [_mean(found.get((system, value)), suites) for value in values]
-            rows.append(Row((RowName(metric, ones[0].better), RowName(system), *figures)))
+            rows.append(
+                Row((RowName(short_name(metric), ones[0].better), RowName(system), *figures))
+            )
     blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
     if len(size) > len(values):
         rarer = f"and {len(size) - len(values):,} rarer values of {field}: see --json"
