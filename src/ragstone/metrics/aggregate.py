@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 
 import polars as pl
 
@@ -11,6 +12,8 @@ from ragstone.judgements import Judged, View
 
 from .core import Metric, Part
 
+AS_WRITTEN = pl.QueryOptFlags.none()
+"""Plans of a few steps in memory are carried out as they are: to improve them takes longer."""
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
 
 
@@ -37,7 +40,7 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
     slots: dict[tuple[type[View], bool, str], list[_Slot]] = defaultdict(list)
     wanted_of: dict[type[View], set[str]] = defaultdict(set)
     for metric in metrics:
-        for name, part in metric.parts().items():
+        for name, part in metric.made_parts.items():
             own = metric.by_reference and "reference" in part.over.columns
             slots[part.over, own, str(part.only)].append(
                 _Slot(str(metric), name, part, metric.by_reference)
@@ -58,9 +61,7 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
         aligned: dict[bool, pl.DataFrame] = {}
         for number, slot in enumerate(wanted):
             if slot.by_reference not in aligned:
-                aligned[slot.by_reference] = lines[slot.by_reference].join(
-                    aggregated, on=keys, how="left", maintain_order="left"
-                )
+                aligned[slot.by_reference] = _aligned(lines[slot.by_reference], aggregated, keys)
             beside = aligned[slot.by_reference]
             columns[slot.metric] += [
                 beside[f"value_{number}"].alias(slot.name),
@@ -68,6 +69,15 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
                 beside[f"settled_{number}"].alias(f"{slot.name}_settled"),
             ]
     return {metric: pl.DataFrame(series) for metric, series in columns.items()}
+
+
+def _aligned(lines: pl.DataFrame, aggregated: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """The aggregates of each line; null where it has none."""
+    if "reference" in keys or "reference" not in lines.columns:
+        same = all(lines[key].equals(aggregated[key], null_equal=False) for key in keys)
+        if same and lines.height == aggregated.height:
+            return aggregated
+    return lines.join(aggregated, on=keys, how="left", maintain_order="left")
 
 
 def _lines_by_reference(examples: pl.DataFrame) -> pl.DataFrame:
@@ -82,13 +92,13 @@ def _evaluate(
     columns = frozenset[str]().union(*(slot.part.columns for slot in slots))
     gaps = {name for name in columns if _is_judged(view, name) and frame[name].null_count()}
     rules = [pl.len().alias("rows")]
-    settled = [pl.lit(value=True).alias(f"settled_{number}") for number in range(len(slots))]
+    settled = {f"settled_{number}" for number in range(len(slots))}
     for number, slot in enumerate(slots):
         rules.append(slot.part.rule.alias(f"value_{number}"))
         open_columns = sorted(slot.part.columns & gaps)
         if open_columns:
             rules.append(_settled(slot.part, open_columns).alias(f"settled_{number}"))
-            settled[number] = pl.col(f"settled_{number}")
+            settled.remove(f"settled_{number}")
     try:
         aggregated = _by_unit(frame, keys, rules)
     except InputError as error:
@@ -105,8 +115,15 @@ def _evaluate(
             )
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             raise InputError(f"{slot.metric} gives {dtype}; a metric must give a number.")
-    values = pl.col("^value_.*$").cast(pl.Float64).fill_nan(None)
-    return aggregated.with_columns(values, *settled)
+    yes = pl.repeat(value=True, n=aggregated.height, dtype=pl.Boolean, eager=True)
+    known = [_as_numbers(one) if one.name.startswith("value_") else one for one in aggregated]
+    return pl.DataFrame([*known, *(yes.alias(name) for name in sorted(settled))])
+
+
+def _as_numbers(values: pl.Series) -> pl.Series:
+    """As Float64, without NaN; a sum tells at once whether there can be any."""
+    numbers = values.cast(pl.Float64)
+    return numbers.fill_nan(None) if isnan(numbers.sum() or 0.0) else numbers
 
 
 def _by_unit(frame: pl.DataFrame, keys: list[str], rules: Sequence[pl.Expr]) -> pl.DataFrame:
@@ -117,7 +134,9 @@ def _by_unit(frame: pl.DataFrame, keys: list[str], rules: Sequence[pl.Expr]) -> 
     """
     key = pl.col(keys[0]) if len(keys) == 1 else pl.struct(keys)
     grouped = frame.lazy().group_by(key.alias("group"), maintain_order=True)
-    return grouped.agg(pl.col(keys).first(), *rules).collect(engine="in-memory")
+    return grouped.agg(pl.col(keys).first(), *rules).collect(
+        engine="in-memory", optimizations=AS_WRITTEN
+    )
 
 
 def _settled(part: Part, open_columns: Sequence[str]) -> pl.Expr:

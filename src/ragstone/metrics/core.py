@@ -15,7 +15,7 @@ from ragstone.judgements import Topic, View
 from .outcome import Range, Undefined
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """One aggregate over one view, evaluated once per example.
 
@@ -39,7 +39,7 @@ class Part:
     empty_flag: str | None = None
     only: pl.Expr | None = None
 
-    @property
+    @cached_property
     def columns(self) -> frozenset[str]:
         """The columns of the view that the part names.
 
@@ -133,15 +133,20 @@ class Metric:
         return {}
 
     @cached_property
+    def made_parts(self) -> Mapping[str, Part]:
+        """Its parts, made once."""
+        return self.parts()
+
+    @cached_property
     def asks(self) -> frozenset[str]:
         """The judgements it needs."""
-        return frozenset[str]().union(*(part.asks for part in self.parts().values()))
+        return frozenset[str]().union(*(part.asks for part in self.made_parts.values()))
 
     @cached_property
     def requires(self) -> tuple[str, ...]:
         """Fields that an example must have for the views, in addition to those the asks require."""
         return tuple(
-            dict.fromkeys(name for part in self.parts().values() for name in part.over.requires)
+            dict.fromkeys(name for part in self.made_parts.values() for name in part.over.requires)
         )
 
     @cached_property

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragstone.judgements import ASKS, MISSING, REQUIREMENTS, UNDEFINED, VALUE, Judged
 
-from .aggregate import ROW, aggregate
+from .aggregate import AS_WRITTEN, ROW, aggregate
 from .compose import compose
 from .composite import Composite
 from .core import Metric, Part
@@ -35,8 +35,9 @@ def score(judged: Judged, metrics: Iterable[Metric]) -> dict[str, pl.DataFrame]:
     wanted = _with_components(metrics)
     plain = [metric for metric in wanted.values() if not isinstance(metric, Composite)]
     parts = aggregate(judged, plain)
+    holds = _what_holds(judged, plain)
     scores = {
-        str(metric): _allowed(judged, metric, _valued(judged, metric, parts[str(metric)]))
+        str(metric): _allowed(judged, holds, metric, _valued(judged, metric, parts[str(metric)]))
         for metric in plain
     }
     for metric in wanted.values():
@@ -66,10 +67,66 @@ def _with_components(metrics: Iterable[Metric]) -> dict[str, Metric]:
 
 def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
     """Combine a metric's parts and choose the best reference, as if no example lacked a field."""
-    parts = metric.parts()
+    frame = _values(metric, lines) if _is_settled(metric, lines) else None
+    if frame is None:
+        frame = _combined(metric, lines)
+    if metric.by_reference:
+        frame = _best_reference(metric, frame, judged.examples)
+    return within(metric.range, pl.DataFrame([frame[name] for name in (*SCORES, "decided")]))
+
+
+def _is_settled(metric: Metric, lines: pl.DataFrame) -> bool:
+    """Whether every part of every line has rows, and no gap matters: so it is for most."""
+    if type(metric).decided != Metric.decided:
+        return False
+    parts = metric.made_parts
+    return all(
+        not lines[f"{name}_rows"].null_count()
+        and not lines[f"{name}_settled"].null_count()
+        and lines[f"{name}_settled"].all()
+        for name in parts
+    )
+
+
+def _values(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame | None:
+    """What ``_combined`` gives for settled lines; None if the rule gives one of them no value."""
+    kind, n = type(metric), lines.height
+    value = lines["value"] if "value" in lines.columns else None
+    if value is None or kind.combine != Metric.combine:
+        combined = metric.combine().cast(pl.Float64).fill_nan(None).alias("value")
+        value = lines.select(combined).to_series()
+        value = value.new_from_index(0, n) if value.len() != n else value
+    if value.null_count():
+        return None
+    nothing = pl.repeat(None, n, dtype=pl.String, eager=True)
+    label, flags = nothing, nothing
+    if kind.label != Metric.label or kind.flags != Metric.flags:
+        word = metric.label()
+        said = lines.with_columns(value).select(
+            label=pl.lit(None, pl.String) if word is None else word,
+            reason=_flags(metric, metric.made_parts),
+        )
+        label, flags = said["label"], said["reason"]
+        if said.height != n:
+            return None
+    return pl.DataFrame(
+        [
+            *(lines[name] for name in ("row", "reference") if name in lines.columns),
+            value,
+            label.alias("label"),
+            pl.repeat(VALUE, n, dtype=pl.UInt8, eager=True).alias("status"),
+            flags.alias("reason"),
+            pl.repeat(value=False, n=n, dtype=pl.Boolean, eager=True).alias("decided"),
+        ]
+    )
+
+
+def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
+    """The value of each line from its parts, or why there is none."""
+    parts = metric.made_parts
     given = pl.col("status") == VALUE
     label = metric.label()
-    frame = (
+    return (
         lines.lazy()
         .with_columns(_filled(parts))
         .with_columns(_outcome_of_parts(metric, parts))
@@ -98,11 +155,8 @@ def _valued(judged: Judged, metric: Metric, lines: pl.DataFrame) -> pl.DataFrame
             pl.when(given).then(_flags(metric, parts)).otherwise("reason").alias("reason"),
             "decided",
         )
-        .collect()
+        .collect(optimizations=AS_WRITTEN)
     )
-    if metric.by_reference:
-        frame = _best_reference(metric, frame, judged.examples.select(ROW))
-    return within(metric.range, frame.select(*SCORES, "decided"))
 
 
 def _filled(parts: Mapping[str, Part]) -> list[pl.Expr]:
@@ -156,8 +210,10 @@ def _flags(metric: Metric, parts: Mapping[str, Part]) -> pl.Expr:
     return pl.when(words != "").then(words)
 
 
-def _best_reference(metric: Metric, lines: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def _best_reference(metric: Metric, lines: pl.DataFrame, examples: pl.DataFrame) -> pl.DataFrame:
     """The best reference; missing if one that is missing could have been better."""
+    if lines.height == examples.height:  # One line an example: there is nothing to choose.
+        return lines
     lower = metric.range.better == "-"
     best = -pl.col("value") if lower else pl.col("value")
     end = -metric.range.low if lower else metric.range.high
@@ -177,17 +233,19 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, rows: pl.DataFrame) -> 
         )
         .sort(unsure, best, descending=True, nulls_last=True, maintain_order=True)
         .unique(subset="row", keep="first", maintain_order=True)
-        .collect()
+        .collect(optimizations=AS_WRITTEN)
     )  # fmt: skip
-    return rows.join(chosen, on="row", how="left", maintain_order="left")
+    return examples.select(ROW).join(chosen, on="row", how="left", maintain_order="left")
 
 
 def within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
     """Turn values outside of the metric's range into missing ones, with that reason."""
-    value = pl.col("value")
-    outside = (value < allowed.low - SLACK) | (value > allowed.high + SLACK)
-    if not scores.select(outside.any()).item():
+    low, high = allowed.low - SLACK, allowed.high + SLACK
+    ends = scores["value"].min(), scores["value"].max()
+    if all(end is None or (isinstance(end, float) and low <= end <= high) for end in ends):
         return scores
+    value = pl.col("value")
+    outside = (value < low) | (value > high)
     return scores.with_columns(
         value=pl.when(outside.not_()).then(value),
         status=pl.when(outside).then(pl.lit(MISSING, pl.UInt8)).otherwise("status"),
@@ -195,18 +253,29 @@ def within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _allowed(judged: Judged, metric: Metric, scores: pl.DataFrame) -> pl.DataFrame:
+def _required(metric: Metric) -> list[str]:
+    """What an example must have, for the metric's views and its asks."""
+    of_asks = (name for ask in ASKS if ask in metric.asks for name in ASKS[ask].requires)
+    return list(dict.fromkeys([*metric.requires, *of_asks]))
+
+
+def _what_holds(judged: Judged, metrics: Iterable[Metric]) -> Mapping[str, pl.Series]:
+    """For each requirement of the metrics whether the examples fulfil it."""
+    required = dict.fromkeys(name for metric in metrics for name in _required(metric))
+    holds = {name: REQUIREMENTS[name].holds.fill_null(value=False) for name in required}
+    return judged.examples.select(**holds).to_dict()
+
+
+def _allowed(
+    judged: Judged, holds: Mapping[str, pl.Series], metric: Metric, scores: pl.DataFrame
+) -> pl.DataFrame:
     """Undefined if the example lacks a required field, missing if a judge failed."""
     asks = [ask for ask in ASKS if ask in metric.asks]
-    required = dict.fromkeys([*metric.requires, *(n for ask in asks for n in ASKS[ask].requires)])
-    holds = judged.examples.select(
-        REQUIREMENTS[name].holds.fill_null(value=False).alias(f"has_{name}") for name in required
-    )
     branches: list[tuple[pl.Expr, int, pl.Expr]] = []
     columns = scores.get_columns()
-    for name in required:
-        if not holds[f"has_{name}"].all():
-            columns.append(holds[f"has_{name}"])
+    for name in _required(metric):
+        if not holds[name].all():
+            columns.append(holds[name].alias(f"has_{name}"))
             lacks = pl.col(f"has_{name}").not_()
             branches.append((lacks, UNDEFINED, pl.lit(REQUIREMENTS[name].reason)))
     outcomes = {ask: judged.outcome(ask) for ask in asks}
@@ -222,7 +291,7 @@ def _allowed(judged: Judged, metric: Metric, scores: pl.DataFrame) -> pl.DataFra
                     condition = condition & pl.col("decided").not_()
                 branches.append((condition, code, pl.col(f"reason_{code}_{ask}")))
     if not branches:
-        return scores.select(*SCORES)
+        return pl.DataFrame([scores[name] for name in SCORES])
     status, reason = pl.col("status"), pl.col("reason")
     for condition, code, why in reversed(branches):
         status = pl.when(condition).then(pl.lit(code, pl.UInt8)).otherwise(status)

@@ -1,7 +1,9 @@
 """Judging: asks the judges in turn, and selects one judgement for each unit."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import polars as pl
 
@@ -16,6 +18,11 @@ from ragstone.judgements import (
     kind_of,
 )
 from ragstone.judges import LEDGER, Block, Filled, Judge
+
+NO_ENTRIES = pl.DataFrame(schema=LEDGER)
+
+CODES = {"ok": VALUE, "undefined": UNDEFINED}
+"""The outcome of an ask by the status in the ledger; any other is a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +61,16 @@ def judge_further(
         In ``tables`` all judgements; in ``ledger`` and ``rows`` only the new ones.
     """
     block = Block(examples, tables.examples, tables)
+    holds = _what_holds(tables.examples, asks)
     ledgers: list[pl.DataFrame] = []
     kept: dict[str, pl.DataFrame] = {}
     for ask in asks:
-        filled, _ = _put(ask, block, judges)
+        filled, _ = _put(ask, block, judges, holds)
         kept[ask] = pl.concat([one.rows for one in filled]) if filled else _no_rows(ask)
-        ledger = pl.concat([pl.DataFrame(schema=LEDGER), *(one.ledger for one in filled)])
+        ledger = pl.concat([NO_ENTRIES, *(one.ledger for one in filled)])
         ledgers.append(ledger)
         block = replace(block, tables=resolve(block.tables, ask, ledger, kept[ask], judges))
-    ledger = pl.concat([pl.DataFrame(schema=LEDGER), *ledgers])
+    ledger = pl.concat([NO_ENTRIES, *ledgers])
     return JudgedBlock(block.tables, ledger, kept)
 
 
@@ -75,10 +83,46 @@ def resolve(
 ) -> Tables:
     """Add an ask's rows and outcomes to the tables, with one judge for each unit."""
     places = {judge.name: place for place, judge in enumerate(judges) if ask in judge.asks}
-    entries = ledger.with_columns(
+    outcomes = _outcomes(tables, ask, ledger, places)
+    found = _as_they_are(tables, ask, ledger, rows)
+    if found is None:
+        found = _chosen(tables, ask, ledger, rows, places)
+    return replace(
+        tables, rows={**tables.rows, ask: found}, status={**tables.status, ask: outcomes}
+    )
+
+
+def _as_they_are(
+    tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame
+) -> pl.DataFrame | None:
+    """What ``_chosen`` gives where a single example was put to a single judge, who settled it."""
+    if ledger.height != 1 or ledger["status"][0] != "ok":
+        return None
+    if _is_shared(ask) and any(rows[one].null_count() for one in _verdicts(ask)):
+        return None
+    over = ASKS[ask].over
+    if over is not None and "author" in rows.columns:
+        authors = set(rows["author"])
+        if any(not authors <= set(tables.of(maker)["judge"]) for maker in over.made_by):
+            return None
+    whose = pl.repeat(ledger["row"][0], rows.height, dtype=pl.UInt32, eager=True).alias("row")
+    first = [rows["judge"], rows["subject"]]
+    return pl.DataFrame(
+        [whose, *first, *(one for one in rows if one.name not in ("judge", "subject"))]
+    )
+
+
+def _chosen(
+    tables: Tables,
+    ask: str,
+    ledger: pl.DataFrame,
+    rows: pl.DataFrame,
+    places: Mapping[str, int],
+) -> pl.DataFrame:
+    """The rows of one judge for each unit."""
+    ok = ledger.filter(pl.col("status") == "ok").with_columns(
         turn=pl.col("judge").replace_strict(places, default=len(places), return_dtype=pl.UInt32)
     )
-    ok = entries.filter(pl.col("status") == "ok")
     joined = (
         ok.select("row", "judge", "subject", "turn")
         .join(rows, on=["subject", "judge"])
@@ -94,40 +138,40 @@ def resolve(
     else:
         first = ok.group_by("row").agg(pl.col("turn").min())
         joined = joined.join(first, on=["row", "turn"], how="semi")
-    joined = _by_the_same_author(tables, ask, joined)
-    return replace(
-        tables,
-        rows={**tables.rows, ask: joined.drop("turn")},
-        status={**tables.status, ask: _outcomes(tables, ask, entries)},
-    )
+    return _by_the_same_author(tables, ask, joined).drop("turn")
 
 
 def still_open(ask: str, block: Block, judges: Sequence[Judge]) -> list[int]:
     """The examples that these judges leave open, among those that the ask applies to."""
-    return _put(ask, block, judges)[1]
+    return _put(ask, block, judges, _what_holds(block.frame, [ask]))[1]
 
 
-def _put(ask: str, block: Block, judges: Sequence[Judge]) -> tuple[list[Filled], list[int]]:
+def _put(
+    ask: str, block: Block, judges: Sequence[Judge], holds: Mapping[str, pl.Series]
+) -> tuple[list[Filled], list[int]]:
     """Ask the judges in turn, each about open examples; returns also those left open by all."""
-    open_rows = _applicable(ask, block.frame)
+    open_rows = holds[ask].arg_true().to_list()
     filled: list[Filled] = []
     for judge in judges:
         if ask not in judge.asks or not open_rows:
             continue
         answers = judge.fill(ask, block, open_rows)
         filled.append(answers)
-        settled = answers.ledger.filter(pl.col("status").is_in(["ok", "undefined"]))
-        done = set(settled["row"].to_list())
+        outcomes = zip(answers.ledger["row"], answers.ledger["status"], strict=True)
+        done = {row for row, status in outcomes if status in ("ok", "undefined")}
         if _is_shared(ask):
             done -= _partly_covered(ask, answers, block)
         open_rows = [row for row in open_rows if row not in done]
     return filled, open_rows
 
 
-def _applicable(ask: str, frame: pl.DataFrame) -> list[int]:
-    """The examples that have what the ask requires; for the others it is undefined."""
-    holds = pl.all_horizontal(REQUIREMENTS[name].holds for name in ASKS[ask].requires)
-    return frame.select(pl.arg_where(holds)).to_series().to_list()
+def _what_holds(frame: pl.DataFrame, asks: Sequence[str]) -> Mapping[str, pl.Series]:
+    """For each ask the examples that have what it requires; for the others it is undefined."""
+    holds = {
+        ask: pl.all_horizontal(REQUIREMENTS[name].holds for name in ASKS[ask].requires)
+        for ask in asks
+    }
+    return frame.select(**holds).to_dict()
 
 
 def _is_shared(ask: str) -> bool:
@@ -138,22 +182,22 @@ def _is_shared(ask: str) -> bool:
 
 def _says_something(ask: str) -> pl.Expr:
     """Expression: whether a row holds a verdict."""
-    said = kind_of(ask).having("grade", "verdict")
-    return pl.any_horizontal(pl.col(name).is_not_null() for name in said)
+    return pl.any_horizontal(pl.col(name).is_not_null() for name in _verdicts(ask))
+
+
+def _verdicts(ask: str) -> list[str]:
+    return kind_of(ask).having("grade", "verdict")
 
 
 def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
     """The examples with contexts that this judge left open."""
-    given = answers.rows.filter(_says_something(ask))
-    counted = (
-        answers.ledger.select("row", "subject")
-        .join(given.group_by("subject").len(), on="subject", how="left")
-        .select("row", pl.col("len").fill_null(0))
-    )
+    said = zip(*(answers.rows[name].to_list() for name in _verdicts(ask)), strict=True)
+    decided = (any(one is not None for one in verdicts) for verdicts in said)
+    given = Counter(compress(answers.rows["subject"].to_list(), decided))
     return {
         row
-        for row, judged in counted.iter_rows()
-        if judged < len(block.examples[row].contexts or ())
+        for row, subject in zip(answers.ledger["row"], answers.ledger["subject"], strict=True)
+        if given[subject] < len(block.examples[row].contexts or ())
     }
 
 
@@ -168,25 +212,23 @@ def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.Data
     return rows
 
 
-def _outcomes(tables: Tables, ask: str, entries: pl.DataFrame) -> pl.DataFrame:
+def _outcomes(
+    tables: Tables, ask: str, ledger: pl.DataFrame, places: Mapping[str, int]
+) -> pl.DataFrame:
     """The outcome of the ask for each example: a value if any judge gave one, else a failure."""
-    rank = pl.col("status").replace_strict(
-        {"ok": VALUE, "undefined": UNDEFINED}, default=MISSING, return_dtype=pl.UInt8
-    )
-    best = (
-        entries.select("row", "reason", "turn", status=rank)
-        .sort("row", "status", "turn", maintain_order=True)
-        .unique(subset="row", keep="first", maintain_order=True)
-        .select("row", "status", "reason")
-    )
-    everyone = tables.examples.select(row=pl.int_range(pl.len(), dtype=pl.UInt32))
-    return everyone.join(best, on="row", how="left", maintain_order="left").select(
-        pl.col("status").fill_null(MISSING),
-        pl.when(pl.col("status").is_null())
-        .then(pl.lit(ASKS[ask].not_judged))
-        .when(pl.col("status") != VALUE)
-        .then("reason")
-        .alias("reason"),
+    best: dict[int, tuple[int, int, str | None]] = {}
+    columns = (ledger[name].to_list() for name in ("row", "judge", "status", "reason"))
+    for row, judge, status, reason in zip(*columns, strict=True):
+        code, turn = CODES.get(status, MISSING), places.get(judge, len(places))
+        if row not in best or (code, turn) < best[row][:2]:
+            best[row] = (code, turn, None if code == VALUE else reason)
+    nobody = (MISSING, 0, ASKS[ask].not_judged)
+    found = [best.get(row, nobody) for row in range(tables.examples.height)]
+    return pl.DataFrame(
+        [
+            pl.Series("status", [code for code, _, _ in found], dtype=pl.UInt8),
+            pl.Series("reason", [reason for _, _, reason in found], dtype=pl.String),
+        ]
     )
 
 
