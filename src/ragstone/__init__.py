@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ragstone.run import Estimate, Instructions, Limits, Run
     from ragstone.run.evaluate import aevaluate, evaluate
     from ragstone.run.forecast import forecast
+    from ragstone.run.one import evaluate_one
     from ragstone.run.rescore import rescore
 
     __version__: str
@@ -56,6 +57,7 @@ _ROOMS = {
     "calibrate": "decisions",
     "compare": "decisions",
     "evaluate": "run.evaluate",
+    "evaluate_one": "run.one",
     "explain": "report.words",
     "forecast": "run.forecast",
     "gate": "decisions",
@@ -86,6 +88,7 @@ __all__ = [
     "calibrate",
     "compare",
     "evaluate",
+    "evaluate_one",
     "explain",
     "forecast",
     "gate",

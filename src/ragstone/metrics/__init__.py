@@ -56,7 +56,7 @@ from .parse import alias_note, metric_types, parse_metric, read_metric
 from .ranking import MRR, ContextPrecision, Precision, PrecisionOverRetrieved
 from .rating import RubricScore
 from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
-from .score import SCORES, needed_asks, score
+from .score import SCORES, needed_asks, needed_fields, score
 from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
 from .suites import (
     QUICK,
@@ -166,6 +166,7 @@ __all__ = [
     "metric",
     "metric_types",
     "needed_asks",
+    "needed_fields",
     "own_metrics",
     "parse_metric",
     "read_metric",

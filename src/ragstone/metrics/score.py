@@ -253,7 +253,7 @@ def within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _required(metric: Metric) -> list[str]:
+def needed_fields(metric: Metric) -> list[str]:
     """What an example must have, for the metric's views and its asks."""
     of_asks = (name for ask in ASKS if ask in metric.asks for name in ASKS[ask].requires)
     return list(dict.fromkeys([*metric.requires, *of_asks]))
@@ -261,7 +261,7 @@ def _required(metric: Metric) -> list[str]:
 
 def _what_holds(judged: Judged, metrics: Iterable[Metric]) -> Mapping[str, pl.Series]:
     """For each requirement of the metrics whether the examples fulfil it."""
-    required = dict.fromkeys(name for metric in metrics for name in _required(metric))
+    required = dict.fromkeys(name for metric in metrics for name in needed_fields(metric))
     holds = {name: REQUIREMENTS[name].holds.fill_null(value=False) for name in required}
     return judged.examples.select(**holds).to_dict()
 
@@ -273,7 +273,7 @@ def _allowed(
     asks = [ask for ask in ASKS if ask in metric.asks]
     branches: list[tuple[pl.Expr, int, pl.Expr]] = []
     columns = scores.get_columns()
-    for name in _required(metric):
+    for name in needed_fields(metric):
         if not holds[name].all():
             columns.append(holds[name].alias(f"has_{name}"))
             lacks = pl.col(f"has_{name}").not_()

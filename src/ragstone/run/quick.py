@@ -8,6 +8,7 @@ failed at stays in: a failure is reported, not hidden.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
@@ -61,10 +62,14 @@ def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) ->
     return [
         metric
         for metric in offered
-        if (facts.retrieved or not _needs_contexts(metric))
-        and _holds(str(metric), facts)
+        if worth_it(metric, facts)
         and _allows(metric, counts.filter(pl.col("metric") == str(metric)))
     ]
+
+
+def worth_it(metric: Metric, facts: DataFacts) -> bool:
+    """Whether a metric with values is worth its line."""
+    return (facts.retrieved or not _needs_contexts(metric)) and _holds(str(metric), facts)
 
 
 def _holds(metric: str, facts: DataFacts) -> bool:
@@ -80,6 +85,7 @@ def _allows(metric: Metric, counts: pl.DataFrame) -> bool:
     return valued > 0 and nobody <= MOST_UNJUDGED * (valued + nobody)
 
 
+@lru_cache(maxsize=256)
 def _needs_contexts(metric: Metric) -> bool:
     required = {name for ask in needed_asks([metric]) for name in ASKS[ask].requires}
     return "contexts" in required | set(metric.requires)
