@@ -14,7 +14,7 @@
 The facts are attributes, so a program need not read the sentence.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -126,7 +126,18 @@ class UnknownName(InputError):
 
 
 class RunConflict(InputError):
-    """The run folder holds a run of other data or other settings."""
+    """The run folder holds a run of other data or other settings.
+
+    Attributes:
+        differing: The settings that differ, each with its value there and now; none if the folder
+            is no run's, or another process writes into it.
+    """
+
+    def __init__(
+        self, message: str, *, differing: Mapping[str, tuple[object, object]] | None = None
+    ) -> None:
+        self.differing = dict(differing or {})
+        super().__init__(message)
 
 
 class DamagedRun(InputError):

@@ -229,7 +229,41 @@ def test_without_out_the_run_is_named_after_the_data(
     assert Path(first.json["run"]) == Path("runs/answers")
     assert Path(other.json["run"]) == Path("runs/answers-2")
     assert Path(again.json["run"]) == Path("runs/answers-2")
-    assert "different data or settings" in other.err
+    told = (
+        f"note: This run is in {Path('runs/answers-2')}, for {Path('runs/answers')} has other "
+        "metrics (only there: token_f1, only here: rouge_l). `ragstone runs` lists them."
+    )
+    assert told in " ".join(other.err.split())
+    assert "This run is in" not in first.err
+
+
+def test_a_note_says_what_the_runs_beside_have_instead(
+    ragstone: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "answers").mkdir(parents=True)
+    (tmp_path / "runs" / "answers" / "mine.txt").touch()
+    ragstone("evaluate", data, "-m", "token_f1", "--limit", 5)
+    ragstone("evaluate", data, "-m", "token_f1", "--by", "topic")
+    data.write_text("".join(data.read_text().splitlines(keepends=True)[:4]))
+    outcome = ragstone("evaluate", data, "-m", "token_f1")
+    told = " ".join(outcome.err.split())
+    assert (
+        "This run is in runs/answers-4, for runs/answers is not empty and holds no run; "
+        "runs/answers-2 has other data, limit (there 5, here none); runs/answers-3 has other data, "
+        "by (only there: topic). `ragstone runs` lists them."
+    ) in told
+    assert "ragstone show runs/answers-4" in " ".join(outcome.out.split())
+
+
+def test_a_file_in_place_of_the_folder_of_runs_ends_the_search(
+    ragstone: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").touch()
+    outcome = ragstone("evaluate", data, "-m", "token_f1")
+    assert outcome.status == 2
+    assert "inside a file" in outcome.err
 
 
 def test_score_adds_metrics_to_a_run(ragstone: Command, data: Path, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragstone.argument import in_shell
+
 from . import model_options as models
 from . import options
 from .column_names import column_names
@@ -17,8 +19,15 @@ from .progress import bar
 from .results import finish, load_own, requested
 
 if TYPE_CHECKING:
+    from ragstone.errors import RunConflict
     from ragstone.run import Live, Run
     from ragstone.run.request import Request
+
+
+TOLD = ("data", "metrics", "suites", "judges", "by", "cluster", "limit", "skip_bad", "columns")
+"""Settings of a run that a note about another run names; all but the first with their values."""
+
+SHOWN_RUNS = 3
 
 
 def evaluate(
@@ -222,16 +231,51 @@ def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
     """The first of NAME, NAME-2, … that is not a run of other data or settings."""
     from ragstone.errors import RunConflict
 
-    name, number = folder.name, 1
+    name, taken = folder.name, list[str]()
     while True:
         try:
             run = evaluated(folder)
-        except RunConflict:
-            number += 1
-            folder = folder.with_name(f"{name}-{number}")
+        except RunConflict as conflict:
+            if not folder.exists():
+                raise
+            taken.append(_why_taken(folder, conflict))
+            folder = folder.with_name(f"{name}-{len(taken) + 1}")
         else:
-            if number > 1:
-                print_notes(
-                    [f"{name} is a run with different data or settings; this one is {folder}."]
-                )
+            if taken:
+                more = [f"and {len(taken) - SHOWN_RUNS} more"] if len(taken) > SHOWN_RUNS else []
+                others = "; ".join([*taken[-SHOWN_RUNS:], *more])
+                print_notes([f"This run is in {folder}, for {others}. `ragstone runs` lists them."])
             return run
+
+
+def _why_taken(folder: Path, conflict: "RunConflict") -> str:
+    """What the folder is, if not this run's."""
+    if not conflict.differing:
+        return in_shell(conflict.text).split(". ")[0]
+    found = dict(conflict.differing)
+    if found.keys() & {"data", "metrics", "suites", "judges"}:
+        found = {name: both for name, both in found.items() if name in TOLD}
+    told = (name if name == "data" or name not in TOLD else f"{name} ({_sides(*both)})"
+            for name, both in found.items())  # fmt: skip
+    return f"{folder} has other {', '.join(told)}"
+
+
+def _sides(there: object, here: object) -> str:
+    """How a setting differs; of lists, what only one of them has.
+
+    >>> _sides(["mrr"], []), _sides(5, None), _sides({}, {"answer": "mine"})
+    ('only there: mrr', 'there 5, here none', 'only here: answer=mine')
+    """
+    if isinstance(there, dict) and isinstance(here, dict):
+        there, here = ([f"{name}={of}" for name, of in one.items()] for one in (there, here))
+    if isinstance(there, list) and isinstance(here, list):
+        sides = {"there": there, "here": here}
+        return ", ".join(f"only {side}: {_few(some)}" for side, some in sides.items() if some)
+    return ", ".join(
+        f"{side} {'none' if value is None else value}"
+        for side, value in (("there", there), ("here", here))
+    )
+
+
+def _few(some: list[object]) -> str:
+    return ", ".join(map(str, some[:3])) + (f" and {len(some) - 3} more" if len(some) > 3 else "")

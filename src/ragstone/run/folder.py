@@ -73,21 +73,21 @@ class Folder(RunFiles):
             self.parts.make()
             return None
         theirs, ours = held.settings.to_dict(), settings.to_dict()
-        differing = [name for name in ours if theirs.get(name) != ours[name]]
+        differing = {
+            name: _differing(theirs.get(name), ours[name])
+            for name in ours
+            if theirs.get(name) != ours[name]
+        }
         if differing:
-            lines = []
-            for name in differing:
-                there, now = _differing(theirs.get(name), ours[name])
-                lines.append(f"  {name}: there {_short(there)}, now {_short(now)}")
-            raise RunConflict(
-                "\n".join(
-                    [
-                        f"{self.path} holds a run with different {', '.join(differing)}.",
-                        *lines,
-                        f"Name another folder with {OUT}, or delete this one.",
-                    ]
-                )
-            )
+            lines = [
+                f"{self.path} holds a run with different {', '.join(differing)}.",
+                *(
+                    f"  {name}: there {_short(there)}, now {_short(now)}"
+                    for name, (there, now) in differing.items()
+                ),
+                f"Name another folder with {OUT}, or delete this one.",
+            ]
+            raise RunConflict("\n".join(lines), differing=differing)
         self.parts.drop_what_does_not_follow()
         return held
 
