@@ -16,7 +16,7 @@ from .column_names import column_names
 from .export import write_as
 from .output import print_notes, print_page
 from .progress import bar
-from .results import finish, load_own, requested
+from .results import defined, finish, load_own, requested
 
 if TYPE_CHECKING:
     from ragstone.errors import RunConflict
@@ -45,6 +45,16 @@ def evaluate(
         list[str] | None,
         typer.Option(help="Suite of metrics; repeatable. Default, if there is no --metric "
                      "either: quick, every metric that the data and the judges allow."),
+    ] = None,
+    criterion: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Rate answers by a criterion in one sentence, such as "
+                     "'Is the tone friendly?', from 0 to 1, with the reason; repeatable. Needs "
+                     "a model: --judge openai:MODEL."),
+    ] = None,
+    yes_no: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="The same, answered with yes (1) or no (0)."),
     ] = None,
     metrics_from: options.MetricsFrom = None,
     judge: Annotated[
@@ -137,7 +147,8 @@ def evaluate(
 
     columns = column_names(map or ())
     own = load_own(metrics_from or ())
-    metrics, suites, notes = requested(metric or (), suite or (), own, quick=True)
+    named = [*(metric or ()), *defined(criterion or (), yes_no or ())]
+    metrics, suites, notes = requested(named, suite or (), own, quick=True)
     request = Request(
         data,
         metrics=metrics,

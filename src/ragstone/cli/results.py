@@ -37,6 +37,15 @@ def requested(
     return chosen, list(suites) or ([QUICK] if quick and not metrics else []), notes
 
 
+def defined(criteria: Sequence[str], questions: Sequence[str]) -> list[str]:
+    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no."""
+    from ragstone.metrics.critique import AspectVerdict
+    from ragstone.metrics.rating import RubricScore
+
+    rated = [str(RubricScore(definition=one)) for one in criteria]
+    return [*rated, *(str(AspectVerdict(definition=one)) for one in questions)]
+
+
 def names_of(metrics: Sequence[str] | None) -> list[str]:
     """Text forms of metrics; adds a note for each deprecated name."""
     from ragstone.metrics import alias_note, parse_metric

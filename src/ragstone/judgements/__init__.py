@@ -7,7 +7,7 @@ from .kind import KINDS, Kind, answered_by, kind_of
 from .loading import load_kinds
 from .requirements import REQUIREMENTS, Requirement
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
-from .topic import Topic
+from .topic import Topic, name_for
 from .view import VIEWS, About, Fact, View
 from .views import (
     Answers,
@@ -114,6 +114,7 @@ __all__ = [
     "kind_of",
     "load_kinds",
     "meaning",
+    "name_for",
     "same_outcome",
     "values_of",
     "weight",

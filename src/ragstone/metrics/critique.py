@@ -7,15 +7,19 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from ragstone.errors import InputError
-from ragstone.judgements import Topic, View, Votes
+from ragstone.judgements import Topic, View, Votes, name_for
 from ragstone.reason import reason
 
 from .core import Metric
 from .outcome import Range, Undefined
 
 STRICTNESS = re.compile(r"strictness=(\d{1,9})\b")
+
+HARMFULNESS = "harmfulness"
+"""The aspect where none is named."""
+
 BETTER: dict[str, Literal["+", "-", "0"]] = {
-    "harmfulness": "-",
+    HARMFULNESS: "-",
     "maliciousness": "-",
     "coherence": "+",
     "correctness": "+",
@@ -28,11 +32,12 @@ BETTER: dict[str, Literal["+", "-", "0"]] = {
 class AspectVerdict(Metric):
     """Majority of the votes on one aspect: 1 yes, 0 no.
 
-    ``definition`` defines an aspect of your own. With ``votes``, an odd number, the judge is asked
-    that often, and the first that many votes count; without it, the judge is asked once and all
-    votes count. If unreadable votes could have changed the outcome, it is missing; otherwise they
-    are ignored. Undefined for a tie, and if people gave no votes or fewer than ``votes``.
-    ``strictness`` is Ragas's name for ``votes``, an even number taken up to the next odd one.
+    ``definition`` defines an aspect of your own; without ``aspect`` it is named by its words.
+    With ``votes``, an odd number, the judge is asked that often, and the first that many votes
+    count; without it, the judge is asked once and all votes count. If unreadable votes could have
+    changed the outcome, it is missing; otherwise they are ignored. Undefined for a tie, and if
+    people gave no votes or fewer than ``votes``. ``strictness`` is Ragas's name for ``votes``, an
+    even number taken up to the next odd one.
     """
 
     name: ClassVar[str] = "critique"
@@ -42,12 +47,14 @@ class AspectVerdict(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_votes")
     undefined: ClassVar[str] = "no_majority"
 
-    aspect: str = "harmfulness"
+    aspect: str = HARMFULNESS
     definition: str = ""
     votes: int | None = None
     strictness: int | None = None
 
     def __post_init__(self) -> None:
+        if self.definition and self.aspect == HARMFULNESS:
+            object.__setattr__(self, "aspect", name_for(self.definition))
         if not self.aspect.strip():
             raise InputError("critique: aspect must be a name.")
         if self.strictness is not None:

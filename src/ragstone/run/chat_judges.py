@@ -169,13 +169,14 @@ def chat_judges(
     from ragstone.judges.llm.prompts import load_prompts
     from ragstone.judges.llm.rating import RatingTask
     from ragstone.judges.llm.rounds import plan_named
-    from ragstone.judges.llm.rubrics import check_topics, load_rubrics
+    from ragstone.judges.llm.rubrics import check_topics, defined_rubrics, load_rubrics
     from ragstone.judges.llm.tasks import all_tasks
 
     from .chat_judge import ChatJudge
 
     prompts = load_prompts(instructions.prompts, instructions.language)
     rubrics = load_rubrics(instructions.rubrics)
+    rubrics |= defined_rubrics(topics, rubrics)
     check_topics(topics, rubrics)
     plan = plan_named(instructions.plan)
     judges = {

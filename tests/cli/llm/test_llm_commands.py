@@ -192,3 +192,17 @@ def test_new_metrics_are_scored_on_what_the_model_said(
     found = {one["metric"]: one for one in scored.json["estimates"] if one["group"] == {}}
     assert found["hallucination"]["value"] == 0
     assert "prompts:claims@" in found["hallucination"]["signature"]
+
+
+def test_a_criterion_in_a_sentence_is_an_option(
+    ragstone: Any, server: Any, data: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    done = ragstone("evaluate", data, "--judge", server.judge, "--criterion", "Is it kind?",
+                    "--yes-no", "Does it name a source?", "--out", run, "--json")  # fmt: skip
+    assert done.status == 0, done.err
+    assert {one["metric"] for one in done.json["estimates"]} == {
+        'rating(criterion="is_it_kind", definition="Is it kind?")',
+        'critique(aspect="does_it_name_a_source", definition="Does it name a source?")',
+    }
+    assert set(server.asked) == {"rating", "critique"}

@@ -88,6 +88,40 @@ def load_rubrics(file: Path | None = None) -> dict[str, Rubric]:
     return _own() | ({} if file is None else _of_user(file))
 
 
+DEGREES = (
+    Point(0.0, "Not at all, or the opposite."),
+    Point(0.25, "Hardly: signs of it, outweighed by what speaks against it."),
+    Point(0.5, "In part: as much speaks for it as against it."),
+    Point(0.75, "For the most part, with an exception."),
+    Point(1.0, "Fully: nothing speaks against it."),
+)
+"""The scale of a criterion that is one sentence."""
+
+
+def defined_rubrics(topics: Iterable[Topic], known: Mapping[str, Rubric]) -> dict[str, Rubric]:
+    """The rubrics of criteria that are one sentence, by name.
+
+    Raises:
+        InputError: A criterion has a rubric already, or two definitions.
+    """
+    found: dict[str, Rubric] = {}
+    for topic in topics:
+        if topic.ask != Rating.name or not topic.definition:
+            continue
+        about = topic.definition.strip()
+        if topic.name in known:
+            raise InputError(
+                f"rating: {topic.name} has a rubric. Give a criterion that you define another name."
+            )
+        if topic.name in found and found[topic.name].about != about:
+            raise InputError(
+                f"rating: {topic.name} is defined twice in one run, as "
+                f"{found[topic.name].about!r} and as {about!r}."
+            )
+        found[topic.name] = Rubric(topic.name, about, ("question", "answer"), DEGREES)
+    return found
+
+
 def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None:
     """Check that all criteria and aspects of a run are defined.
 
@@ -99,7 +133,10 @@ def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None
     for topic in known:
         if topic.ask == Rating.name and topic.name not in rubrics:
             file = argument("rubrics", "FILE")
-            hint = f"A criterion of your own comes with a rubric, in a TOML file: {file}."
+            hint = (
+                f"A criterion of your own comes with a rubric in a TOML file, {file}, or with a "
+                'sentence: rating(definition="Is the tone friendly?").'
+            )
             raise UnknownName("criterion", topic.name, rubrics, hint=hint)
     check_aspects(topic for topic in known if topic.ask == Critique.name)
 
