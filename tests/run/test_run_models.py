@@ -12,6 +12,7 @@ from ragstone import evaluate, rescore
 from ragstone.argument import in_python
 from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
 from ragstone.judges.similarity import bertscore, count_documents
+from ragstone.models import open_encoder
 from ragstone.models.builtin import PLACE
 from ragstone.models.store import Origin, keep, models_folder
 from ragstone.report.words import words
@@ -80,6 +81,32 @@ def test_the_run_says_what_it_compared_with() -> None:
         run.manifest["judges"]
     )
     assert run.judgements("similarity")["judge"].unique().to_list() == ["scripted"]
+
+
+def test_bertscore_comes_from_a_model_of_its_own_beside_a_server(tmp_path: Path) -> None:
+    """A server gives no token vectors; a folder does."""
+    folder = tiny_bert(tmp_path / "bert")
+    run = evaluate(
+        rows(),
+        metrics=["semantic_similarity", "bertscore_f1"],
+        embedder=plane(layers=0, longest=0),
+        bertscore=f"model={folder},layer=1",
+        out=tmp_path / "run",
+    )
+    assert one(run, "semantic_similarity").value == pytest.approx((1 + 0 + 0.707107) / 3)
+    assert one(run, "bertscore_f1").n == 3
+    matched = open_encoder(str(folder))
+    answers = ["It is long.", "It is short.", "Both."]
+    expected = bertscore(matched, answers, ["It is long."] * 3, layer=1).f1.mean()
+    assert one(run, "bertscore_f1").value == pytest.approx(expected)
+    assert f"bertscore:model {matched.name}@" in one(run, "bertscore_f1").signature
+
+
+def test_bertscore_alone_needs_no_other_encoder(tmp_path: Path) -> None:
+    folder = tiny_bert(tmp_path / "bert")
+    run = evaluate(rows(), metrics="bertscore_f1", bertscore=f"model={folder}", offline=True,
+                   judge="rules", out=tmp_path / "run")  # fmt: skip
+    assert one(run, "bertscore_f1").n == 3
 
 
 def test_another_encoder_or_another_bertscore_is_another_run(tmp_path: Path) -> None:

@@ -90,7 +90,8 @@ Bertscore = Annotated[
     str,
     typer.Option(
         metavar="SETTINGS",
-        help="BERTScore settings, separated by commas: layer=9, idf, rescale or rescale=FILE.",
+        help="BERTScore settings, separated by commas: model=NAME for an encoder of its own beside "
+        "the embedder, layer=9, idf, rescale or rescale=FILE.",
     ),
 ]
 

@@ -65,13 +65,17 @@ def open_models(
         MissingDependency: A named model needs a package that is not installed.
         InputError: A baseline of BERTScore is not available.
     """
-    encoder, lacking = encoder_for(asks, fillable, embedder, offline=offline)
-    second = cross_encoder_of(cross_encoder, offline=offline)
     options = bertscore or BertscoreOptions()
-    settings = None
     wanted = not BERTSCORE_ASKS.isdisjoint(asks)
+    own = open_encoder(options.model, offline=offline) if options.model and wanted else None
+    others = asks if own is None else [ask for ask in asks if ask not in BERTSCORE_ASKS]
+    encoder, lacking = encoder_for(others, fillable, embedder, offline=offline)
+    if encoder is None and lacking is None:
+        encoder = own
+    second = cross_encoder_of(cross_encoder, offline=offline)
+    settings = None
     if encoder is not None and wanted and (encoder.layers or options != BertscoreOptions()):
-        settings = options.settle(encoder, references)
+        settings = options.settle(encoder, references, own)
     return Models(encoder, settings, second, lacking)
 
 

@@ -62,8 +62,9 @@ def evaluate(data: Any, **arguments: Any) -> Run:
             had, scores that need it are missing.
         cross_encoder: Cross-encoder for ``semantic_similarity_cross_encoder``: a name
             or an object.
-        bertscore: BERTScore settings, separated by commas: ``layer=9``, ``idf`` (over
-            the data's references), ``rescale`` or ``rescale=FILE``.
+        bertscore: BERTScore settings, separated by commas: ``model=NAME`` for an encoder of
+            its own beside ``embedder``, ``layer=9``, ``idf`` (over the data's references),
+            ``rescale`` or ``rescale=FILE``.
         offline: Download no model, and contact no server except on this machine.
         instructions: Plan, prompts, language and rubrics for chat models.
         limits: Limits on the rate and cost of model calls.

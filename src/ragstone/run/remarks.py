@@ -54,7 +54,10 @@ def remarks(
     matched = next((one for one in BERTSCORES if tally.cut[one]), None)
     if matched is not None:
         yield reason(
-            "bertscore_cut", model=name, cut=tally.cut[matched], pairs=tally.pairs[matched]
+            "bertscore_cut",
+            model=_matching(opened, name),
+            cut=tally.cut[matched],
+            pairs=tally.pairs[matched],
         )
     if tally.cut[CROSS]:
         second = (opened.cross_encoder or "").rpartition("@")[0]
@@ -151,6 +154,12 @@ def _served_by_several(tally: RunTally) -> Iterator[str]:
     for judge, models in by_judge.items():
         if len(models) > 1:
             yield reason("several_models", of=judge, models="\n".join(models))
+
+
+def _matching(opened: ModelNames, encoder: str) -> str:
+    """The encoder of BERTScore, if it has its own."""
+    first = (opened.bertscore or "").partition(",")[0]
+    return first.removeprefix("model ").rpartition("@")[0] if "model " in first else encoder
 
 
 def _has_default_threshold(metric: Metric) -> bool:

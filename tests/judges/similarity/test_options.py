@@ -20,6 +20,9 @@ from ragstone.testing import ScriptedEncoder
 def test_options_are_read_in_any_order() -> None:
     assert BertscoreOptions.parse("") == BertscoreOptions()
     assert BertscoreOptions.parse(" idf , layer=9") == BertscoreOptions(layer=9, idf=True)
+    assert BertscoreOptions.parse("layer=2, model=org/name@v1") == BertscoreOptions(
+        layer=2, model="org/name@v1"
+    )
     assert BertscoreOptions.parse("rescale") == BertscoreOptions(rescale=True)
     assert BertscoreOptions.parse("rescale=b.tsv,layer=2") == BertscoreOptions(
         layer=2, rescale=True, baseline=Path("b.tsv")
@@ -28,7 +31,18 @@ def test_options_are_read_in_any_order() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["layer", "layer=", "layer=-1", "layer=last", "idf=1", "idf,idf", "rescale=", "colour=1"],
+    [
+        "model",
+        "model=",
+        "layer",
+        "layer=",
+        "layer=-1",
+        "layer=last",
+        "idf=1",
+        "idf,idf",
+        "rescale=",
+        "colour=1",
+    ],
 )
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="bertscore="):
@@ -61,6 +75,17 @@ def test_a_baseline_is_of_the_layer_that_is_used(tmp_path: Path) -> None:
     found = settled.scores(encoder, ["a b"], ["b c"])
     plain = bertscore(encoder, ["a b"], ["b c"])
     assert found.f1[0] == pytest.approx((plain.f1[0] - 0.225) / 0.775)
+
+
+def test_bertscore_has_an_encoder_of_its_own() -> None:
+    """The encoder of the cosines gives no token vectors, as those of servers."""
+    server, own = ScriptedEncoder(name="server", layers=0, longest=0), ScriptedEncoder(name="own")
+    settled = BertscoreOptions(model="own").settle(server, (), own)
+    assert settled.about(server) == f"model own@{own.fingerprint[:12]}, layer 2"
+    found = settled.scores(server, ["a b"], ["b c"])
+    assert found.f1[0] == bertscore(own, ["a b"], ["b c"]).f1[0]
+    with pytest.raises(ModelError, match="model=builtin:minilm"):
+        BertscoreOptions(layer=1).settle(server, ())
 
 
 def test_two_baselines_are_never_told_alike() -> None:

@@ -1,5 +1,6 @@
 """Layers: which hidden states of a known model BERTScore is computed from."""
 
+from ragstone.argument import argument
 from ragstone.errors import ModelError
 from ragstone.models import Encoder
 
@@ -35,9 +36,10 @@ def chosen_layer(encoder: Encoder, layer: int | None) -> int:
         ModelError: The encoder gives no token vectors, or has no such layer.
     """
     if not encoder.layers:
+        here = argument("bertscore", "model=builtin:minilm")
         raise ModelError(
             f"{encoder.name} gives vectors of whole texts only; BERTScore needs those of tokens. "
-            "Take an encoder that runs here, such as builtin:minilm."
+            f"Name an encoder for it that runs here: {here}."
         )
     if layer is None:
         return min(RECOMMENDED.get(model_name(encoder), encoder.layers), encoder.layers)

@@ -28,16 +28,20 @@ class BertscoreOptions:
         idf: Whether rare tokens get more weight; counted over the references of the data.
         rescale: Whether to rescale by a baseline.
         baseline: Its file, as bert-score keeps them; None: the one that comes with Ragstone.
+        model: Name of an encoder of its own, beside that of the cosines.
     """
 
     layer: int | None = None
     idf: bool = False
     rescale: bool = False
     baseline: Path | None = None
+    model: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> "BertscoreOptions":
-        """Parse ``layer=9,idf,rescale=FILE``, each at most once, in any order; may be empty.
+        """Parse ``model=NAME,layer=9,idf,rescale=FILE``, each at most once, in any order.
+
+        It may be empty.
 
         Raises:
             InputError: Anything else.
@@ -47,8 +51,8 @@ class BertscoreOptions:
             name, equals, value = (part.strip() for part in word.partition("="))
             if name in given or not _fits(name, value if equals else None):
                 raise InputError(
-                    f"{argument('bertscore', text)}: expected layer=NUMBER, idf, rescale or "
-                    f"rescale=FILE, each once, between commas; got {word!r}."
+                    f"{argument('bertscore', text)}: expected model=NAME, layer=NUMBER, idf, "
+                    f"rescale or rescale=FILE, each once, between commas; got {word!r}."
                 )
             given[name] = value or None
         layer, file = given.get("layer"), given.get("rescale")
@@ -57,13 +61,17 @@ class BertscoreOptions:
             idf="idf" in given,
             rescale="rescale" in given,
             baseline=None if file is None else Path(file),
+            model=given.get("model"),
         )
 
-    def settle(self, encoder: Encoder, references: Iterable[str]) -> "BertscoreSettings":
-        """The settings that result with this encoder and data.
+    def settle(
+        self, encoder: Encoder, references: Iterable[str], own: Encoder | None = None
+    ) -> "BertscoreSettings":
+        """The settings that result with these encoders and data.
 
         Args:
-            encoder: One that gives token vectors.
+            encoder: That of the cosines; gives token vectors, unless BERTScore has its own.
+            own: The encoder that ``model`` names.
             references: All of the data's, read only for idf. Each distinct one is counted
                 once, so that another system's answers leave the weights as they are.
 
@@ -72,14 +80,15 @@ class BertscoreOptions:
             InputError: No baseline for this model and layer, or a file that cannot be read.
             ModelFailure: The encoder did not answer.
         """
-        layer = chosen_layer(encoder, self.layer)
+        matching = own or encoder
+        layer = chosen_layer(matching, self.layer)
         baseline = None
         if self.baseline is not None:
             baseline = read_baseline(self.baseline, layer)
         elif self.rescale:
-            baseline = built_in_baseline(encoder, layer)
-        idf = count_documents(encoder, dict.fromkeys(references)) if self.idf else None
-        return BertscoreSettings(layer, idf, baseline)
+            baseline = built_in_baseline(matching, layer)
+        idf = count_documents(matching, dict.fromkeys(references)) if self.idf else None
+        return BertscoreSettings(layer, idf, baseline, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +99,19 @@ class BertscoreSettings:
         layer: Of the hidden states; None: the one recommended for the model, else the last.
         idf: Weights of the tokens; None: all 1.
         baseline: For rescaling; None: scores are not rescaled.
+        encoder: Its own; None: that of the cosines.
     """
 
     layer: int | None = None
     idf: Idf | None = None
     baseline: Baseline | None = None
+    encoder: Encoder | None = None
 
     def scores(
         self, encoder: Encoder, candidates: Sequence[str], references: Sequence[str]
     ) -> BertScores:
         """As ``bertscore``, with these settings; a cached encoder stores the scores by pair."""
+        encoder = self.encoder or encoder
         if not isinstance(encoder, CachedEncoder):
             return self._computed(encoder, candidates, references)
         pairs = list(zip(candidates, references, strict=True))
@@ -138,7 +150,9 @@ class BertscoreSettings:
 
     def about(self, encoder: Encoder) -> str:
         """The text for a signature: ``layer 9, idf of 340 references 1f0c2a9b7d3e, rescaled``."""
-        words = [f"layer {chosen_layer(encoder, self.layer)}"]
+        own = self.encoder
+        words = [] if own is None else [f"model {own.name}@{own.fingerprint[:12]}"]
+        words += [f"layer {chosen_layer(own or encoder, self.layer)}"]
         if self.idf is not None:
             words.append(f"idf of {self.idf.documents} references {self.idf.fingerprint[:12]}")
         if self.baseline is not None:
@@ -149,6 +163,8 @@ class BertscoreSettings:
 
 
 def _fits(name: str, value: str | None) -> bool:
+    if name == "model":
+        return bool(value)
     if name == "layer":
         return value is not None and value.isascii() and value.isdigit()
     return (name == "idf" and value is None) or (name == "rescale" and value != "")
