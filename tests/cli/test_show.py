@@ -39,6 +39,7 @@ def test_show_as_json_holds_estimates_and_worst(ragstone: Command, demo: Path) -
     assert "faithfulness" in found["ranked_by"]["metrics"]
     one_metric = ragstone("show", demo, "-m", "faithfulness", "--json").json
     assert len(one_metric["worst_by_metric"]["faithfulness"]) == 3
+    assert one_metric["worst_by_metric"]["faithfulness"][0]["reasons"][0].startswith("claim ")
 
 
 def test_show_one_example_in_full(ragstone: Command, demo: Path) -> None:

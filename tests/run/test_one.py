@@ -100,6 +100,13 @@ def test_labels_of_people_count_first() -> None:
     assert one == {"faithfulness": 0.0}
 
 
+def test_fields_may_have_the_names_that_files_have() -> None:
+    asked: dict[str, Any] = {"metrics": "faithfulness", "judge": STRINGS}
+    ragas = {"user_input": PIER["question"], "response": PIER["answer"],
+             "retrieved_contexts": PIER["contexts"], "topic": "piers"}  # fmt: skip
+    assert evaluate_one(**ragas, **asked) == evaluate_one(**PIER, **asked)
+
+
 def test_threads_get_what_one_thread_gets() -> None:
     rows = demo()[:8]
     alone = [evaluate_one(**row, judge=STRINGS) for row in rows]
@@ -130,6 +137,10 @@ def test_what_cannot_be_is_said() -> None:
         evaluate_one(**PIER, metrics="faithfulnes")
     with pytest.raises(UnknownName, match="quicker"):
         evaluate_one(**PIER, suite="quicker")
+    with pytest.raises(UnknownName, match=r"argument of evaluate_one is called 'metric'.*metrics"):
+        evaluate_one(**PIER, metric="faithfulness")
+    with pytest.raises(UnknownName, match="Did you mean suite"):
+        evaluate_one(**PIER, suites="quick")
     with pytest.raises(DataError):
         evaluate_one(question="Only this?")
     with pytest.raises(UnknownName, match="locally"):

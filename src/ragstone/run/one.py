@@ -1,14 +1,16 @@
 """One: the scores of a single example, at once and without a run folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from threading import Lock
 from typing import Any, cast
 
 from ragstone.argument import argument, call
-from ragstone.errors import InputError
+from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Example, read, to_frame
+from ragstone.examples.fields import NAMES, squash
 from ragstone.judgements import REQUIREMENTS, VALUE, Relevance
 from ragstone.judges import MARKERS, Judge
 from ragstone.judges.names import Panel, parse_judges
@@ -23,6 +25,10 @@ from .quick import DataFacts, worth_it
 from .requested import Requested, requested, several
 
 CITED = "citation_presence"
+ARGUMENTS = (
+    "question", "answer", "contexts", "reference", "metrics", "suite", "judge", "citations",
+    "embedder", "cross_encoder", "offline",
+)  # fmt: skip
 
 
 class ScoresOfOne(dict[str, float | None]):
@@ -90,12 +96,14 @@ def evaluate_one(
 
     Raises:
         DataError: The example cannot be read.
-        InputError: An unknown metric, suite or judge; a judge that is a chat model.
+        InputError: An unknown metric, suite or judge; a judge that is a chat model; a field that
+            has nearly the name of an argument.
     """
     given = {"question": question, "answer": answer, "contexts": contexts, "reference": reference}
     record = {name: value for name, value in (given | fields).items() if value is not None}
     chosen = [metrics] if isinstance(metrics, str | Metric) else metrics
     judges = tuple(several(judge))
+    _check_names(fields)
     with _OPENING:
         scorer = scorer_for(
             tuple(chosen),
@@ -219,6 +227,14 @@ def scorer_for(
     )
     aligner, _ = local_encoder(first.judges, needed_asks(wanted.scored), models.encoder)
     return ScorerOfOne(wanted, panel(aligner, models).judges)
+
+
+def _check_names(fields: Iterable[str]) -> None:
+    """Check that no field was meant for an argument: it would be passed over in silence."""
+    known = {squash(one) for names in NAMES.values() for one in names}
+    for name in fields:
+        if get_close_matches(name, ARGUMENTS, n=1, cutoff=0.8) and squash(name) not in known:
+            raise UnknownName("argument of evaluate_one", name, ARGUMENTS)
 
 
 def _can_be(metric: Metric, has: frozenset[str], fillable: frozenset[str]) -> bool:

@@ -5,6 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ragstone.report.command import command
+from ragstone.report.dossier import dossier
+from ragstone.report.excerpt import Excerpt
 from ragstone.report.figures import ARROWS, number
 from ragstone.report.groups import Groups, by_metric
 from ragstone.report.page import (
@@ -22,6 +24,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.ranked import RULE, RankedExample, ranked
 from ragstone.report.stored import StoredRun
+from ragstone.report.why import why
 from ragstone.report.worst import example_item, texts_of, worst
 from ragstone.run.estimate import Estimate
 
@@ -55,13 +58,28 @@ def _of_run(run: StoredRun, some: Mapping[str, int]) -> Page:
 def _by_metric(run: StoredRun, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
     found = worst(run, metrics=metrics, **some)
     estimates = by_metric(run.estimate_list)
+    excerpt = Excerpt(
+        run, list(dict.fromkeys(one.example_id for rows in found.values() for one in rows))
+    )
+    reasons = {
+        name: [why(dossier(excerpt, one.example_id), name) for one in rows]
+        for name, rows in found.items()
+    }
     sections = []
     for name, rows in found.items():
-        items = tuple(example_item(one, label=one.label, system=one.system) for one in rows)
+        items = tuple(
+            example_item(one, label=one.label, system=one.system, reasons=why_low)
+            for one, why_low in zip(rows, reasons[name], strict=True)
+        )
         items = items or (OutlineItem(quiet(_none_listed(estimates[name]))),)
         arrow = ARROWS[estimates[name][0].better]
         sections.append(Section((Outline(items),), (strong(name), quiet(f" {arrow}"))))
-    listed = {name: [asdict(one) for one in rows] for name, rows in found.items()}
+    listed = {
+        name: [
+            asdict(one) | {"reasons": said} for one, said in zip(rows, reasons[name], strict=True)
+        ]
+        for name, rows in found.items()
+    }
     return _page(run, sections, {"worst_by_metric": listed})
 
 
