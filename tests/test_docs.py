@@ -131,11 +131,17 @@ def test_own_metric_takes_no_more_than_ten_lines() -> None:
     assert all(len(file.splitlines()) <= 10 for _, file in own_metrics()[:2])
 
 
+def commands_of(path: Path) -> list[str]:
+    """The commands of a page: lines of shell blocks, and code in tables."""
+    text = path.read_text(encoding="utf-8")
+    shell = "".join(blocks(text, "sh")).replace("\\\n", " ").splitlines()
+    return shell + [code for row in rows(text) for cell in row
+                    for code in re.findall(r"`(ragstone [^`]+)`", cell)]  # fmt: skip
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_every_command_and_option_exists(path: Path) -> None:
-    shell = "".join(blocks(path.read_text(encoding="utf-8"), "sh"))
-    lines = shell.replace("\\\n", " ").splitlines()
-    for line in lines:
+    for line in commands_of(path):
         words = shlex.split(line, comments=True)
         if words[:1] == ["ragstone"]:
             command = COMMANDS.commands[words[1]]
@@ -158,9 +164,9 @@ def test_the_index_leads_to_every_page() -> None:
 
 
 def compared_metrics() -> list[list[str]]:
-    """The rows of README's tables that say where a metric of another tool is found."""
-    section = text_of("README.md").split("## Where your metrics are")[1].split("\n## ")[0]
-    return [row for row in rows(section) if row[1] != "here"]
+    """The rows of the tables that say where a metric of another tool is found."""
+    found = [row for row in rows(text_of("docs/coming-from.md")) if len(row) == 4]
+    return [row for row in found if row[1] != "here"]
 
 
 @pytest.mark.parametrize("row", compared_metrics(), ids=lambda row: row[0])
