@@ -51,6 +51,9 @@ from ragstone.labels.read import read_label_table
 from ragstone.labels.write import write_labels
 from ragstone.run.calls.prices import load_prices
 
+EXPORTS = Path(__file__).parents[1] / "tests" / "examples" / "exports"
+"""Files as other tools write them."""
+
 MB = 1 << 20
 ALLOWED_MEMORY = 256 * MB
 TIMES_UNPACKED = 4
@@ -179,7 +182,10 @@ def formats() -> dict[str, Format]:
     def one(name: str, content: bytes, reader: Reader = data_set) -> Format:
         return Format({name: content}, (name,), name, reader)
 
+    western = "".join(f"{one.question};Zoé, 90 m\n" for one in examples).encode("cp1252")
     return {
+        **{file.name: one(file.name, file.read_bytes()) for file in sorted(EXPORTS.iterdir())},
+        "windows": one("data.csv", b"question;answer\n" + western),
         "jsonl": one("data.jsonl", lines),
         "jsonl.gz": one("data.jsonl.gz", gzip.compress(lines, mtime=0)),
         "json": one("data.json", json.dumps(records, indent=1).encode()),

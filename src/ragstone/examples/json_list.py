@@ -284,7 +284,7 @@ class _Window:
 
     def begins_list_of_objects(self) -> bool:
         """Whether a list stands here whose first element is an object, or that is empty."""
-        if self._text[self._at] != "[":
+        if not self._text.startswith("[", self._at):
             return False
         here = self._at
         while True:
