@@ -30,6 +30,7 @@ from ragstone.examples.streams import on_disk
 from .given import GivenRow, header_of, row_of
 from .in_data import rows_in, rows_of
 from .judged import judged
+from .platforms import rows_of_platform
 from .rated import Ends
 from .table import LabelTable
 
@@ -47,7 +48,7 @@ def read_label_table(
     """Read human labels from .jsonl, .json, .csv, .tsv (each optionally .gz) or .parquet.
 
     A file whose records have a field ``labels`` is a dataset; its labels are read as by
-    ``labels_of``.
+    ``labels_of``. Exports of Argilla and Label Studio are read as they are, a row an annotator.
 
     Args:
         paths: One file, or several that are read as one.
@@ -130,8 +131,10 @@ def records_of(
     if not path.is_file():
         raise DataError([Fault(name, None, "", "a file of labels", "none of this name")])
     for line, record in source_of(path, name).rows(meter or Meter()):
-        if not isinstance(record, Example):
-            yield line, record
+        if isinstance(record, Example):
+            continue
+        rows = None if isinstance(record, BadRow) else rows_of_platform(record)
+        yield from [(line, record)] if rows is None else ((line, row) for row in rows)
 
 
 def _of_file(
