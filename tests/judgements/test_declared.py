@@ -260,6 +260,7 @@ DECIDED = {
     "response": ("response_type",),
     "relevance": ("grade", "relevant", "sufficient", "misleading"),
     "phrases": ("phrases_8", "phrases_12"),
+    "entities": ("found",),
     "support": ("verdict",),
     "agreement": ("verdict",),
     "importance": ("importance",),
@@ -285,6 +286,7 @@ FROM_ONE = {
     "support": ("evidence", "quote", "quote_found", "evidence_unknown"),
     "quality": ("parts", "parts_answered"),
     "probes": ("text",),
+    "entities": ("text",),
 }
 """What of several judges' words is decided by the most, is their mean, or is taken from one of
 those who agree with the most."""

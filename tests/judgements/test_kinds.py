@@ -143,6 +143,7 @@ def test_the_key_of_a_kind_tells_its_rows_about_a_subject_apart() -> None:
         "citations": None,
         "claims": ("index",),
         "critique": ("aspect", "index"),
+        "entities": ("reference", "index"),
         "importance": ("origin", "author", "reference", "index"),
         "lexical": ("reference",),
         "ngrams": ("reference",),

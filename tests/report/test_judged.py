@@ -26,6 +26,8 @@ SHOWN: dict[str, tuple[dict[str, Any], str]] = {
                 "lexical: exact_match 0.000, token_f1 0.500"),
     "ngrams": ({"reference": 0, "bleu": 0.25, "chrf": 0.5},
                "ngrams: bleu 0.250, chrf 0.500"),
+    "entities": ({"reference": 0, "index": 1, "text": "1859", "found": False},
+                 "entities: reference 0, not found “1859”"),
     "phrases": ({"phrases_8": False, "phrases_12": True},
                 "phrases: none of the eight, one of the twelve"),
     "support": ({"origin": "claim", "author": "m", "reference": 0, "index": 0,

@@ -34,6 +34,7 @@ from .relevance import Relevance
 from .citations import Citation
 from .lexical import Lexical
 from .ngrams import Ngrams
+from .entities import Entities, Entity
 from .phrases import Phrases
 from .support import SUPPORT_VERDICTS, Support
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
@@ -74,6 +75,8 @@ __all__ = [
     "Column",
     "Contexts",
     "Critique",
+    "Entities",
+    "Entity",
     "Evidence",
     "Examples",
     "Fact",

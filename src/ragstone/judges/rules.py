@@ -16,6 +16,7 @@ from ragstone.judgements import (
     VALUE,
     Citation,
     Claims,
+    Entity,
     Grounding,
     Lexical,
     Ngrams,
@@ -25,14 +26,16 @@ from ragstone.judgements import (
 )
 from ragstone.reason import reason
 
+from .entities import entities, holds
 from .judge import LEDGER, Block, Filled, Sheet, fingerprint
 from .lexical import overlap
 from .local.response import PHRASES_8, PHRASES_12, abstains_by_phrases
 from .local.sentences import sentences
+from .local.words import tokens
 from .markers import MARKERS, markers
 from .ngrams import bleu, chrf
 
-COUNTED = (Citation, Lexical, Ngrams, Phrases, Grounding)
+COUNTED = (Citation, Lexical, Ngrams, Entity, Phrases, Grounding)
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class RulesJudge:
             return self._lexical(block, rows)
         if kind is Ngrams:
             return self._ngrams(block, rows)
+        if kind is Entity:
+            return self._entities(block, rows)
         if kind is Phrases:
             return self._phrases(block, rows)
         if kind is not Grounding:
@@ -143,6 +148,27 @@ class RulesJudge:
                     bleu=bleu(answer, reference),
                     chrf=chrf(answer, reference),
                 )
+        return sheet.filled()
+
+    def _entities(self, block: Block, rows: Sequence[int]) -> Filled:
+        sheet = Sheet(Entity.name, self.name)
+        for row in rows:
+            example = block.examples[row]
+            texts = [context.text for context in example.contexts or ()]
+            subject = fingerprint(Entity.name, texts, example.reference)
+            if not sheet.done(row, subject):
+                continue
+            passages = [tokens(text) for text in texts if text is not None]
+            otherwise = None if None in texts else False
+            for number, reference in enumerate(example.reference):
+                for index, entity in enumerate(entities(reference)):
+                    sheet.add(
+                        subject,
+                        reference=number,
+                        index=index,
+                        text=entity.text,
+                        found=any(holds(one, entity) for one in passages) or otherwise,
+                    )
         return sheet.filled()
 
     def _phrases(self, block: Block, rows: Sequence[int]) -> Filled:

@@ -55,7 +55,7 @@ from .own import FunctionMetric, metric
 from .parse import alias_note, metric_types, parse_metric, read_metric
 from .ranking import MRR, ContextPrecision, Precision, PrecisionOverRetrieved
 from .rating import RubricScore
-from .retrieval import ContextRecall, ContextUtilization, EvidenceRecall
+from .retrieval import ContextEntityRecall, ContextRecall, ContextUtilization, EvidenceRecall
 from .score import SCORES, needed_asks, needed_fields, score
 from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
 from .suites import (
@@ -101,6 +101,7 @@ __all__ = [
     "CitationPresence",
     "CitationRecall",
     "Composite",
+    "ContextEntityRecall",
     "ContextPrecision",
     "ContextRecall",
     "ContextUtilization",

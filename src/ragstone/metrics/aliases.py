@@ -11,6 +11,7 @@ _NOISE = (
     "reference"
 )
 _NUGGETS = "nuggets are the statements of the reference; people or an LLM say which are vital"
+_ENTITIES = "names, numbers and dates by rule; Ragas asks an LLM for the entities"
 
 ALIASES: dict[str, tuple[str, str]] = {
     # Of several tools, and of the systems of the suites.
@@ -138,6 +139,8 @@ ALIASES: dict[str, tuple[str, str]] = {
         "relevant contexts that the answer uses; Ragas's is context_precision, relevance judged "
         "by the answer",
     ),
+    "ContextEntityRecall": ("context_entity_recall", _ENTITIES),
+    "context_entities_recall": ("context_entity_recall", _ENTITIES),
     "NoiseSensitivity": ("noise_sensitivity", _NOISE),
     "noise_sensitivity_relevant": ("noise_sensitivity", _NOISE),
     "noise_sensitivity_irrelevant": ('noise_sensitivity(contexts="irrelevant")', _NOISE),

@@ -23,10 +23,6 @@ _PRIVACY = _critique("privacy", "tells something private of a person.")
 
 NEAREST: dict[str, str] = {
     # Ragas
-    "context_entity_recall": "Nearest: context_recall over statements, evidence_recall over "
-    "passages.",
-    "context_entities_recall": "Nearest: context_recall over statements, evidence_recall over "
-    "passages.",
     "NonLLMContextPrecisionWithReference": "Nearest: context_precision, with reference ids or "
     "the local judge.",
     "NonLLMContextRecall": "Nearest: evidence_recall over passages of the reference, recall over "

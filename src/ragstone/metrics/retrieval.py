@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from ragstone.judgements import Contexts, Evidence, Statements, View
+from ragstone.judgements import Contexts, Entities, Evidence, Statements, View
 
 from .core import Metric, share
 from .outcome import Undefined
@@ -32,6 +32,30 @@ class ContextRecall(Metric):
     def rule(self) -> pl.Expr:
         """The share of the statements of one reference."""
         return (Statements.support == "supported").mean()
+
+
+@dataclass(frozen=True)
+class ContextEntityRecall(Metric):
+    """Share of the reference's names, numbers and dates that the contexts hold.
+
+        context_entity_recall = entities of the reference found in a context / its entities
+
+    By rule: names are capitalised words, except one that opens a sentence alone, and count in
+    full; numbers and dates in any spelling. German capitalises too much for it. The best of
+    several references counts. 0 if nothing was retrieved.
+
+    Source: the context entities recall of Ragas, which asks an LLM for the entities.
+    """
+
+    name: ClassVar[str] = "context_entity_recall"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Entities
+    empty: ClassVar[float | Undefined] = Undefined("no_entities")
+    by_reference: ClassVar[bool] = True
+
+    def rule(self) -> pl.Expr:
+        """The share of the entities of one reference."""
+        return Entities.found.mean()
 
 
 @dataclass(frozen=True)

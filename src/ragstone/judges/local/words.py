@@ -86,13 +86,19 @@ def names(text: str) -> list[str]:
     capitals, and nothing in scripts that have none.
     """
     found: list[str] = []
-    for run in _CAPITALISED.finditer(text):
-        opens = _opens_sentence(text, run.start())
-        words = [stem_or_none(token) for token in tokens(run.group())]
+    for run, opens in name_runs(text):
+        words = [stem_or_none(token) for token in tokens(run)]
         if opens and len(words) < 2:
             continue
         found += [word for word in words if word and not word[0].isdigit()]
     return found
+
+
+def name_runs(text: str) -> list[tuple[str, bool]]:
+    """Runs of capitalised words, each with whether it opens a sentence."""
+    return [
+        (run.group(), _opens_sentence(text, run.start())) for run in _CAPITALISED.finditer(text)
+    ]
 
 
 def denied(folded_tokens: Sequence[str]) -> set[str] | None:
