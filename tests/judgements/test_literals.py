@@ -56,11 +56,13 @@ NO_KINDS = {
     "__init__.py": ("agreement",),
     "labels/__init__.py": ("agreement",),
     "labels/agreement.py": ("agreement",),
+    "labels/platforms.py": ("rating",),
     "models/chat/litellm.py": ("response",),
     "report/groups.py": ("grounding",),
     "report/layouts/taxonomy.py": ("grounding",),
     "report/pages/agreement.py": ("agreement",),
     "report/pages/weights.py": ("rating",),
+    "run/one.py": ("citations",),
     "run/spec.py": ("citations",),
     "testing/__init__.py": ("claims",),
 }
