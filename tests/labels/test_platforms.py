@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
-from ragstone.labels import LabelTable, read_label_table
+from ragstone.errors import InputError
+from ragstone.labels import LabelTable, read_label_table, write_labels
+from ragstone.labels.write import Layout
 
 LABEL_STUDIO = [
     {
@@ -123,3 +126,39 @@ def test_a_file_a_task_is_read_with_the_others(tmp_path: Path) -> None:
         ("q1", "ann", None, "helpful", "true"),
         ("q1", "ben", None, "helpful", "false"),
     }
+
+
+@pytest.mark.parametrize("layout", ["label_studio", "argilla"])
+def test_labels_are_written_for_a_platform_and_read_back(layout: Layout, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "id,annotator,context,claim,topically_relevant,helpful,support,fluency,note,"
+        "inclusion_probability,discard\n"
+        "q1,ann,,,,1,,4,a note,0.25,\n"
+        "q1,ben,,,,0,,,,0.25,\n"
+        "q1,ann,2,,1,,,,,0.25,\n"
+        "q1,ben,,0,,,absent,,,0.25,\n"
+        "q2,eve,,,,1,,,,,broken\n"
+    )
+    table = read_label_table(path)
+    written = tmp_path / "labels.json"
+    write_labels(table, written, layout=layout)
+    again = read_label_table(written)
+    columns = ["example_id", "annotator", "unit", "kind", "column", "value", "note",
+               "inclusion_probability"]  # fmt: skip
+    assert set(again.used.select(columns).rows()) == set(table.used.select(columns).rows())
+    discarded = again.frame.filter(pl.col("discarded").is_not_null())
+    assert discarded.select("example_id", "annotator").rows() == [("q2", "eve")]
+    with pytest.raises(InputError, match=r"written to \.json"):
+        write_labels(table, tmp_path / "labels.csv", layout=layout)
+
+
+def test_labels_are_written_a_file_a_task(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,context,misleading,helpful\nq1,ann,1,0,\nq1,ann,,,1\n")
+    table = read_label_table(path)
+    write_labels(table, tmp_path / "tasks", layout="per_task")
+    files = sorted((tmp_path / "tasks").iterdir())
+    assert [file.name for file in files] == ["answers.csv", "contexts.csv"]
+    assert files[1].read_text().splitlines()[0].startswith("id,annotator,context,misleading,")
+    assert said(read_label_table(files)) == said(table)

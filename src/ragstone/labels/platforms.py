@@ -1,10 +1,10 @@
-"""Platforms: exports of Argilla and Label Studio as rows of a label file, a row an annotator.
+"""Platforms: exports of Argilla and Label Studio as rows of a label file, and the other way.
 
 The id of the example, its system and the unit that a task is about stand where the task was
 created: in Argilla's ``metadata`` or ``fields``, in Label Studio's ``data``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragstone.examples.fields import squash
@@ -18,6 +18,9 @@ PART_OF = {word: part for part, words in PARTS.items() if part != "annotator" fo
 
 VALUES = ("choices", "rating", "number", "text", "labels", "taxonomy")
 """Where Label Studio keeps the value of a result, by the type of its control."""
+
+ABOUT = ("id", "context", "claim", "statement", "inclusion_probability")
+"""What rows say of the task that they belong to."""
 
 FLAT = ".responses"
 """Behind a question's name in the columns of an Argilla dataset."""
@@ -35,6 +38,73 @@ def rows_of_platform(record: Record) -> list[Record] | None:
         said = {name.removesuffix(FLAT): _answers(record, name) for name in flat}
         return list(_of_argilla(record, _by_user(said)))
     return None
+
+
+def tasks_of_label_studio(rows: Iterable[Record]) -> list[Record]:
+    """Label Studio's JSON for the rows of a label file: a task a unit, an annotation a row."""
+    return [
+        {
+            "data": about,
+            "annotations": [
+                {
+                    "completed_by": row.get("annotator"),
+                    "was_cancelled": bool(row.get("discard")),
+                    "result": [_result(name, value) for name, value in _labels(row).items()],
+                }
+                for row in several
+            ],
+        }
+        for about, several in _by_unit(rows)
+    ]
+
+
+def records_of_argilla(rows: Iterable[Record]) -> list[Record]:
+    """Argilla's records for the rows of a label file: a record a unit, a response a label."""
+    return [
+        {
+            "id": " ".join(map(str, about.values())),
+            "fields": {},
+            "metadata": about,
+            "responses": _responses(several),
+        }
+        for about, several in _by_unit(rows)
+    ]
+
+
+def _responses(rows: Sequence[Record]) -> dict[str, list[Record]]:
+    """Each user's answers to each question; who discards a record may answer none."""
+    found: dict[str, list[Record]] = {}
+    for row in rows:
+        status = "discarded" if row.get("discard") else "submitted"
+        for name, value in (_labels(row) or {"note": row.get("note")}).items():
+            said = {"value": value, "user_id": row.get("annotator"), "status": status}
+            found.setdefault(name, []).append(said)
+    return found
+
+
+def _by_unit(rows: Iterable[Record]) -> list[tuple[dict[str, Any], list[Record]]]:
+    """The rows of each example, unit and probability of its draw."""
+    found: dict[tuple[Any, ...], tuple[dict[str, Any], list[Record]]] = {}
+    for row in rows:
+        about = {name: row[name] for name in ABOUT if row.get(name) is not None}
+        found.setdefault(tuple(about.items()), (about, []))[1].append(row)
+    return list(found.values())
+
+
+def _labels(row: Record) -> dict[str, Any]:
+    """The labels of a row, and its note."""
+    rest = (*ABOUT, "annotator", "discard")
+    return {name: cell for name, cell in row.items() if name not in rest and cell is not None}
+
+
+def _result(name: str, value: object) -> Record:
+    """A label as the control that gives it: a number, a choice or a text."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {"from_name": name, "type": "number", "value": {"number": value}}
+    word = str(value).lower() if isinstance(value, bool) else value
+    if name == "note":
+        return {"from_name": name, "type": "textarea", "value": {"text": [word]}}
+    return {"from_name": name, "type": "choices", "value": {"choices": [word]}}
 
 
 def _of_label_studio(record: Record, annotations: Sequence[Any]) -> Iterator[Record]:

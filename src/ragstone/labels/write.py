@@ -19,13 +19,20 @@ from ragstone.result_file import write_result
 from .given import OF_EXAMPLES, PARTS, unit_kind
 from .judged import no_labels
 from .names import Name, name_of, named
+from .platforms import records_of_argilla, tasks_of_label_studio
 from .scale import Scale
 from .table import LabelTable
 from .words import plain_value
 
-Layout = Literal["wide", "long"]
+Layout = Literal["wide", "long", "per_task", "label_studio", "argilla"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 WRITTEN = (".jsonl", ".csv", ".parquet")
+PLATFORMS = {"label_studio": tasks_of_label_studio, "argilla": records_of_argilla}
+"""What makes a platform's records of wide rows."""
+TASKS = {"answer": "answers.csv", "context": "contexts.csv", "claim": "claims.csv",
+         "statement": "statements.csv"}  # fmt: skip
+"""The file for each sort of unit, if there is one for each."""
+
 TOGETHER = "adjudicated"
 """The annotator's name in files of combined labels."""
 
@@ -38,9 +45,12 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
 
     Args:
         table: Labels.
-        path: Ends in .jsonl, .csv or .parquet.
+        path: Ends in .jsonl, .csv or .parquet; for a platform in .json; a folder for ``per_task``.
         layout: Wide: one row per annotator and unit, one column per label, as people fill it
-            in. Long: one row per label, with its kind and column.
+            in. Long: one row per label, with its kind and column. ``per_task``: wide CSV files,
+            one for each sort of unit, such as ``contexts.csv``. ``label_studio`` and
+            ``argilla``: what these platforms import and export; why a row was discarded is
+            not in it.
 
     Raises:
         InputError: Another extension.
@@ -53,6 +63,12 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
         return
     names = _names(table)
     rows = _wide_rows(table.frame, names)
+    if layout == "per_task":
+        _write_tasks(rows, list(dict.fromkeys(names.values())), Path(path))
+        return
+    if layout in PLATFORMS:
+        _write_json(PLATFORMS[layout](rows), Path(path))
+        return
     _write(iter(rows), [*HEAD, *dict.fromkeys(names.values()), *TAIL], Path(path))
 
 
@@ -115,6 +131,20 @@ def _wide_rows(frame: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> lis
     return [row for several in rows.values() for row in several]
 
 
+def _write_tasks(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], folder: Path) -> None:
+    """A file for each sort of unit, with the labels that are given to it."""
+    for unit, file in TASKS.items():
+        own = [row for row in rows if _unit_of(row) == unit]
+        given = [name for name in labels if any(name in row for row in own)]
+        if own:
+            parts = ("id", "annotator", *([] if unit == "answer" else [unit]))
+            _write(iter(own), [*parts, *given, *TAIL], folder / file)
+
+
+def _unit_of(row: Mapping[str, Any]) -> str:
+    return next((unit for unit in TASKS if row.get(unit) is not None), "answer")
+
+
 def _unit(unit: str | None) -> dict[str, Any]:
     if unit is None:
         return {}
@@ -136,6 +166,12 @@ def _write(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], path: Path
         write_result(path, text.getvalue())
     else:
         write_result(path, as_parquet(_frame(list(rows), columns)))
+
+
+def _write_json(records: Sequence[Mapping[str, Any]], path: Path) -> None:
+    if path.suffix != ".json":
+        raise InputError(f"Labels of a platform are written to .json, not to {path.name!r}.")
+    write_result(path, json.dumps(records, ensure_ascii=False, indent=1) + "\n")
 
 
 def _cell(value: object) -> object:
