@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from inspect import signature
 from threading import Lock
 from typing import Any, cast
 
@@ -25,10 +26,6 @@ from .quick import DataFacts, worth_it
 from .requested import Requested, requested, several
 
 CITED = "citation_presence"
-ARGUMENTS = (
-    "question", "answer", "contexts", "reference", "metrics", "suite", "judge", "citations",
-    "embedder", "cross_encoder", "offline",
-)  # fmt: skip
 
 
 class ScoresOfOne(dict[str, float | None]):
@@ -232,9 +229,10 @@ def scorer_for(
 def _check_names(fields: Iterable[str]) -> None:
     """Check that no field was meant for an argument: it would be passed over in silence."""
     known = {squash(one) for names in NAMES.values() for one in names}
+    arguments = [name for name in signature(evaluate_one).parameters if name != "fields"]
     for name in fields:
-        if get_close_matches(name, ARGUMENTS, n=1, cutoff=0.8) and squash(name) not in known:
-            raise UnknownName("argument of evaluate_one", name, ARGUMENTS)
+        if squash(name) not in known and get_close_matches(name, arguments, n=1, cutoff=0.8):
+            raise UnknownName("argument of evaluate_one", name, arguments)
 
 
 def _can_be(metric: Metric, has: frozenset[str], fillable: frozenset[str]) -> bool:
