@@ -62,7 +62,6 @@ NO_KINDS = {
     "report/layouts/taxonomy.py": ("grounding",),
     "report/pages/agreement.py": ("agreement",),
     "report/pages/weights.py": ("rating",),
-    "run/one.py": ("citations",),
     "run/spec.py": ("citations",),
     "testing/__init__.py": ("claims",),
 }
