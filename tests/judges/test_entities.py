@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from ragstone.examples import Context, Example
-from ragstone.judges.entities import Entity, entities, holds
+from ragstone.judges.entities import EntityWords, entities, holds
 from ragstone.judges.local.words import tokens
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import parse_metric, score
@@ -50,7 +50,7 @@ def test_an_entity_counts_once() -> None:
 def test_a_passage_holds_an_entity_in_full_and_close_together(
     passage: str, wanted: str, expected: bool
 ) -> None:
-    assert holds(tokens(passage), Entity(wanted, tuple(tokens(wanted)))) is expected
+    assert holds(tokens(passage), EntityWords(wanted, tuple(tokens(wanted)))) is expected
 
 
 TAJ = (

@@ -16,21 +16,21 @@ BETWEEN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class EntityWords:
     """A name, a number or a date, as it is written and by its folded words."""
 
     text: str
     words: tuple[str, ...]
 
 
-def entities(text: str) -> list[Entity]:
+def entities(text: str) -> list[EntityWords]:
     """Each entity of a text once: dates, then other numbers, then names."""
     found = {entity.words: entity for entity in (*_numbers(text), *_names(text))}
     dates = {word for words in found if len(words) > 1 and MONTHS & set(words) for word in words}
     return [one for words, one in found.items() if len(words) > 1 or words[0] not in dates]
 
 
-def holds(passage: Sequence[str], entity: Entity) -> bool:
+def holds(passage: Sequence[str], entity: EntityWords) -> bool:
     """Whether the folded words of a passage hold all those of an entity, close together."""
     wanted = set(entity.words)
     size = len(entity.words) + (BETWEEN if len(entity.words) > 1 else 0)
@@ -38,7 +38,7 @@ def holds(passage: Sequence[str], entity: Entity) -> bool:
     return any(wanted <= set(passage[start : start + size]) for start in starts)
 
 
-def _numbers(text: str) -> Iterator[Entity]:
+def _numbers(text: str) -> Iterator[EntityWords]:
     """Dates and numbers; a 1 is mostly the word `one`, and counts only in a date."""
     run: list[str] = []
     for word in [*tokens(text), ""]:
@@ -46,19 +46,19 @@ def _numbers(text: str) -> Iterator[Entity]:
             run.append(word)
             continue
         if MONTHS & set(run) and len(run) > 1:
-            yield Entity(" ".join(as_written([one], text) for one in run), tuple(run))
+            yield EntityWords(" ".join(as_written([one], text) for one in run), tuple(run))
         else:
             for one in run:
                 if one not in MONTHS and one != "1":
-                    yield Entity(as_written([one], text), (one,))
+                    yield EntityWords(as_written([one], text), (one,))
         run = []
 
 
-def _names(text: str) -> Iterator[Entity]:
+def _names(text: str) -> Iterator[EntityWords]:
     """Capitalised words, but for one that opens a sentence alone; `Paris` is no sentence."""
     sentence = not STOP_WORDS.isdisjoint(tokens(text))
     for run, opens in name_runs(text):
         words = [word for word in tokens(run) if word not in STOP_WORDS]
         if not words or words[0][0].isdigit() or (sentence and opens and len(tokens(run)) == 1):
             continue
-        yield Entity(as_written(words, run) if len(words) == 1 else run, tuple(words))
+        yield EntityWords(as_written(words, run) if len(words) == 1 else run, tuple(words))
