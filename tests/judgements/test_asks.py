@@ -25,7 +25,7 @@ from ragstone.judgements import (
     Contexts,
     Entities,
     Evidence,
-    Examples,
+    ExampleTexts,
     KnownContexts,
     Preferences,
     Probes,
@@ -61,7 +61,7 @@ ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Contexts, ("rank", "context", "score", "text", "listed", "relevant", "sufficient",
                 "misleading", "grade", "weight", "sentences", "relevant_sentences",
                 "probability")): {RETRIEVAL},
-    (Examples, tuple(Examples.columns)): set(),
+    (ExampleTexts, tuple(ExampleTexts.columns)): set(),
     (Contexts, ("used",)): {RETRIEVAL, ANSWER, TEXT},
     (Contexts, ("question_similarity", "question_similarity_windows")): {RETRIEVAL, QUESTION},
     (Contexts, ("reference_similarity", "reference_similarity_windows")): {RETRIEVAL, REFERENCE},
@@ -170,7 +170,7 @@ CONTRACT |= {
 
 MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Contexts, ("rank", "context", "score", "text", "listed")): set(),
-    (Examples, tuple(Examples.columns)): set(),
+    (ExampleTexts, tuple(ExampleTexts.columns)): set(),
     (Contexts, ("relevant", "sufficient", "misleading", "grade", "weight", "sentences",
                 "relevant_sentences", "probability")): {"relevance"},
     (Contexts, ("used",)): {"claims", "support/claim"},

@@ -16,7 +16,7 @@ from ragstone.judgements import (
     ClaimsAgainstReferences,
     Contexts,
     Evidence,
-    Examples,
+    ExampleTexts,
     KnownContexts,
     Preferences,
     Probes,
@@ -597,14 +597,14 @@ def test_a_rival_has_one_row_and_a_place_for_each_order(
 def test_an_example_shows_its_texts_whatever_it_lacks(judged: Judged, retrieved: Retrieved) -> None:
     bare = Example(id="1", question_id="q", system="s")
     whole = retrieved("x", "y", id="2", reference=("R.", "S."))
-    frame = Examples.frame(judged([bare, whole], {}), list(Examples.columns))
+    frame = ExampleTexts.frame(judged([bare, whole], {}), list(ExampleTexts.columns))
     texts = [one.text for one in whole.contexts or ()]
     assert rows(frame, "row", "id", "question", "answer", "contexts", "reference") == [
         (0, "1", None, None, None, []),
         (1, "2", whole.question, whole.answer, texts, ["R.", "S."]),
     ]
     assert from_frame(frame["record"].struct.unnest()) == [bare, whole]
-    assert "record" not in Examples.frame(judged([bare], {}), ["answer"]).columns
+    assert "record" not in ExampleTexts.frame(judged([bare], {}), ["answer"]).columns
 
 
 def test_answers_contexts_and_references_have_their_texts(
@@ -618,6 +618,6 @@ def test_answers_contexts_and_references_have_their_texts(
 
 
 def test_what_a_view_reads_of_an_example_follows_from_its_columns() -> None:
-    assert Examples.reads(["answer"]) == {"answer"}
-    assert {"answer", "contexts", "reference", "policy"} <= Examples.reads(["record"])
+    assert ExampleTexts.reads(["answer"]) == {"answer"}
+    assert {"answer", "contexts", "reference", "policy"} <= ExampleTexts.reads(["record"])
     assert References.reads(["text"]) == {"answer", "reference"}

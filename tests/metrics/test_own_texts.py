@@ -9,7 +9,7 @@ import ragstone
 from ragstone.decisions.comparing.compare import compare
 from ragstone.errors import InputError
 from ragstone.examples import Example
-from ragstone.judgements import Answers, Contexts, Examples, References
+from ragstone.judgements import Answers, Contexts, ExampleTexts, References
 from ragstone.metrics import Metric, Range, metric
 from ragstone.testing.encoder import ScriptedEncoder
 
@@ -30,10 +30,10 @@ def answer_words():  # type: ignore[no-untyped-def]
     return Answers.text.str.count_matches(r"\S+")
 
 
-@metric(over=Examples)
+@metric(over=ExampleTexts)
 def asks_back():  # type: ignore[no-untyped-def]
     """Whether the answer is a question."""
-    return Examples.answer.str.ends_with("?")
+    return ExampleTexts.answer.str.ends_with("?")
 
 
 @metric(over=Contexts, range=Range(0, 1000, better="0"))

@@ -12,7 +12,7 @@ from ragstone.examples.table import SCHEMA
 from .view import Fact, Said, View
 
 
-class Examples(View):
+class ExampleTexts(View):
     """One row per example: its texts, whether or not anything was judged."""
 
     alone = True

@@ -10,7 +10,7 @@ agreement_of       how far they agree, column by column
 clusters_of        the questions behind the examples of files
 """
 
-from .agree import Agreement, agreement
+from .agree import LabelAgreement, agreement
 from .agreement import ColumnAgreement, agreement_of
 from .clusters import clusters_of
 from .read import labels_of, read_label_table
@@ -18,8 +18,8 @@ from .table import LabelTable
 from .write import write_adjudicated, write_labels
 
 __all__ = [
-    "Agreement",
     "ColumnAgreement",
+    "LabelAgreement",
     "LabelTable",
     "agreement",
     "agreement_of",

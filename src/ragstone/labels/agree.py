@@ -16,7 +16,7 @@ from .table import LabelTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(HasPage):
+class LabelAgreement(HasPage):
     """How far annotators agree.
 
     Attributes:
@@ -43,7 +43,7 @@ class Agreement(HasPage):
         }
 
     def __repr__(self) -> str:
-        return f"Agreement({self.labels.source!r}, {len(self.columns)} columns)"
+        return f"LabelAgreement({self.labels.source!r}, {len(self.columns)} columns)"
 
 
 def agreement(
@@ -55,7 +55,7 @@ def agreement(
     cluster: str | None = None,
     seed: int = 0,
     limit: int | None = 3,
-) -> Agreement:
+) -> LabelAgreement:
     """How far the annotators of label files agree, column by column.
 
     Args:
@@ -81,4 +81,4 @@ def agreement(
         seed=seed,
         limit=limit,
     )
-    return Agreement(table, tuple(found), tuple(table.broken_rules()))
+    return LabelAgreement(table, tuple(found), tuple(table.broken_rules()))

@@ -16,7 +16,7 @@ import polars as pl
 from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.examples.table import from_frame
-from ragstone.judgements import Examples, View
+from ragstone.judgements import ExampleTexts, View
 
 from .core import Metric, Part
 from .outcome import Range, Undefined
@@ -59,7 +59,7 @@ class FunctionMetric(Metric):
 class ExampleMetric(FunctionMetric):
     """A metric that is a plain function of an example."""
 
-    columns: ClassVar[tuple[str, ...]] = (Examples.record.meta.output_name(),)
+    columns: ClassVar[tuple[str, ...]] = (ExampleTexts.record.meta.output_name(),)
 
     def given(self, rows: pl.Series) -> Any:
         """What the function receives: the example."""
@@ -95,7 +95,7 @@ def metric(
     """
 
     of_example = over is Example
-    view = Examples if of_example else cast("type[View]", over)
+    view = ExampleTexts if of_example else cast("type[View]", over)
 
     def make(function: Callable[..., Any]) -> Metric:
         takes_rows = bool(inspect.signature(function).parameters)

@@ -8,7 +8,7 @@ from ragstone.decisions.comparing.compared import Comparisons
 from ragstone.decisions.gating.gate import GateResult
 from ragstone.decisions.summing_up.summary import summarise
 from ragstone.decisions.weighing.weights import FittedWeights
-from ragstone.labels import Agreement
+from ragstone.labels import LabelAgreement
 from ragstone.run import Run
 
 from .brief import brief
@@ -62,7 +62,7 @@ def _(result: GateResult) -> Page:
     return gate_page(result.run, result, failing(result.run, result))
 
 
-page_of.register(Agreement, agreement_page)
+page_of.register(LabelAgreement, agreement_page)
 page_of.register(Comparisons, comparison_page)
 page_of.register(Calibration, calibration_page)
 page_of.register(FittedWeights, weights_page)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.labels.agree import Agreement
+from ragstone.labels.agree import LabelAgreement
 from ragstone.labels.agreement import Annotator, ColumnAgreement, Dividing, LabelUse, agreement_of
 from ragstone.labels.broken_rules import BrokenRule
 from ragstone.labels.read import read_label_table
@@ -34,7 +34,7 @@ from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 
 def page_of(labels: LabelTable, found: Sequence[ColumnAgreement], broken: Any = ()) -> Page:
-    return agreement_page(Agreement(labels, tuple(found), tuple(broken)))
+    return agreement_page(LabelAgreement(labels, tuple(found), tuple(broken)))
 
 
 def coefficient(value: float | None = 0.5, low: float = 0.25, **known: Any) -> AgreementCoefficient:

@@ -17,7 +17,7 @@ HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class FailureStage:
     """A stage of the pipeline.
 
     Attributes:
@@ -31,14 +31,14 @@ class Stage:
     fails: pl.Expr
 
 
-STAGES: tuple[Stage, ...] = (
-    Stage("nothing_retrieved", "", pl.col("contexts") == 0),
-    Stage("not_retrieved", "context_recall", pl.col("context_recall") < HALF),
-    Stage("retrieved_too_low", "mrr", pl.col("mrr") < 1),
-    Stage("not_used", "context_utilization", pl.col("context_utilization") == 0),
-    Stage("contradicted", "contradiction", pl.col("contradiction") == 1),
-    Stage("unsupported", "faithfulness", pl.col("faithfulness") < HALF),
-    Stage("incomplete", "answer_coverage", pl.col("answer_coverage") < HALF),
+STAGES: tuple[FailureStage, ...] = (
+    FailureStage("nothing_retrieved", "", pl.col("contexts") == 0),
+    FailureStage("not_retrieved", "context_recall", pl.col("context_recall") < HALF),
+    FailureStage("retrieved_too_low", "mrr", pl.col("mrr") < 1),
+    FailureStage("not_used", "context_utilization", pl.col("context_utilization") == 0),
+    FailureStage("contradicted", "contradiction", pl.col("contradiction") == 1),
+    FailureStage("unsupported", "faithfulness", pl.col("faithfulness") < HALF),
+    FailureStage("incomplete", "answer_coverage", pl.col("answer_coverage") < HALF),
 )
 OTHER, NO_FAULT = "other", "no_fault"
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from ragstone.labels.agree import Agreement
+from ragstone.labels.agree import LabelAgreement
 from ragstone.labels.agreement import ColumnAgreement, Dividing
 from ragstone.labels.broken_rules import BrokenRule
 from ragstone.labels.table import LabelTable
@@ -94,7 +94,7 @@ REASONS = {
 }
 
 
-def agreement_page(result: Agreement) -> Page:
+def agreement_page(result: LabelAgreement) -> Page:
     """Who labelled what, an overview, each label in turn, and the faults in the labels."""
     labels, found = result.labels, result.columns
     compared = [one for one in found if one.n_shared]
