@@ -130,6 +130,7 @@ def test_evaluate_writes_the_report_of_its_suite(
         "evaluate", data, "--suite", "graphrag", "--offline", "--export", file, "--out", run
     )
     assert outcome.status == 4, "much is missing without a model"
+    assert outcome.err.count("is made of part of its weight") == 1
     assert file.read_text() == ragstone("export", run, "--as", "graphrag").out
 
 

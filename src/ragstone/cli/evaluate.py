@@ -178,7 +178,7 @@ def evaluate(
         return
     run = _run(request)
     if reported is not None:
-        write_as(run, reported, export)
+        write_as(run, reported, export, told=run.form.remarks)
     finish(run, notes, full=full, pooled=pooled, json=json)
 
 

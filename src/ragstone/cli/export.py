@@ -1,6 +1,7 @@
 """``ragstone export RUN --as csv``: what a run holds, for other programs."""
 
 import sys
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,17 +71,21 @@ def export(
         print_notes([f"written to {out}."])
 
 
-def write_as(run: "Run", suite: str, out: Path | None) -> None:
-    """Write the run as the report of a tool; print its first file if ``out`` is None."""
+def write_as(run: "Run", suite: str, out: Path | None, told: Collection[str] = ()) -> None:
+    """Write the run as the report of a tool; print its first file if ``out`` is None.
+
+    Notes in ``told`` are not repeated.
+    """
     from ragstone.report.layouts import report_as, write_report
 
     report = report_as(run, suite)
+    notes = [note for note in report.notes if note not in told]
     if out is None:
         _print(report.files[0].to_csv())
-        print_notes(report.notes)
+        print_notes(notes)
     else:
         written = write_report(report, out)
-        print_notes([*report.notes, f"written to {', '.join(map(str, written))}."])
+        print_notes([*notes, f"written to {', '.join(map(str, written))}."])
 
 
 def _print(content: bytes) -> None:
