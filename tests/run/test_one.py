@@ -14,6 +14,7 @@ from ragstone.data import cornwall
 from ragstone.errors import DataError, InputError, UnknownName
 from ragstone.judgements import Claims
 from ragstone.metrics import Range, metric
+from ragstone.testing import ScriptedEncoder
 
 PIER: dict[str, Any] = {
     "question": "How long is the pier?",
@@ -92,6 +93,27 @@ def test_metrics_of_ones_own_and_suites_are_taken() -> None:
     assert evaluate_one(**PIER, metrics=[claims_here], judge=STRINGS) == {"claims_here": 2.0}
     triad = evaluate_one(**PIER, suite="triad", judge=STRINGS)
     assert triad["groundedness"] == 0.5
+
+
+def test_the_thresholds_of_the_embedding_suite_are_set_by_name() -> None:
+    """Cosines with the context: 1 of the first sentence, 0 of the second; question at .6 of it."""
+    embedder = ScriptedEncoder({
+        PIER["question"]: (0.6, 0.8), PIER["contexts"][0]: (1, 0), PIER["answer"]: (1, 0),
+        "It was built by Brunel.": (0, 1),
+    }, dimensions=2)  # fmt: skip
+
+    def sufficiency_and_hallucination(**given: Any) -> list[float | None]:
+        one = evaluate_one(**PIER, suite="embedding", embedder=embedder, **given)
+        return [one[name] for name in one if "sufficiency" in name or "hallucination" in name]
+
+    assert sufficiency_and_hallucination() == [1.0, 0.5]
+    assert sufficiency_and_hallucination(thresholds=(0.5, 0.4)) == [1.0, 0.5]
+    assert sufficiency_and_hallucination(thresholds=[0.7, -0.5]) == [0.0, 0.0]
+    for wrong in (0.5, (0.5,), (0.5, "much")):
+        with pytest.raises(InputError, match=r"threshold"):
+            sufficiency_and_hallucination(thresholds=wrong)
+    with pytest.raises(InputError, match="thresholds are those of the suite embedding"):
+        evaluate_one(**PIER, suite="triad", thresholds=(0.5, 0.4))
 
 
 def test_labels_of_people_count_first() -> None:

@@ -26,6 +26,7 @@ from .quick import DataFacts, worth_it
 from .requested import Requested, requested, several
 
 CITED = "citation_presence"
+EMBEDDING = "embedding"
 
 
 class ScoresOfOne(dict[str, float | None]):
@@ -55,6 +56,7 @@ def evaluate_one(
     reference: str | Sequence[str] | None = None,
     metrics: str | Metric | Sequence[str | Metric] = (),
     suite: str | Sequence[str] = (),
+    thresholds: Sequence[float] | None = None,
     judge: str | Sequence[str] = (),
     citations: str = MARKERS,
     embedder: str | Encoder | None = None,
@@ -80,6 +82,7 @@ def evaluate_one(
         metrics: One or more metrics, or names such as ``precision(k=5)``.
         suite: Names of suites of metrics. If neither metrics nor suites are given: ``quick``,
             every metric that has a value here.
+        thresholds: Those of the suite ``embedding``, for sufficiency and hallucination.
         judge: One or more judges without a chat model, in order: ``local``, ``local:strings``,
             ``human``, ``nli:NAME``. Default: the labels in the fields, then ``local``.
         citations: Regular expression that finds citations in an answer.
@@ -104,7 +107,7 @@ def evaluate_one(
     with _OPENING:
         scorer = scorer_for(
             tuple(chosen),
-            tuple(several(suite)),
+            _with_thresholds(several(suite), thresholds),
             judges,
             citations=citations,
             embedder=cast(Any, embedder),
@@ -224,6 +227,21 @@ def scorer_for(
     )
     aligner, _ = local_encoder(first.judges, needed_asks(wanted.scored), models.encoder)
     return ScorerOfOne(wanted, panel(aligner, models).judges)
+
+
+def _with_thresholds(suites: Sequence[str], thresholds: Sequence[float] | None) -> tuple[str, ...]:
+    """The suites, of which ``embedding`` has these thresholds."""
+    if thresholds is None:
+        return tuple(suites)
+    if EMBEDDING not in suites:
+        raise InputError(
+            f"thresholds are those of the suite {EMBEDDING}: evaluate_one(…, "
+            f'suite="{EMBEDDING}", thresholds=(0.5, 0.4)). A metric has its own, such as '
+            "embedding_hallucination(threshold=0.4)."
+        )
+    given = tuple(thresholds) if isinstance(thresholds, Sequence) else thresholds
+    form = f"{EMBEDDING}(thresholds={given!r})"
+    return tuple(form if name == EMBEDDING else name for name in suites)
 
 
 def _check_names(fields: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ START, END = 0, 1
 """Ids of the special tokens before and behind the words of a text."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScriptedEncoder:
     """Returns the given vectors, and for other texts and words vectors derived from their letters.
 
