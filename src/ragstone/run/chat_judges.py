@@ -19,6 +19,7 @@ from .settings import ChatSettings
 if TYPE_CHECKING:
     from ragstone.judges.llm.asker import Asker
     from ragstone.judges.llm.judge import LLMJudge
+    from ragstone.judges.llm.rubrics import Rubric
     from ragstone.models.chat.connections import Connections
 
     from .calls.asking import Asking
@@ -103,6 +104,15 @@ class ChatJudges:
             for model in self.models
             if model.notes
         ]
+
+    def rubric_notes(self) -> list[str]:
+        """A note on rubrics of the user's that stand in for built-in ones."""
+        if not self.judges:
+            return []
+        from ragstone.judges.llm.rubrics import standing_in
+
+        replaced = standing_in(*_criteria(next(iter(self.judges.values())).judge))
+        return [reason("own_rubrics", criteria="\n".join(replaced))] if replaced else []
 
     def idle(self, instructions: Instructions, limits: Limits) -> list[str]:
         """A note if options for models were given and no judge is a chat model."""
@@ -196,8 +206,15 @@ def chat_judges(
 
 def _rubrics(judge: "LLMJudge") -> list[str]:
     """The rubrics of the criteria that the metrics name."""
+    criteria, rubrics = _criteria(judge)
+    return [repr(rubrics[name]) for name in criteria]
+
+
+def _criteria(judge: "LLMJudge") -> "tuple[list[str], Mapping[str, Rubric]]":
+    """The criteria that the metrics name, and every rubric."""
     from ragstone.judges.llm.rating import RatingTask
 
     task = judge.tasks[Rating.name]
-    criteria = sorted({topic.name for topic in judge.topics if topic.ask == task.name})
-    return [repr(task.rubrics[name]) for name in criteria if isinstance(task, RatingTask)]
+    if not isinstance(task, RatingTask):
+        return [], {}
+    return sorted({topic.name for topic in judge.topics if topic.ask == task.name}), task.rubrics

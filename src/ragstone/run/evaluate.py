@@ -193,7 +193,8 @@ def _carry_out(
     }
     notes += [*examples.notes, *label_files.notes]
     chat = prepared.chat
-    notes += [*chat.server_notes(), *chat.idle(request.instructions, request.limits)]
+    notes += [*chat.server_notes(), *chat.rubric_notes()]
+    notes += chat.idle(request.instructions, request.limits)
     evaluation.finish(data, started, notes)
 
 

@@ -6,8 +6,15 @@ import pytest
 
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import Topic
-from ragstone.judges.llm.rubrics import Point, Rubric, check_topics, load_rubrics
-from ragstone.metrics import parse_metric, wanted_topics
+from ragstone.judges.llm.rubrics import (
+    FIXED,
+    Point,
+    Rubric,
+    check_topics,
+    load_rubrics,
+    standing_in,
+)
+from ragstone.metrics import SUITES, parse_metric, wanted_topics
 
 CLARITY = """
 [clarity]
@@ -84,7 +91,7 @@ def test_a_rubric_is_read_by_a_model_with_its_steps_and_numbered_points(tmp_path
 FAULTY = """
 plain = 3
 
-[faithfulness]
+[helpfulness]
 about = "Ours."
 sees = ["answer"]
 points = [{ value = 0, means = "No." }, { value = 1, means = "Yes." }]
@@ -108,6 +115,16 @@ points = [{ value = 1, means = "Yes." }]
 """
 
 
+def test_the_seven_of_the_rubric_suite_can_be_replaced_and_no_other(tmp_path: Path) -> None:
+    seven = {topic.name for topic in wanted_topics(map(parse_metric, SUITES["rubric"].names))}
+    assert set(load_rubrics()) - set(FIXED) == seven
+    assert len(seven) == 7
+    rubrics = load_rubrics(written(tmp_path, CLARITY.replace("clarity", "faithfulness")))
+    assert rubrics["faithfulness"].about == "How easily ANSWER is understood."
+    assert standing_in(sorted(rubrics), rubrics) == ["faithfulness"]
+    assert standing_in(["clarity"], load_rubrics(written(tmp_path, CLARITY))) == []
+
+
 def test_every_fault_of_a_file_is_listed(tmp_path: Path) -> None:
     file = written(tmp_path, FAULTY)
     with pytest.raises(InputError) as caught:
@@ -116,7 +133,7 @@ def test_every_fault_of_a_file_is_listed(tmp_path: Path) -> None:
     assert str(file) in said
     for fault in (
         "[plain] must be a table",
-        "[faithfulness] is a rubric of Ragstone's",
+        "[helpfulness] is a rubric of Ragstone's",
         "[Own Name] a name is made of",
         "[Own Name] about must say",
         "[Own Name] sees must list",

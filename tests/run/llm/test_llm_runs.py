@@ -16,7 +16,7 @@ from ragstone.parquet import read_parquet
 from ragstone.report.words import words
 from ragstone.run import Instructions, Limits
 from ragstone.run.forecast import forecast
-from ragstone.testing import ScriptedEncoder, ScriptedModel, asked
+from ragstone.testing import ScriptedEncoder, ScriptedModel, asked, reply_to
 
 Model = Callable[..., ScriptedModel]
 Rows = list[dict[str, Any]]
@@ -450,3 +450,33 @@ def test_a_judge_that_takes_long_for_the_first_block_changes_no_block(
 
     expected = [(str(one), one // 2) for one in range(7)]
     assert blocks("quick", 0.0) == blocks("slow", 1.0) == expected
+
+
+def test_a_rubric_under_the_name_of_a_built_in_one_stands_in_for_it(tmp_path: Path) -> None:
+    """The second of three points is .5, where the built-in scale has .3."""
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        '[faithfulness]\nabout = "Whether ANSWER keeps to CONTEXTS."\n'
+        'sees = ["contexts", "answer"]\npoints = [{ value = 0, means = "No." },\n'
+        '{ value = 0.5, means = "In part." }, { value = 1, means = "Yes." }]\n',
+        encoding="utf-8",
+    )
+    row = {"id": "1", "question": "How long?", "contexts": ["It is 90 m."], "answer": "90 m."}
+
+    def reply(request: ChatRequest) -> dict[str, Any]:
+        said = {item: {"verdict": "2", "reason": "Half."} for item in asked(request)}
+        return reply_to(request, said)
+
+    def rated(**given: Any) -> tuple[Any, list[str], str]:
+        name = 'rating(criterion="faithfulness")'
+        run = ragstone.evaluate([row], metrics=name, judge=ScriptedModel(reply), **given)
+        notes = [ragstone.explain(text) for text in run.manifest["remarks"]]
+        own = [text for text in notes if "stand in for the built-in ones" in text]
+        return run.scores()["value"][0], own, run.manifest["settings"]["llm"]["rubrics"]
+
+    value, notes, fingerprint = rated(instructions=Instructions(rubrics=file))
+    assert (value, len(notes)) == (0.5, 1)
+    assert notes[0].endswith("faithfulness.")
+    there, none, other = rated()
+    assert (there, none) == (0.3, [])
+    assert fingerprint != other

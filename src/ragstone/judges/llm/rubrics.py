@@ -22,6 +22,13 @@ from .sees import TEXTS
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 MOST_POINTS = 11
 FIELDS = ("about", "sees", "points", "steps", "merge")
+FIXED = (
+    "factual_correctness",
+    "factual_completeness",
+    "factual_consistency",
+    "helpfulness",
+)
+"""Rubrics that a user's do not replace: metrics name what these say. The others are a suite's."""
 
 
 # Run folders keep a fingerprint of the text that these two print: another name is another rubric.
@@ -83,9 +90,15 @@ def load_rubrics(file: Path | None = None) -> dict[str, Rubric]:
 
     Raises:
         InputError: The file is not there, is no TOML, or has faults; says all of them. A rubric of
-            the package is not replaced: one of the same name is a fault.
+            the package that is ``FIXED`` is not replaced: one of the same name is a fault.
     """
     return _own() | ({} if file is None else _of_user(file))
+
+
+def standing_in(names: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[str]:
+    """Of these criteria those where a user's rubric stands in for that of the package."""
+    own = _own()
+    return [name for name in names if name in own and rubrics[name] != own[name]]
 
 
 DEGREES = (
@@ -176,7 +189,7 @@ def _faults(name: str, table: object) -> list[str]:
     faults = [f"has no field {field}" for field in table if field not in FIELDS]
     if not NAME.fullmatch(name):
         faults.append("a name is made of a-z, 0-9 and _, begins with a letter, and has 40 at most")
-    if name in _own():
+    if name in FIXED:
         faults.append("is a rubric of Ragstone's; choose another name")
     if not _is_text(table.get("about")):
         faults.append("about must say what is rated")

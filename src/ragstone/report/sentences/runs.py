@@ -55,6 +55,10 @@ SENTENCES: Mapping[str, Sentence] = {
     "votes_made_odd": lambda facts: (
         f"strictness={facts['asked']} asks {facts['votes']} votes, for a tie is undefined."
     ),
+    "own_rubrics": lambda facts: (
+        f"Rubrics of your own stand in for the built-in ones: "
+        f"{', '.join(several(facts, 'criteria'))}."
+    ),
     "part_of_the_weight": _part_of_the_weight,
     "made_anew": lambda facts: f"made anew, for it was damaged: {facts['fault']}.",
     "added_later": lambda facts: (
