@@ -10,6 +10,7 @@ import pytest
 
 import ragstone
 from ragstone.errors import InputError
+from ragstone.metrics import SUITES
 from ragstone.models.chat import CallableChat, ChatFailure, ChatRequest
 from ragstone.report.words import words
 from ragstone.run import Limits
@@ -36,7 +37,8 @@ def status(run: ragstone.Run, metric: str, example: str = "1") -> str:
 def test_what_a_limit_cut_off_in_the_middle_of_a_task_is_asked_later(
     scripted: Model, pier: Rows, tmp_path: Path
 ) -> None:
-    given: dict[str, Any] = {"suites": "rubric", "out": tmp_path / "run"}
+    seven = [str(one) for one in SUITES["rubric"].metrics() if one.name == "rating"]
+    given: dict[str, Any] = {"metrics": seven, "out": tmp_path / "run"}
     run = ragstone.evaluate(pier[:1], judge=scripted(), limits=Limits(max_calls=4), **given)
     assert run.manifest["unheard"] == 1
     assert any("left open" in words(remark) for remark in run.manifest["remarks"])
