@@ -1,0 +1,183 @@
+"""Every command of README and docs is run, in a folder with the files that it names."""
+
+import csv
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ragstone import read
+from ragstone.data import cornwall
+from ragstone.examples.write import as_record
+from ragstone.metrics import SUITES
+
+ROOT = Path(__file__).parents[3]
+OF_USERS = re.compile(
+    r"org/name|BAAI/|cross-encoder/|models/my-|FOLDER|torch:|anthropic:|my-prompts"
+)
+"""Commands with a model, or prompts, that only a user has: that they exist is tested elsewhere."""
+OTHERS = re.compile(r"ragstone models (pull|clear|verify)|--kinds|ragstone score RUN$")
+"""Commands that fetch or delete models, that load a kind (tests/own_kind plays these) into this
+process, and the one that tries again what an encoder failed to do."""
+ENCODER = re.compile(r"embedding|ragas|graphrag|semantic|bertscore")
+"""What compares texts by an encoder."""
+ENDS = {"evaluate": {0, 4}, "score": {0, 4}, "gate": {0, 1, 3, 4}, "weights": {0, 3}}
+"""Exit statuses that say something of the data; of all other commands 0 alone."""
+
+
+def docs() -> ModuleType:
+    path = ROOT / "tests" / "test_docs.py"
+    spec = importlib.util.spec_from_file_location("docs", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def documented() -> Iterator[str]:
+    """Each command once, without the comment behind it."""
+    page = docs()
+    found = (line for path in page.DOCUMENTS for line in page.commands_of(path))
+    for line in dict.fromkeys(re.sub(r"\s+#.*", "", one) for one in found):
+        whole = len(line.split()) > 2 or line in ("ragstone runs", "ragstone models")
+        of_users = OF_USERS.search(line) or OTHERS.search(line)
+        if line.startswith("ragstone ") and whole and not of_users:
+            yield line
+
+
+def rows(times: int = 1) -> list[dict[str, Any]]:
+    """The demo data some times over, with two of its systems called as in the documents."""
+    names = {"basic_search": "v1", "local_search": "v2"}
+    found = [as_record(one) for one in read(cornwall())]
+    return [
+        row | {"system": names.get(row["system"], row["system"]), "id": f"{row['id']}{again or ''}",
+               "question_id": f"{row['question_id']}{again or ''}"}
+        for again in range(times) for row in found
+    ]  # fmt: skip
+
+
+def renamed(row: dict[str, Any], **names: str) -> dict[str, Any]:
+    """What another tool's file has of a row: fields by its names."""
+    texts = {**row, "contexts": [one["text"] for one in row["contexts"] or ()],
+             "reference": " ".join(row["reference"])}  # fmt: skip
+    return {new: texts[old] for old, new in names.items()}
+
+
+def written(folder: Path) -> None:
+    """The files that the documents speak of."""
+    data = rows()
+    lines = [json.dumps(row) for row in data]
+    many = [json.dumps(row) for row in rows(times=14)]
+    (folder / "many.jsonl").write_text("\n".join(many), encoding="utf-8")
+    for name in ("answers", "labelled", "records"):
+        (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    shutil.copy(cornwall(), folder / "cornwall.jsonl")
+    ragas = {"question": "user_input", "answer": "response", "contexts": "retrieved_contexts",
+             "reference": "reference"}  # fmt: skip
+    ours = [json.dumps(renamed(row, **ragas)) for row in data]
+    (folder / "rows.jsonl").write_text("\n".join(ours), encoding="utf-8")
+    deepeval = {"question": "input", "answer": "actual_output", "contexts": "retrieval_context",
+                "reference": "expected_output"}  # fmt: skip
+    cases = [renamed(row, **deepeval) for row in data]
+    (folder / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    graphrag = {"question": "question", "answer": "generated_answer", "contexts": "context",
+                "reference": "gold_answer"}  # fmt: skip
+    results = [renamed(row, **graphrag) for row in data]
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    with (folder / "answers.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["question", "my_column", "passages_json"])
+        for row in data:
+            texts = [one["text"] for one in row["contexts"] or ()]
+            table.writerow([row["question"], row["answer"], json.dumps(texts)])
+    ranks = [f"q{q} Q0 d{d} {d} {9 - d} bm25" for q in range(4) for d in range(1, 6)]
+    (folder / "run.trec").write_text("\n".join(ranks), encoding="utf-8")
+    grades = [f"q{q} 0 d{d} {d % 2}" for q in range(4) for d in range(1, 6)]
+    (folder / "qrels.txt").write_text("\n".join(grades), encoding="utf-8")
+    judged = [f"{row['id']},{who},{at % 2},{(at + 1) % 2},{at % 2},{('correct', 'wrong')[at % 2]}"
+              for at, row in enumerate(data) for who in ("ann", "ben")]  # fmt: skip
+    head = "id,annotator,faithfulness,helpful,unsupported_claim_present,verdict"
+    for name in ("labels", "sheet"):
+        (folder / f"{name}.csv").write_text("\n".join([head, *judged]), encoding="utf-8")
+    pages = docs()
+    for document in ("docs/how-sure.md", "docs/rubrics.md", "docs/own-metric.md"):
+        text = pages.text_of(document)
+        for name, content in re.findall(r"^```csv (\S+)\n(.*?)^```", text, re.M | re.S):
+            if not (folder / name).exists():
+                (folder / name).write_text(content, encoding="utf-8")
+    (folder / "mine.toml").write_text(pages.blocks(pages.text_of("docs/rubrics.md"), "toml")[0])
+    own = [one for _, one in pages.own_metrics()]
+    (folder / "own.py").write_text("\n\n".join(own), encoding="utf-8")
+    questions = dict.fromkeys(row["question_id"] for row in data if "question_id" in row)
+    asked = list(questions) or [f"q{at}" for at in range(3)]
+    pairs = [f"{one},v2,v1,2,ann" for one in asked]
+    (folder / "pairs.csv").write_text(
+        "\n".join(["question_id,system_a,system_b,preference,annotator", *pairs]), encoding="utf-8"
+    )
+    prices = '["openai:gpt-5-mini"]\ninput = 0.25\noutput = 2.0\n'
+    (folder / "prices.toml").write_text(prices, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files, and runs in which each command finds what it needs."""
+    from tests.cli.conftest import call
+
+    folder = tmp_path_factory.mktemp("docs")
+    written(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for out in ("mine", "answers", "today", "yesterday"):
+            data = "many.jsonl" if out == "mine" else "answers.jsonl"
+            done = call("evaluate", data, "--judge", "human", "--judge", "local:strings", "--by",
+                        "question_type", "--out", f"runs/{out}")  # fmt: skip
+            assert done.status == 0, done.err
+        for out in ("run", "runs/demo"):
+            assert call("evaluate", "cornwall.jsonl", "--judge", "local:strings", "--out", out)
+    return folder
+
+
+@pytest.mark.parametrize("line", list(documented()))
+def test_it_does_what_it_says(
+    line: str, playground: Path, server: Any, ragstone: Any, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    here = tmp_path / "here"
+    shutil.copytree(playground, here)
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
+    words = shlex.split(line)[1:]
+    if ENCODER.search(line):
+        request.getfixturevalue("minilm_by_name")
+    layout = words[words.index("--as") + 1] if "--as" in words else ""
+    files = [here / word for before, word in pairwise(words) if before == "--out"]
+    for file in [*files, *([here / "runs" / "mine"] if layout in SUITES else [])]:
+        if file.is_dir():
+            shutil.rmtree(file)
+        file.unlink(missing_ok=True)
+    if layout in SUITES:
+        made = ragstone("evaluate", "answers.jsonl", "--suite", layout, "--judge", "human",
+                        "--judge", server.judge, "--out", "runs/mine")  # fmt: skip
+        assert made.status in (0, 4), made.err
+    # README evaluates into runs/judged one line before it shows an example of it.
+    out = "runs/judged" if words[0] == "evaluate" else "runs/mine"
+    given = {
+        "RUN": "runs/mine",
+        "EXAMPLE": rows()[0]["id"],
+        "some-id": rows()[0]["id"],
+        "runs/judged": out,
+        "http://localhost:11434/v1#qwen3:8b": server.judge,
+    }
+    done = ragstone(*(given.get(word, word) for word in words))
+    assert done.status in ENDS.get(words[0], {0}), done.err or done.out
