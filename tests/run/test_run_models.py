@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone import evaluate, rescore
+from ragstone import evaluate, evaluate_one, rescore
 from ragstone.argument import in_python
 from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
 from ragstone.judges.similarity import bertscore, count_documents
@@ -313,6 +313,15 @@ def test_a_cross_encoder_fills_what_has_its_name() -> None:
     assert one(run, name).value == pytest.approx(1 / 3)
     assert f"cross_encoder:same@{'1' * 12}" in one(run, name).signature
     assert run.manifest["models"]["encoder"] is None
+
+
+def test_the_ragas_suite_has_the_similarity_of_a_cross_encoder_that_is_given() -> None:
+    name = "semantic_similarity_cross_encoder"
+    asked: dict[str, Any] = {"suites": "ragas", "embedder": plane()}
+    with_it = evaluate(rows(), cross_encoder=Same(), **asked)
+    assert with_it.form.metrics == [*evaluate(rows(), **asked).form.metrics, name]
+    assert one(with_it, name).value == pytest.approx(1 / 3)
+    assert name in evaluate_one(**rows()[0], suite="ragas", cross_encoder=Same(), offline=True)
 
 
 def test_similarities_can_be_added_to_a_finished_run(tmp_path: Path) -> None:

@@ -81,7 +81,8 @@ class Suite:
     """A named list of metrics.
 
     ``bands`` give words for values, ``limits`` advice beyond a value; ``percent`` shows values
-    times 100; ``by`` are the fields to slice by; ``settings`` are its parameters.
+    times 100; ``by`` are the fields to slice by; ``settings`` are its parameters;
+    ``if_cross_encoder`` are metrics that it has too where a cross-encoder is given.
     """
 
     name: str
@@ -93,10 +94,12 @@ class Suite:
     by: tuple[str, ...] = ()
     conventions: str = ""
     settings: tuple[Setting, ...] = ()
+    if_cross_encoder: tuple[str, ...] = ()
 
-    def metrics(self) -> list[Metric]:
-        """The metrics, in the suite's order."""
-        return [parse_metric(name) for name in self.names]
+    def metrics(self, *, cross_encoder: bool = False) -> list[Metric]:
+        """The metrics, in the suite's order; with a cross-encoder those that need one behind."""
+        further = self.if_cross_encoder if cross_encoder else ()
+        return [parse_metric(name) for name in (*self.names, *further)]
 
     def with_settings(self, given: Mapping[str, object]) -> "Suite":
         """The same suite with values for its settings.
@@ -290,7 +293,9 @@ SUITES: dict[str, Suite] = {
                 *_ASPECTS,
                 "ragas_harmonic",
             ),
-            conventions="ragas_harmonic is made of data-set means; critiques stand in no composite",
+            conventions="ragas_harmonic is made of data-set means; critiques stand in no "
+            "composite; with a cross-encoder also semantic_similarity_cross_encoder",
+            if_cross_encoder=("semantic_similarity_cross_encoder",),
             settings=(
                 Setting("strictness", tuple((aspect, "strictness") for aspect in _ASPECTS)),
                 Setting("n", (("answer_relevance", "n"),)),

@@ -198,7 +198,7 @@ def scorer_for(
                 f"{argument('judge', name)}: a chat model judges with a budget and a journal, "
                 f"which need a run: {call('evaluate', argument('data', 'DATA'))}."
             )
-    wanted = requested(metrics, suites, else_quick=True)
+    wanted = requested(metrics, suites, else_quick=True, cross_encoder=cross_encoder is not None)
 
     def panel(aligner: Encoder | None, models: Models) -> Panel:
         return parse_judges(

@@ -37,9 +37,19 @@ def several(given: str | Sequence[str]) -> Sequence[str]:
 
 
 def requested(
-    metrics: str | Metric | Sequence[str | Metric], suites: str | Sequence[str], *, else_quick: bool
+    metrics: str | Metric | Sequence[str | Metric],
+    suites: str | Sequence[str],
+    *,
+    else_quick: bool,
+    cross_encoder: bool = False,
 ) -> Requested:
     """Look up the names; a user's own metrics are registered by name.
+
+    Args:
+        metrics: As given.
+        suites: As given.
+        else_quick: Whether nothing means ``quick``.
+        cross_encoder: Whether one is given, of which suites may have a metric.
 
     Raises:
         UnknownName: There is no such metric or suite.
@@ -55,7 +65,7 @@ def requested(
         names = (QUICK,)
     for name in names:
         if name != QUICK:
-            chosen += suite_named(name).metrics()
+            chosen += suite_named(name).metrics(cross_encoder=cross_encoder)
     return Requested(tuple({str(metric): metric for metric in chosen}.values()), names)
 
 

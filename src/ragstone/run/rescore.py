@@ -76,7 +76,7 @@ def rescore(
     """
     given = run if isinstance(run, Run) else None
     finished = Run.open(run.path if isinstance(run, Run) else run)
-    wanted = requested(metrics, suites, else_quick=False)
+    wanted = requested(metrics, suites, else_quick=False, cross_encoder=cross_encoder is not None)
     fields = several(by)
     models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline=offline)
     own = [read_metric(name) for name in finished.form.metrics]

@@ -154,7 +154,12 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         InputError: As ``evaluate``; not ``to_ask`` and no judge is a chat model.
     """
     options = BertscoreOptions.parse(request.bertscore)
-    wanted = requested(request.metrics, request.suites, else_quick=True)
+    wanted = requested(
+        request.metrics,
+        request.suites,
+        else_quick=True,
+        cross_encoder=request.cross_encoder is not None,
+    )
     chat = chat_judges(
         request.judge,
         request.instructions,

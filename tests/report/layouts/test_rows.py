@@ -2,16 +2,32 @@
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from ragstone import explain
+from ragstone import evaluate, explain
 from ragstone.errors import InputError
 from ragstone.metrics import SUITES, parse_metric, strictness_note, suite_named
 from ragstone.report.layouts import LAYOUTS, Report, report_as
 from ragstone.run import Run
+
+
+class Half:
+    """A cross-encoder: .5 for every pair."""
+
+    name, about, fingerprint = "half", "all the same", "1" * 32
+    labels, max_tokens = ("same",), 99
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return np.full((len(pairs), 1), 0.5, dtype=np.float32)
+
+    def lengths(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.int32]:
+        return np.full(len(pairs), 5, dtype=np.int32)
+
 
 Judged = Callable[..., Run]
 Read = Callable[[Report, str], list[list[dict[str, str]]]]
@@ -133,6 +149,20 @@ def test_the_single_score_of_early_ragas_is_over_means(
     assert found.notes == ()
 
 
+def test_similarity_by_a_cross_encoder_stands_behind_where_there_is_one(
+    report: Callable[..., Report], read: Read
+) -> None:
+    name = "answer_similarity_cross_encoder"
+    assert name not in read(report("ragas"), "rows.csv")[0][0]
+    run = evaluate(
+        ROWS,
+        metrics=["faithfulness", "semantic_similarity_cross_encoder"],
+        judge="local:strings",
+        cross_encoder=Half(),
+    )
+    assert read(report_as(run, "ragas"), "rows.csv")[0][0][name] == "0.5"
+
+
 def test_strictness_asks_an_odd_number_of_votes(report: Callable[..., Report], read: Read) -> None:
     ((row,),) = read(report("ragas(strictness=2)"), "rows.csv")
     assert (row["harmfulness"], row["coherence"]) == ("0.0", "1.0")
@@ -178,6 +208,6 @@ def test_precision_and_recall_are_counted_beside_the_rated_form(
 def test_every_suite_has_a_report_and_every_column_is_of_its_suite() -> None:
     assert set(LAYOUTS) == set(SUITES)
     for name, layout in LAYOUTS.items():
-        known = {str(one) for one in SUITES[name].metrics()}
+        known = {str(one) for one in SUITES[name].metrics(cross_encoder=True)}
         shown = {one.metric for one in (*layout.columns, *layout.reasons, *layout.behind)}
         assert {str(parse_metric(one)) for one in shown} <= known

@@ -73,7 +73,8 @@ def report_as(run: Run, suite: str) -> Report:
             f"The run has no score that a report of {suite} shows. First: "
             f"{call('rescore', argument('run', run.path), argument('suites', suite))}"
         )
-    files = tuple(layout.files(layout, data))
+    there = tuple(column for column in layout.behind if data.has(column.metric))
+    files = tuple(layout.files(replace(layout, behind=there), data))
     return Report(files, tuple(_notes(layout, data)))
 
 

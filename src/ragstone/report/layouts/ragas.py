@@ -26,4 +26,5 @@ RAGAS = Layout(
         ReportColumn("ragas_score", "ragas_harmonic"),
     ),
     files,
+    behind=(ReportColumn("answer_similarity_cross_encoder", "semantic_similarity_cross_encoder"),),
 )
