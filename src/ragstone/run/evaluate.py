@@ -17,6 +17,7 @@ from .chat_judges import able_to_ask
 from .evaluation import Evaluation
 from .folder import Folder
 from .forms import Manifest
+from .logged import log_run
 from .request import Request, with_arguments_of
 from .run import Run
 from .spec import Prepared, RunSpec, prepare
@@ -149,7 +150,9 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                 if held is None and not (asking and asking.counts().any_reply):
                     folder.drop(keep_folder=existed)
                 raise
-    return Run(folder.path, temporary=temporary)
+    run = Run(folder.path, temporary=temporary)
+    log_run(run)
+    return run
 
 
 def _carry_out(

@@ -22,6 +22,7 @@ from ragstone.models.cross_encoder import CrossEncoder
 from .encoders import Models, local_encoder, open_models
 from .forms import STATUS_NAMES
 from .judging import JudgedBlock, judge_block
+from .logged import log_one
 from .quick import DataFacts, worth_it
 from .requested import Requested, requested, several
 
@@ -115,7 +116,9 @@ def evaluate_one(
             offline=offline,
         )
     (example,) = read([record])
-    return scorer(example)
+    scores = scorer(example)
+    log_one(scores)
+    return scores
 
 
 @dataclass(frozen=True, slots=True)

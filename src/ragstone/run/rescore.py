@@ -27,6 +27,7 @@ from .encoders import Models, needs_encoder, open_models
 from .evaluation import UNANSWERED, Evaluation
 from .folder import Folder
 from .judging import judge_further
+from .logged import log_run
 from .manifest import RunTally
 from .progress import Progress, Report
 from .requested import Requested, requested, several
@@ -87,7 +88,9 @@ def rescore(
     spec = _spec(finished, wanted, chosen, fields, similarities)
     _rescored(finished, spec, similarities, started, progress)
     about = wanted.metrics or [one for one in chosen if not one.asks.isdisjoint(similarities.asks)]
-    return Run(finished.path, asked=[str(metric) for metric in about], beside=given)
+    scored = Run(finished.path, asked=[str(metric) for metric in about], beside=given)
+    log_run(scored)
+    return scored
 
 
 @dataclass(frozen=True)
