@@ -110,8 +110,14 @@ def said(summary: "Summary") -> Paragraphs:
     return Paragraphs((" ".join(summary_sentences(summary)),))
 
 
-def header(run: Reported, groups: Groups) -> Facts:
-    """What was evaluated, who judged, where the run is stored, and the command that shows it."""
+def header(run: Reported, groups: Groups, *more: str) -> Facts:
+    """What was evaluated, who judged, where the run is stored, and the command that comes next.
+
+    Args:
+        run: The run.
+        groups: Its estimates.
+        more: What the command ``show`` has behind the run.
+    """
     data = run.form.data
     counts = [counted(data.examples, "row"), counted(data.questions, "question")]
     if groups.systems:
@@ -126,7 +132,7 @@ def header(run: Reported, groups: Groups) -> Facts:
     if run.form.calls is not None:
         rows.append(Note("asked", took(run.form.calls)))
     if run.path is not None:
-        look = quiet(f"  next: {command('show', run.path)}")
+        look = quiet(f"  next: {command('show', run.path, *more)}")
         rows.append(Note("run", (strong(str(run.path)), look)))
     return Facts(tuple(rows))
 

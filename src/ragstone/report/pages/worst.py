@@ -84,7 +84,7 @@ def _by_metric(run: StoredRun, metrics: Sequence[str], some: Mapping[str, int]) 
 
 
 def _page(run: StoredRun, sections: Sequence[Section], known: Mapping[str, Any]) -> Page:
-    shown = [section(header(run, Groups(run.estimate_list))), *sections]
+    shown = [section(header(run, Groups(run.estimate_list), "EXAMPLE")), *sections]
     if run.path is not None:
         more = (
             f"One of them in full: {command('show', run.path, 'EXAMPLE')}",
