@@ -130,7 +130,7 @@ def test_a_comparison_of_many_metrics_stays_short(tmp_path: Path) -> None:
 
 
 def a_table(*verdicts: str, title: str = "") -> Table:
-    tones: dict[str, Tone] = {"better": "good", "same": "quiet"}
+    tones: dict[str, Tone] = {"better": "good", "same": "quiet", "cannot_tell": "quiet"}
     rows = [Row((RowName(f"m{at}"), Verdict(one, one, tones[one])), detail=(OutlineItem("d"),))
             for at, one in enumerate(verdicts)]  # fmt: skip
     return table(["metric", "verdict"], rows, title)
@@ -148,6 +148,11 @@ def test_rows_that_decide_nothing_go_first_and_small_tables_stay_whole() -> None
     assert "and 2 more rows\n" in shown
     assert shown.index("more rows") < shown.index("end")
     assert "and 1 more row\n" in as_text(brief(Page("t", "", (section(long),)), 5))
+
+
+def test_what_was_not_tested_goes_before_what_cannot_be_told() -> None:
+    mixed = a_table("same", "cannot_tell", "same", "cannot_tell", "better", "same", "cannot_tell")
+    assert kept(Page("t", "", (section(mixed),))) == [["m0", "m1", "m3", "m4", "m6"]]
 
 
 def test_a_page_keeps_the_details_of_a_few_rows() -> None:

@@ -42,7 +42,7 @@ def _cut(block: Block, sizes: Iterator[int]) -> Iterator[Block]:
         yield block
         return
     kept = next(sizes)
-    ranked = sorted(range(len(block.rows)), key=lambda at: _decides_nothing(block.rows[at]))
+    ranked = sorted(range(len(block.rows)), key=lambda at: _rank(block.rows[at]))
     chosen = {id(block.rows[at]) for at in ranked[:kept]}
     told = {id(row) for row in [row for row in block.rows if row.detail][:MOST_DETAILS]}
     groups = [
@@ -62,5 +62,8 @@ def _cut(block: Block, sizes: Iterator[int]) -> Iterator[Block]:
         yield Paragraphs((quiet(f"and {left:,} more {rows}"),))
 
 
-def _decides_nothing(row: Row) -> bool:
-    return row.verdict is not None and row.verdict.tone == "quiet"
+def _rank(row: Row) -> int:
+    """What decides stays before what decides nothing, and that before what was not tested."""
+    if row.verdict is None or row.verdict.tone != "quiet":
+        return 0
+    return 2 if row.verdict.code == "same" else 1
