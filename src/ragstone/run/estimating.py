@@ -17,7 +17,7 @@ from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder
 from .forms import STATUS_CODES
 from .manifest import VERSION, RunTally
-from .quick import DataFacts, candidates, choose
+from .quick import CITED, DataFacts, candidates, choose
 from .remarks import of_clusters, of_coverage
 from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
 from .scoring import NO_VALUE, component_metrics
@@ -134,7 +134,7 @@ def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame
         retrieved=bool(facets["contexts"].sum()),
         labelled=(Relevance.name, "human", "ok") in tally.outcomes,
         by_ids=(Relevance.name, "ids", "ok") in tally.outcomes,
-        cited=counts.filter(pl.col("metric") == "citation_presence")["value"].sum() > 0,
+        cited=counts.filter(pl.col("metric") == CITED)["value"].sum() > 0,
     )
     asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
     allowed = {str(metric) for metric in choose(candidates(), counts, facts)}

@@ -23,10 +23,9 @@ from .encoders import Models, local_encoder, open_models
 from .forms import STATUS_NAMES
 from .judging import JudgedBlock, judge_block
 from .logged import log_one
-from .quick import DataFacts, worth_it
+from .quick import CITED, DataFacts, worth_it
 from .requested import Requested, requested, several
 
-CITED = "citation_presence"
 EMBEDDING = "embedding"
 
 

@@ -17,6 +17,9 @@ from ragstone.metrics import QUICK_METRICS, Metric, needed_asks, parse_metric
 
 MOST_UNJUDGED = 0.1
 
+CITED = "citation_presence"
+"""The metric that tells whether any answer names a source."""
+
 
 @dataclass(frozen=True, slots=True)
 class DataFacts:
@@ -38,7 +41,7 @@ CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
     "sufficiency_hit": lambda facts: facts.labelled,
     "sufficiency_rate": lambda facts: facts.labelled,
     "misleading_rate": lambda facts: facts.labelled,
-    "citation_presence": lambda facts: facts.cited,
+    CITED: lambda facts: facts.cited,
     "citation_precision": lambda facts: facts.cited,
     "citation_recall": lambda facts: facts.cited,
 }

@@ -109,9 +109,19 @@ def test_who_leads_is_marked_and_nobody_else(two: list[Estimate]) -> None:
 
 
 def test_what_systems_share_has_one_interval(two: list[Estimate]) -> None:
-    first, other = cells(matrix(two, replace(SUMMARY, same=("precision",))))
+    alike = [two[0], replace(two[0], group={"system": "b"}, value=0.75 + 1e-16)]
+    first, other = cells(matrix(alike, replace(SUMMARY, same=("precision",))))
     assert (first.low, first.word) == (0.5, "")
     assert (other.low, other.high, other.scale, other.word) == (None, None, None, "same")
+
+
+@pytest.mark.parametrize("known", [{"value": 0.5}, {"n": 9, "n_undefined": 1}])
+def test_the_same_inputs_on_shared_questions_do_not_make_other_means_the_same(
+    two: list[Estimate], known: dict[str, Any]
+) -> None:
+    ones = [two[0], replace(two[0], group={"system": "b"}, **known)]
+    other = cells(matrix(ones, replace(SUMMARY, same=("precision",))))[1]
+    assert (other.low, other.word) == (0.5, "")
 
 
 def test_a_system_compared_with_itself_is_marked(two: list[Estimate]) -> None:

@@ -6,7 +6,7 @@ reference is below ``HALF``. It counts once, at the first stage that holds, in t
 context tell nothing of retrieval.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import polars as pl
@@ -89,8 +89,3 @@ def _short(there: Collection[str]) -> pl.Expr:
     return pl.any_horizontal(
         [pl.lit(False), *(tells[name].fill_null(value=False) for name in there)]
     )
-
-
-def unknown_stages(metrics: Sequence[str]) -> list[str]:
-    """The stages that these metrics cannot tell of."""
-    return [one.code for one in STAGES if one.metric and one.metric not in metrics]

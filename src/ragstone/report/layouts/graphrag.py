@@ -29,7 +29,7 @@ COLUMNS = (
     ReportColumn("classification", OUTCOME, "label"),
 )
 
-GRADES = ("A", "B", "C", "D", "E")
+GRADES = {grade: grade for grade in "ABCDE"}
 CLASSES = {"correct": "CORRECT", "wrong": "WRONG", "dont_know": "DON'T KNOW"}
 THREE = {"correct": "correct", "partial": "wrong", "wrong": "wrong", "dont_know": "dont_know"}
 """The class of each outcome."""
@@ -54,11 +54,11 @@ def files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
         ReportFile(
             "grades.csv",
             (
-                _frame(_shares(graded, "grade", dict(zip(GRADES, GRADES, strict=True)))),
+                _frame(_shares(graded, "grade", GRADES)),
                 _frame(
                     {"method": method} | row
                     for method, part in _parts(graded, "method")
-                    for row in _shares(part, "grade", dict(zip(GRADES, GRADES, strict=True)))
+                    for row in _shares(part, "grade", GRADES)
                 ),
             ),
         ),

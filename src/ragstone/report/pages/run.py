@@ -1,6 +1,7 @@
 """Run page: the answer in sentences, then metrics by systems; printed by ``ragstone evaluate``."""
 
 from collections.abc import Iterator, Sequence
+from math import isclose
 from typing import TYPE_CHECKING
 
 from ragstone.report.command import command
@@ -74,20 +75,25 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
         rows = []
         for metric, ones in by_metric(family).items():
             found = {one.group.get(SYSTEM, ALL): one for one in ones}
-            cells = [_cell(found.get(name), name, summary, suites) for name in systems]
+            first = found.get(systems[0])
+            cells = [_cell(found.get(name), first, summary, suites) for name in systems]
             rows.append(Row((RowName(short_name(metric), ones[0].better), *cells)))
         groups.append(Group(tuple(rows), title))
     return Table(columns, tuple(groups))
 
 
-def _cell(one: Estimate | None, system: str, summary: "Summary", suites: Sequence[str]) -> Cell:
+def _cell(
+    one: Estimate | None, first: Estimate | None, summary: "Summary", suites: Sequence[str]
+) -> Cell:
+    """A system's mean; ``same`` if its inputs and its mean are those of the first system."""
     if one is None:
         return ""
     if one.value is None:
         return Why("missing" if one.n_missing else "undefined")
-    first = system == summary.systems[0]
+    system = one.group.get(SYSTEM, ALL)
+    alike = first is not None and first is not one and _equal(first, one)
     itself = one.metric in summary.themselves.get(system, ())
-    word = "self" if itself else "same" if one.metric in summary.same and not first else ""
+    word = "self" if itself else "same" if one.metric in summary.same and alike else ""
     return IntervalCell(
         one.value,
         None if word else one.low,
@@ -100,6 +106,12 @@ def _cell(one: Estimate | None, system: str, summary: "Summary", suites: Sequenc
         missing=one.n_missing,
         leads=system in summary.leaders(one.metric),
     )
+
+
+def _equal(first: Estimate, one: Estimate) -> bool:
+    """Whether two means are over as many rows and equal but for the order of adding."""
+    known = first.value is not None and one.value is not None and first.n == one.n
+    return known and isclose(first.value or 0, one.value or 0, abs_tol=1e-9)
 
 
 def _facts(run: Reported, groups: Groups, shown: Sequence[Estimate], summary: "Summary") -> Facts:
