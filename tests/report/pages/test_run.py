@@ -238,6 +238,7 @@ def test_a_notebook_draws_each_interval_below_its_value(two: list[Estimate], mad
     html = as_html(run_page(made_run(tuple(two), MANIFEST), SUMMARY))
     assert html.count("<svg") == 2
     assert '<b>0.750*</b> <span class="ci">0.500 – 0.875</span><svg' in html
-    assert '0.250 <span class="ci">0.125 – 0.500 n=7 1 missing</span><svg' in html
+    counts = '<span class="quiet">n=7</span> <span class="missing">1 missing</span>'
+    assert f'0.250 <span class="ci">0.125 – 0.500 {counts}</span><svg' in html
     markdown = as_markdown(run_page(made_run(tuple(two), MANIFEST), SUMMARY))
     assert "| **0.750\\*** (0.500 – 0.875) | 0.250 (0.125 – 0.500), n=7, 1 missing |" in markdown

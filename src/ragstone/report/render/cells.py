@@ -48,7 +48,7 @@ def written(cell: pages.Cell) -> Phrase:
             value = value_of(cell)
             if cell.low is not None and cell.high is not None:
                 value += f" ({ends(cell.low, cell.high, percent=cell.percent)})"
-            behind = ", ".join(counts_of(cell))
+            behind = ", ".join(one.text for one in counts_of(cell))
             return Phrase(
                 f"{value}, {behind}" if behind else value, strong=cell.low is None and cell.strong
             )
@@ -76,14 +76,14 @@ def value_of(cell: pages.IntervalCell) -> str:
     return f"{figure}*" if cell.leads else figure
 
 
-def counts_of(cell: pages.IntervalCell) -> list[str]:
+def counts_of(cell: pages.IntervalCell) -> list[Phrase]:
     """What is said of the rows behind a value: how many they are, and how many are missing.
 
-    >>> counts_of(pages.IntervalCell(0.5, None, None, n=7, missing=1))
+    >>> [one.text for one in counts_of(pages.IntervalCell(0.5, None, None, n=7, missing=1))]
     ['n=7', '1 missing']
     """
-    known = [] if cell.n is None else [f"n={cell.n:,}"]
-    return known + ([f"{cell.missing:,} missing"] if cell.missing else [])
+    known = [] if cell.n is None else [Phrase(f"n={cell.n:,}", "quiet")]
+    return known + ([Phrase(f"{cell.missing:,} missing", "missing")] if cell.missing else [])
 
 
 def _number(cell: pages.Number) -> str:

@@ -160,7 +160,7 @@ def _interval(one: pages.IntervalCell) -> list[tuple[int, str, str]]:
     word = f' <span class="quiet">{inert.html(one.word)}</span>' if one.word else ""
     return [
         (1, "n", f"<b>{value}</b>{word}" if one.strong else f"{value}{word}"),
-        (1, "n ci", ", ".join([ends(one.low, one.high, percent=one.percent), *counts_of(one)])),
+        (1, "n ci", ", ".join([ends(one.low, one.high, percent=one.percent), *_counts(one)])),
         (1, "draw", charts.strip(one)),
     ]
 
@@ -170,9 +170,13 @@ def _tight(one: pages.IntervalCell) -> str:
     value = inert.html(value_of(one))
     known = one.low is not None and one.high is not None
     ends_or_word = ends(one.low, one.high, percent=one.percent) if known else inert.html(one.word)
-    behind = " ".join(filter(None, [ends_or_word, *counts_of(one)]))
+    behind = " ".join(filter(None, [ends_or_word, *_counts(one)]))
     drawn = charts.strip(one, SMALL)
     return f'{f"<b>{value}</b>" if one.leads else value} <span class="ci">{behind}</span>{drawn}'
+
+
+def _counts(one: pages.IntervalCell) -> list[str]:
+    return [_words(said) for said in counts_of(one)]
 
 
 def _cell(one: pages.Cell) -> tuple[str, str]:

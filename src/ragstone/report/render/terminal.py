@@ -406,9 +406,7 @@ class _Drawing:
                 for end in (one.low, one.high) if end is not None]  # fmt: skip
         ends_or_word = "–".join(both) or one.word
         found = [cell(f"{value}{mark}", HEAD if one.leads else ""), cell(ends_or_word, DIM)]
-        behind = Text(" ").join(
-            Text(said, TONES["missing"] if "missing" in said else DIM) for said in counts_of(one)
-        )
+        behind = Text(" ").join(_text(said) for said in counts_of(one))
         drawn = [GridCell(self.drawn(one))] if self.intervals[at][1] else []
         counted = len(self.shapes[at]) - len(drawn) > 2
         return [*found, *([GridCell(behind)] if counted else []), *drawn]
