@@ -360,16 +360,17 @@ def test_no_proxy_stands_before_this_machine_or_what_is_exempt(
     assert encoder.embed(["a"]).shape == (1, 3)
 
 
-def too_much(texts: list[str], most: int, longest: int) -> web.Response:
+def too_much(texts: list[str], most: int, longest: int, status: int = 422) -> web.Response:
     if len(texts) > most or max(map(len, texts)) > longest:
-        return web.json_response({"error": {"message": "too much"}}, status=422)
+        return web.json_response({"error": {"message": "too much"}}, status=status)
     return good(texts)
 
 
+@pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_server_that_takes_fewer_texts_at_once_gets_fewer(
-    encoder: ApiEncoder, scripted: Scripted
+    status: int, encoder: ApiEncoder, scripted: Scripted
 ) -> None:
-    scripted.otherwise = lambda texts: too_much(texts, most=32, longest=99)
+    scripted.otherwise = lambda texts: too_much(texts, most=32, longest=99, status=status)
     texts = [f"text {number}" for number in range(100)]
     assert encoder.embed(texts).tolist() == [vector(text) for text in texts]
     scripted.asked.clear()

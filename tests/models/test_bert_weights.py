@@ -137,6 +137,8 @@ def test_another_precision_is_refused(tiny: Path) -> None:
         ({"layer_norm_eps": 0}, "layer_norm_eps  expected a number between 0 and 1, got 0"),
         ({"layer_norm_eps": "1e-12"}, "layer_norm_eps  expected a number between 0 and 1"),
         ({"is_decoder": True}, "is_decoder  expected an encoder, not a decoder, got True"),
+        ({"add_cross_attention": True}, "expected an encoder, not a decoder, got True"),
+        ({"type_vocab_size": 0}, "type_vocab_size  expected a whole number above 0, got 0"),
     ],
 )
 def test_what_cannot_be_computed_is_refused(tiny: Path, changes: Any, expected: str) -> None:

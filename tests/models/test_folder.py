@@ -139,8 +139,10 @@ def test_the_limit_is_theirs_else_the_tokenizers_else_all_positions(
 
 
 def test_roberta_counts_positions_from_behind_the_padding_token(tiny: Path) -> None:
-    change(tiny / "config.json", model_type="roberta", pad_token_id=1)
-    assert ModelFolder.read(tiny).longest == 62
+    change(tiny / "config.json", model_type="roberta", pad_token_id=None)
+    assert ModelFolder.read(tiny).longest == 62, "the padding token of RoBERTa is 1"
+    change(tiny / "config.json", pad_token_id=4)
+    assert ModelFolder.read(tiny).longest == 59
 
 
 def test_a_prompt_before_every_text_is_refused(tiny: Path) -> None:

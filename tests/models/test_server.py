@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from ragstone.models.server import scrubbed
+from ragstone.errors import ModelError
+from ragstone.models.server import key_from, scrubbed
 
 KEY = "sk-proj-0123456789abcdef"
 
@@ -29,3 +30,17 @@ def test_a_long_error_body_is_scrubbed_at_once(text: str) -> None:
     start = time.thread_time()
     scrubbed(text * (1_000_000 // len(text)), KEY)
     assert time.thread_time() - start < 10
+
+
+@pytest.mark.parametrize("key", ["sk-naïve", "sk-a\tb", "\u200bsk-a"])
+def test_what_no_header_can_carry_is_no_key(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", key)
+    with pytest.raises(ModelError, match="MY_KEY holds non-ASCII or control characters"):
+        key_from("MY_KEY")
+
+
+def test_blanks_around_a_key_are_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", f" {KEY}\n")
+    assert key_from("MY_KEY") == KEY
+    monkeypatch.setenv("MY_KEY", " ")
+    assert key_from("MY_KEY") is None

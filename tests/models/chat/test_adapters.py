@@ -16,9 +16,11 @@ from ragstone.models.chat import (
     Settings,
     Usage,
     bedrock,
+    litellm,
     open_chat,
     pydantic_ai,
 )
+from ragstone.models.chat.refusal import Unsupported
 from ragstone.models.chat.secrets import secrets
 
 KEY = "sk-test-1234567890abcdef"
@@ -306,3 +308,57 @@ def test_what_is_not_of_bedrocks_format_is_a_bad_reply(reply: dict[str, Any]) ->
     with pytest.raises(ChatFailure) as raised:
         bedrock.read_reply(reply)
     assert raised.value.trouble == "bad_reply"
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "trouble"),
+    [
+        ("ServiceQuotaExceededException", 400, "rate_limit"),
+        ("TooManyRequestsException", 400, "rate_limit"),
+        ("ModelNotReadyException", 429, "server_error"),
+        ("InternalServerException", 400, "server_error"),
+        ("ExpiredTokenException", 400, "not_allowed"),
+        ("InvalidSignatureException", 400, "not_allowed"),
+        ("SomethingNew", 503, "server_error"),
+        ("SomethingNew", None, "server_error"),
+    ],
+)
+def test_an_error_of_bedrock_goes_by_its_code_where_that_is_known(
+    code: str, status: int | None, trouble: str
+) -> None:
+    error = {"Error": {"Code": code, "Message": "It broke."}}
+    failure = bedrock._failure(error | {"ResponseMetadata": {"HTTPStatusCode": status}})
+    assert (failure.trouble, failure.http) == (trouble, status or 500)
+    assert "It broke." in str(failure)
+
+
+class RefusedByLitellm(Exception):
+    """As litellm raises it, with the status of the server's reply."""
+
+    def __init__(self, status: int, words: str) -> None:
+        self.status_code = status
+        super().__init__(words)
+
+
+def test_words_of_litellm_tell_what_the_server_has_not_and_what_is_too_long() -> None:
+    unsupported = litellm._failure(RefusedByLitellm(400, "response_format is not supported"))
+    assert isinstance(unsupported, Unsupported)
+    assert unsupported.features == ("schema",)
+    too_long = litellm._failure(RefusedByLitellm(400, "the maximum context length is 8192 tokens"))
+    assert too_long.trouble == "too_long"
+
+
+class UserError(Exception):
+    """As Pydantic AI raises it for a request that its model cannot make."""
+
+
+@pytest.mark.parametrize(
+    ("words", "features"),
+    [("Native structured Output is not supported by this model.", ("schema",)), ("No.", ())],
+)
+def test_what_pydantic_ai_cannot_ask_for_may_be_the_schema(
+    words: str, features: tuple[str, ...]
+) -> None:
+    failure = pydantic_ai._failure(UserError(words))
+    assert isinstance(failure, Unsupported)
+    assert (failure.features, failure.http, str(failure)) == (features, 400, words)

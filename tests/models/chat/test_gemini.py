@@ -74,7 +74,10 @@ def test_settings_have_their_fields(question: ChatRequest) -> None:
 @pytest.mark.parametrize(
     ("model", "effort", "expected"),
     [
-        ("gemini-2.5-flash", "low", {"thinkingBudget": 1024}),
+        ("gemini-2.5-flash", "minimal", {"thinkingBudget": 512}),
+        ("models/gemini-2.5-flash", "low", {"thinkingBudget": 1024}),
+        ("gemini-2.5-flash", "medium", {"thinkingBudget": 8192}),
+        ("gemini-2.5-flash", "high", {"thinkingBudget": 24576}),
         ("gemini-2.5-flash", "none", {"thinkingBudget": 0}),
         ("gemini-3-pro", "high", {"thinkingLevel": "HIGH"}),
         ("gemini-3-flash", "none", {"thinkingBudget": 0}),
@@ -135,7 +138,8 @@ def test_an_error_inside_a_reply_has_a_status_that_there_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "reason", ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]
+    "reason",
+    ["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"],
 )
 def test_a_filtered_reply_is_empty(reason: str) -> None:
     assert got(ended(reason, {"text": "half"})) == ChatReply("", "filter")
@@ -166,8 +170,11 @@ def test_a_blocked_question_is_filtered() -> None:
         [],
         {"candidates": []},
         {"candidates": ["x"]},
-        ended("MALFORMED_RESPONSE"),
-        ended("OTHER"),
+        ended("MALFORMED_RESPONSE", {"text": "half"}),
+        ended("MALFORMED_FUNCTION_CALL", {"text": "half"}),
+        ended("UNEXPECTED_TOOL_CALL", {"text": "half"}),
+        ended("TOO_MANY_TOOL_CALLS", {"text": "half"}),
+        ended("OTHER", {"text": "half"}),
     ],
 )
 def test_what_is_not_of_the_format_is_a_bad_reply(reply: object) -> None:

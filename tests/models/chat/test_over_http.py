@@ -83,6 +83,7 @@ def test_each_format_is_spoken(
     header, value = HEADERS[kind]
     assert asked["headers"][header] == value
     assert asked["headers"]["Content-Type"] == "application/json"
+    assert asked["headers"]["Accept-Encoding"] == "identity"
     assert "Cookie" not in asked["headers"]
 
 

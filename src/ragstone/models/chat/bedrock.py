@@ -35,20 +35,20 @@ T = TypeVar("T")
 WINDOW = 128_000
 READ, CONNECT, AT_ONCE = 600, 30, 256
 TAKES = Takes(ALL - {"seed"}, layouts=("strict", "prompt"))
-TROUBLES: dict[str, tuple[int, Trouble]] = {
-    "ThrottlingException": (429, "rate_limit"),
-    "TooManyRequestsException": (429, "rate_limit"),
-    "ServiceQuotaExceededException": (429, "rate_limit"),
-    "ModelTimeoutException": (408, "server_error"),
-    "ModelNotReadyException": (429, "server_error"),
-    "ModelErrorException": (424, "server_error"),
-    "InternalServerException": (500, "server_error"),
-    "ServiceUnavailableException": (503, "server_error"),
-    "AccessDeniedException": (403, "not_allowed"),
-    "UnrecognizedClientException": (403, "not_allowed"),
-    "ExpiredTokenException": (403, "not_allowed"),
-    "InvalidSignatureException": (403, "not_allowed"),
-    "ResourceNotFoundException": (404, "not_found"),
+TROUBLES: dict[str, Trouble] = {
+    "ThrottlingException": "rate_limit",
+    "TooManyRequestsException": "rate_limit",
+    "ServiceQuotaExceededException": "rate_limit",
+    "ModelTimeoutException": "server_error",
+    "ModelNotReadyException": "server_error",
+    "ModelErrorException": "server_error",
+    "InternalServerException": "server_error",
+    "ServiceUnavailableException": "server_error",
+    "AccessDeniedException": "not_allowed",
+    "UnrecognizedClientException": "not_allowed",
+    "ExpiredTokenException": "not_allowed",
+    "InvalidSignatureException": "not_allowed",
+    "ResourceNotFoundException": "not_found",
 }
 """Error codes of AWS. A ValidationException has many causes, so its message is read instead."""
 
@@ -217,7 +217,7 @@ def _failure(response: Body) -> ChatFailure:
     if isinstance(failure, Unsupported) and known is None:
         return Unsupported(failure.features, words, http=status, body=failure.body)
     return ChatFailure(
-        known[1] if known else failure.trouble,
+        known or failure.trouble,
         words,
         after=failure.after,
         http=status,
