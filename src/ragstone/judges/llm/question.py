@@ -136,7 +136,7 @@ class Question:
 
     pieces: tuple[Piece, ...]
     system: str
-    example: str = field(compare=False, default="")
+    example: str = ""
     """The id of an example that it is about, for messages."""
 
     @property

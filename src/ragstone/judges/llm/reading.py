@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from pydantic import ValidationError
@@ -61,7 +62,7 @@ def read_items(
             return read({})
         if sketched or len(readings) > 1:
             said = [_without_reasons(reading) for reading in (*sketched, *readings)]
-            if any(one != said[-1] for one in said):
+            if any(one != other for one, other in pairwise(said)):
                 raise Malformed(f"{len(said)} JSON objects that do not say the same")
     except RecursionError:
         raise Malformed("brackets within brackets, too deep to be compared") from None

@@ -84,13 +84,6 @@ def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
 
 
 def _fits(piece: Piece, question: Sequence[Piece]) -> bool:
-    """Whether a question shows the same contexts, and has neither this task nor its items."""
+    """Whether a question shows the same contexts."""
     shown = {one.contexts for one in question if one.contexts}
-    others = all(one.task != piece.task or piece.task == Critique.name for one in question)
-    alone = {one.task for one in question} == {piece.task}
-    return (
-        others
-        and not alone
-        and (piece.contexts in shown if piece.contexts else not shown)
-        and all(name not in one.items for one in question for name in piece.items)
-    )
+    return piece.contexts in shown if piece.contexts else not shown
