@@ -182,6 +182,14 @@ def test_a_part_that_begins_within_a_sentence_begins_with_its_number() -> None:
     assert [group[0].first for group in groups] == [0, 1]
 
 
+def test_a_part_that_begins_where_a_sentence_ends_holds_none_of_it() -> None:
+    groups = passages(contexts("abcdefgh. Ij."), len("abcdefgh."))
+    assert [[(one.text, one.first, one.starts) for one in group] for group in groups] == [
+        [("abcdefgh.", 0, (0,))],
+        [(" Ij.", 1, (1,))],
+    ]
+
+
 def test_contexts_are_shared_out_in_rank_order() -> None:
     groups = passages(contexts("a" * 6, "b" * 6, "c" * 2, "", "d"), 10, at_once=2)
     assert [[one.text[:1] for one in group] for group in groups] == [["a"], ["b", "c"], ["", "d"]]

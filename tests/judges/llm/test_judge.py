@@ -42,6 +42,30 @@ def test_what_one_reply_says_to_two_tasks_goes_to_each_of_them() -> None:
     assert replies["quality"] == TaskReply({}, {"q01": "cut off"}, 5_000, (outcome,))
 
 
+def test_an_item_that_no_outcome_speaks_of_has_no_reply() -> None:
+    made, _ = question(judge())
+    by_task = {piece.task: [piece] for piece in made.pieces}
+    silent = task_replies(by_task, [made], [Outcome("ok", {"a01": SAID})], 5_000)
+    assert silent["quality"].lacking == {"q01": "no_reply"}
+    failed = task_replies(by_task, [made], [Outcome("failed", reason="timeout")], 5_000)
+    assert failed["quality"].lacking == {"q01": "timeout"}
+
+
+def test_the_smallest_window_sets_the_room_which_is_never_under_2000_characters() -> None:
+    def room(*windows: int) -> int:
+        models = tuple(ScriptedModel([], window=window) for window in windows)
+        return LLMJudge(models, prompts=load_prompts()).room
+
+    assert room(15_000) == room(15_000, 90_000) == 30_000
+    assert room(5_600) == room(1_000) == 2_000
+
+
+def test_contexts_without_a_text_are_lacking_to_tasks_about_contexts_alone() -> None:
+    unread = Example("1", "q", "s", question="q?", answer="a", contexts=(Context("c", None, 1),))
+    assert {name for name, task in TASKS.items() if task.lacks(unread)} == {"relevance", "support"}
+    assert RELEVANCE.lacks(unread) == "no_context_text"
+
+
 def test_a_task_that_the_example_has_nothing_for_is_not_asked_and_says_why() -> None:
     target = Target(Example("1", "q", "s", question=" ", contexts=EXAMPLE.contexts))
     assert judge().pieces(RELEVANCE, target, 5_000) == []

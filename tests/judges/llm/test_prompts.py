@@ -2,7 +2,9 @@
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -15,8 +17,10 @@ from ragstone.judgements import (
 from ragstone.judges.llm.agreement import ClaimAgreement, StatementAgreement
 from ragstone.judges.llm.blocks import listing
 from ragstone.judges.llm.claims import AnswerClaims
+from ragstone.judges.llm.probes import ProbesMade
 from ragstone.judges.llm.prompts import asked_kinds, load_prompts
 from ragstone.judges.llm.question import SCHEMA, Item, Piece, Question
+from ragstone.judges.llm.question import WORDS as REPEATED
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import PassageRelevance
 from ragstone.judges.llm.statements import ReferenceStatements
@@ -74,12 +78,27 @@ def test_the_system_prompt_explains_every_field_of_a_reply() -> None:
     assert set(re.findall(r"^- `(\w+)`", OWN.system, re.MULTILINE)) == set(fields)
 
 
-@pytest.mark.parametrize("sort", dict.fromkeys(one for sorts in SORTS.values() for one in sorts))
+@pytest.mark.parametrize("sort", [*chain.from_iterable(SORTS.values()), ProbesMade])
 def test_a_worked_reply_reads(sort: type[Item]) -> None:
     piece = Piece("t", "", (), {"p01": sort}, lambda _: piece)
     example = Question((piece,), "S").request().example
     assert '"p99"' in example
     assert read_items(example, {"p99": sort}).lacking == {}
+
+
+def test_the_system_prompt_and_the_worked_reply_repeat_as_many_words_as_tests_do() -> None:
+    piece = Piece("t", "", (), {"p01": PropositionSupport}, lambda _: piece)
+    (worked,) = json.loads(Question((piece,), "S").request().example)["items"]
+    assert len(worked["words"].split()) == REPEATED == 5
+    assert "the first five words of the text" in OWN.system
+
+
+def test_a_worked_reply_shows_words_of_other_languages_as_they_are() -> None:
+    class Fitting(Item):
+        verdict: Literal["gültig", "nichtig"]
+
+    piece = Piece("t", "", (), {"p01": Fitting}, lambda _: piece)
+    assert '"verdict": "gültig"' in Question((piece,), "S").request().example
 
 
 @pytest.mark.parametrize("task", CORE)

@@ -278,6 +278,7 @@ def test_several_objects_count_where_they_say_the_same_but_for_reasons() -> None
         {"p01": ABSENT, "p02": ABSENT},
         {"p01": SUPPORTED},
         {"result": {"p01": ABSENT, "p02": ABSENT}},
+        {"p01": ABSENT, "p02": ABSENT, "note": "or rather"},
         {"p07": SUPPORTED},
         [{"id": 2, **SUPPORTED}],
     ],

@@ -59,6 +59,26 @@ def test_pieces_of_several_tasks_join_where_they_show_the_same() -> None:
     assert [question[1].contexts for question in questions] == ["A", "B"]
 
 
+def test_pieces_join_what_shows_their_contexts_whatever_the_order() -> None:
+    questions = merged(
+        [
+            [piece("relevance", "c01", contexts="A"), piece("relevance", "c02", contexts="B")],
+            [
+                piece("support", "p01", contexts="B"),
+                piece("support", "p02", contexts="C"),
+                piece("support", "p03"),
+                piece("support", "p04", contexts="A"),
+            ],
+        ]
+    )
+    assert [[id_ for one in question for id_ in one.items] for question in questions] == [
+        ["c01", "p04"],
+        ["c02", "p01"],
+        ["p02"],
+        ["p03"],
+    ]
+
+
 def test_a_second_chunk_of_propositions_is_asked_by_itself() -> None:
     questions = merged(
         [

@@ -168,6 +168,8 @@ def test_a_file_that_is_not_there_or_not_utf_8_is_refused(tmp_path: Path) -> Non
 def test_a_criterion_without_a_rubric_is_unknown_and_near_names_are_given() -> None:
     with pytest.raises(UnknownName, match="source_attribution"):
         check_topics([Topic("rating", "source_atribution")], load_rubrics())
+    with pytest.raises(UnknownName, match=r"rubric in a TOML file, rubrics=FILE, or"):
+        check_topics([Topic("rating", "wit")], load_rubrics())
 
 
 def test_aspects_are_checked_too_and_rivals_are_not() -> None:

@@ -1,0 +1,19 @@
+"""The task of a kind without code of its own, where it is about propositions."""
+
+from ragstone.examples import Example
+from ragstone.judgements import Importance
+from ragstone.judges.judge import Proposition
+from ragstone.judges.llm.kind_task import KindTask
+from ragstone.judges.llm.task import Target
+
+TASK = KindTask(Importance)
+STATED = [Proposition("who", 0, 0, "Tin was mined.")]
+TARGET = Target(
+    Example("1", "q", "s", question="What was mined?", reference=("Tin.",)),
+    {"statement": STATED, "claim": [Proposition("who", 0, 0, "Lead was mined.")]},
+)
+
+
+def test_the_propositions_of_the_asks_are_among_the_facts_and_no_others() -> None:
+    about = list(TASK.facts(TARGET, ["importance"]))
+    assert about == [*TASK.facts(TARGET, []), ("statement", STATED)]
