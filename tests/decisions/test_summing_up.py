@@ -100,19 +100,23 @@ def duel(a: str, b: str, verdict: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("duels", "leaders"),
+    ("duels", "leaders", "others"),
     [
-        ((duel("a", "b", "better"),), ("a",)),
-        ((duel("a", "b", "worse"),), ("b",)),
-        ((duel("a", "b", "cannot_tell"),), ()),
-        ((duel("a", "b", "better"), duel("a", "c", "cannot_tell"), duel("b", "c", "same")), ()),
-        ((duel("a", "b", "same"), duel("a", "c", "better"), duel("b", "c", "better")), ("a", "b")),
-        ((duel("a", "b", "better"), duel("a", "c", "better"), duel("b", "c", "better")), ("a",)),
-        ((duel("a", "b", "better"), duel("a", "c", "worse"), duel("b", "c", "better")), ()),
+        ((duel("a", "b", "better"),), ("a",), ("b",)),
+        ((duel("a", "b", "worse"),), ("b",), ("a",)),
+        ((duel("a", "b", "cannot_tell"),), (), ()),
+        ((duel("a", "b", "better"), duel("a", "c", "cannot_tell"), duel("b", "c", "same")), (), ()),
+        ((duel("a", "b", "same"), duel("a", "c", "better"), duel("b", "c", "better")), ("a", "b"),
+         ("c",)),
+        ((duel("a", "b", "better"), duel("a", "c", "better"), duel("b", "c", "better")), ("a",),
+         ("b", "c")),
+        ((duel("a", "b", "better"), duel("a", "c", "worse"), duel("b", "c", "better")), (), ()),
     ],
-)
-def test_leaders_are_better_than_everybody_else(duels: tuple[Any, ...], leaders: Any) -> None:
-    assert _leaders(duels) == leaders
+)  # fmt: skip
+def test_leaders_are_better_than_everybody_else(
+    duels: tuple[Any, ...], leaders: Any, others: Any
+) -> None:
+    assert _leaders(duels) == (leaders, others)
 
 
 GOOD = [f"{GOLD} {at}" for at in range(12)]
@@ -134,7 +138,7 @@ def test_a_system_that_answers_with_the_references_is_compared_by_nothing_that_r
     assert note.facts == {"system": "gold", "metrics": "token_f1"}
     summary = summarise(run)
     assert dict(summary.themselves) == {"gold": ("token_f1",)}
-    assert summary.leads == (Lead(("fair",), ("token_f1",)),)
+    assert summary.leads == (Lead(("fair",), ("bad",), ("token_f1",)),)
     assert summary.leaders("token_f1") == ("fair",)
     assert summary.leaders("abstention") == ()
     assert (summary.systems, summary.examples, summary.questions) == (
@@ -184,7 +188,7 @@ def test_two_systems_have_their_pair_and_faults_leave_out_who_answers_with_refer
     run = ragstone.evaluate(rows(gold=GOOD, bad=BAD), metrics=["token_f1", "answer_coverage"],
                             judge="local:strings", out=tmp_path / "run")  # fmt: skip
     summary = summarise(run)
-    assert summary.faults == Faults(12, 12, "incomplete", 12)
+    assert summary.faults == Faults(12, 12, 12, "incomplete", 12)
     assert summary.tested == ()
     assert summary.leads == ()
     assert summary.pair == ()
@@ -201,7 +205,20 @@ def test_systems_that_share_no_question_are_not_compared(tmp_path: Path) -> None
     assert summary.tested == ()
     assert summary.alike == ()
     assert summary.same == ()
+    assert summary.apart == (("a", "b"),)
     assert summary.metrics == 1
+
+
+def test_a_system_is_better_than_those_it_shares_questions_with(tmp_path: Path) -> None:
+    apart = [one | {"question_id": f"far {one['question_id']}"} for one in rows(far=BAD)]
+    run = ragstone.evaluate([*rows(fair=FAIR, bad=BAD), *apart], metrics=["token_f1"],
+                            out=tmp_path / "run")  # fmt: skip
+    summary = summarise(run)
+    assert summary.leads == ()
+    assert summary.wins == (Lead(("fair",), ("bad",), ("token_f1",)),)
+    assert summary.apart == (("fair", "far"), ("bad", "far"))
+    assert summary.shared == (12, 12)
+    assert summary.alike == ()
 
 
 def test_what_systems_share_is_the_same(tmp_path: Path) -> None:

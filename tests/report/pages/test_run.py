@@ -31,9 +31,12 @@ SUMMARY = Summary(
     themselves={},
     same=(),
     tested=("precision",),
-    leads=(Lead(("a",), ("precision",)),),
+    shared=(8, 8),
+    leads=(Lead(("a",), ("b",), ("precision",)),),
+    wins=(),
     pair=(),
     alike=(),
+    apart=(),
     faults=None,
     missing=0,
     possible=40,
@@ -140,7 +143,8 @@ def test_marks_are_explained_where_they_are_used(
         assert mark not in printed
     shared = replace(SUMMARY, same=("m",), themselves={"a": ("m",)})
     printed = " ".join(text(run_page(run, shared)).split())
-    for mark in ("95 % intervals", "n: rows with a score, if some have none", "* better than every",
+    for mark in ("95 % intervals", "n: rows with a score, if some have none",
+                 "* better than every system without * or self",
                  "same: the same inputs for all", "self: the answers are the"):  # fmt: skip
         assert mark in printed
 
@@ -162,6 +166,13 @@ def test_all_answers_together_have_a_column_where_they_are_asked_for(
     assert ".516" in text(run_page(run, SUMMARY, pooled=True))
     record: Any = run_page(run, SUMMARY).record()
     assert [one["group"] for one in record["estimates"]] == [{"system": "a"}, {"system": "b"}, {}]
+
+
+def test_a_system_called_all_keeps_its_own_numbers_beside_all_systems(estimate: Make) -> None:
+    ones = [estimate("precision", 0.25, group={"system": "all"}), estimate("precision", 0.5)]
+    made = matrix(ones, SUMMARY)
+    assert [one.head for one in made.columns] == ["metric", "all", "all systems"]
+    assert [cell.value for cell in cells(made)] == [0.25, 0.5]
 
 
 def test_one_system_has_a_row_a_metric_with_its_counts(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import polars as pl
 
@@ -21,21 +22,24 @@ class Faults:
     Attributes:
         judged: Answers of which a metric tells whether they fell short.
         short: Those that did.
-        stage: The stage at which most of them failed; empty if no stage is known of any.
+        staged: Those of which the stage is known.
+        stage: The stage at which most of these failed; empty if there are none.
         at_stage: How many failed there.
     """
 
     judged: int
     short: int
+    staged: int
     stage: str
     at_stage: int
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Systems of which each is better than every other system on these metrics."""
+    """Systems of which each is better than every one of ``over`` on these metrics."""
 
     systems: tuple[str, ...]
+    over: tuple[str, ...]
     metrics: tuple[str, ...]
 
 
@@ -52,10 +56,13 @@ class Summary:
             compare it with itself.
         same: Metrics on which all systems have the same inputs, so that they share the scores.
         tested: Metrics with a better end on which a pair of systems was tested.
+        shared: The fewest and the most questions of a pair that was tested.
         leads: The systems that are better than all others they were compared with, with the
             metrics; the largest lead first.
+        wins: Which system is better than which on metrics where nobody leads.
         pair: Of two systems that are compared, the comparisons; empty if there are more.
-        alike: Pairs of systems of which neither is better on any metric.
+        alike: Pairs of systems that were tested, neither of them better on any metric.
+        apart: Pairs of systems that share no question.
         faults: What fell short, without ``themselves``; None if no metric tells.
         missing: How many scores are missing.
         possible: How many scores there are, with the missing ones.
@@ -69,9 +76,12 @@ class Summary:
     themselves: Mapping[str, tuple[str, ...]]
     same: tuple[str, ...]
     tested: tuple[str, ...]
+    shared: tuple[int, int]
     leads: tuple[Lead, ...]
+    wins: tuple[Lead, ...]
     pair: tuple[Comparison, ...]
     alike: tuple[tuple[str, str], ...]
+    apart: tuple[tuple[str, str], ...]
     faults: Faults | None
     missing: int
     possible: int
@@ -90,9 +100,15 @@ def summarise(run: Run) -> Summary:
         name: tuple(one for one in scored.metrics if name in own.on(scored.metric(one)))
         for name in own.systems
     }
-    found = compare(run).comparisons if _have_rivals(scored) else ()
+    found = (
+        compare(run).comparisons
+        if scored.metrics and _share_a_question(scored, scored.systems)
+        else ()
+    )
     rivals = [one for one in found if one.better != "0"]
-    tested = [one for one in rivals if one.verdict != "same"]
+    tested = [one for one in rivals if one.verdict != "same" and one.n_pairs]
+    shared = [max(one.n_pairs for one in ones) for ones in _pairs(tested).values()]
+    leads = _leads(rivals)
     return Summary(
         examples=run.form.data.examples,
         questions=run.form.data.questions,
@@ -102,23 +118,20 @@ def summarise(run: Run) -> Summary:
         themselves=themselves,
         same=_same(found, len(scored.systems)),
         tested=tuple(dict.fromkeys(one.metric for one in tested)),
-        leads=_leads(rivals),
+        shared=(min(shared, default=0), max(shared, default=0)),
+        leads=leads,
+        wins=_wins(tested, leads),
         pair=tuple(tested) if len(_pairs(rivals)) == 1 else (),
         alike=tuple(
             pair
             for pair, ones in _pairs(tested).items()
-            if not any(one.verdict in ("better", "worse") for one in ones)
+            if not any(one.verdict in DECIDED for one in ones)
         ),
+        apart=_apart(scored, found),
         faults=_faults(run, themselves),
         missing=sum(one.n_missing for one in whole),
         possible=sum(one.n + one.n_missing for one in whole),
     )
-
-
-def _have_rivals(scored: Scored) -> bool:
-    """Whether two systems share a question."""
-    systems = scored.facets.group_by("question_id").agg(pl.col("system").n_unique())["system"]
-    return bool(scored.metrics) and bool((systems > 1).any())
 
 
 def _pairs(found: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
@@ -138,24 +151,64 @@ def _same(found: Sequence[Comparison], systems: int) -> tuple[str, ...]:
 
 
 def _leads(found: Sequence[Comparison]) -> tuple[Lead, ...]:
-    metrics: dict[tuple[str, ...], list[str]] = {}
+    metrics: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for metric in dict.fromkeys(one.metric for one in found):
         ones = [one for one in found if one.metric == metric]
-        if leaders := _leaders(ones):
-            metrics.setdefault(leaders, []).append(metric)
-    leads = [Lead(systems, tuple(names)) for systems, names in metrics.items()]
-    return tuple(sorted(leads, key=lambda one: -len(one.metrics)))
+        leaders, others = _leaders(ones)
+        if leaders:
+            metrics.setdefault((leaders, others), []).append(metric)
+    return _largest_first(metrics)
 
 
-def _leaders(found: Sequence[Comparison]) -> tuple[str, ...]:
-    """The systems that nobody beats, if each of them beats everybody else."""
-    beats = {(one.a, one.b) for one in found if one.verdict == "better"}
-    beats |= {(one.b, one.a) for one in found if one.verdict == "worse"}
+def _leaders(found: Sequence[Comparison]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The systems that nobody beats, if each of them beats everybody else, and everybody else."""
+    beats = {_who(one) for one in found if one.verdict in DECIDED}
     systems = dict.fromkeys(name for one in found for name in (one.a, one.b))
     unbeaten = [name for name in systems if not any(beaten == name for _, beaten in beats)]
     others = [name for name in systems if name not in unbeaten]
     beat_all = all((one, other) in beats for one in unbeaten for other in others)
-    return tuple(unbeaten) if others and beat_all else ()
+    return (tuple(unbeaten), tuple(others)) if unbeaten and others and beat_all else ((), ())
+
+
+DECIDED = ("better", "worse")
+
+
+def _who(one: Comparison) -> tuple[str, str]:
+    """The better system of a pair, then the worse."""
+    return (one.a, one.b) if one.verdict == "better" else (one.b, one.a)
+
+
+def _wins(tested: Sequence[Comparison], leads: Sequence[Lead]) -> tuple[Lead, ...]:
+    led = {metric for lead in leads for metric in lead.metrics}
+    metrics: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for one in tested:
+        if one.verdict in DECIDED and one.metric not in led:
+            better, worse = _who(one)
+            metrics.setdefault(((better,), (worse,)), []).append(one.metric)
+    return _largest_first(metrics)
+
+
+def _largest_first(
+    metrics: Mapping[tuple[tuple[str, ...], tuple[str, ...]], Sequence[str]],
+) -> tuple[Lead, ...]:
+    leads = [Lead(systems, over, tuple(names)) for (systems, over), names in metrics.items()]
+    return tuple(sorted(leads, key=lambda one: -len(one.metrics)))
+
+
+def _apart(scored: Scored, found: Sequence[Comparison]) -> tuple[tuple[str, str], ...]:
+    """The pairs of systems that share no question; who is compared on one does share it."""
+    shared = {(one.a, one.b) for one in found if one.n_pairs}
+    return tuple(
+        pair
+        for pair in combinations(scored.systems, 2)
+        if not shared & {pair, pair[::-1]} and not _share_a_question(scored, pair)
+    )
+
+
+def _share_a_question(scored: Scored, systems: Sequence[str]) -> bool:
+    rows = scored.facets.filter(pl.col("system").is_in(systems))
+    asked = rows.group_by("question_id").agg(pl.col("system").n_unique())["system"]
+    return bool((asked > 1).any())
 
 
 def _faults(run: Run, themselves: Mapping[str, Sequence[str]]) -> Faults | None:
@@ -168,4 +221,4 @@ def _faults(run: Run, themselves: Mapping[str, Sequence[str]]) -> Faults | None:
     staged = short.filter(pl.col("stage") != OTHER)["stage"]
     most = staged.value_counts(name="n").sort(["n", "stage"], descending=[True, False])
     stage, at_stage = most.row(0) if len(most) else ("", 0)
-    return Faults(len(judged), len(short), stage, at_stage)
+    return Faults(len(judged), len(short), len(staged), stage, at_stage)

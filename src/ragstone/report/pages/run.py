@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
     from ragstone.decisions.summing_up.summary import Summary
 
-ALL = "all"
+ALL = "all systems"
 
 
 def run_page(
@@ -67,14 +67,17 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
 
     Scores that systems share, because they have the same inputs, have one interval.
     """
-    systems = list(dict.fromkeys(one.group.get(SYSTEM, ALL) for one in estimates))
+    systems = list(dict.fromkeys(one.group.get(SYSTEM) for one in estimates))
     level = estimates[0].level
-    columns = (Heading("metric"), *(Heading(name, level=level, peer=True) for name in systems))
+    columns = (
+        Heading("metric"),
+        *(Heading(ALL if name is None else name, level=level, peer=True) for name in systems),
+    )
     groups = []
     for title, family in by_family(estimates).items():
         rows = []
         for metric, ones in by_metric(family).items():
-            found = {one.group.get(SYSTEM, ALL): one for one in ones}
+            found = {one.group.get(SYSTEM): one for one in ones}
             first = found.get(systems[0])
             cells = [_cell(found.get(name), first, summary, suites) for name in systems]
             rows.append(Row((RowName(short_name(metric), ones[0].better), *cells)))
@@ -90,9 +93,9 @@ def _cell(
         return ""
     if one.value is None:
         return Why("missing" if one.n_missing else "undefined")
-    system = one.group.get(SYSTEM, ALL)
+    system = one.group.get(SYSTEM)
     alike = first is not None and first is not one and _equal(first, one)
-    itself = one.metric in summary.themselves.get(system, ())
+    itself = system is not None and one.metric in summary.themselves.get(system, ())
     word = "self" if itself else "same" if one.metric in summary.same and alike else ""
     return IntervalCell(
         one.value,
@@ -143,7 +146,8 @@ def _marks(shown: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
         if any(one.n_undefined or one.n_missing for one in shown):
             yield "n: rows with a score, if some have none"
         if summary.leads:
-            yield "* better than every system without one"
+            without = "* or self" if summary.themselves else "one"
+            yield f"* better than every system without {without}"
         if summary.same:
             yield "same: the same inputs for all systems"
         if summary.themselves:

@@ -1,7 +1,6 @@
 """Summary: a run in one to three sentences, made from its numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import comb
 from typing import TYPE_CHECKING
 
 from ragstone.report.figures import counted, ends, number
@@ -36,46 +35,65 @@ def _measured(summary: "Summary") -> list[str]:
     answers = counted(summary.examples, "answer" if summary.answered else "ranking")
     metrics = counted(summary.metrics, "metric")
     if len(summary.systems) < 2:
-        return [f"{answers} to {questions}, {metrics}."]
+        own = ["The answers are the references, so metrics that compare the two tell nothing."]
+        return [f"{answers} to {questions}, {metrics}.", *(own if summary.themselves else [])]
     said = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}."]
-    said += [
-        f"{system} answers with the references, so metrics that compare the two leave it out."
-        for system in summary.themselves
-    ]
+    if own := list(summary.themselves):
+        one = len(own) == 1
+        said.append(
+            f"{_named(own)} {'answers' if one else 'answer'} with the references, so metrics that "
+            f"compare the two leave {'it' if one else 'them'} out."
+        )
     return said
 
 
 def _better(summary: "Summary") -> list[str]:
     if not summary.tested:
-        return []
+        return list(_untested(summary))
     if summary.pair:
         return [_between(summary.pair)]
     metrics = counted(len(summary.tested), "metric")
-    if len(summary.alike) == comb(len(summary.systems), 2):
-        return [
-            f"With {counted(summary.questions, 'question')}, no system is shown to be better than "
-            f"another on any of {metrics}."
-        ]
-    parts = [_lead(one, len(summary.systems)) for one in summary.leads]
-    if len(summary.alike) > 1:
-        parts.append(f"{len(summary.alike):,} pairs cannot be told apart on any metric")
+    parts = [_lead(one, len(summary.systems)) for one in (*summary.leads, *summary.wins)]
+    if len(parts) > NAMED + 1:
+        parts[NAMED:] = [f"{len(parts) - NAMED} more differences"]
+    if not parts:
+        fewest, most = (f"{one:,}" for one in summary.shared)
+        pairs = counted(summary.shared[1], "question")
+        pairs = pairs if fewest == most else f"{fewest} to {most} questions a pair"
+        parts = [f"with {pairs}, no system is shown to be better than another on any of {metrics}"]
     else:
-        parts += [f"{a} and {b} cannot be told apart on any metric" for a, b in summary.alike]
-    if not summary.leads:
-        parts.insert(0, f"no system is better than all others on any of {metrics}")
+        if not summary.leads:
+            parts.insert(0, f"no system is better than all others on any of {metrics}")
+        parts += _of_pairs(summary.alike, "cannot be told apart on any metric")
+    parts += _of_pairs(summary.apart, "share no question")
     said = "; ".join(parts)
-    return [f"{said[0].upper() if not summary.leads else said[0]}{said[1:]}."]
+    return [f"{said if summary.leads else said[0].upper() + said[1:]}."]
+
+
+def _untested(summary: "Summary") -> Iterator[str]:
+    if summary.same:
+        yield "On every metric that compares them, the systems have the same inputs."
+    elif summary.apart:
+        yield f"{next(_of_pairs(summary.apart, 'share no question'))}, so they are not compared."
+
+
+def _of_pairs(pairs: Sequence[tuple[str, str]], what: str) -> Iterator[str]:
+    if len(pairs) > 1:
+        yield f"{len(pairs):,} pairs {what}"
+    elif pairs:
+        yield f"{_named(pairs[0])} {what}"
 
 
 def _lead(lead: "Lead", systems: int) -> str:
     are = "is" if len(lead.systems) == 1 else "are each"
-    others = systems - len(lead.systems)
-    whom = "the other" if others == 1 else "both others" if others == 2 else "all others"
+    whom = _named(lead.over)
+    if len(lead.systems) == 1 and len(lead.over) == systems - 1 > 1:
+        whom = "both others" if systems == 3 else "all others"
     return f"{_named(lead.systems)} {are} better than {whom} on {_named(lead.metrics)}"
 
 
 def _between(ones: Sequence["Comparison"]) -> str:
-    a, b = ones[0].a, ones[0].b
+    a, b = _named([ones[0].a]), _named([ones[0].b])
     won = {verdict: [one for one in ones if one.verdict == verdict] for verdict in VERDICTS}
     parts = []
     if won["better"]:
@@ -126,15 +144,19 @@ def _faults(summary: "Summary") -> Iterator[str]:
     found = summary.faults
     if found is None:
         return
-    of = counted(found.judged, "answer")
+    of = counted(found.judged, "other answer" if summary.themselves else "answer")
     if not found.short:
         yield f"None of {of} falls short."
         return
     fall = "falls" if found.short == 1 else "fall"
     why = ""
     if found.stage:
-        why = f", {'' if found.at_stage == found.short else 'most often '}because "
-        why += f"{STAGES[found.stage]} ({found.at_stage:,})"
+        most = "" if found.at_stage == found.short else "most often "
+        why = f", {most}because {STAGES[found.stage]} ({found.at_stage:,})"
+    if found.stage and found.at_stage < found.short - found.staged:
+        why = f"; a cause is found for {found.staged:,}"
+        most = "" if found.at_stage == found.staged else "most often "
+        why += f", {most}that {STAGES[found.stage]} ({found.at_stage:,})"
     yield f"{found.short:,} of {of} {fall} short{why}."
 
 
@@ -145,7 +167,8 @@ def _missing(summary: "Summary") -> Iterator[str]:
 
 
 def _named(names: Sequence[str]) -> str:
-    """The names, or the first few with the number of the others."""
+    """The names, each on one line, or the first few with the number of the others."""
+    names = [" ".join(name.split()) for name in names]
     if len(names) > NAMED + 1:
         return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
