@@ -63,7 +63,7 @@ def test_labels_that_are_all_alike_are_no_fault(
 ) -> None:  # fmt: skip
     file = tmp_path / "alike.csv"
     names = [f"{name}-{system}" for name in ("pier", "mole", "adit") for system in "ab"]
-    rows = [f"{name},ann,0,{value}" for name in names]
+    rows = [f"{name},ann,1,{value}" for name in names]
     head = "id,annotator,claim," if column == "support" else "id,annotator,nothing,"
     file.write_text("\n".join([head + column, *rows]) + "\n", encoding="utf-8")
     outcome = ragstone("calibrate", run, "--labels", file, *options)

@@ -396,11 +396,11 @@ def test_examples_labelled_in_part_are_left_out_whatever_is_known_of_them(
     said_of = [
         {"id": f"pier-{n}", "annotator": "ann", "claim": claim, "support": support}
         for n in range(12)
-        for claim, support in ((0, "supported"), (1, "absent" if n in WRONG else "supported"))
+        for claim, support in ((1, "supported"), (2, "absent" if n in WRONG else "supported"))
     ]
     whole = calibrate(run, labels(said_of), metrics=[METRIC])
     assert (whole.estimates[0].labels.value, whole.estimates[0].labels.n_labels) == (0.25, 12)
-    in_part = [row for row in said_of if row["claim"] == 1 or row["id"] not in ("pier-0", "pier-1")]
+    in_part = [row for row in said_of if row["claim"] == 2 or row["id"] not in ("pier-0", "pier-1")]
     partly = calibrate(run, labels(in_part), metrics=[METRIC])
     assert partly.estimates[0].labels.n_labels == 10
     assert any(

@@ -148,7 +148,7 @@ class Stated(Run):
 def test_statements_are_those_of_the_first_reference(tmp_path: Path) -> None:
     run, sample = claims(tmp_path / "run", ["It is 90 metres long."])
     sheet = label_sheet(sample, Stated(run.path), [RequestedLabel("support", "statement")])
-    assert sheet.frame.select("statement", "text").rows() == [("0", "The pier is long.")]
+    assert sheet.frame.select("statement", "text").rows() == [("1", "The pier is long.")]
 
 
 # Scores of a run ------------------------------------------------------------------------------

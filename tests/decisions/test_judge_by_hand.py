@@ -223,7 +223,7 @@ def test_people_can_name_claims_and_statements_of_the_first_reference_alone() ->
     run = said("support", *({"example_id": "e", "origin": origin, "author": "m", "index": index,
                              "reference": reference, "verdict": "supported"}
                             for origin, reference, index in places))  # fmt: skip
-    assert judged_units(run)["unit"].to_list() == ["claim 3", "statement 1"]
+    assert judged_units(run)["unit"].to_list() == ["claim 4", "statement 2"]
 
 
 def test_what_a_person_said_is_no_word_of_a_judge() -> None:

@@ -105,7 +105,7 @@ def test_where_a_row_stands_is_kept() -> None:
         ({"context": "claim"}, "claim", "context"),
         ({"context": "claim x"}, "claim x", "context"),
         ({"context": "claim 3 of 4"}, "claim 3 of 4", "context"),
-        ({"claim": 0}, "claim 0", "claim"),
+        ({"claim": 1}, "claim 1", "claim"),
         ({"claim": "3"}, "claim 3", "claim"),
         ({"claim": "03"}, "claim 3", "claim"),
         ({"claim": 3.0}, "claim 3", "claim"),
@@ -131,6 +131,8 @@ def test_a_row_is_about_the_unit_that_it_names(
         ({"claim": "It rained."}, "claim"),
         ({"claim": "statement 1"}, "claim"),
         ({"claim": -1}, "claim"),
+        ({"claim": 0}, "claim"),
+        ({"unit": "statement 0"}, "unit"),
         ({"claim": 1.5}, "claim"),
         ({"claim": True}, "claim"),
         ({"claim": ["1"]}, "claim"),
@@ -157,7 +159,7 @@ def test_a_row_is_about_one_unit(cells: dict[str, Any], both: str) -> None:
     assert problem(cells)[1:] == ("one of context, claim and statement", both)
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["claim", "statement"]))
+@given(st.integers(1, 10**6), st.sampled_from(["claim", "statement"]))
 def test_a_unit_by_its_number_and_by_its_name_is_the_same_one(number: int, of: str) -> None:
     by_number, by_name = row({of: number}), row({"unit": f"{of} {number}"})
     assert by_number.unit == by_name.unit == f"{of} {number}"

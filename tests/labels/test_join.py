@@ -74,16 +74,16 @@ def test_labels_go_before_those_of_the_record(tmp_path: Path) -> None:
 def test_grades_and_verdicts_are_joined_in_their_own_form(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"context": 1, "grade": 2},
-        {"claim": 1, "support": "supported", "agreement": "matches"},
-        {"statement": 0, "agreement": "full"},
+        {"claim": 2, "support": "supported", "agreement": "matches"},
+        {"statement": 1, "agreement": "full"},
     ]
     assert labels(tmp_path, *rows).join(PAIR).labels == {
         "contexts": [{"grade": 2}],
         "claims": [
-            {"text": "claim 0"},
-            {"text": "claim 1", "support": "supported", "agreement": "matches"},
+            {"text": "claim 1"},
+            {"text": "claim 2", "support": "supported", "agreement": "matches"},
         ],
-        "statements": [{"text": "statement 0", "agreement": "full"}],
+        "statements": [{"text": "statement 1", "agreement": "full"}],
     }
 
 
@@ -126,10 +126,10 @@ def test_notes_say_how_many_labels_lack_an_example_and_how_many_a_context(tmp_pa
 
 def test_verdicts_are_joined_to_the_claims_that_the_example_lists(tmp_path: Path) -> None:
     example = Example("q1", "q1", "s", labels={"claims": [{"text": "It rained."}]})
-    joined = labels(tmp_path, {"claim": 0, "support": "absent"}).join(example)
+    joined = labels(tmp_path, {"claim": 1, "support": "absent"}).join(example)
     assert joined.labels == {"claims": [{"text": "It rained.", "support": "absent"}]}
-    with pytest.raises(DataError, match="claim 0, the only one of 'q1'"):
-        labels(tmp_path, {"claim": 1, "support": "absent"}).join(example)
+    with pytest.raises(DataError, match="claim 1, the only one of 'q1'"):
+        labels(tmp_path, {"claim": 2, "support": "absent"}).join(example)
 
 
 def test_a_label_of_a_context_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
@@ -153,9 +153,9 @@ def test_a_table_on_its_examples_knows_contexts_by_rank(tmp_path: Path) -> None:
         {"context": "d9", "misleading": 1},
         {"context": "d0", "misleading": 1},
         {"id": "zzz", "helpful": 1},
-        {"claim": 0, "support": "absent"},
+        {"claim": 1, "support": "absent"},
     ).on([PAIR])
-    assert table.used.select("example_id", "unit").rows() == [("q1", "2"), ("q1", "claim 0")]
+    assert table.used.select("example_id", "unit").rows() == [("q1", "2"), ("q1", "claim 1")]
     assert table.set_aside == {"no_context": 1, "no_example": 1}
     assert (table.n_set_aside, table.n_discarded) == (2, 0)
     assert [explain(note).replace(table.source, "it") for note in table.notes] == [

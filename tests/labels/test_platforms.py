@@ -137,7 +137,7 @@ def test_labels_are_written_for_a_platform_and_read_back(layout: Layout, tmp_pat
         "q1,ann,,,,1,,4,a note,0.25,\n"
         "q1,ben,,,,0,,,,0.25,\n"
         "q1,ann,2,,1,,,,,0.25,\n"
-        "q1,ben,,0,,,absent,,,0.25,\n"
+        "q1,ben,,1,,,absent,,,0.25,\n"
         "q2,eve,,,,1,,,,,broken\n"
     )
     table = read_label_table(path)

@@ -60,22 +60,22 @@ def test_every_label_of_the_taxonomy_is_read_from_csv(tmp_path: Path) -> None:
 
 def test_claims_and_statements_are_judged_one_by_one(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
-        {"id": "q1", "claim": 0, "support": "supported", "agreement": "extra"},
+        {"id": "q1", "claim": 1, "support": "supported", "agreement": "extra"},
         {"id": "q1", "statement": 2, "support": "absent", "agreement": "partial"},
     ]
     assert said(read_label_table(jsonl(tmp_path / "labels.jsonl", *rows))) == [
-        ("support", "verdict", "claim 0", "supported", None),
-        ("agreement", "verdict", "claim 0", "extra", None),
+        ("support", "verdict", "claim 1", "supported", None),
+        ("agreement", "verdict", "claim 1", "extra", None),
         ("support", "verdict", "statement 2", "absent", None),
         ("agreement", "verdict", "statement 2", "partial", None),
     ]
 
 
 def test_statements_alone_are_judged_too(tmp_path: Path) -> None:
-    row = {"id": "q1", "statement": 0, "support": "absent", "agreement": "full"}
+    row = {"id": "q1", "statement": 1, "support": "absent", "agreement": "full"}
     assert said(read_label_table(jsonl(tmp_path / "labels.jsonl", row))) == [
-        ("support", "verdict", "statement 0", "absent", None),
-        ("agreement", "verdict", "statement 0", "full", None),
+        ("support", "verdict", "statement 1", "absent", None),
+        ("agreement", "verdict", "statement 1", "full", None),
     ]
 
 
@@ -86,7 +86,7 @@ def test_statements_alone_are_judged_too(tmp_path: Path) -> None:
         ("grounding", "source_cited", None, "true"),
         ("quality", "helpful", None, "false"),
         ("response", "response_type", None, "refuse"),
-        ("support", "verdict", "claim 0", "absent"),
+        ("support", "verdict", "claim 1", "absent"),
         ("agreement", "verdict", "statement 1", "full"),
         ("rating", "tone", None, "4"),
         ("critique", "harm", None, "true"),
@@ -323,7 +323,7 @@ def test_a_sheet_that_is_half_filled_in_says_so(tmp_path: Path) -> None:
         ({"id": "x", "misleading": 1}, "misleading", "none"),
         ({"id": "x", "context": 1, "helpful": 1}, "helpful", "1"),
         ({"id": "x", "context": 1, "grade": 4}, "grade", "4"),
-        ({"id": "x", "claim": 0, "support": "full"}, "support", "the text 'full'"),
+        ({"id": "x", "claim": 1, "support": "full"}, "support", "the text 'full'"),
         ({"id": "x", "claim": "It rained.", "support": "absent"}, "claim", "It rained."),
         ({"id": "x", "claim": 1, "context": 1, "tone": 1}, "context", "context and claim"),
         ({"id": "x", "annotator": 1.5, "helpful": 1}, "annotator", "1.5"),
@@ -448,7 +448,7 @@ def test_a_data_set_is_read_by_what_its_records_carry(tmp_path: Path) -> None:
         ("d", "human", "misleading", "1", "true"),
         ("d", "human", "helpful", None, "true"),
         ("d", "human", "response_type", None, "answer"),
-        ("d", "human", "verdict", "claim 0", "absent"),
+        ("d", "human", "verdict", "claim 1", "absent"),
     ]
     assert "tokens: no_single_values" in table.notes
 
@@ -463,10 +463,10 @@ def test_every_label_of_a_part_is_read_from_data() -> None:
         ("relevance", "relevant", "1", "true", 1),
         ("relevance", "sufficient", "1", "false", 0),
         ("relevance", "grade", "1", "2", 2),
-        ("support", "verdict", "claim 0", "absent", None),
-        ("agreement", "verdict", "claim 0", "extra", None),
-        ("support", "verdict", "statement 1", "absent", None),
-        ("agreement", "verdict", "statement 1", "full", None),
+        ("support", "verdict", "claim 1", "absent", None),
+        ("agreement", "verdict", "claim 1", "extra", None),
+        ("support", "verdict", "statement 2", "absent", None),
+        ("agreement", "verdict", "statement 2", "full", None),
     ]
 
 

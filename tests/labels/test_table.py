@@ -192,13 +192,13 @@ def test_the_line_of_a_label_that_cannot_be_joined_is_that_of_its_unit(tmp_path:
 @pytest.mark.parametrize(
     ("labels", "claim", "expected"),
     [
-        ({}, 0, ""),
+        ({}, 1, ""),
         # That the answer claims nothing is not that nobody listed its claims.
-        ({"claims": []}, 0, "no label of a claim, for 'q1' lists none"),
-        ({"claims": [{"text": "a"}]}, 0, ""),
-        ({"claims": [{"text": "a"}]}, 1, "claim 0, the only one of 'q1'"),
-        ({"claims": [{"text": "a"}, {"text": "b"}]}, 2, "one of the 2 claims of 'q1', counted"),
-        ({"claims": [{"text": "a"}, {"text": "b"}]}, 1, ""),
+        ({"claims": []}, 1, "no label of a claim, for 'q1' lists none"),
+        ({"claims": [{"text": "a"}]}, 1, ""),
+        ({"claims": [{"text": "a"}]}, 2, "claim 1, the only one of 'q1'"),
+        ({"claims": [{"text": "a"}, {"text": "b"}]}, 3, "one of the 2 claims of 'q1', counted"),
+        ({"claims": [{"text": "a"}, {"text": "b"}]}, 2, ""),
         ({"statements": [{"text": "a"}]}, 5, ""),
     ],
 )
@@ -212,4 +212,4 @@ def test_a_claim_is_one_of_those_that_the_example_lists_if_it_lists_any(
             table.join(example)
     else:
         claims = table.join(example).labels["claims"]
-        assert [one.get("support") for one in claims[: claim + 1]] == [None] * claim + ["absent"]
+        assert [one.get("support") for one in claims[:claim]] == [None] * (claim - 1) + ["absent"]

@@ -16,7 +16,7 @@ from ragstone.labels.table import SCHEMA, LabelTable
 from ragstone.labels.write import Layout, write_adjudicated, write_labels
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
-UNITS = st.sampled_from(["1", "d7", "claim 0", "claim 3", "statement 1"])
+UNITS = st.sampled_from(["1", "d7", "claim 1", "claim 3", "statement 1"])
 NAMES = st.one_of(
     st.sampled_from(
         [
@@ -63,7 +63,7 @@ def tables(draw: st.DrawFn) -> LabelTable:
         if name.about == "context":
             unit = draw(st.sampled_from(["1", "d7"]))
         if name.about == "proposition":
-            unit = draw(st.sampled_from(["claim 0", "statement 2"]))
+            unit = draw(st.sampled_from(["claim 1", "statement 2"]))
         try:
             said = label(name, draw(CELLS), unit)
         except NoLabel:

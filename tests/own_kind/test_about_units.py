@@ -80,7 +80,7 @@ def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["show", str(found.path), "1"]).stdout
     assert "vague: vague" in shown
     labels = tmp_path / "labels.csv"
-    labels.write_text("id,claim,vague\n1,0,yes\n1,1,no\n1,2,yes\n")
+    labels.write_text("id,claim,vague\n1,1,yes\n1,2,no\n1,3,yes\n")
     (check,) = ragstone.calibrate(found, labels).to_dict()["agreement"]
     assert (check["kind"], check["n"], check["accuracy"]) == ("vague", 3, pytest.approx(1 / 3))
 

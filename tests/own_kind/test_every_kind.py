@@ -184,7 +184,7 @@ def in_a_file(kind: type[Kind], flipped: Sequence[str] = ()) -> Iterator[dict[st
             if unit == "answer":
                 yield {"id": row["id"], **said}
             for place in EACH if unit != "answer" else ():
-                yield {"id": row["id"], unit: place + (unit == "context"), **said}
+                yield {"id": row["id"], unit: place + 1, **said}
 
 
 def in_the_data(kind: type[Kind]) -> Iterator[dict[str, Any]]:

@@ -80,7 +80,7 @@ class GivenRow:
 def unit_kind(unit: str) -> str:
     """The kind of unit that a unit's name stands for.
 
-    >>> unit_kind("claim 0"), unit_kind("3"), unit_kind("d7")
+    >>> unit_kind("claim 1"), unit_kind("3"), unit_kind("d7")
     ('claim', 'context', 'context')
     """
     kind, _, number = unit.partition(" ")
@@ -202,13 +202,13 @@ def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:
             unit = _text(cell, name, problems)
             if unit is None or unit_kind(unit) == "context":
                 return unit
-            kind, number = unit.split()
+            kind, _, number = unit.partition(" ")
+        else:
+            said = in_words(cell)
+            kind, number = name, "" if said is None else said.value.removeprefix(f"{name} ")
+        if number.isdecimal() and int(number) > 0:
             return f"{kind} {int(number)}"
-        said = in_words(cell)
-        number = "" if said is None else said.value.removeprefix(f"{name} ")
-        if number.isdecimal():
-            return f"{name} {int(number)}"
-        problems.append(Problem(name, f"the number of a {name}, from 0", shown(cell)))
+        problems.append(Problem(name, f"the number of a {kind}, from 1", shown(cell)))
     return None
 
 

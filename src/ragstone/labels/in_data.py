@@ -75,7 +75,7 @@ def rows_of(
         of = next((unit for unit, field in FIELDS.items() if field == name), None)
         if of is not None and _are_objects(value):
             for index, one in enumerate(value):
-                place = str(index + 1) if of == "context" else f"{of} {index}"
+                place = str(index + 1) if of == "context" else f"{of} {index + 1}"
                 for label in LABELS[of]:
                     say(ONE_PERSON, place, label, (one or {}).get(label))
         elif name == "answer" and isinstance(value, dict) and value.keys() & of_answers.keys():

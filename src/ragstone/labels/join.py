@@ -132,15 +132,15 @@ def _place_of(unit: str) -> tuple[str, int]:
     kind = unit_kind(unit)
     if kind == "context":
         return "contexts", int(unit) - 1
-    return f"{kind}s", int(unit.split()[1])
+    return f"{kind}s", int(unit.split()[1]) - 1
 
 
 def _part(field: str, index: int) -> dict[str, Any]:
-    return {} if field == "contexts" else {"text": f"{field[:-1]} {index}"}
+    return {} if field == "contexts" else {"text": f"{field[:-1]} {index + 1}"}
 
 
 def _beyond(unit: str, example: Example) -> bool:
-    """Whether the index of a claim or statement exceeds the list of the example."""
+    """Whether the number of a claim or statement exceeds the list of the example."""
     field, at = _place_of(unit)
     listed = example.labels.get(field) if field != "contexts" else None
     return listed is not None and at >= len(listed)
@@ -156,11 +156,11 @@ def _unknown(example: Example, unit: str, place: Place) -> Fault:
             expected = f"no label of a context, for {example.id!r} has none"
     else:
         n = len(example.labels.get(f"{kind}s") or ())
-        expected = f"one of the {n} {kind}s of {example.id!r}, counted from 0"
+        expected = f"one of the {n} {kind}s of {example.id!r}, counted from 1"
         if n == 0:
             expected = f"no label of a {kind}, for {example.id!r} lists none"
         if n == 1:
-            expected = f"{kind} 0, the only one of {example.id!r}"
+            expected = f"{kind} 1, the only one of {example.id!r}"
     file, line = place(unit=unit)
     return Fault(file, line, kind, expected, repr(unit))
 

@@ -146,7 +146,7 @@ def is_known(name: Name) -> bool:
 def is_about_contexts(kind: str | None, unit: str) -> bool:
     """Whether the unit of a row of this kind is a context, known by its id or rank.
 
-    >>> is_about_contexts("relevance", "claim 0"), is_about_contexts("own", "d7")
+    >>> is_about_contexts("relevance", "claim 1"), is_about_contexts("own", "d7")
     (True, True)
     """
     of_contexts = kind in KINDS and KINDS[kind].about == "context"

@@ -36,7 +36,7 @@ and ``relevant``, ``grounding`` and ``support_present``, ``response`` and ``resp
 ``preference`` and the rival (``verdict`` if none is named). Kind ``metric`` is the value of a
 metric, with the metric's text form as its column; kind ``own`` is a user-defined column, used only
 for agreement. ``unit`` says which part of an example it is about: the rank of a context (or its id,
-until the examples are known), ``claim 0``, ``statement 2``; null for the answer. ``annotator`` is
+until the examples are known), ``claim 1``, ``statement 2``; null for the answer. ``annotator`` is
 empty if the file names none. ``value`` is the label in words (``true``, ``supported``, ``3``),
 ``number`` the label as a number, null if it is not one. ``inclusion_probability`` is the
 probability that a sample contains the example; null if all examples were labelled. ``discarded``

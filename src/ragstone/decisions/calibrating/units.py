@@ -19,7 +19,7 @@ BY_PEOPLE = pl.col("judge").str.split(":").list.first() == HumanJudge.name
 ABOUT: Mapping[About, pl.Expr] = {
     "answer": pl.lit(None, pl.String),
     "context": pl.col("rank").cast(pl.String),
-    "proposition": pl.format("{} {}", pl.col("origin").cast(pl.String), pl.col("index")),
+    "proposition": pl.format("{} {}", pl.col("origin").cast(pl.String), pl.col("index") + 1),
 }
 """The unit of a label, from the rows of a kind. Nobody labels pairs one by one."""
 

@@ -270,7 +270,7 @@ def _of_example(
 
 
 def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:
-    """Index and text of the claims or statements of each example, of the judge who spoke first."""
+    """Number and text of the claims or statements of each example, of the judge who spoke first."""
     rows = run.judgements(kind)
     if "reference" in rows.columns:
         rows = rows.filter(pl.col("reference") == 0)
@@ -279,7 +279,7 @@ def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:
     )
     found: dict[str, list[tuple[str, str]]] = {}
     for id, index, text in rows.select("example_id", "index", "text").iter_rows():
-        found.setdefault(id, []).append((str(index), text))
+        found.setdefault(id, []).append((str(index + 1), text))
     return found
 
 
