@@ -25,6 +25,7 @@ from .gate import gate
 from .grouped import Grouped
 from .judges import judges
 from .kinds import with_kinds
+from .labels import labels
 from .metrics import metrics
 from .models import models
 from .plan import plan
@@ -46,7 +47,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
     "Inspect": (runs, show, export),
     "Decide": (compare, gate),
-    "Use human labels": (sample, agreement, calibrate, weights),
+    "Use human labels": (sample, labels, agreement, calibrate, weights),
     "Look up": (metrics, judges, models, formats, doctor),
 }
 for panel, commands in PANELS.items():

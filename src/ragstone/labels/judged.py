@@ -13,6 +13,7 @@ from ragstone.examples.problem import ascii_safe
 from ragstone.examples.systems import id_of
 from ragstone.reason import Reason, reason
 
+from .completeness import completeness_of
 from .given import GivenRow, header_of
 from .names import (
     NOT_THE_METRIC,
@@ -95,6 +96,7 @@ def judged(
         tuple(notes),
         pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
         systems,
+        completeness_of(rows, names),
     )
 
 

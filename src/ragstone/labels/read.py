@@ -2,7 +2,7 @@
 
 A row names an example (``id``) and an annotator (``annotator``); for labels of a part it also says
 which one (``context``: its id or its position from 1; ``claim``, ``statement``: its number from
-0). The labels are in columns with their names::
+1). The labels are in columns with their names::
 
     id,annotator,context,topically_relevant,evidence_sufficient,misleading
     q1,ann,1,1,1,0

@@ -13,6 +13,7 @@ from ragstone.examples.systems import id_of
 
 from .adjudicate import Tie, Vote, adjudicated, ties
 from .broken_rules import BrokenRule, broken_rules
+from .completeness import Completeness
 from .join import joined, placed
 from .names import named
 from .scale import Scale, scale_of
@@ -55,6 +56,7 @@ class LabelTable:
         notes: What was left out, or read differently from what its name suggests.
         places: ``file`` and ``line`` of each row of ``frame``; None if there are none.
         systems: Maps an example's id to its system, as far as the file names it.
+        completeness: How far each annotator got with each label.
     """
 
     source: str
@@ -62,6 +64,7 @@ class LabelTable:
     notes: tuple[str, ...] = ()
     places: pl.DataFrame | None = field(default=None, repr=False)
     systems: Mapping[str, str] = field(default_factory=dict, repr=False)
+    completeness: tuple[Completeness, ...] = field(default=(), repr=False)
 
     @cached_property
     def used(self) -> pl.DataFrame:

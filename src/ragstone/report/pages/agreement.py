@@ -1,12 +1,9 @@
 """Agreement page: how far annotators agree on each label, and on which values they differ."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import groupby
 
 from ragstone.labels.agree import LabelAgreement
 from ragstone.labels.agreement import ColumnAgreement, Dividing
-from ragstone.labels.broken_rules import BrokenRule
-from ragstone.labels.table import LabelTable
 from ragstone.report.figures import counted, percent
 from ragstone.report.intervals import interval_cell
 from ragstone.report.page import (
@@ -37,14 +34,15 @@ from ragstone.report.page import (
     strong,
     table,
 )
-from ragstone.report.words import words
 from ragstone.stats.agreement.coefficients import CoefficientName
 from ragstone.stats.agreement.ratings import AgreementCoefficient
+
+from .labels import annotator_name, label_facts
 
 FEW = 30
 """With fewer items than this, an interval of agreement is only a rough guide."""
 
-SHOWN_ANNOTATORS, SHOWN_INSTEAD, SHOWN_BROKEN = 12, 5, 3
+SHOWN_INSTEAD = 5
 
 BESIDE: tuple[CoefficientName, ...] = ("percent", "fleiss_kappa", "gwet_ac1")
 """The coefficients shown next to Krippendorff's alpha in the overview."""
@@ -99,7 +97,10 @@ def agreement_page(result: LabelAgreement) -> Page:
     labels, found = result.labels, result.columns
     compared = [one for one in found if one.n_shared]
     alone = ", ".join(one.name for one in found if not one.n_shared)
-    sections = [section(Facts(tuple(_header(labels, compared or found, result.broken))))]
+    measured = compared or found
+    people = list(dict.fromkeys(who.name for one in measured for who in one.annotators))
+    n = sum(who.n_labels for one in measured for who in one.annotators)
+    sections = [section(Facts(tuple(label_facts(labels, people, n, result.broken))))]
     if len(compared) > 1:
         sections.append(section(_overview(compared)))
     sections += [Section(tuple(_blocks(one)), _title(one)) for one in compared]
@@ -115,33 +116,6 @@ def agreement_page(result: LabelAgreement) -> Page:
     return Page(
         "agreement", labels.source, tuple(sections), notes=labels.notes, record=result.to_dict
     )
-
-
-def _header(
-    labels: LabelTable, found: Sequence[ColumnAgreement], broken: Sequence[BrokenRule]
-) -> Iterator[Note]:
-    names = list(dict.fromkeys(_who(who.name) for one in found for who in one.annotators))
-    more = len(names) - SHOWN_ANNOTATORS
-    who = names[:SHOWN_ANNOTATORS] + ([f"and {more} more"] if more > 0 else [])
-    n = sum(annotator.n_labels for one in found for annotator in one.annotators)
-    counts = f"{counted(n, 'label')} by {counted(len(names), 'annotator')}"
-    yield Note("labels", strong(labels.source))
-    yield Note("", f"{counts}: {', '.join(who)}" if names else counts)
-    for word, left, why in (
-        ("discarded", labels.n_discarded, labels.discarded),
-        ("set aside", labels.n_set_aside, labels.set_aside),
-    ):
-        if left:
-            reasons = ", ".join(f"{words(reason)} {count:,}" for reason, count in why.items())
-            yield Note(word, Phrase(f"{left:,}, not used: {reasons}", "caution"))
-    for rule, several in groupby(sorted(broken, key=lambda one: one.rule), lambda one: one.rule):
-        ones = list(several)
-        where = ", ".join(
-            f"{one.example_id} ({_who(one.annotator)})" for one in ones[:SHOWN_BROKEN]
-        )
-        rest = f" and {len(ones) - SHOWN_BROKEN:,} more" if len(ones) > SHOWN_BROKEN else ""
-        said = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
-        yield Note(rule.replace("_", " "), Phrase(said, "caution"))
 
 
 def _overview(found: Sequence[ColumnAgreement]) -> Table:
@@ -216,7 +190,7 @@ def _annotators(one: ColumnAgreement) -> Table:
     columns += [Heading("difference")] if differing else []
     rows = []
     for who in one.annotators:
-        cells: list[Cell] = [RowName(_who(who.name)), Count(who.n_labels), Count(who.n)]
+        cells: list[Cell] = [RowName(annotator_name(who.name)), Count(who.n_labels), Count(who.n)]
         cells.append(interval_cell(who.agreement, who.interval, Scale(0, 1)))
         cells += [Number(who.difference, 2, sign="+")] if differing else []
         rows.append(Row(tuple(cells)))
@@ -245,11 +219,12 @@ def _dividing(item: Dividing) -> OutlineItem:
         unit = f", {item.unit}" if " " in item.unit else f", context {item.unit}"
     by_label: dict[str, list[str]] = {}
     for annotator, label in item.labels.items():
-        by_label.setdefault(label, []).append(_who(annotator))
+        by_label.setdefault(label, []).append(annotator_name(annotator))
     ranked = sorted(by_label.items(), key=lambda pair: -len(pair[1]))
     votes = " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
     notes = tuple(
-        OutlineItem(quiet(f"{_who(annotator)}: {note}")) for annotator, note in item.notes.items()
+        OutlineItem(quiet(f"{annotator_name(annotator)}: {note}"))
+        for annotator, note in item.notes.items()
     )
     return OutlineItem((f"{item.example_id}{unit}", "  ", Phrase(votes, "name")), notes)
 
@@ -288,7 +263,3 @@ def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
     least = [one.value for one in ones if one.value is not None]
     least += [one.interval.low for one in ones if one.interval is not None]
     return Scale(-1, 1, (Mark(0, "chance"),)) if min(least, default=0.0) < 0 else Scale(0, 1)
-
-
-def _who(annotator: str) -> str:
-    return annotator or "(no name)"
