@@ -175,3 +175,7 @@ def test_every_fault_of_a_folder_is_said(tmp_path: Path) -> None:
 def test_the_documentation_shows_a_block_as_models_see_it() -> None:
     page = (Path(__file__).parents[3] / "docs" / "prompts.md").read_text("utf-8")
     assert listing("PROPOSITIONS", {"p01": "The bridge opened in 1859."}).rstrip() in page
+
+
+def test_a_rubric_may_ask_about_the_tone_that_ratings_leave_out_otherwise() -> None:
+    assert "unless the rubric asks about it, length, tone" in OWN.instructions("rating")
