@@ -125,6 +125,8 @@ def test_two_systems_are_compared_with_their_paired_difference(
          "metrics; a b and c share no question."),
         ({"alike": (("a", "b"), ("a", "c")), "shared": (3, 1200)}, "With 3 to 1,200 questions a "
          "pair, no system is shown to be better than another on any of 2 metrics."),
+        ({"alike": (("a", "b"),), "tested": ("m1",)},
+         "With 8 questions, no system is shown to be better than another on m1."),
         ({"systems": ("a", "b", "c", "d"), "leads": (Lead(("a",), ("b", "c", "d"), tuple("mnopqr")),
          )}, "a is better than all others on m, n, o, p and 2 more."),
     ],

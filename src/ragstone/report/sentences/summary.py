@@ -52,7 +52,7 @@ def _better(summary: "Summary") -> list[str]:
         return list(_untested(summary))
     if summary.pair:
         return [_between(summary.pair)]
-    metrics = counted(len(summary.tested), "metric")
+    metrics = _any_of(summary.tested)
     parts = [_lead(one, len(summary.systems)) for one in (*summary.leads, *summary.wins)]
     if len(parts) > NAMED + 1:
         parts[NAMED:] = [f"{len(parts) - NAMED} more differences"]
@@ -60,10 +60,10 @@ def _better(summary: "Summary") -> list[str]:
         fewest, most = (f"{one:,}" for one in summary.shared)
         pairs = counted(summary.shared[1], "question")
         pairs = pairs if fewest == most else f"{fewest} to {most} questions a pair"
-        parts = [f"with {pairs}, no system is shown to be better than another on any of {metrics}"]
+        parts = [f"with {pairs}, no system is shown to be better than another on {metrics}"]
     else:
         if not summary.leads:
-            parts.insert(0, f"no system is better than all others on any of {metrics}")
+            parts.insert(0, f"no system is better than all others on {metrics}")
         parts += _of_pairs(summary.alike, "cannot be told apart on any metric")
     parts += _of_pairs(summary.apart, "share no question")
     said = "; ".join(parts)
@@ -109,8 +109,8 @@ def _between(ones: Sequence["Comparison"]) -> str:
     if not parts:
         pairs = counted(max(one.n_pairs for one in ones), "question")
         return (
-            f"With {pairs}, {a} and {b} cannot be told apart on any of "
-            f"{counted(len(ones), 'metric')}."
+            f"With {pairs}, {a} and {b} cannot be told apart on "
+            f"{_any_of([one.metric for one in ones])}."
         )
     if won["cannot_tell"]:
         parts.append(f"not to be told apart on {len(won['cannot_tell']):,}")
@@ -164,6 +164,10 @@ def _missing(summary: "Summary") -> Iterator[str]:
     if summary.missing:
         are = "is" if summary.missing == 1 else "are"
         yield f"{summary.missing:,} of {summary.possible:,} scores {are} missing."
+
+
+def _any_of(metrics: Sequence[str]) -> str:
+    return metrics[0] if len(metrics) == 1 else f"any of {counted(len(metrics), 'metric')}"
 
 
 def _named(names: Sequence[str]) -> str:
