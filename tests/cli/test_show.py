@@ -108,7 +108,7 @@ def test_export_of_a_report_names_what_is_not_there(
     assert [row["classification"] for row in found] == ["CORRECT", "DON'T KNOW"] * 3
     assert [row["factual_accuracy_grade"] for row in found] == ["A", "E"] * 3
     assert found[0]["bert_score_f1"] == ""
-    assert "nothing in the run for ragas_answer_relevance" in outcome.err
+    assert "no value of ragas_answer_relevance" in outcome.err
     assert "bert_score_f1" in outcome.err
 
 

@@ -12,6 +12,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.report.layouts import Report, report_as, write_report
 from ragstone.report.layouts.cells import number, shares
 from ragstone.run import Run
+from ragstone.testing import ScriptedModel, reply_to
 
 Judged = Callable[..., Run]
 Read = Callable[[Report, str], list[list[dict[str, str]]]]
@@ -262,6 +263,41 @@ def test_a_run_without_its_metrics_says_what_to_do(tmp_path: Path) -> None:
         report_as(run, "graphrag")
     with pytest.raises(UnknownName, match="Did you mean graphrag"):
         report_as(run, "graphrak")
+
+
+def test_a_metric_with_other_parameters_is_not_the_one_of_the_report(
+    tmp_path: Path, read: Read
+) -> None:
+    run = evaluate(ROWS, metrics=["faithfulness", "precision(k=1)", "context_recall"],
+                   judge="local:strings", out=tmp_path / "run")  # fmt: skip
+    report = report_as(run, "graphrag")
+    lacking, *_ = report.notes
+    assert lacking.startswith(
+        "nothing in the run for ragas_faithfulness, ragas_context_precision, ragas_answer_relevance"
+    )
+    [rows] = read(report, "metrics.csv")
+    assert {one["ragas_faithfulness"] for one in rows} == {""}
+
+
+def test_a_column_without_a_value_is_told_from_one_that_was_not_asked_for(
+    tmp_path: Path, read: Read
+) -> None:
+    run = evaluate(ROWS, metrics=["answer_outcome"], out=tmp_path / "run",
+                   judge=ScriptedModel(lambda request: reply_to(request, {})))  # fmt: skip
+    report = report_as(run, "graphrag")
+    lacking, empty = report.notes
+    assert "classification" not in lacking
+    assert empty == "no value of classification: undefined or missing for every answer."
+    [rows] = read(report, "metrics.csv")
+    assert [one["missing"] for one in rows] == ["classification"] * 4
+
+
+def test_a_file_is_not_taken_for_a_folder(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "report"
+    file.write_text("mine")
+    with pytest.raises(InputError, match="that is not a folder"):
+        write_report(report_as(run, "graphrag"), file)
+    assert file.read_text() == "mine"
 
 
 def test_a_folder_gets_all_files_and_a_file_the_first(run: Run, tmp_path: Path) -> None:

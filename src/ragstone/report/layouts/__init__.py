@@ -68,7 +68,7 @@ def report_as(run: Run, suite: str) -> Report:
     if suite not in LAYOUTS:
         raise UnknownName("report", suite, LAYOUTS, hint=f"There are {', '.join(LAYOUTS)}.")
     layout, data = _as_asked(LAYOUTS[suite], run), ReportData(run)
-    if not any(data.has(metric) or data.forms(metric) for metric in layout.metrics):
+    if not any(_shown(layout, data, metric) for metric in layout.metrics):
         raise InputError(
             f"The run has no score that a report of {suite} shows. First: "
             f"{call('rescore', argument('run', run.path), argument('suites', suite))}"
@@ -103,10 +103,13 @@ def check_target(out: Path) -> None:
     Raises:
         InputError: It is neither a folder nor a file that ends in .csv.
     """
-    if out.suffix not in ("", ".csv") and not out.is_dir():
+    if out.is_dir() or out.suffix == ".csv":
+        return
+    if out.suffix or out.exists():
+        found = "a report is written as CSV" if out.suffix else "that is not a folder"
         raise InputError(
-            f"{out}: a report is written as CSV. Name a folder for all its files, or a file that "
-            "ends in .csv for the first."
+            f"{out}: {found}. Name a folder for all its files, or a file that ends in .csv for the "
+            "first."
         )
 
 
@@ -129,15 +132,19 @@ def _as_asked(layout: Layout, run: Run) -> Layout:
     )
 
 
+def _shown(layout: Layout, data: ReportData, metric: str) -> list[str]:
+    """The metrics of the run that the report shows as this one."""
+    return data.forms(metric) if layout.at_any_k else [metric] if data.has(metric) else []
+
+
 def _notes(layout: Layout, data: ReportData) -> Iterator[str]:
     """Columns without a value, and composites over part of their weight."""
-    empty = [
-        column.name
-        for column in layout.columns
-        if not any(data.valued(metric) for metric in data.forms(column.metric) or [column.metric])
-    ]
+    shown = {column.name: _shown(layout, data, column.metric) for column in layout.columns}
+    if lacking := [name for name, metrics in shown.items() if not metrics]:
+        yield f"nothing in the run for {', '.join(lacking)}: the cells are empty."
+    empty = [name for name, ones in shown.items() if ones and not any(map(data.valued, ones))]
     if empty:
-        yield f"nothing in the run for {', '.join(empty)}: the cells are empty."
+        yield f"no value of {', '.join(empty)}: undefined or missing for every answer."
     for name in filter(data.has, layout.metrics):
         if isinstance(read_metric(name), Composite):
             coverage = pl.DataFrame(

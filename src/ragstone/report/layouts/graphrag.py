@@ -38,6 +38,8 @@ TYPES = ("Fact Retrieval", "Complex Reasoning", "Contextual Summarize", "Creativ
 """The question types that come first, in this order."""
 
 METRICS = tuple(column for column in COLUMNS if column.shows == "value")
+SCORED = tuple({column.metric: column for column in reversed(COLUMNS)}.values())[::-1]
+"""A column for each metric, the grade by its number."""
 
 
 def files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
@@ -82,7 +84,7 @@ def _metrics(layout: Layout, data: ReportData) -> pl.DataFrame:
     shown = data.table.select("question_id", "question", "question_type", "method")
     return shown.with_columns(
         *(_cells(one, data, percent=layout.percent) for one in layout.columns),
-        *(not_there(METRICS, data, outcome) for outcome in ("undefined", "missing")),
+        *(not_there(SCORED, data, outcome) for outcome in ("undefined", "missing")),
         data.coverage(SCORE),
     )
 

@@ -51,6 +51,7 @@ class Layout:
         reasons: Columns of the tool for the reasons of the judges, behind the others.
         behind: Columns of ours, behind those of the tool.
         limits: The limits of the suite, whose advice stands behind.
+        at_any_k: Whether a metric is shown at each ``k`` that the run has it for.
     """
 
     suite: str
@@ -60,6 +61,7 @@ class Layout:
     reasons: tuple[ReportColumn, ...] = ()
     behind: tuple[ReportColumn, ...] = ()
     limits: tuple[Limit, ...] = ()
+    at_any_k: bool = False
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -65,5 +65,8 @@ def _rows(data: ReportData) -> Iterator[dict[str, str | int | None]]:
 
 
 TAXONOMY = Layout(
-    "taxonomy", tuple(column for columns in FAMILIES.values() for column in columns), files
+    "taxonomy",
+    tuple(column for columns in FAMILIES.values() for column in columns),
+    files,
+    at_any_k=True,
 )
