@@ -14,13 +14,16 @@
 The facts are attributes, so a program need not read the sentence.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TypeVar
 
 from ragstone.argument import Notice, in_python, marked
 from ragstone.wording import worded
+
+T = TypeVar("T")
 
 SHOWN_FAULTS = 20
 
@@ -123,6 +126,25 @@ class UnknownName(InputError):
         close = get_close_matches(name, self.known, n=3)
         guess = f" Did you mean {' or '.join(close)}?" if close else ""
         super().__init__(f"No {noun} is called {name!r}.{guess}{' ' + hint if hint else ''}")
+
+
+def each(look_up: Iterable[Callable[[], T]]) -> list[T]:
+    """What each call gives.
+
+    Raises:
+        InputError: That of the call that fails; what all of them say, if several do.
+    """
+    found, faults = list[T](), list[InputError]()
+    for one in look_up:
+        try:
+            found.append(one())
+        except InputError as fault:
+            faults.append(fault)
+    if len(faults) > 1:
+        raise InputError("\n".join(fault.text for fault in faults))
+    if faults:
+        raise faults[0]
+    return found
 
 
 class RunConflict(InputError):

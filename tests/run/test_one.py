@@ -159,6 +159,10 @@ def test_what_cannot_be_is_said() -> None:
         evaluate_one(**PIER, metrics="faithfulnes")
     with pytest.raises(UnknownName, match="quicker"):
         evaluate_one(**PIER, suite="quicker")
+    with pytest.raises(InputError, match=r"faithfulnes'.*\n.*wrongness'.*\n.*quicker'"):
+        evaluate_one(**PIER, metrics=["faithfulnes", "mrr", "wrongness"], suite="quicker")
+    with pytest.raises(InputError, match="by is an argument of evaluate, not of evaluate_one"):
+        evaluate_one(**PIER, by=["language"])
     with pytest.raises(UnknownName, match=r"argument of evaluate_one is called 'metric'.*metrics"):
         evaluate_one(**PIER, metric="faithfulness")
     with pytest.raises(UnknownName, match="Did you mean suite"):

@@ -1,6 +1,7 @@
 """Results: resolves the named metrics and prints the run, for ``evaluate`` and ``score``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,12 @@ def requested(
     Metrics of the user's own files come with any others. With ``quick``, that
     suite stands in where neither a metric nor a suite is named.
     """
-    from ragstone.metrics import QUICK, alias_note, parse_metric, strictness_note
+    from ragstone.errors import each
+    from ragstone.metrics import QUICK, alias_note, parse_metric, strictness_note, suite_named
 
+    looked_up: list[Callable[[], object]] = [partial(parse_metric, text) for text in metrics]
+    looked_up += [partial(suite_named, text) for text in suites if text != QUICK]
+    each(looked_up)
     named = {parse_metric(text).name for text in metrics}
     notes = [note for text in metrics if (note := alias_note(text))]
     notes += [note for text in (*metrics, *suites) if (note := strictness_note(text))]

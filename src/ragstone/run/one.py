@@ -97,7 +97,7 @@ def evaluate_one(
     Raises:
         DataError: The example cannot be read.
         InputError: An unknown metric, suite or judge; a judge that is a chat model; a field that
-            has nearly the name of an argument.
+            has nearly the name of an argument, or that of one of ``evaluate``.
     """
     given = {"question": question, "answer": answer, "contexts": contexts, "reference": reference}
     record = {name: value for name, value in (given | fields).items() if value is not None}
@@ -249,10 +249,21 @@ def _with_thresholds(suites: Sequence[str], thresholds: Sequence[float] | None) 
 def _check_names(fields: Iterable[str]) -> None:
     """Check that no field was meant for an argument: it would be passed over in silence."""
     known = {squash(one) for names in NAMES.values() for one in names}
+    own = [name for name in fields if squash(name) not in known]
+    if not own:
+        return
+    # Few name such a field, and evaluating many takes a quarter of a second to import.
+    from .evaluate import evaluate
+
     arguments = [name for name in signature(evaluate_one).parameters if name != "fields"]
-    for name in fields:
-        if squash(name) not in known and get_close_matches(name, arguments, n=1, cutoff=0.8):
+    for name in own:
+        if get_close_matches(name, arguments, n=1, cutoff=0.8):
             raise UnknownName("argument of evaluate_one", name, arguments)
+        if name in signature(evaluate).parameters:
+            raise InputError(
+                f"{name} is an argument of evaluate, not of evaluate_one, which scores one answer "
+                f"without a run. As a field of the example it needs another name."
+            )
 
 
 def _can_be(metric: Metric, has: frozenset[str], fillable: frozenset[str]) -> bool:

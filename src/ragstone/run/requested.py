@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from ragstone.errors import each
 from ragstone.judges import fingerprint
 from ragstone.metrics import QUICK, Metric, metric_types, parse_metric, register, suite_named
 from ragstone.source import source
@@ -53,19 +55,27 @@ def requested(
 
     Raises:
         UnknownName: There is no such metric or suite.
+        InputError: Several names are wrong; says all that is.
     """
     built_in = metric_types()
     given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     for one in given:
         if isinstance(one, Metric) and one.name not in built_in:
             register(one)
-    chosen = [one if isinstance(one, Metric) else parse_metric(one) for one in given]
     names = tuple(dict.fromkeys(several(suites)))
-    if else_quick and not names and not chosen:
+    if else_quick and not names and not given:
         names = (QUICK,)
-    for name in names:
-        if name != QUICK:
-            chosen += suite_named(name).metrics(cross_encoder=cross_encoder)
+
+    def of_suite(name: str) -> Sequence[Metric]:
+        return suite_named(name).metrics(cross_encoder=cross_encoder) if name != QUICK else ()
+
+    def alone(one: str | Metric) -> Sequence[Metric]:
+        return [one if isinstance(one, Metric) else parse_metric(one)]
+
+    found = each(
+        [*(partial(alone, one) for one in given), *(partial(of_suite, one) for one in names)]
+    )
+    chosen = [metric for ones in found for metric in ones]
     return Requested(tuple({str(metric): metric for metric in chosen}.values()), names)
 
 
