@@ -1,5 +1,7 @@
 """Stages: what is asked together, and what waits for what."""
 
+import pytest
+
 from ragstone.judges.llm.rounds import ISOLATED, LEAN, Plan
 from ragstone.judges.llm.tasks import all_tasks
 from ragstone.plan import stages
@@ -18,9 +20,9 @@ ASKS = (
 )
 
 
-def order(asks: tuple[str, ...], plan: Plan) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+def order(asks: tuple[str, ...], plan: Plan) -> list[tuple[tuple[str, ...], set[int]]]:
     return [
-        (tuple(task.name for task in stage.tasks), stage.after)
+        (tuple(task.name for task in stage.tasks), set(stage.after))
         for stage in stages(asks, plan, all_tasks())
     ]
 
@@ -31,9 +33,9 @@ def test_support_waits_for_what_it_is_about_and_for_the_contexts_of_its_sibling(
     waits = dict(found)
     assert len(found) == 7
     before_support = {places["claims",], places["statements",], places["relevance",]}
-    assert set(waits["support",]) == before_support
-    assert set(waits["agreement",]) == {places["claims",], places["statements",]}
-    assert waits["claims",] == waits["quality",] == waits["relevance",] == ()
+    assert waits["support",] == before_support
+    assert waits["agreement",] == {places["claims",], places["statements",]}
+    assert waits["claims",] == waits["quality",] == waits["relevance",] == set()
 
 
 def test_the_lean_plan_asks_about_contexts_once_claims_are_known() -> None:
@@ -44,12 +46,30 @@ def test_the_lean_plan_asks_about_contexts_once_claims_are_known() -> None:
 
 
 def test_only_what_is_asked_for_is_put() -> None:
-    assert order(("relevance",), ISOLATED) == [(("relevance",), ())]
+    assert order(("relevance",), ISOLATED) == [(("relevance",), set())]
     assert order(("quality", "support/claim", "claims"), LEAN) == [
-        (("claims", "quality"), ()),
-        (("support",), (0,)),
+        (("claims", "quality"), set()),
+        (("support",), {0}),
     ]
 
 
 def test_nothing_waits_for_what_is_not_asked() -> None:
-    assert order(("support/evidence",), ISOLATED) == [(("support",), ())]
+    assert order(("support/evidence",), ISOLATED) == [(("support",), set())]
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        (ISOLATED, [(("statements",), set()), (("claims",), set()), (("support",), {0, 1})]),
+        (
+            Plan("odd", (("support", "statements"),)),
+            [(("claims",), set()), (("support", "statements"), {0})],
+        ),
+    ],
+)
+def test_a_task_that_is_listed_before_what_it_is_about_is_asked_after_it(
+    plan: Plan, expected: list[tuple[tuple[str, ...], set[int]]]
+) -> None:
+    tasks = {name: all_tasks()[name] for name in ("support", "statements", "claims")}
+    found = stages(("claims", "statements", "support/claim", "support/statement"), plan, tasks)
+    assert [(tuple(task.name for task in one.tasks), set(one.after)) for one in found] == expected

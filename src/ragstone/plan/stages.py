@@ -21,7 +21,7 @@ class Stage:
     """
 
     tasks: tuple[Task, ...]
-    after: tuple[int, ...]
+    after: frozenset[int]
 
 
 def stages(asks: Collection[str], plan: Plan, tasks: Mapping[str, Task]) -> list[Stage]:
@@ -37,9 +37,9 @@ def stages(asks: Collection[str], plan: Plan, tasks: Mapping[str, Task]) -> list
         waits = {
             name for task in mine for name in (*task.after, *SHARES_CONTEXTS.get(task.name, ()))
         }
-        after = sorted({done[name] for name in waits if name in done})
+        after = frozenset(done[name] for name in waits if name in done)
         done |= dict.fromkeys(round_, len(found))
-        found.append(Stage(mine, tuple(after)))
+        found.append(Stage(mine, after))
     return found
 
 
