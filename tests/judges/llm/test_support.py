@@ -9,7 +9,7 @@ import pytest
 from ragstone.examples import Context, Example
 from ragstone.judgements import SUPPORT_VERDICTS, Support
 from ragstone.judges.judge import Proposition
-from ragstone.judges.llm.prompts import Prompts, load_prompts
+from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import RelevanceTask
@@ -64,12 +64,6 @@ def test_order_follows_from_the_texts_and_not_from_their_order() -> None:
     (text,) = shown(matter(texts))
     places = [text.index(one) for one in texts]
     assert places not in (sorted(places), sorted(places, reverse=True))
-
-
-def test_the_texts_are_shown_under_the_title_that_the_instructions_name() -> None:
-    (text,) = shown(matter())
-    assert "\n\nPROPOSITIONS\n==== " in text
-    assert "PROPOSITIONS" in load_prompts().instructions("support")
 
 
 def test_question_answer_and_reference_are_not_shown() -> None:

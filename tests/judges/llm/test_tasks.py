@@ -1,0 +1,63 @@
+"""What each task shows to a model, of an example that has everything."""
+
+import re
+
+import pytest
+
+from ragstone.examples import Context, Example, Turn
+from ragstone.judgements import Topic
+from ragstone.judges.judge import Proposition
+from ragstone.judges.llm.prompts import load_prompts
+from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.task import Target
+from ragstone.judges.llm.tasks import all_tasks
+
+TASKS = all_tasks()
+PROMPTS = load_prompts()
+ORIGINS = ("claim", "statement", "evidence")
+TARGET = Target(
+    Example(
+        "1",
+        "q",
+        "s",
+        question="What was mined?",
+        answer="Tin.",
+        reference=("Lead.",),
+        contexts=(Context("c", "Tin was mined.", 1),),
+        history=(Turn("user", "Hello."),),
+    ),
+    {origin: [Proposition("who", 0, 0, f"A {origin}.")] for origin in ORIGINS},
+    (
+        Topic("rating", "factual_consistency"),
+        Topic("critique", "coherence"),
+        Topic("preference", "rival"),
+    ),
+    {"rival": "Zinc."},
+)
+ASKED = ["EARLIER TURNS", "QUESTION"]
+TITLES = {
+    "claims": [*ASKED, "ANSWER"],
+    "statements": [*ASKED, "REFERENCES"],
+    "relevance": ["CONTEXTS", *ASKED],
+    "support": ["CONTEXTS", "PROPOSITIONS"],
+    "agreement": ["QUESTION", "REFERENCE", "ANSWER", "CLAIMS", "STATEMENTS"],
+    "importance": [*ASKED, "PROPOSITIONS"],
+    "quality": [*ASKED, "ANSWER"],
+    "probes": ["ANSWER"],
+    "rating": [*ASKED, "ANSWER", "REFERENCE"],
+    "critique": [*ASKED, "ANSWER"],
+    "preference": [*ASKED, "REFERENCE", "ANSWER A", "ANSWER B"],
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_text_is_shown_under_its_title(task: str) -> None:
+    for piece in TASKS[task].pieces(TARGET, PROMPTS, 10_000):
+        text = Question((piece,), PROMPTS.system).request().text
+        assert re.findall(r"^([A-Z ]+)\n====", text, re.MULTILINE) == TITLES[task]
+
+
+@pytest.mark.parametrize("task", ["statements", "support", "agreement", "preference"])
+def test_the_instructions_name_every_title_of_what_is_compared(task: str) -> None:
+    named = set(re.findall(r"\b[A-Z]{6,}(?: [AB]\b)?", PROMPTS.instructions(task)))
+    assert named >= {*TITLES[task]} - {*ASKED}
