@@ -10,8 +10,11 @@ from typer.testing import CliRunner
 import ragstone
 from ragstone.cli import app
 from ragstone.decisions.calibrating.people import labelled_in_part
-from ragstone.judgements import Ask, Column, Kind, References, load_kinds
+from ragstone.examples import Context, Example
+from ragstone.judgements import Ask, Column, Contexts, Kind, References, load_kinds
 from ragstone.judges.human import HumanJudge
+from ragstone.judges.llm.kind_task import KindTask, item_of
+from ragstone.judges.llm.task import Target, TaskReply
 from ragstone.metrics import load_metrics
 from ragstone.models.chat import ChatRequest
 from ragstone.report import dossier
@@ -156,6 +159,42 @@ def test_each_system_is_judged_by_the_contexts_that_it_retrieved(tmp_path: Path)
     )  # fmt: skip
     found = ragstone.evaluate(rows, metrics=metrics, judge=by_ear)
     assert found.scores().sort("example_id")["value"].to_list() == [1, 0]
+
+
+@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.parametrize(
+    ("said", "expected", "reason"),
+    [
+        ([False, True, False], True, "c02"),
+        ([False, False, False], False, "c01"),
+        ([False, None, True], True, "c03"),
+        ([False, None, False], None, "cut off"),
+        ([None, None, None], None, "cut off"),
+    ],
+)
+def test_of_the_parts_of_a_context_the_strongest_verdict_counts_where_no_part_could_change_it(
+    said: list[bool | None], expected: bool | None, reason: str
+) -> None:
+    class Loud(Kind):
+        name = "loud"
+        asks = (Ask(over=Contexts, requires=("contexts",)),)
+
+        loud = Column(pl.Boolean, "it shouts", role="verdict", label="loud")
+
+    three_parts = Context("c", "Oh dear. Hey you. Oh well.", 7)
+    names = ("c01", "c02", "c03")
+    reply = TaskReply(
+        {
+            name: [item_of(Loud).model_validate({"reason": name, "counted": [], "loud": loud})]
+            for name, loud in zip(names, said, strict=True)
+            if loud is not None
+        },
+        {name: "cut off" for name, loud in zip(names, said, strict=True) if loud is None},
+        room=12,
+    )
+    target = Target(Example("1", "q", "s", contexts=(three_parts,)))
+    (row,) = KindTask(Loud).rows("loud", target, reply)
+    assert (row["rank"], row.get("loud"), row["reason"]) == (7, expected, reason)
 
 
 @pytest.mark.usefixtures("nothing_stays")

@@ -51,6 +51,11 @@ def test_an_item_that_no_outcome_speaks_of_has_no_reply() -> None:
     assert failed["quality"].lacking == {"q01": "timeout"}
 
 
+def test_what_no_reply_was_read_for_is_said_not_to_be_in_the_reply() -> None:
+    (row,) = QUALITY.rows("quality", TARGET, TaskReply({}))
+    assert row["reason"] == "not_in_reply"
+
+
 def test_the_smallest_window_sets_the_room_which_is_never_under_2000_characters() -> None:
     def room(*windows: int) -> int:
         models = tuple(ScriptedModel([], window=window) for window in windows)

@@ -89,6 +89,16 @@ def test_a_second_chunk_of_propositions_is_asked_by_itself() -> None:
     assert names(questions) == [["relevance", "support"], ["support"]]
 
 
+def test_chunks_of_propositions_are_asked_apart_where_nothing_else_shows_their_contexts() -> None:
+    questions = merged(
+        [
+            [piece("relevance", "c01", contexts="A")],
+            [piece("support", "p01", contexts="B"), piece("support", "p21", contexts="B")],
+        ]
+    )
+    assert names(questions) == [["relevance"], ["support"], ["support"]]
+
+
 def test_every_critique_of_one_vote_joins_and_one_of_three_votes_does_not() -> None:
     three = [piece("critique", "critique_b", vote=number) for number in range(3)]
     questions = merged(

@@ -25,6 +25,7 @@ TARGET = Target(
         reference=("Lead.",),
         contexts=(Context("c", "Tin was mined.", 1),),
         history=(Turn("user", "Hello."),),
+        policy="Be brief.",
     ),
     {origin: [Proposition("who", 0, 0, f"A {origin}.")] for origin in ORIGINS},
     (
@@ -42,7 +43,7 @@ TITLES = {
     "support": ["CONTEXTS", "PROPOSITIONS"],
     "agreement": ["QUESTION", "REFERENCE", "ANSWER", "CLAIMS", "STATEMENTS"],
     "importance": [*ASKED, "PROPOSITIONS"],
-    "quality": [*ASKED, "ANSWER"],
+    "quality": [*ASKED, "ANSWER", "POLICY"],
     "probes": ["ANSWER"],
     "rating": [*ASKED, "ANSWER", "REFERENCE"],
     "critique": [*ASKED, "ANSWER"],

@@ -5,17 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.parts import NOT_SAID
 from ragstone.reason import Reason, reason
 
 from .attempting import QueuedQuestion
-
-NOT_THERE = "not_in_reply"
 
 
 def partly(outcome: Outcome, asked: QueuedQuestion, model: str) -> Outcome:
     """The outcome of a reply with missing items."""
     lacking = {
-        name: reason(NOT_THERE, of=model, said=outcome.lacking[name])
+        name: reason(NOT_SAID, of=model, said=outcome.lacking[name])
         for name in asked.items
         if name in outcome.lacking
     }
@@ -36,7 +35,7 @@ def completed(first: Outcome, rest: Outcome, *, sent: bool) -> Outcome:
         rest: The outcome of the second question.
         sent: Whether the second question was sent.
     """
-    alone = str(replace(Reason.read(rest.reason or NOT_THERE), of=""))
+    alone = str(replace(Reason.read(rest.reason or NOT_SAID), of=""))
     lacking = {
         name: rest.lacking.get(name)
         or _with(fault, **({"alone": alone} if sent else {"not_alone": alone}))
@@ -61,7 +60,7 @@ def rejoined(parts: Mapping[tuple[str, ...], Outcome], key: str) -> Outcome:
         worst = next(part for part in parts.values() if part.status != "ok")
         return Outcome(worst.status, reason=worst.reason, requests=requests)
     lacking = {
-        name: _why(part, name, NOT_THERE)
+        name: _why(part, name, NOT_SAID)
         for names, part in parts.items()
         for name in names
         if name not in part.items
