@@ -198,6 +198,33 @@ def test_of_the_parts_of_a_context_the_strongest_verdict_counts_where_no_part_co
 
 
 @pytest.mark.usefixtures("nothing_stays")
+def test_of_grades_a_model_is_named_the_highest_first() -> None:
+    class Depth(Kind):
+        name = "depth"
+        asks = (Ask(over=Contexts, requires=("contexts",)),)
+
+        depth = Column(
+            pl.Int8, "how deep", role="grade", label="depth", values={0: "flat", 1: "low", 2: "far"}
+        )
+
+    assert item_of(Depth).verdicts() == ("2", "1", "0")
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_a_kind_is_put_without_texts_of_contexts_where_one_of_its_asks_needs_none() -> None:
+    class Fluent(Kind):
+        name = "fluent"
+        asks = (
+            Ask("text", over=Contexts, requires=("contexts",)),
+            Ask("said", over=References, requires=("reference",)),
+        )
+
+        fluent = Column(pl.Boolean, "it is fluent", role="verdict", label="fluent")
+
+    assert KindTask(Fluent).lacks(Example("1", "q", "s", contexts=(Context("c", None, 1),))) is None
+
+
+@pytest.mark.usefixtures("nothing_stays")
 def test_people_do_not_label_units_that_labels_have_no_place_for() -> None:
     class Terse(Kind):
         name = "terse"

@@ -68,6 +68,12 @@ def test_ids_are_unique_within_an_example() -> None:
         assert len(set(names)) == len(names) == 4
 
 
+def test_an_id_says_the_places_of_two_answers_among_all_in_alphabetical_order() -> None:
+    answers = dict(zip("abcdefgh", ["Z", "E", "X", "A", "D", "Y", "B", "C"], strict=True))
+    pieces = TASK.pieces(matter("a", Topic("preference", "b"), answers=answers), PROMPTS, ROOM)
+    assert [[*one.items] for one in pieces] == [["preference_8_5"], ["preference_5_8"]]
+
+
 def test_both_systems_read_the_same_verdict_each_from_its_side() -> None:
     answers = {"a": "Tin.", "b": "Copper."}
     told = TaskReply({"preference_1_2": said("A"), "preference_2_1": said("tie")})
