@@ -396,6 +396,24 @@ def test_a_sheet_that_is_there_is_not_written_over(
         write_sheet(sheet, tmp_path / "sheet.xlsx")
 
 
+def test_annotators_read_the_guideline_in_their_language(
+    scored: Scored, run: ragstone.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = draw_sample(scored, 5)
+    asked = labels_asked(["helpful", "support_present"], None)
+    sheet = label_sheet(sample, run, asked, "de")
+    assert "`helpful`: ja, wenn " in sheet.guideline
+    assert "`support_present`: ja, wenn " in sheet.guideline
+    assert sheet.notes == ()
+    with pytest.raises(UnknownName, match="No language is called 'fr'"):
+        label_sheet(sample, run, asked, "fr")
+    only = "ragstone.decisions.sampling.label_sheet.is_in"
+    monkeypatch.setattr(only, lambda kind, _: kind is not Quality)
+    assert [*map(explain, label_sheet(sample, run, asked, "de").notes)] == [
+        "No guideline in de for quality: the English one is given."
+    ]
+
+
 def test_a_guideline_of_the_users_is_not_overwritten(tmp_path: Path) -> None:
     sheet = LabelSheet(pl.DataFrame({"example_id": ["pier"]}), (), (), "Read every passage.\n")
     notes = tmp_path / "sheet.guideline.md"

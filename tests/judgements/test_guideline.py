@@ -1,5 +1,6 @@
 """Guidelines: what people and models are told of a kind, and what only one of them is."""
 
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -21,9 +22,13 @@ from ragstone.judgements import (
     answered_by,
     filled,
     guideline_of,
+    instructions_for_people,
+    is_in,
     kind_of,
+    languages,
     meaning,
 )
+from ragstone.judgements.guideline import places
 
 TEXT = """# Tone: how does it sound?
 
@@ -128,3 +133,33 @@ def test_a_kind_without_a_file_is_explained_by_its_module(tmp_path: Path) -> Non
         KINDS.pop("mood", None)
         ASKS.pop("mood", None)
         del sys.modules[module.__name__]
+
+
+LABELLED = sorted(
+    name for name, kind in KINDS.items() if kind.labels() or kind.having("topic")
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [KINDS[name] for name in LABELLED])
+def test_a_guideline_in_german_names_every_label_value_and_hard_case(kind: type[Kind]) -> None:
+    english, german = (instructions_for_people(kind, language=one) for one in languages())
+    names = re.compile(r"^`\w+`|^- (?:`\w+`|\d)(?=:)", re.MULTILINE)
+    assert names.findall(german) == names.findall(english)
+    cases = [text.rpartition("\n## ")[2].splitlines() for text in (english, german)]
+    assert [line[:2] == "- " for line in cases[0]] == [line[:2] == "- " for line in cases[1]]
+    assert german.count("\n\n") == english.count("\n\n")
+    assert not places(german)
+
+
+def test_a_guideline_in_german_is_cut_to_the_labels_that_are_asked() -> None:
+    told = instructions_for_people(KINDS["quality"], ["helpful"], "de")
+    assert "`helpful`: ja, wenn " in told
+    assert "`incomplete`" not in told
+    assert "## Schwierige Fälle" in told
+    assert languages() == ("en", "de")
+
+
+def test_a_guideline_without_a_translation_is_read_in_english() -> None:
+    assert is_in(Support, "de")
+    assert not is_in(Support, "tlh")
+    assert instructions_for_people(Support, language="tlh") == instructions_for_people(Support)

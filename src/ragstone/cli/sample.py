@@ -91,6 +91,10 @@ def sample(
                      "(for each claim), a metric, or a name of your own; repeatable. Default: "
                      "the labels the metric needs."),
     ] = None,
+    language: Annotated[
+        str, typer.Option(help="Language of the guideline that is written beside the sheet: en, "
+                          "de.")
+    ] = "en",
     cluster: Annotated[
         str | None,
         typer.Option(metavar="FIELD", help="Field whose values --whole-questions draws. Default: "
@@ -143,7 +147,7 @@ def sample(
         seed=seed,
     )
     known = None if name is None else scored.metric(name) or name
-    sheet = label_sheet(drawn, opened, labels_asked(label or (), known))
+    sheet = label_sheet(drawn, opened, labels_asked(label or (), known), language)
     if out is not None:
         write_sheet(sheet, out)
     print_page(sample_page(drawn, sheet, out), json=json)

@@ -2,7 +2,16 @@
 
 from .ask import ASKS, Ask, Filler, values_of
 from .column import Column
-from .guideline import Guideline, filled, guideline_of, instructions_for_people, meaning
+from .guideline import (
+    ENGLISH,
+    Guideline,
+    filled,
+    guideline_of,
+    instructions_for_people,
+    is_in,
+    languages,
+    meaning,
+)
 from .kind import KINDS, Kind, answered_by, kind_of
 from .loading import load_kinds
 from .requirements import REQUIREMENTS, Requirement
@@ -53,6 +62,7 @@ __all__ = [
     "BERTSCORES",
     "CLAIM_VERDICTS",
     "COSINES",
+    "ENGLISH",
     "KINDS",
     "MEASURES",
     "MISSING",
@@ -114,7 +124,9 @@ __all__ = [
     "filled",
     "guideline_of",
     "instructions_for_people",
+    "is_in",
     "kind_of",
+    "languages",
     "load_kinds",
     "meaning",
     "name_for",

@@ -18,6 +18,9 @@ They are in a Markdown file with the kind's name, next to its module:
 ``{verdict}`` is replaced by the values of that column and their meanings, ``{claim.verdict}`` by
 those of one part of the kind, ``{response.response_type}`` by those of another kind. Without such a
 file, the docstring of the module is the guideline.
+
+``support.de.md`` is what people read in German: a Markdown file without places for values, in which
+a paragraph that begins with a label's name, such as `` `support`: ``, says what the label means.
 """
 
 import re
@@ -28,6 +31,7 @@ from pathlib import Path
 
 from .kind import KINDS, Kind
 
+ENGLISH = "en"
 FOR_MODELS, FOR_PEOPLE, HARD_CASES = "For models", "For people", "Hard cases"
 _SECTION = re.compile(rf"^## ({FOR_MODELS}|{FOR_PEOPLE}|{HARD_CASES})[^\S\n]*$", re.MULTILINE)
 _PLACE = re.compile(r"\{(?:(\w+)\.)?(\w+)\}")
@@ -80,6 +84,25 @@ def guideline_file(kind: type[Kind]) -> Path | None:
     return None if module is None else Path(module).with_name(f"{kind.name}.md")
 
 
+def languages() -> tuple[str, ...]:
+    """The languages in which people can read at least one kind's guideline, English first."""
+    files = [file for kind in KINDS.values() if (file := guideline_file(kind)) is not None]
+    others = (other for file in files for other in file.parent.glob(f"{file.stem}.*.md"))
+    found = {other.suffixes[0].removeprefix(".") for other in others}
+    return (ENGLISH, *sorted(found))
+
+
+def is_in(kind: type[Kind], language: str) -> bool:
+    """Whether people can read the kind's guideline in this language."""
+    file = _file_in(kind, language)
+    return language == ENGLISH or (file is not None and file.is_file())
+
+
+def _file_in(kind: type[Kind], language: str) -> Path | None:
+    file = guideline_file(kind)
+    return None if file is None else file.with_suffix(f".{language}.md")
+
+
 def places(text: str) -> list[str]:
     """The places in a guideline that are kept for the meaning of values."""
     return list(dict.fromkeys(place[0] for place in _PLACE.finditer(text)))
@@ -94,15 +117,23 @@ def filled(text: str, kind: type[Kind]) -> str:
     return _PLACE.sub(lambda place: meaning(kind, place[2], place[1] or ""), text)
 
 
-def instructions_for_people(kind: type[Kind], columns: Collection[str] = ()) -> str:
+def instructions_for_people(
+    kind: type[Kind], columns: Collection[str] = (), language: str = ENGLISH
+) -> str:
     """The guideline for people, in Markdown, without the section for models.
 
     Args:
         kind: The kind.
         columns: The columns to be labelled; empty: all that people label.
+        language: One of ``languages``; English where the kind has no guideline in it.
     """
-    guideline = guideline_of(kind)
     asked = [name for name in kind.labels() if name in (columns or kind.labels())]
+    file = _file_in(kind, language)
+    if file is not None and file.is_file():
+        others = tuple(f"`{label}`:" for name, label in kind.labels().items() if name not in asked)
+        blocks = file.read_text(encoding="utf-8").strip().split("\n\n")
+        return "\n\n".join(block for block in blocks if not block.startswith(others)) + "\n"
+    guideline = guideline_of(kind)
     hard = f"## {HARD_CASES}\n\n{guideline.hard_cases}" if guideline.hard_cases else ""
     parts = [
         filled(f"# {guideline.title}", kind),

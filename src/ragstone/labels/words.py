@@ -7,7 +7,7 @@ from typing import NamedTuple
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 LARGEST_WHOLE = 2**53
 NAMED_TRUTHS = {"true": True, "false": False}
-YES_NO = {"yes": 1.0, "no": 0.0}
+YES_NO = {"yes": 1.0, "ja": 1.0, "no": 0.0, "nein": 0.0}
 
 
 class LabelValue(NamedTuple):

@@ -12,11 +12,21 @@ from typing import Any
 import polars as pl
 
 from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Example, from_frame
 from ragstone.examples.labels import FIELDS, Unit
 from ragstone.inert import csv_table
-from ragstone.judgements import ASKS, KINDS, Kind, answered_by, instructions_for_people, kind_of
+from ragstone.judgements import (
+    ASKS,
+    ENGLISH,
+    KINDS,
+    Kind,
+    answered_by,
+    instructions_for_people,
+    is_in,
+    kind_of,
+    languages,
+)
 from ragstone.judges.human import HumanJudge
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
 from ragstone.parquet import as_parquet
@@ -98,7 +108,9 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[Re
     return tuple(asked)
 
 
-def label_sheet(sample: Sample, run: Run, asked: Sequence[RequestedLabel]) -> LabelSheet:
+def label_sheet(
+    sample: Sample, run: Run, asked: Sequence[RequestedLabel], language: str = ENGLISH
+) -> LabelSheet:
     """The sample's examples with room for the labels.
 
     Each annotator's rows stand together, examples in the random order of the sample.
@@ -107,7 +119,13 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[RequestedLabel]) -> La
         sample: Drawn from the run.
         run: Whose examples, claims and statements are shown.
         asked: From ``labels_asked``.
+        language: Of the guideline; a kind without one in this language has its English one.
+
+    Raises:
+        UnknownName: No guideline is in this language.
     """
+    if language not in languages():
+        raise UnknownName("language", language, languages())
     drawn = sample.rows
     there = run.examples().filter(pl.col("id").is_in(drawn["example_id"].implode()))
     examples = {one.id: one for one in from_frame(there)}
@@ -136,8 +154,11 @@ def label_sheet(sample: Sample, run: Run, asked: Sequence[RequestedLabel]) -> La
     schema: dict[str, pl.DataType] = {**columns, "inclusion_probability": pl.Float64()}
     frame = pl.DataFrame(rows, schema=schema)
     empty = [name for name in ("stratum", *TEXTS) if frame[name].null_count() == len(frame)]
+    kinds = _kinds(asked)
+    if left := [kind.name for kind in kinds if not is_in(kind, language)]:
+        notes.append(reason("no_translation", language=language, kinds="\n".join(left)))
     instructions = [
-        instructions_for_people(kind, columns) for kind, columns in _kinds(asked).items()
+        instructions_for_people(kind, columns, language) for kind, columns in kinds.items()
     ]
     return LabelSheet(frame.drop(empty), tuple(asked), tuple(notes), "\n".join(instructions))
 

@@ -304,4 +304,8 @@ SENTENCES: Mapping[str, Sentence] = {
         f"{_verb(facts, 'count')} as the least telling."
     ),
     "no_row": _no_row,
+    "no_translation": lambda facts: (
+        f"No guideline in {facts['language']} for {', '.join(several(facts, 'kinds'))}: "
+        "the English one is given."
+    ),
 }
