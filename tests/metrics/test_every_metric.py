@@ -55,6 +55,7 @@ WITH_PARAMETERS = (
     "answer_relevance(n=1)", "answer_relevance(n=5)",
     "embedding_context_sufficiency(threshold=0.0)", "faithfulness(no_claims=1.0)",
     'faithfulness(unjudged="drop")', "hallucination(no_claims=1.0)",
+    "stepped_faithfulness(steps=(0.25, 0.5))",
     "embedding_hallucination(threshold=0.9)",
     'noise_sensitivity(contexts="irrelevant")', 'abstention(by="phrases_8")',
     'abstention(by="phrases_12")', "answer_correctness(factual=1)",

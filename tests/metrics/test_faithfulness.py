@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.errors import InputError
 from ragstone.judgements import SUPPORT_VERDICTS, AnswerSentences, Sentences
 from ragstone.metrics import Missing, Score, Undefined, parse_metric
 from ragstone.testing import claims, rows, score_one
@@ -26,6 +27,26 @@ def scored(name: str, *verdicts: str | None) -> Score:
 def test_share_of_supported_claims(verdicts: list[str], expected: float) -> None:
     assert scored("faithfulness", *verdicts) == pytest.approx(expected)
     assert scored("hallucination", *verdicts) == pytest.approx(1 - expected)
+
+
+@pytest.mark.parametrize(
+    ("supported", "of", "expected"),
+    [(0, 4, 0), (1, 4, 0), (3, 10, 0.3), (2, 5, 0.3), (1, 2, 0.5), (2, 3, 0.5), (7, 10, 0.7),
+     (8, 10, 0.7), (9, 10, 0.9), (19, 20, 0.9), (5, 5, 1)],
+)  # fmt: skip
+def test_steps_are_reached_not_rounded_to(supported: int, of: int, expected: float) -> None:
+    verdicts = ["supported"] * supported + ["absent"] * (of - supported)
+    assert scored("stepped_faithfulness", *verdicts) == expected
+
+
+def test_steps_are_undefined_and_missing_where_faithfulness_is() -> None:
+    name = "stepped_faithfulness(steps=(0.5, 1.0))"
+    assert scored(name, "supported", "supported", "absent") == 0.5
+    assert scored(name) == Undefined("no_claims")
+    assert scored(name, "supported", None) == Missing("incomplete_judgement")
+    for steps in ("()", "(0.0, 1.0)", "(0.5, 1.5)", "(0.7, 0.3)", "(0.5, 0.5)"):
+        with pytest.raises(InputError, match="steps rise"):
+            parse_metric(f"stepped_faithfulness(steps={steps})")
 
 
 def test_answer_without_claims_has_no_score_but_by_convention() -> None:

@@ -29,7 +29,13 @@ from .embedding import (
     ReferenceSimilarityMax,
 )
 from .factual_accuracy_rated import FactualAccuracyRated
-from .faithfulness import ExpectedFaithfulness, Faithfulness, Groundedness, Hallucination
+from .faithfulness import (
+    ExpectedFaithfulness,
+    Faithfulness,
+    Groundedness,
+    Hallucination,
+    SteppedFaithfulness,
+)
 from .grades import GradedRelevance, SentenceRelevance
 from .loading import load_metrics, own_metrics, register
 from .ndcg import NDCG
@@ -152,6 +158,7 @@ __all__ = [
     "SentenceRelevance",
     "Setting",
     "SourceAttribution",
+    "SteppedFaithfulness",
     "SufficiencyHit",
     "SufficiencyRate",
     "Suite",

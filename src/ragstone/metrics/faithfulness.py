@@ -57,6 +57,35 @@ class Faithfulness(OverClaims):
 
 
 @dataclass(frozen=True)
+class SteppedFaithfulness(Faithfulness):
+    """Faithfulness by the steps of a rubric.
+
+        stepped_faithfulness = the highest step that faithfulness reaches, else 0
+
+    So 8 supported claims of 10 are worth .7: a count in place of a rating such as
+    ``rating(criterion="faithfulness")``, on the same points. Undefined where faithfulness is.
+    """
+
+    name: ClassVar[str] = "stepped_faithfulness"
+
+    steps: tuple[float, ...] = (0.3, 0.5, 0.7, 0.9, 1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rising = sorted(set(self.steps))
+        if not rising or list(self.steps) != rising or not 0 < rising[0] <= rising[-1] <= 1:
+            raise InputError(
+                f"{self.name}: steps rise, above 0 and to at most 1, not {self.steps!r}."
+            )
+
+    def rule(self) -> pl.Expr:
+        """The highest of the steps that the share is not below."""
+        share = super().rule()
+        reached = [pl.when(share >= step).then(step) for step in self.steps]
+        return pl.max_horizontal(pl.when(share.is_not_null()).then(0.0), *reached)
+
+
+@dataclass(frozen=True)
 class Hallucination(Faithfulness):
     """Share of the answer's claims that the contexts do not support.
 

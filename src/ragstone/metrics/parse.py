@@ -168,11 +168,11 @@ def _fits(value: object, hint: Any) -> bool:
     if get_origin(hint) is Literal:
         return isinstance(value, str) and value in get_args(hint)
     if get_origin(hint) is tuple:
-        return (
-            isinstance(value, tuple)
-            and len(value) == len(get_args(hint))
-            and all(map(_fits, value, get_args(hint)))
-        )
+        if not isinstance(value, tuple):
+            return False
+        first, *others = get_args(hint)
+        hints = [first] * len(value) if others == [...] else [first, *others]
+        return len(value) == len(hints) and all(map(_fits, value, hints))
     if hint is float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
@@ -189,5 +189,5 @@ def _in_words(hint: Any) -> str:
         return " or ".join(get_args(hint))
     if get_origin(hint) is tuple:
         return f"({', '.join(map(_in_words, get_args(hint)))})"
-    words = {int: "a whole number", float: "a number", str: "text", type(None): "None"}
+    words = {int: "a whole number", float: "a number", str: "text", type(None): "None", ...: "…"}
     return words.get(hint, getattr(hint, "__name__", str(hint)))

@@ -172,4 +172,5 @@ def _made(kind: type[Metric]) -> Metric | type[Metric]:
 
 
 def _default(value: object) -> Any:
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+    plain = (str, int, float, bool, tuple, type(None))
+    return value if isinstance(value, plain) else str(value)
