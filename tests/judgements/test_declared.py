@@ -173,7 +173,7 @@ def test_people_and_models_are_asked_for_the_tables_that_the_page_says() -> None
         name: set(re.split(", ", cells[2]))
         for cells in table_rows(JUDGES)
         if len(cells) == 3
-        for name in re.findall("`([a-z]+)`", cells[0])
+        for name in re.findall("`([a-z_]+)`", cells[0])
         if name in KINDS
     }
     assert set(filled) == set(KINDS)
@@ -290,7 +290,9 @@ FROM_ONE = {
 }
 """What of several judges' words is decided by the most, is their mean, or is taken from one of
 those who agree with the most."""
-MADE: dict[str, tuple[str, ...]] = {"claims": ("text",), "statements": ("text",)}
+MADE: dict[str, tuple[str, ...]] = {
+    "claims": ("text",), "statements": ("text",), "answer_sentences": ("text",),
+}  # fmt: skip
 
 
 def of_each(table: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:

@@ -144,6 +144,7 @@ def test_the_key_of_a_kind_tells_its_rows_about_a_subject_apart() -> None:
         "claims": ("index",),
         "critique": ("aspect", "index"),
         "entities": ("reference", "index"),
+        "answer_sentences": ("index",),
         "importance": ("origin", "author", "reference", "index"),
         "lexical": ("reference",),
         "ngrams": ("reference",),

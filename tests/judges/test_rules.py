@@ -7,10 +7,11 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.examples import Context, Example
-from ragstone.judgements import Tables
+from ragstone.judgements import AnswerSentences, Tables
 from ragstone.judges.human import HumanJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
+from ragstone.run.judging import judge_block
 
 Judged = Callable[..., Tables]
 Scored = Callable[..., Score]
@@ -175,3 +176,18 @@ def test_stock_phrases_are_looked_for_in_both_lists(judged: Judged) -> None:
 def test_a_pattern_that_is_no_regular_expression_is_refused() -> None:
     with pytest.raises(InputError, match="regular expression"):
         RulesJudge(citation_pattern="[")
+
+
+def test_an_answers_sentences_are_a_column_beside_their_cosines() -> None:
+    answer = "It opened in 1859, by Dr. Brunel. Who paid? Nobody knows."
+    given = [Example("1", "1", "", answer=answer), Example("2", "2", "", answer="")]
+    tables = judge_block(given, [RulesJudge()], ["answer_sentences"]).tables
+    frame = AnswerSentences.frame(tables, ("text",))
+    assert frame.select("row", "index", "text").rows() == [
+        (0, 0, "It opened in 1859, by Dr. Brunel."),
+        (0, 1, "Who paid?"),
+        (0, 2, "Nobody knows."),
+    ]
+    assert AnswerSentences.needs(("text", "similarity")) == {
+        "answer_sentences", "similarity/sentence_context",
+    }  # fmt: skip

@@ -18,6 +18,7 @@ from ragstone.judgements import (
     KINDS,
     VIEWS,
     Agreement,
+    AnswerSentences,
     Ask,
     Column,
     Importance,
@@ -32,7 +33,15 @@ from ragstone.judges.llm.panel import vote
 from ragstone.judges.llm.prompts import asked_kinds, load_prompts
 from ragstone.labels import LabelTable, agreement_of, labels_of, read_label_table, write_labels
 from ragstone.labels.write import Layout
-from ragstone.metrics import Metric, loading, metric_types, needed_asks, parse_metric, wanted_topics
+from ragstone.metrics import (
+    Metric,
+    loading,
+    metric,
+    metric_types,
+    needed_asks,
+    parse_metric,
+    wanted_topics,
+)
 from ragstone.run.evaluation import Evaluation
 from ragstone.run.folder import Folder
 from ragstone.run.request import Request
@@ -56,6 +65,12 @@ EVEN = [f"e{number}" for number in range(0, SIZE, 2)]
 EACH = (0, 1)
 """Claims, statements, markers, probes and sentences of an example."""
 TEXTS = ("It is 90 m long.", "It is of iron.")
+
+
+@metric(over=AnswerSentences)
+def short_sentences() -> pl.Expr:
+    """The share of the answer's sentences that have up to 20 letters: none of ours needs them."""
+    return (AnswerSentences.text.str.len_chars() <= 20).mean()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -162,7 +177,7 @@ def metrics_over(kind: type[Kind]) -> list[Metric]:
     names = [*metric_types(), *loading._OWN]
     known = [parse_metric(name) for name in names if name != "composite"]
     known += [parse_metric(f'abstention(by="{by}")') for by in ("phrases_8", "phrases_12")]
-    known.append(parse_metric('nugget_score(kind="weighted")'))
+    known += [parse_metric('nugget_score(kind="weighted")'), short_sentences]
     found = {}
     for ask in kind.asks:
         resting = [one for one in known if ask.name in one.asks]
@@ -358,12 +373,12 @@ def test_a_sheet_asks_people_for_it(
     kind: type[Kind], labels: LabelTable, run: ragstone.Run, tmp_path: Path
 ) -> None:
     assert labels.frame.height
-    for number, metric in enumerate(metrics_over(kind)):
+    for number, one in enumerate(metrics_over(kind)):
         out = tmp_path / f"{number}.csv"
-        given = ["sample", str(run.path), "--n", "4", "--metric", str(metric), "--out", str(out)]
+        given = ["sample", str(run.path), "--n", "4", "--metric", str(one), "--out", str(out)]
         printed = CliRunner().invoke(app, given)
         assert printed.exit_code == 0, printed.stderr
-        asks = [them for ask, them in labelled(kind) if ask.name in metric.asks]
+        asks = [them for ask, them in labelled(kind) if ask.name in one.asks]
         asked = {column.label for them in asks for column in them}
         assert not asked or asked & set(pl.read_csv(out).columns)
     told = instructions_for_people(kind)

@@ -28,6 +28,7 @@ SHOWN: dict[str, tuple[dict[str, Any], str]] = {
                "ngrams: bleu 0.250, chrf 0.500"),
     "entities": ({"reference": 0, "index": 1, "text": "1859", "found": False},
                  "entities: reference 0, not found “1859”"),
+    "answer_sentences": ({"index": 1, "text": "It is long."}, "answer_sentences: “It is long.”"),
     "phrases": ({"phrases_8": False, "phrases_12": True},
                 "phrases: none of the eight, one of the twelve"),
     "support": ({"origin": "claim", "author": "m", "reference": 0, "index": 0,

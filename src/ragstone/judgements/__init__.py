@@ -54,6 +54,7 @@ from .probes import Probe, Probes
 from .rating import Rating, Ratings
 from .critique import Critique, Votes
 from .preference import Preference, Preferences
+from .sentences import AnswerSentence
 from .similarity import BERTSCORES, COSINES, MEASURES, Similarity
 # isort: on
 
@@ -75,6 +76,7 @@ __all__ = [
     "VIEWS",
     "About",
     "Agreement",
+    "AnswerSentence",
     "AnswerSentences",
     "Answers",
     "Ask",

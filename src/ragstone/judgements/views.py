@@ -326,13 +326,16 @@ class AnswerSentences(View):
     keys = ("index",)
 
     index = Fact(pl.UInt32, "position, from 0")
+    text = Fact(pl.String, "the sentence", needs=("answer_sentences",))
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
         empty = pl.DataFrame(schema={"row": pl.UInt32, "index": pl.UInt32})
-        asks = sorted({cls.taken[name].ask for name in cls.taken.keys() & set(wanted)})
-        there = [tables.of(ask).select("row", "index") for ask in asks]
+        there = [tables.of(ask).select("row", "index") for ask in sorted(cls.needs(wanted))]
         units = pl.concat([empty, *there]).unique().sort("row", "index")
+        if "text" in wanted:
+            texts = tables.of("answer_sentences").select("row", "index", "text")
+            units = units.join(texts, on=["row", "index"], how="left", maintain_order="left")
         return cls.joined(units, tables, wanted)
 
 

@@ -14,6 +14,7 @@ from ragstone.judgements import (
     REQUIREMENTS,
     UNDEFINED,
     VALUE,
+    AnswerSentence,
     Citation,
     Claims,
     Entity,
@@ -35,7 +36,7 @@ from .local.words import tokens
 from .markers import MARKERS, markers
 from .ngrams import bleu, chrf
 
-COUNTED = (Citation, Lexical, Ngrams, Entity, Phrases, Grounding)
+COUNTED = (Citation, Lexical, Ngrams, Entity, Phrases, AnswerSentence, Grounding)
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ class RulesJudge:
             return self._entities(block, rows)
         if kind is Phrases:
             return self._phrases(block, rows)
+        if kind is AnswerSentence:
+            return self._sentences(block, rows)
         if kind is not Grounding:
             return self._nothing_retrieved(ask, block, rows)
         (source,) = ASKS[ask].after
@@ -169,6 +172,16 @@ class RulesJudge:
                         text=entity.text,
                         found=any(holds(one, entity) for one in passages) or otherwise,
                     )
+        return sheet.filled()
+
+    def _sentences(self, block: Block, rows: Sequence[int]) -> Filled:
+        sheet = Sheet(AnswerSentence.name, self.name)
+        for row in rows:
+            answer = block.examples[row].answer or ""
+            subject = fingerprint(AnswerSentence.name, answer)
+            if sheet.done(row, subject):
+                for index, sentence in enumerate(sentences(answer)):
+                    sheet.add(subject, index=index, text=sentence.text)
         return sheet.filled()
 
     def _phrases(self, block: Block, rows: Sequence[int]) -> Filled:
