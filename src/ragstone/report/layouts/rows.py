@@ -43,15 +43,16 @@ def _cells(column: ReportColumn, data: ReportData) -> pl.Series:
 
 
 def _by_system(layout: Layout, data: ReportData) -> pl.DataFrame:
-    """The means; behind them n, interval, undefined and missing of each, and the system."""
+    """The system and its means; behind them n, interval, undefined and missing of each."""
     shown = [*layout.columns, *layout.behind]
     rows = []
     for system in data.methods:
         found = {one: data.estimate(one.metric, system) for one in shown}
-        row: dict[str, Any] = {one.name: value_of(found[one], percent=False) for one in shown}
+        row: dict[str, Any] = {"system": system}
+        row |= {one.name: value_of(found[one], percent=False) for one in shown}
         for one in shown:
             row |= behind(one.name, found[one], percent=False)
-        rows.append(row | {"system": system})
+        rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
