@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from ragstone.cli.evaluate import _sides, _why_taken
+from ragstone.errors import RunConflict
+
 Command = Callable[..., Any]
 
 OWN = '''
@@ -254,6 +257,100 @@ def test_a_note_says_what_the_runs_beside_have_instead(
         "by (only there: topic). `ragstone runs` lists them."
     ) in told
     assert "ragstone show runs/answers-4" in " ".join(outcome.out.split())
+
+
+def test_of_many_runs_beside_the_last_three_are_told(
+    ragstone: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for limit in range(1, 6):
+        ragstone("evaluate", data, "-m", "token_f1", "--limit", limit)
+    told = " ".join(ragstone("evaluate", data, "-m", "token_f1").err.split())
+    assert (
+        "This run is in runs/answers-6, for runs/answers-3 has other limit (there 3, here none); "
+        "runs/answers-4 has other limit (there 4, here none); "
+        "runs/answers-5 has other limit (there 5, here none); and 2 more. `ragstone runs`"
+    ) in told
+
+
+TOLD = ("metrics", "suites", "judges", "by", "cluster", "limit", "skip_bad", "columns")
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_a_user_chose_is_told_with_both_values(name: str) -> None:
+    conflict = RunConflict("", differing={name: (1, None)})
+    told = f"runs/x has other {name} (there 1, here none)"
+    assert _why_taken(Path("runs/x"), conflict) == told
+
+
+@pytest.mark.parametrize("name", ["data", "metrics", "suites", "judges"])
+def test_what_follows_from_other_data_metrics_or_judges_is_not_told(name: str) -> None:
+    for also, told in (("prompts", False), ("limit", True)):
+        conflict = RunConflict("", differing={name: (1, 2), also: (1, 2)})
+        assert (also in _why_taken(Path("runs/x"), conflict)) == told
+
+
+def test_of_other_settings_and_of_the_data_the_name_is_told() -> None:
+    conflict = RunConflict("", differing={"prompts": (1, 2), "limit": (1, 2), "level": (1, 2)})
+    told = "runs/x has other prompts, limit (there 1, here 2), level"
+    assert _why_taken(Path("runs/x"), conflict) == told
+    conflict = RunConflict("", differing={"data": (1, 2)})
+    assert _why_taken(Path("runs/x"), conflict) == "runs/x has other data"
+
+
+def test_of_a_folder_without_a_run_the_first_sentence_is_told() -> None:
+    told = _why_taken(Path("runs/x"), RunConflict("runs/x is not empty. Name another."))
+    assert told == "runs/x is not empty"
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "told"),
+    [
+        (["mrr"], [], "only there: mrr"),
+        ([], ["mrr", "ndcg"], "only here: mrr, ndcg"),
+        (list("abc"), list("wxyz"), "only there: a, b, c, only here: w, x, y and 1 more"),
+        ({}, {"answer": "mine"}, "only here: answer=mine"),
+        ({"answer": "mine"}, None, "there {'answer': 'mine'}, here none"),
+        (None, ["mrr"], "there none, here ['mrr']"),
+        (5, 6, "there 5, here 6"),
+    ],
+)
+def test_a_setting_differs_by_its_values_or_by_what_one_side_has(
+    there: object, here: object, told: str
+) -> None:
+    assert _sides(there, here) == told
+
+
+def test_bad_rows_and_labels_left_open_are_counted_in_words(
+    ragstone: Command, write: Callable[..., Path], rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """Two annotators are split over as many answers as rows are bad."""
+    for count, told in (
+        (1, ["1 bad row was left out and lies in", "1 label stays open"]),
+        (2, ["2 bad rows were left out and lie in", "2 labels stay open"]),
+    ):
+        bad = [{"id": f"bad{at}", "answer": {}} for at in range(count)]
+        data = write(tmp_path / f"{count}.jsonl", [*rows, *bad])
+        said = [
+            {"id": one["id"], "annotator": who, "helpful": helpful}
+            for one in rows[:count]
+            for who, helpful in (("ann", 0), ("ben", 1))
+        ]
+        people = write(tmp_path / f"people{count}.jsonl", said)
+        outcome = ragstone(
+            "evaluate", data, "--skip-bad", "-m", "token_f1", "-m", "helpfulness", "--judge",
+            f"human:{people}", "--out", tmp_path / f"run{count}",
+        )  # fmt: skip
+        heard = " ".join(outcome.err.split())
+        assert [words for words in told if words not in heard] == [], heard
+
+
+def test_debug_shows_each_example_as_it_is_judged(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    given = ("evaluate", data, "-m", "faithfulness", "--judge", "local")
+    assert ragstone(*given, "--debug", "--out", tmp_path / "a").err.count("question  How") == 6
+    assert "question  How" not in ragstone(*given, "--out", tmp_path / "b").err
 
 
 def test_a_file_in_place_of_the_folder_of_runs_ends_the_search(

@@ -1,3 +1,5 @@
+import gc
+import io
 import os
 import resource
 import subprocess
@@ -9,8 +11,10 @@ import typer
 from typer.testing import CliRunner
 
 import ragstone
+from ragstone.cli import main
 from ragstone.cli.evaluate import run_name
 from ragstone.cli.failures import guarded
+from ragstone.cli.output import print_json
 from ragstone.errors import InputError, MissingDependency
 
 COMMAND = [sys.executable, "-c", "from ragstone.cli import main; main()"]
@@ -43,6 +47,10 @@ def test_a_file_that_cannot_be_written_ends_with_2() -> None:
         2,
         "runs/x: Permission denied\n",
     )
+
+
+def test_a_fault_of_no_file_is_told_by_its_reason() -> None:
+    assert ending(OSError(28, "No space left on device")) == (2, "No space left on device\n")
 
 
 def test_an_interrupted_command_says_that_it_can_go_on() -> None:
@@ -88,6 +96,46 @@ def test_output_that_the_terminal_cannot_encode_does_not_fail() -> None:
     assert result.returncode == 0
 
 
+def test_a_sign_that_standard_output_has_not_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    collecting = gc.get_threshold()
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    monkeypatch.setattr(sys, "argv", ["ragstone", "metrics", "precision"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    gc.set_threshold(*collecting)
+    assert ended.value.code == 0
+    assert b"\\u2026" in written.getvalue() or b"\\x" in written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written"),
+    [("utf-8", '"é"'), ("UTF-16", '"é"'), ("latin-1", '"\\u00e9"'), ("ascii", '"\\u00e9"')],
+)
+def test_json_is_readable_in_every_encoding(
+    encoding: str, written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
+    print_json("é")
+    sys.stdout.flush()
+    assert raw.getvalue().decode(encoding) == f"{written}\n"
+
+
+def test_json_on_a_stream_without_an_encoding_is_unescaped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    print_json("é")
+    assert isinstance(sys.stdout, io.StringIO)
+    assert sys.stdout.getvalue() == '"é"\n'
+
+
+def test_json_has_no_number_that_is_none() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        print_json(float("nan"))
+
+
 def test_help_is_quick_and_loads_nothing_heavy() -> None:
     """The bound is generous: a busy machine takes longer than the 0.3 s that are promised."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -126,6 +174,8 @@ def test_version_is_told() -> None:
         ("run.v2.trec", "run.v2"),
         (".", Path.cwd().name),
         (".hidden", "hidden"),
+        ("-", "stdin"),
+        ("/", "run"),
     ],
 )
 def test_a_run_is_named_after_its_data(data: str, name: str) -> None:

@@ -1,18 +1,28 @@
 """The commands that list what there is."""
 
+import platform
+import re
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragstone.cli.doctor import EXTRAS, KEYS
+import ragstone as package
+from ragstone.judgements import KINDS, filled, guideline_of
 from ragstone.judges.names import JUDGES
 from ragstone.metrics import SUITES, metric_types
+from ragstone.models.chat.anthropic import ANTHROPIC
+from ragstone.models.chat.gemini import GEMINI
 from ragstone.models.chat.names import FORMS
+from ragstone.models.chat.openai import AZURE, OPENAI
 
 Command = Callable[..., Any]
+doctor: Any = import_module("ragstone.cli.doctor")
+"""The module, where the package has its command."""
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
@@ -50,6 +60,8 @@ def test_formats_come_with_two_lines(ragstone: Command) -> None:
     for one in found:
         for line in one["example"]:
             assert line in printed, "an example is printed whole"
+    headings = [f"{one['name']}  {one['what']}  {' '.join(one['extensions'])}" for one in found]
+    assert [one for one in headings if one.rstrip() not in printed.splitlines()] == []
 
 
 def test_judges_say_what_they_fill(ragstone: Command) -> None:
@@ -63,7 +75,7 @@ def test_judges_say_what_they_fill(ragstone: Command) -> None:
 def test_doctor_names_the_keys_that_are_set_and_shows_none(
     ragstone: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in KEYS:
+    for name in doctor.KEYS:
         monkeypatch.delenv(name, raising=False)
     assert ragstone("doctor", "--json").json["keys"] == []
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-mine")
@@ -72,10 +84,68 @@ def test_doctor_names_the_keys_that_are_set_and_shows_none(
     assert "sk-of-mine" not in told.out
 
 
-def test_doctor_knows_every_extra() -> None:
-    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))
-    extras = project["project"]["optional-dependencies"]
-    assert set(EXTRAS) == set(extras) - {"dev"}
+def packages(requirements: list[str]) -> set[str]:
+    return {str(re.split(r"[<>=]", one)[0]) for one in requirements}
+
+
+def test_doctor_looks_for_what_the_project_needs(ragstone: Command) -> None:
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    found = ragstone("doctor", "--json").json
+    assert set(found["base"]) == packages(project["dependencies"])
+    assert {one["name"]: set(one["packages"]) for one in found["extras"]} == {
+        name: packages(extras[name]) for name in extras if name != "dev"
+    }
+
+
+def test_doctor_knows_the_key_of_every_server(
+    ragstone: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variables = [OPENAI.variable, AZURE.variable, ANTHROPIC.variable, GEMINI.variable]
+    for name in (*variables, "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "set")
+    assert ragstone("doctor", "--json").json["keys"] == [*variables, "GOOGLE_API_KEY"]
+
+
+def test_an_extra_is_installed_where_all_its_packages_are() -> None:
+    assert doctor._extra("mine", ["numpy", "polars"]).installed
+    assert not doctor._extra("mine", ["numpy", "no-such-package"]).installed
+
+
+def test_doctor_has_a_line_for_each_thing_that_it_looked_at() -> None:
+    found = replace(
+        doctor.examination(),
+        base={"numpy": "9.9", "polars": None},
+        extras=[
+            doctor.Extra("onnx", {"onnxruntime": "9.9", "tokenizers": "9.9"}, True, ""),
+            doctor.Extra("torch", {"torch": None}, False, "pip install torch"),
+        ],
+        keys=["OPENAI_API_KEY", "GEMINI_API_KEY"],
+        own_metrics=["mine", "yours"],
+        terminal=doctor.Screen(80, "utf-8", True),
+        folder=doctor.WorkFolder("/here", True),
+    )
+    lines = dict(doctor._rows(found))
+    assert list(lines) == [
+        "ragstone", "python", "numpy", "polars", "extra onnx", "extra torch", "encoder", "keys",
+        "own metrics", "terminal", "folder", "network",
+    ]  # fmt: skip
+    assert lines["ragstone"] == package.__version__
+    assert lines["python"].startswith(platform.python_version())
+    assert (lines["numpy"], lines["polars"]) == ("9.9", "not installed")
+    assert lines["extra onnx"] == "installed  (onnxruntime, tokenizers)"
+    assert lines["extra torch"] == "not installed: pip install torch  (torch)"
+    assert lines["encoder"].startswith("builtin:minilm, ")
+    assert lines["keys"] == "OPENAI_API_KEY, GEMINI_API_KEY"
+    assert lines["own metrics"] == "mine, yours"
+    assert lines["terminal"] == "80 columns, utf-8, colours"
+    assert lines["folder"] == "/here, writable"
+    nothing = replace(found, keys=[], own_metrics=[], folder=doctor.WorkFolder("/here", False))
+    lines = dict(doctor._rows(replace(nothing, terminal=doctor.Screen(80, "ascii", False))))
+    assert lines["keys"].startswith("none set of OPENAI_API_KEY, ")
+    assert lines["own metrics"] == "none installed"
+    assert lines["folder"] == "/here, NOT writable"
+    assert lines["terminal"] == "80 columns, ascii, no colours"
 
 
 def test_doctor_says_what_is_installed(ragstone: Command) -> None:
@@ -99,6 +169,23 @@ def test_judges_of_a_kind_are_told_what_people_and_models_are(ragstone: Command)
     assert found["columns"]["helpful"]["label"] == "helpful"
     assert found["columns"]["focus"]["values"]["0"] == "all is"
     assert found["filled_by"] == ["human", "LLM"]
+
+
+def test_a_program_reads_all_that_is_told_of_a_kind(ragstone: Command) -> None:
+    found = ragstone("judges", "support", "--json").json
+    guideline = guideline_of(KINDS["support"])
+    assert found["kind"] == "support"
+    assert found["question"] == guideline.title
+    assert found["hard_cases"] == guideline.hard_cases.splitlines()
+    for part in ("definition", "for_models", "for_people"):
+        assert found[part] == filled(getattr(guideline, part), KINDS["support"])
+    assert set(found["columns"]) == set(KINDS["support"].columns)
+    verdict = found["columns"]["verdict"]
+    assert set(verdict) == {"says", "values", "label"}
+    assert verdict["label"] == "support"
+    assert list(verdict["values"]) == ["supported", "contradicted", "absent"]
+    assert found["columns"]["evidence"]["label"] is None
+    assert set(found["filled_by"]) > {"human", "local"}
 
 
 def test_judges_of_an_unknown_kind_ends_with_2(ragstone: Command) -> None:

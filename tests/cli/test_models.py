@@ -73,8 +73,12 @@ def test_embeddings_are_counted_and_cleared(ragstone: Command) -> None:
     assert counted["vectors"] == 3
     assert counted["path"] == str(embeddings_file())
     assert "3 vectors" in ragstone("models").out
+    assert counted["bytes"] > 3 * 4, "numbers of four bytes at the least"
     assert ragstone("models", "clear").out.startswith("3 vectors cleared")
-    assert ragstone("models", "clear", "--json").json["cleared"] == 0
+    encoder.embed(["d", "e"])
+    cleared = ragstone("models", "clear", "--json").json
+    assert cleared["cleared"] == 2
+    assert cleared["bytes"] > 0
 
 
 def test_a_damaged_cache_does_not_hide_the_models(tiny: Path, ragstone: Command) -> None:
@@ -83,7 +87,9 @@ def test_a_damaged_cache_does_not_hide_the_models(tiny: Path, ragstone: Command)
     assert outcome.status == 0
     assert str(tiny) in outcome.out.replace("\n", "").replace(" ", "")
     assert "cannot be read" in " ".join(outcome.out.split())
-    assert "error" in ragstone("models", "--json").json["embeddings"]
+    found = ragstone("models", "--json").json
+    assert found["cache"] == str(models_folder().parent)
+    assert list(found["embeddings"]) == ["error"]
     assert ragstone("models", "clear").status == 2
 
 
@@ -116,6 +122,7 @@ def test_verify_knows_a_model_by_the_name_it_was_pulled_by(
 
 def test_verify_of_what_is_not_there(ragstone: Command) -> None:
     assert ragstone("models", "verify").out == "No model is stored here.\n"
+    assert ragstone("models", "verify", "--json").json == []
     outcome = ragstone("models", "verify", "org/none")
     assert outcome.status == 2
     assert "ragstone models pull org/none" in outcome.err
@@ -158,6 +165,35 @@ def test_doctor_says_whether_the_builtin_model_is_there(ragstone: Command) -> No
     )
     extras = {one["name"] for one in ragstone("doctor", "--json").json["extras"]}
     assert extras >= {"local", "onnx", "torch"}
+
+
+def test_verify_reads_the_one_model_that_is_named(
+    tiny: Path, tmp_path: Path, ragstone: Command
+) -> None:
+    folder = tiny_bert(tmp_path / "other", hidden=16, max_tokens=24)
+    origin = Origin("org/other", "http://hub", "", "main", COMMIT, "safetensors")
+    other = keep("org--other", origin, files_of(folder), folder)
+    (other.folder / "model.safetensors").unlink()
+    assert ragstone("models", "verify", "org/tiny").status == 0
+    (found,) = ragstone("models", "verify", "org/tiny", "--json").json
+    assert found["faults"] == []
+    both = ragstone("models", "verify")
+    assert both.status == 2, "one of two is damaged"
+    assert f"org/tiny  whole, {len(files_of(tiny))} files" in both.out
+    assert both.out.count("Fetch it again") == 1
+    licences = [one.split()[1:] for one in ragstone("models").out.splitlines() if "licence" in one]
+    assert sorted(licences) == [["MIT"], ["not", "stated"]]
+
+
+@pytest.mark.usefixtures("minilm_by_name")
+def test_the_builtin_model_is_missed_only_where_it_is_not_there(
+    tmp_path: Path, ragstone: Command
+) -> None:
+    folder = tiny_bert(tmp_path / "snapshot", hidden=16, max_tokens=24)
+    origin = Origin("org/tiny", "http://hub", "MIT", "main", COMMIT, "safetensors")
+    keep("org--tiny", origin, files_of(folder), folder)
+    assert "not there yet" not in ragstone("models").out
+    assert ragstone("doctor", "--json").json["encoder"]["state"] == "fetched"
 
 
 @pytest.mark.usefixtures("minilm_by_name")

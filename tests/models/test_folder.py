@@ -199,7 +199,11 @@ def test_a_prompt_before_every_text_is_refused(tiny: Path) -> None:
             {"model_type": "SparseEncoder"},
             "expected SentenceTransformer, got 'SparseEncoder'",
         ),
-        ("tokenizer_config.json", {"truncation_side": "left"}, "expected right, got 'left'"),
+        (
+            "tokenizer_config.json",
+            {"truncation_side": "left"},
+            "truncation_side  expected right, got 'left'",
+        ),
         (
             "tokenizer_config.json",
             {"do_lower_case": False},

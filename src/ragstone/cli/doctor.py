@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from . import options
 from .output import print_page
 
-BASE = ("aiohttp", "numpy", "polars", "pydantic", "typer")
+BASE = ("aiohttp", "numpy", "polars", "pydantic", "pydantic-core", "rich", "typer")
 EXTRAS = {
     "bedrock": ("botocore",),
     "litellm": ("litellm",),

@@ -3,27 +3,24 @@
 Typer renders its help with Rich, whose import takes longer than everything else that help needs.
 """
 
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 from typer.core import TyperGroup
-
-LONGEST = 300
-"""Characters of a command's first sentence, which goes over several lines where it has to."""
 
 
 class Grouped(TyperGroup):
     """Commands under the heading of their panel, in plain text."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """A section for each panel, in the order of the commands."""
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """A section for each panel, in the order of the commands; no sentence is cut."""
         panels: dict[str, list[tuple[str, str]]] = {}
-        for name in self.list_commands(ctx):
-            command = self.get_command(ctx, name)
-            if command is not None and not command.hidden:
-                panel = getattr(command, "rich_help_panel", None) or "Commands"
-                panels.setdefault(str(panel), []).append(
-                    (name, command.get_short_help_str(LONGEST))
-                )
+        commands: Mapping[str, Any] = self.commands
+        for name, command in commands.items():
+            first_sentence = command.get_short_help_str(sys.maxsize)
+            panel = command.rich_help_panel or "Commands"
+            panels.setdefault(panel, []).append((name, first_sentence))
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)

@@ -33,5 +33,4 @@ def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
     given = signature(command)
     shown = given.replace(parameters=[*given.parameters.values(), own])
     run.__signature__ = shown  # type: ignore[attr-defined]
-    run.__annotations__ = {**command.__annotations__, "kinds": Kinds}
     return run

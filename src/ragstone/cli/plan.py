@@ -8,6 +8,7 @@ import typer
 from . import options
 from .column_names import column_names
 from .failures import guarded
+from .grouped import Grouped
 from .kinds import with_kinds
 from .output import print_page
 from .rating_scales import RatingScales, scale_ends
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ragstone.labels.table import LabelTable
 
 plan = typer.Typer(
+    cls=Grouped,
     rich_markup_mode=None,
     no_args_is_help=True,
     help="Plan how much to run or label for a rate, a mean, a comparison or human labels.",

@@ -78,8 +78,9 @@ def sample(
                            "examples.")
     ] = False,
     annotators: Annotated[
-        str, typer.Option(metavar="NAMES", help="Annotators, separated by commas: ann,ben,cy.")
-    ] = "",
+        str | None,
+        typer.Option(metavar="NAMES", help="Annotators, separated by commas: ann,ben,cy."),
+    ] = None,
     overlap: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of the examples that goes to every "
                             "annotator.")

@@ -39,7 +39,6 @@ __all__ = ["ApiEncoder", "Patience", "Server", "is_api", "server"]
 TEXTS, CHARACTERS = 256, 200_000
 IN_FLIGHT = 8
 ATTEMPTS = 4
-LONGEST_WAIT = 60.0
 TOO_MUCH = {400, 413, 422}
 SHOWN_TEXT = 40
 
@@ -54,11 +53,13 @@ class Patience:
         reply: Timeout of one request.
         first: Delay before the second attempt; it doubles before each further one.
         down: How long a server that could not be reached is left alone.
+        longest: The longest delay that a server may ask for.
     """
 
     reply: float = 60.0
     first: float = 0.5
     down: float = 10.0
+    longest: float = 60.0
 
 
 def is_api(name: str) -> bool:
@@ -237,7 +238,7 @@ class ApiEncoder:
             if response.status not in TRANSIENT:
                 raise self._refusal(response.status, trouble, texts)
             wait = max(wait, retry_after(response.headers))
-            if wait > LONGEST_WAIT:
+            if wait > self._patience.longest:
                 raise self._failure(f"{trouble}, and asks to wait {wait:,.0f} s before a retry")
         raise self._failure(f"{trouble}, {ATTEMPTS} times in a row")
 

@@ -60,7 +60,7 @@ class Live:
             .drop_nulls()
             .unique(maintain_order=True)["requests"]
         )
-        return entries(self._folder.path / FILE, keys.to_list())
+        return entries(self._folder.path / FILE, keys.to_list()) if len(keys) else []
 
 
 Debug = Callable[[Live, str], None]

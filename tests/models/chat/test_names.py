@@ -31,6 +31,7 @@ def test_every_form_opens_and_keeps_its_name(name: str) -> None:
     model: ChatModel = open_chat(f"{name}?seed=7&temperature=0" if "anth" not in name else name)
     assert model.name == (f"{name}?temperature=0&seed=7" if "anth" not in name else name)
     assert model.notes == ()
+    assert model.kept, "what a server said may be used by other runs"
     assert is_chat(name)
 
 

@@ -1,0 +1,157 @@
+"""What every option of every command keeps to."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+import ragstone as package
+from ragstone.cli import app
+from ragstone.cli.gate import On
+from ragstone.cli.labels import LayoutOption
+from ragstone.cli.plan import plan
+from ragstone.cli.sample import AllocationOption, Way
+from ragstone.decisions.comparing.compare import compare
+from ragstone.decisions.gating import standing
+from ragstone.decisions.gating.gate import gate
+from ragstone.decisions.planning.label_sizes import label_size
+from ragstone.decisions.planning.sizes import mean_sizes, paired_sizes, rate_size
+from ragstone.decisions.sampling import designs
+from ragstone.decisions.sampling.draw import draw_sample
+from ragstone.decisions.weighing.weights import fit_weights
+from ragstone.labels import write
+from ragstone.labels.agree import agreement
+from ragstone.run import Instructions, Limits
+from ragstone.run.rescore import rescore
+from ragstone.stats.planning.sampling import Allocation
+
+from .conftest import Outcome, call
+
+LIBRARY: dict[str, tuple[Callable[..., Any], ...]] = {
+    "evaluate": (package.evaluate, Limits, Instructions),
+    "score": (rescore,),
+    "compare": (compare,),
+    "gate": (gate,),
+    "sample": (draw_sample,),
+    "agreement": (agreement,),
+    "labels": (write.write_labels,),
+    "calibrate": (package.decisions.calibrate,),
+    "weights": (fit_weights,),
+    "plan rate": (rate_size,),
+    "plan mean": (mean_sizes,),
+    "plan paired": (paired_sizes,),
+    "plan labels": (label_size,),
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option or argument of a command, as its function declares it."""
+
+    command: str
+    name: str
+    types: frozenset[Any]
+    default: Any
+    metavar: str | None
+    help: str
+
+
+def within(annotation: Any) -> Iterator[Any]:
+    """The types that a type is made of."""
+    inner = get_args(annotation)
+    yield from (one for part in inner for one in within(part)) if inner else (annotation,)
+
+
+def declared() -> Iterator[Option]:
+    for prefix, group in (("", app), ("plan ", plan)):
+        for command in group.registered_commands:
+            assert command.callback is not None
+            name = prefix + (command.name or command.callback.__name__)
+            for one in inspect.signature(command.callback).parameters.values():
+                kind, shown = get_args(one.annotation)
+                yield Option(
+                    name, one.name, frozenset(within(kind)), one.default, shown.metavar, shown.help
+                )
+
+
+EVERY = list(declared())
+READ = ("run", "data", "labels", "files")
+REQUIRED: dict[str, list[object]] = {
+    "gate": ["-r", "mrr > 0"],
+    "sample": ["--n", 1],
+    "weights": ["--preferences", "nowhere"],
+    "plan mean": ["--half-width", 0.1],
+    "plan labels": ["--half-width", 0.1, "-m", "mrr"],
+    "score": ["-m", "mrr"],
+}
+
+
+@pytest.fixture(scope="module")
+def on_nothing(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """What each command says that reads what is not there."""
+    nowhere = tmp_path_factory.mktemp("nowhere") / "nowhere"
+    reading = dict.fromkeys(one.command for one in EVERY if one.name in READ)
+    return {name: call(*name.split(), nowhere, *REQUIRED.get(name, ())) for name in reading}
+
+
+def test_a_command_names_what_is_not_there(on_nothing: dict[str, Outcome]) -> None:
+    assert set(LIBRARY) - set(on_nothing) == {"plan rate"}
+    assert {name: one.status for name, one in on_nothing.items()} == dict.fromkeys(on_nothing, 2)
+    assert [name for name, one in on_nothing.items() if "nowhere" not in one.err] == []
+
+
+def test_a_flag_is_off_unless_it_is_given() -> None:
+    flags = [one for one in EVERY if bool in one.types]
+    assert [one for one in flags if one.default is not False] == []
+
+
+@pytest.mark.parametrize("command", LIBRARY)
+def test_an_option_that_is_left_out_is_what_a_python_caller_has(command: str) -> None:
+    in_python = {
+        name: one.default
+        for function in LIBRARY[command]
+        for name, one in inspect.signature(function).parameters.items()
+    }
+    differing = [
+        (one.name, default, in_python[one.name])
+        for one in EVERY
+        if one.command == command and one.name in in_python and bool not in one.types
+        and one.default not in (None, inspect.Parameter.empty)
+        and (default := one.default.value if isinstance(one.default, Enum) else one.default)
+        != in_python[one.name]
+    ]  # fmt: skip
+    assert differing == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "known"),
+    [
+        (Way, designs.By),
+        (AllocationOption, Allocation),
+        (On, standing.On),
+        (LayoutOption, write.Layout),
+    ],
+)
+def test_the_words_of_a_choice_are_those_of_python(typed: type[Enum], known: Any) -> None:
+    assert [one.value for one in typed] == list(get_args(known))
+
+
+def test_what_stands_for_a_path_or_a_number_stands_for_nothing_else() -> None:
+    stands = {
+        "FILE": Path, "DIR": Path, "RUN": Path, "RUN2": Path, "[RUN_B]": Path, "FILE.csv": Path,
+        "[DIR]": Path, "LABELS": Path, "N": int, "USD": float, "SECONDS": float, "SHARE": float,
+    }  # fmt: skip
+    told = {(one.metavar, kind) for one in EVERY for kind in one.types if one.metavar in stands}
+    assert {(name, kind) for name, kind in told if kind is not type(None)} == set(stands.items())
+    others = [one for one in EVERY if one.metavar and one.metavar not in stands]
+    assert [one for one in others if {Path, int} & one.types] == []
+
+
+def test_what_is_called_dir_is_a_folder() -> None:
+    files = [one for one in EVERY if one.metavar in ("FILE", "DIR", "[DIR]")]
+    folders = [one.name for one in files if one.help.startswith(("Folder", "A folder"))]
+    assert folders == [one.name for one in files if one.metavar != "FILE"]
