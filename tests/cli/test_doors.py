@@ -210,6 +210,17 @@ def walk_agreement(given: Given) -> None:
     check(call("agreement", given.labels, "--json"))
 
 
+def walk_labels(given: Given) -> None:
+    check(call("labels", given.labels))
+    check(call("labels", given.labels, "--json"))
+    for format in ("csv", "jsonl"):
+        out = given.run.parent / f"said.{format}"
+        out.unlink(missing_ok=True)
+        check(call("labels", given.labels, "--as", "long", "--out", out))
+        if format == "csv":
+            check_csv(out.read_text(encoding="utf-8"))
+
+
 def walk_calibrate(given: Given) -> None:
     options = ("--labels", given.labels, "--map", "exact_match=helpful")
     check(call("calibrate", given.run, *options, "--by", FIELD))
