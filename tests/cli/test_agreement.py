@@ -139,7 +139,8 @@ def test_bad_input_is_refused_whole(labels: Path, tmp_path: Path) -> None:
     assert [fault.line for fault in error.faults] == [2, 3, 4]
     assert isinstance(call(labels, "--column", "hepful").exception, UnknownName)
     assert isinstance(call(labels, "--cluster", "planet").exception, InputError)
-    assert call(labels, "--scale", "tone=warm").exit_code == 2
+    for wrong in ("tone=warm", "=nominal", "nominal"):
+        assert call(labels, "--scale", wrong).exit_code == 2
 
 
 def test_the_shared_data_is_compared_without_flags(shared: Path) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from ragstone.cli.evaluate import _sides, _why_taken
+from ragstone.cli.results import notes_on_data
 from ragstone.errors import RunConflict
+from ragstone.run.forms import NO_DATA
 
 Command = Callable[..., Any]
 
@@ -321,28 +323,49 @@ def test_a_setting_differs_by_its_values_or_by_what_one_side_has(
     assert _sides(there, here) == told
 
 
-def test_bad_rows_and_labels_left_open_are_counted_in_words(
-    ragstone: Command, write: Callable[..., Path], rows: list[dict[str, Any]], tmp_path: Path
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({}, []),
+        (
+            {"rejected": 1, "rejected_for": ["no id", "no answer"]},
+            ["1 bad row was left out and lies in run/rejected.jsonl. The first: no id."],
+        ),
+        (
+            {"rejected": 2000, "rejected_for": ["no id"]},
+            ["2,000 bad rows were left out and lie in run/rejected.jsonl. The first: no id."],
+        ),
+        (
+            {"label_violations": {"fabricated_requires_cited": 1,
+                                  "evidence_excludes_misleading": 5}},
+            ["1 label of a person breaks a hard rule, scored as given: "
+             "run/label_violations.jsonl."],
+        ),
+        (
+            {"label_violations": {"fabricated_requires_cited": 1,
+                                  "evidence_requires_relevance": 2}},
+            ["3 labels of people break a hard rule, scored as given: "
+             "run/label_violations.jsonl."],
+        ),
+        ({"label_violations": {"evidence_excludes_misleading": 5}}, []),
+        (
+            {"label_ties": 1},
+            ["1 label stays open, for annotators are split: run/label_ties.jsonl."],
+        ),
+        (
+            {"label_ties": 2},
+            ["2 labels stay open, for annotators are split: run/label_ties.jsonl."],
+        ),
+        (
+            {"labels_of_nothing": ["q7", "q9"]},
+            ["label files name examples that are not there, such as q7, q9."],
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_the_data_is_counted_and_its_place_told(
+    data: dict[str, Any], told: list[str]
 ) -> None:
-    """Two annotators are split over as many answers as rows are bad."""
-    for count, told in (
-        (1, ["1 bad row was left out and lies in", "1 label stays open"]),
-        (2, ["2 bad rows were left out and lie in", "2 labels stay open"]),
-    ):
-        bad = [{"id": f"bad{at}", "answer": {}} for at in range(count)]
-        data = write(tmp_path / f"{count}.jsonl", [*rows, *bad])
-        said = [
-            {"id": one["id"], "annotator": who, "helpful": helpful}
-            for one in rows[:count]
-            for who, helpful in (("ann", 0), ("ben", 1))
-        ]
-        people = write(tmp_path / f"people{count}.jsonl", said)
-        outcome = ragstone(
-            "evaluate", data, "--skip-bad", "-m", "token_f1", "-m", "helpfulness", "--judge",
-            f"human:{people}", "--out", tmp_path / f"run{count}",
-        )  # fmt: skip
-        heard = " ".join(outcome.err.split())
-        assert [words for words in told if words not in heard] == [], heard
+    assert list(notes_on_data(NO_DATA.model_copy(update=data), Path("run"))) == told
 
 
 def test_debug_shows_each_example_as_it_is_judged(

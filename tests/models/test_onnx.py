@@ -380,6 +380,18 @@ def test_batches_are_small_and_of_much_the_same_length() -> None:
     assert found == [[1, 3], [5], [4, 0, 2]]
 
 
+def test_a_batch_has_as_many_texts_as_fit_512_tokens() -> None:
+    for length, size in ((100, 5), (128, 4), (129, 3), (600, 1)):
+        lengths = np.full(3 * size, length, np.int32)
+        assert [batch.size for batch in even_batches(lengths)] == [size] * 3
+
+
+def test_a_text_of_three_fifths_of_the_longest_is_in_its_batch() -> None:
+    assert [batch.tolist() for batch in even_batches(np.array([50, 30, 29], np.int32))] == [
+        [0, 1], [2],
+    ]  # fmt: skip
+
+
 def test_what_is_done_side_by_side_keeps_its_order() -> None:
     assert list(side_by_side(lambda number: number * 2, range(50))) == list(range(0, 100, 2))
 

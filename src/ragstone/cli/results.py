@@ -12,6 +12,7 @@ from .output import print_notes, print_page
 if TYPE_CHECKING:
     from ragstone.metrics import Metric
     from ragstone.run import Run
+    from ragstone.run.forms import Data
 
 
 def load_own(files: Sequence[Path]) -> "list[Metric]":
@@ -84,31 +85,36 @@ def print_run(
 
 
 def _notes(run: "Run") -> Iterator[str]:
-    from ragstone.examples.labels import RULES
     from ragstone.run.remarks import of_sizes
 
-    data = run.form.data
+    yield from notes_on_data(run.form.data, run.path)
+    yield from run.form.remarks
+    yield from of_sizes(run.estimate_list, run.form.cluster)
+    for metric, (count, possible) in run.too_much_missing.items():
+        yield f"{metric}: {count:,} of {possible:,} scores are missing."
+
+
+def notes_on_data(data: "Data", run: Path) -> Iterator[str]:
+    """What of the data was left out, is wrong or is undecided, and where it lies in the run."""
+    from ragstone.examples.labels import RULES
+
     if rejected := data.rejected:
         lie = "lies" if rejected == 1 else "lie"
         yield (
-            f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run.path}/rejected.jsonl. "
+            f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run}/rejected.jsonl. "
             f"The first: {data.rejected_for[0]}."
         )
     broken = data.label_violations
     if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
         yield (
             f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
-            f"a hard rule, scored as given: {run.path}/label_violations.jsonl."
+            f"a hard rule, scored as given: {run}/label_violations.jsonl."
         )
     if ties := data.label_ties:
         stay = "label stays" if ties == 1 else "labels stay"
-        yield f"{ties:,} {stay} open, for annotators are split: {run.path}/label_ties.jsonl."
+        yield f"{ties:,} {stay} open, for annotators are split: {run}/label_ties.jsonl."
     if unknown := data.labels_of_nothing:
         yield f"label files name examples that are not there, such as {', '.join(unknown)}."
-    yield from run.form.remarks
-    yield from of_sizes(run.estimate_list, run.form.cluster)
-    for metric, (count, possible) in run.too_much_missing.items():
-        yield f"{metric}: {count:,} of {possible:,} scores are missing."
 
 
 def _rows(count: int) -> str:

@@ -100,8 +100,8 @@ class KeptVectors:
         self._file, self._note = file, note
         self._mutex = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._process = 0
-        self._opened = (0, 0)
+        self._process: int
+        self._opened: tuple[int, int]
         self._readable = self._writable = True
         self._noted = False
 

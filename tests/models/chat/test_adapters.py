@@ -1,9 +1,11 @@
 """Adapters of other libraries, against servers on this machine; skipped where they are missing."""
 
 import asyncio
+import json
+from dataclasses import replace
 from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar, get_args
 
 import pytest
 
@@ -20,6 +22,7 @@ from ragstone.models.chat import (
     open_chat,
     pydantic_ai,
 )
+from ragstone.models.chat.failure import Trouble
 from ragstone.models.chat.refusal import Unsupported
 from ragstone.models.chat.secrets import secrets
 
@@ -313,12 +316,19 @@ def test_what_is_not_of_bedrocks_format_is_a_bad_reply(reply: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("code", "status", "trouble"),
     [
+        ("ThrottlingException", 400, "rate_limit"),
         ("ServiceQuotaExceededException", 400, "rate_limit"),
         ("TooManyRequestsException", 400, "rate_limit"),
+        ("ModelTimeoutException", 400, "server_error"),
         ("ModelNotReadyException", 429, "server_error"),
+        ("ModelErrorException", 400, "server_error"),
         ("InternalServerException", 400, "server_error"),
+        ("ServiceUnavailableException", 400, "server_error"),
+        ("AccessDeniedException", 400, "not_allowed"),
+        ("UnrecognizedClientException", 400, "not_allowed"),
         ("ExpiredTokenException", 400, "not_allowed"),
         ("InvalidSignatureException", 400, "not_allowed"),
+        ("ResourceNotFoundException", 400, "not_found"),
         ("SomethingNew", 503, "server_error"),
         ("SomethingNew", None, "server_error"),
     ],
@@ -332,11 +342,70 @@ def test_an_error_of_bedrock_goes_by_its_code_where_that_is_known(
     assert "It broke." in str(failure)
 
 
+def test_a_wait_that_bedrock_asks_for_is_told() -> None:
+    told = {"HTTPStatusCode": 429, "HTTPHeaders": {"retry-after": "7"}}
+    assert bedrock._failure({"ResponseMetadata": told}).after == 7
+
+
+def test_what_bedrock_does_not_support_is_found_in_its_words() -> None:
+    words = "This model does not support structured output (outputConfig)"
+    error = {"Error": {"Code": "ValidationException", "Message": words}}
+    failure = bedrock._failure(error | {"ResponseMetadata": {"HTTPStatusCode": 400}})
+    assert isinstance(failure, Unsupported)
+    assert (failure.features, failure.http) == (("schema",), 400)
+
+
+def test_bedrock_is_given_what_was_asked(question: ChatRequest) -> None:
+    made = bedrock.body(question, "m", Settings(top_p=0.5, max_tokens=50, effort="low"), NOTHING)
+    form = made["outputConfig"].pop("textFormat")
+    assert json.loads(form["structure"]["jsonSchema"]["schema"]) == question.schema
+    assert made == {
+        "modelId": "m",
+        "messages": [{"role": "user", "content": [{"text": "CONTEXTS\nIs it so?"}]}],
+        "system": [{"text": "You judge."}],
+        "inferenceConfig": {"temperature": 0, "topP": 0.5, "maxTokens": 50},
+        "outputConfig": {"effort": "low"},
+    }
+
+
+def test_bedrock_is_not_given_what_it_does_not_support(question: ChatRequest) -> None:
+    asked = replace(question, limit=500)
+    lacks = frozenset({"schema", "temperature", "system", "max_tokens"})
+    assert bedrock.body(asked, "m", Settings(), lacks).keys() == {"modelId", "messages"}
+    for settings, tokens in ((Settings(), 500), (Settings(max_tokens=50), 50)):
+        assert bedrock.body(asked, "m", settings, NOTHING)["inferenceConfig"] == {
+            "temperature": 0, "maxTokens": tokens,
+        }  # fmt: skip
+    chosen = bedrock.body(asked, "m", Settings(max_tokens=50), frozenset({"max_tokens"}))
+    assert chosen["inferenceConfig"]["maxTokens"] == 50
+
+
+def test_tokens_of_bedrocks_cache_are_counted_as_sent() -> None:
+    usage = {"inputTokens": 20, "outputTokens": 8, "cacheReadInputTokens": 100,
+             "cacheWriteInputTokens": 3}  # fmt: skip
+    assert bedrock.read_reply(CONVERSE | {"usage": usage}).usage == Usage(
+        prompt=123, completion=8, cached=100, written=3
+    )
+    assert bedrock.read_reply(CONVERSE | {"usage": {}}).usage == Usage()
+
+
+def test_a_tool_that_bedrock_uses_is_its_reply_where_it_says_nothing() -> None:
+    tool = {"toolUse": {"input": {"p01": "ü"}}}
+    for content, text in (
+        ([{"text": "a"}, tool, {"text": "b"}], "ab"),
+        ([{"reasoningContent": {}}, tool], '{"p01": "ü"}'),
+        ([], ""),
+    ):
+        reply = {"output": {"message": {"content": content}}, "stopReason": "tool_use"}
+        assert bedrock.read_reply(reply) == ChatReply(text)
+
+
 class RefusedByLitellm(Exception):
     """As litellm raises it, with the status of the server's reply."""
 
     def __init__(self, status: int, words: str) -> None:
         self.status_code = status
+        self.response: Any = None
         super().__init__(words)
 
 
@@ -346,6 +415,38 @@ def test_words_of_litellm_tell_what_the_server_has_not_and_what_is_too_long() ->
     assert unsupported.features == ("schema",)
     too_long = litellm._failure(RefusedByLitellm(400, "the maximum context length is 8192 tokens"))
     assert too_long.trouble == "too_long"
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "trouble"),
+    [
+        ("APIConnectionError", 500, "connection"),
+        ("Timeout", 408, "timeout"),
+        ("APITimeoutError", 408, "timeout"),
+        ("ContextWindowExceededError", 400, "too_long"),
+        ("ContentPolicyViolationError", 400, "filtered"),
+        ("PaymentRequiredError", 429, "no_credit"),
+        ("RateLimitError", 429, "rate_limit"),
+        ("AuthenticationError", 401, "not_allowed"),
+        ("APIError", None, "server_error"),
+    ],
+)
+def test_an_error_of_litellm_goes_by_its_class_or_its_status(
+    name: str, status: int | None, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    kind = type(name, (Exception,), {"status_code": status})
+    failure = litellm._failure(kind(f"It broke with {KEY}."))
+    assert failure.trouble == trouble
+    assert "It broke" in str(failure)
+    assert KEY not in f"{failure} {failure.body}"
+
+
+def test_a_wait_that_litellm_tells_is_told() -> None:
+    error = RefusedByLitellm(429, "slow down")
+    error.response = SimpleNamespace(headers={"retry-after": "7"})
+    failure = litellm._failure(error)
+    assert (failure.trouble, failure.after, failure.http) == ("rate_limit", 7, 429)
 
 
 class UserError(Exception):
@@ -362,3 +463,75 @@ def test_what_pydantic_ai_cannot_ask_for_may_be_the_schema(
     failure = pydantic_ai._failure(UserError(words))
     assert isinstance(failure, Unsupported)
     assert (failure.features, failure.http, str(failure)) == (features, 400, words)
+
+
+class ModelHTTPError(Exception):
+    """As Pydantic AI raises it, with what the server sent."""
+
+    headers: ClassVar = {"retry-after": "7"}
+
+    def __init__(self, status: int, words: str, retry_after: float | None = None) -> None:
+        self.status_code, self.retry_after = status, retry_after
+        self.body = {"error": {"message": words}}
+        super().__init__(f"status {status}, {words}")
+
+
+def test_an_error_that_a_server_sent_pydantic_ai_goes_by_what_it_sent() -> None:
+    failure = pydantic_ai._failure(ModelHTTPError(429, "slow down"))
+    assert (failure.trouble, failure.after, failure.http) == ("rate_limit", 7, 429)
+    assert str(failure) == "status 429, slow down"
+    assert not isinstance(failure, Unsupported)
+    assert pydantic_ai._failure(ModelHTTPError(429, "slow down", 20.0)).after == 20
+    less = pydantic_ai._failure(ModelHTTPError(400, "response_format is not supported"))
+    assert isinstance(less, Unsupported)
+    assert less.features == ("schema",)
+
+
+@pytest.mark.parametrize(
+    ("name", "trouble"),
+    [
+        ("ModelTimeoutError", "timeout"),
+        ("ContentFilterError", "filtered"),
+        ("UnexpectedModelBehavior", "bad_reply"),
+        ("AgentRunError", "connection"),
+    ],
+)
+def test_an_error_of_pydantic_ai_itself_goes_by_its_class(name: str, trouble: str) -> None:
+    failure = pydantic_ai._failure(type(name, (Exception,), {})("It broke."))
+    assert (failure.trouble, str(failure)) == (trouble, "It broke.")
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [("stop", "stop"), (None, "stop"), ("length", "length"), ("content_filter", "filter")],
+)
+def test_a_reply_through_pydantic_ai_is_read(reason: str | None, finish: str) -> None:
+    usage = SimpleNamespace(
+        input_tokens=20, output_tokens=8, cache_read_tokens=5, details={"reasoning_tokens": 3}
+    )
+    reply = SimpleNamespace(finish_reason=reason, usage=usage, text="x", model_name="m-1")
+    text = "" if finish == "filter" else "x"
+    assert pydantic_ai._read(reply) == ChatReply(text, finish, Usage(20, 8, 5, 3), "m-1")  # type: ignore[arg-type]
+    usage.input_tokens = usage.output_tokens = usage.cache_read_tokens = 0
+    assert pydantic_ai._read(reply).usage == Usage(), "zeros stand for what was not said"
+
+
+def test_clients_of_pydantic_ai_do_not_ask_again() -> None:
+    client = SimpleNamespace(max_retries=2)
+    pydantic_ai._disable_retries(SimpleNamespace(client=client))
+    assert client.max_retries == 0
+    other = SimpleNamespace(client=SimpleNamespace())
+    pydantic_ai._disable_retries(other)
+    assert vars(other.client) == {}
+
+
+PASSING = ("rate_limit", "server_error", "timeout", "unreachable", "connection", "bad_reply")
+FINAL = ("parameter", "not_allowed", "not_found", "no_credit")
+
+
+@pytest.mark.parametrize("trouble", get_args(Trouble))
+def test_a_trouble_of_the_line_may_pass_and_one_of_the_account_stops_the_run(
+    trouble: Trouble,
+) -> None:
+    failure = ChatFailure(trouble, "It broke.")
+    assert (failure.passing, failure.final) == (trouble in PASSING, trouble in FINAL)

@@ -139,7 +139,16 @@ def test_an_error_inside_a_reply_has_a_status_that_there_is() -> None:
 
 @pytest.mark.parametrize(
     "reason",
-    ["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"],
+    [
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "MODEL_ARMOR",
+        "ESCALATION",
+    ],
 )
 def test_a_filtered_reply_is_empty(reason: str) -> None:
     assert got(ended(reason, {"text": "half"})) == ChatReply("", "filter")
@@ -183,6 +192,33 @@ def test_what_is_not_of_the_format_is_a_bad_reply(reply: object) -> None:
     assert raised.value.trouble == "bad_reply"
 
 
-def test_the_runs_own_limit_is_sent(question: ChatRequest) -> None:
-    made = body(replace(question, limit=500), "gemini-3-flash", Settings(), NOTHING)
-    assert made["generationConfig"]["maxOutputTokens"] == 500
+@pytest.mark.parametrize("lacks", [NOTHING, frozenset({"max_tokens"})])
+@pytest.mark.parametrize("limit", [None, 500])
+@pytest.mark.parametrize("chosen", [None, 4096])
+def test_the_runs_own_limit_is_sent_where_the_server_takes_one(
+    question: ChatRequest, chosen: int | None, limit: int | None, lacks: frozenset[str]
+) -> None:
+    asked = replace(question, limit=limit)
+    made = body(asked, "gemini-3-flash", Settings(max_tokens=chosen), lacks)
+    sent = [one for one in (chosen, limit) if one and (chosen or not lacks)]
+    assert made["generationConfig"].get("maxOutputTokens") == min(sent, default=None)
+
+
+@pytest.mark.parametrize(("code", "status"), [(400, 400), (429, 429), (599, 599), (600, 500),
+                                              (200, 500), ("UNKNOWN", 500)])  # fmt: skip
+def test_an_error_inside_a_reply_has_its_own_status(code: object, status: int) -> None:
+    with pytest.raises(ChatFailure) as raised:
+        got({"error": {"code": code, "message": "no"}})
+    assert raised.value.http == status
+
+
+@pytest.mark.parametrize("status", [199, 300, 404])
+def test_a_status_that_is_no_success_is_an_error(status: int) -> None:
+    with pytest.raises(ChatFailure) as raised:
+        read(status, {}, json.dumps(REPLY).encode())
+    assert raised.value.http == status
+
+
+@pytest.mark.parametrize("status", [200, 201, 299])
+def test_every_status_of_success_is_read(status: int) -> None:
+    assert read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'
