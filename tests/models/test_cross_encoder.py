@@ -14,8 +14,10 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone.errors import MissingDependency, ModelError, ModelFailure, UnknownName
+from ragstone.models import BUILTIN
 from ragstone.models.cross_encoder import CrossEncoder, Scorer, open_cross_encoder
 from ragstone.models.pairs import Pair, TokenizedPair
+from ragstone.models.store import Origin, keep
 from ragstone.testing import tiny_bert
 from ragstone.testing.models import WORDS
 
@@ -403,6 +405,18 @@ def test_torch_refuses_what_has_no_head_or_no_numbers(
     spoil(folder)
     with pytest.raises(ModelError, match=r"expected the weights of a classification head|finite"):
         open_cross_encoder(f"torch:{folder}", offline=True)
+
+
+def test_torch_reads_the_folder_that_is_named_whatever_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers", reason="needs the extra torch")
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
+    other = tiny_bert(tmp_path / "other", head=1)
+    files = [file.relative_to(other).as_posix() for file in other.rglob("*") if file.is_file()]
+    keep("minilm", Origin(BUILTIN, "", "MIT", "", "", "safetensors"), files, other)
+    folder = tiny_bert(tmp_path / "mine", head=3)
+    assert len(open_cross_encoder(f"torch:{folder}", offline=True).labels) == 3
 
 
 def test_torch_says_why_it_cannot_load_a_folder(tmp_path: Path) -> None:

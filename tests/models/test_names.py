@@ -99,6 +99,19 @@ def test_a_folder_that_is_not_there_is_said_to_be_none(name: str) -> None:
     assert not available(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("./" + "a" * 5000, "File name too long"),
+        ("~nouser/x", "Could not determine home directory."),
+    ],
+)
+def test_why_a_folder_cannot_be_looked_up_is_told_in_few_words(name: str, reason: str) -> None:
+    with pytest.raises(ModelError) as raised:
+        place_of(name)
+    assert str(raised.value) == f"Cannot look up the folder {name[:80]!r}: {reason}"
+
+
 @pytest.mark.parametrize("name", ["~nouser/x", "./" + "a" * 5000, "onnx:./" + "a" * 5000])
 def test_a_folder_that_cannot_be_looked_for_is_one_line(name: str) -> None:
     with pytest.raises(ModelError, match=r"Cannot look up the folder|There is no folder") as caught:

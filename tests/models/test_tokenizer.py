@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.models.tokenizer import BLOCK_TEXTS, TextTokenizer, UnusableTokenizer, readable
+from ragstone.models.tokenizer import (
+    BLOCK_TEXTS,
+    TextTokenizer,
+    UnusableTokenizer,
+    _blocks,
+    readable,
+)
 from ragstone.testing import tiny_bert
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs the extra local")
@@ -130,3 +136,10 @@ def test_no_file_and_no_tokenizer_are_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text('{"model": "of clay"}')
     with pytest.raises(UnusableTokenizer, match="a tokenizer, got one that cannot be loaded"):
         TextTokenizer.open(tmp_path / "tokenizer.json")
+
+
+def test_a_block_ends_at_a_million_characters_or_256_texts() -> None:
+    long = ["x" * 500_000] * 5
+    assert [len(block) for block in _blocks(long)] == [2, 2, 1]
+    assert [len(block) for block in _blocks(["x"] * 513)] == [256, 256, 1]
+    assert list(_blocks([])) == []

@@ -170,6 +170,33 @@ def test_a_setting_that_a_format_has_no_place_for_is_refused(name: str) -> None:
         open_chat(name)
 
 
+@pytest.mark.usefixtures("keys")
+@pytest.mark.parametrize(
+    ("model", "efforts", "schemas"),
+    [
+        ("openai:m", "none minimal low medium high xhigh max", "strict json prompt"),
+        ("azure:m", "none minimal low medium high xhigh max", "strict json prompt"),
+        ("http://host/v1#m", "none minimal low medium high xhigh max", "strict json prompt"),
+        ("anthropic:m", "low medium high xhigh max", "strict prompt"),
+        ("gemini:m", "none minimal low medium high", "strict json prompt"),
+    ],
+)
+def test_a_format_takes_the_efforts_and_schemas_that_it_has_a_place_for(
+    model: str, efforts: str, schemas: str
+) -> None:
+    for setting, taken, every in (
+        ("effort", efforts.split(), "none minimal low medium high xhigh max huge"),
+        ("schema", schemas.split(), "strict json prompt loose"),
+    ):
+        for word in every.split():
+            name = f"{model}?{setting}={word}"
+            if word in taken:
+                assert open_chat(name).name == name
+            else:
+                with pytest.raises(ModelError, match=f"{setting}: expected one of "):
+                    open_chat(name)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_model_that_is_not_asked_needs_no_key_and_is_the_same_model(
     name: str, monkeypatch: pytest.MonkeyPatch
