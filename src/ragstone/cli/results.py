@@ -61,9 +61,7 @@ def names_of(metrics: Sequence[str] | None) -> list[str]:
     return [str(parse_metric(text)) if note else text for text, note in notes.items()]
 
 
-def finish(
-    run: "Run", notes: Sequence[str], *, full: bool = False, pooled: bool = False, json: bool
-) -> None:
+def finish(run: "Run", notes: Sequence[str], *, full: bool, pooled: bool, json: bool) -> None:
     """Print the run, its notes on standard error, and end with its exit status."""
     print_run(run, [*notes, *_notes(run)], full=full, pooled=pooled, json=json)
     raise typer.Exit(run.exit_status)
