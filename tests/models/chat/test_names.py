@@ -71,6 +71,9 @@ def test_azure_is_asked_at_its_v1_address_or_at_a_dated_one(
     assert open_chat("azure:gpt").identity == v1
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://mine.openai.azure.com/openai/v1/")
     assert open_chat("azure:gpt").identity == v1
+    for newest in ("v1", "latest", "preview"):
+        monkeypatch.setenv("OPENAI_API_VERSION", newest)
+        assert open_chat("azure:gpt").identity == v1
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
     assert open_chat("azure:gpt").identity == (
         "azure https://mine.openai.azure.com/openai/deployments/gpt/chat/completions"

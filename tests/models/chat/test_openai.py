@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
 from ragstone.models.chat.openai import COMPATIBLE, OPENAI, read
-from ragstone.models.chat.wire import PRINTED
+from ragstone.models.chat.wire import PRINTED, Wire
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -184,3 +184,74 @@ def test_the_runs_own_limit_goes_where_the_users_would(question: ChatRequest) ->
         assert made["max_completion_tokens"] == sent
     lacks = frozenset({"max_tokens", "max_completion_tokens"})
     assert not lacks & set(OPENAI.body(limited, "m", Settings(), lacks))
+
+
+@pytest.mark.parametrize("error", [{"message": "no"}, "no"])
+@pytest.mark.parametrize("within", ["reply", "choice"])
+def test_an_error_without_a_status_of_its_own_is_the_servers(error: object, within: str) -> None:
+    body = {"error": error} if within == "reply" else {"choices": [{"error": error}]}
+    with pytest.raises(ChatFailure) as raised:
+        read(200, {}, json.dumps(body).encode())
+    assert (raised.value.http, raised.value.trouble) == (500, "server_error")
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [(400, 400), (599, 599), (399, 500), (600, 500), ("400", 500)]
+)
+def test_an_error_inside_a_reply_has_its_own_status(code: object, status: int) -> None:
+    with pytest.raises(ChatFailure) as raised:
+        read(200, {}, json.dumps({"error": {"code": code}}).encode())
+    assert raised.value.http == status
+
+
+@pytest.mark.parametrize("status", [199, 300])
+def test_a_status_that_is_no_success_is_an_error(status: int) -> None:
+    with pytest.raises(ChatFailure) as raised:
+        read(status, {}, json.dumps(REPLY).encode())
+    assert raised.value.http == status
+
+
+@pytest.mark.parametrize("status", [200, 299])
+def test_every_status_of_success_is_read(status: int) -> None:
+    assert read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"content": [{"text": "a"}, {"image": 1}, "x", {"text": "b"}]}, "ab"),
+        ({"content": "", "tool_calls": [{"function": {"arguments": '{"a": 1}'}}, {}]}, '{"a": 1}'),
+        ({"content": None, "tool_calls": [], "function_call": {"arguments": {"a": "ü"}}},
+         '{"a": "ü"}'),
+        ({"tool_calls": [{"arguments": "{}"}]}, "{}"),
+        ({"tool_calls": "x"}, ""),
+        ({"content": "said", "tool_calls": [{"function": {"arguments": "{}"}}]}, "said"),
+        ({}, ""),
+    ],
+)  # fmt: skip
+def test_the_text_is_content_or_else_the_arguments_of_a_call(message: object, text: str) -> None:
+    reply = {"choices": [{"message": message}, {"message": {"content": "second"}}]}
+    assert read(200, {}, json.dumps(reply).encode()) == ChatReply(text)
+
+
+@pytest.mark.parametrize(
+    ("wire", "first", "second"),
+    [
+        (OPENAI, "max_completion_tokens", "max_tokens"),
+        (COMPATIBLE, "max_tokens", "max_completion_tokens"),
+    ],
+)
+def test_a_limit_goes_into_the_field_that_the_server_takes(
+    wire: Wire, first: str, second: str, question: ChatRequest
+) -> None:
+    fields = ("max_completion_tokens", "max_tokens")
+    for lacks, chosen, expected in (
+        (set(), 50, {first: 50}),
+        ({first}, 50, {second: 50}),
+        ({second}, 50, {first: 50}),
+        ({first, second}, None, {}),
+        (set(), None, {first: 500}),
+    ):
+        asked = replace(question, limit=500)
+        made = wire.body(asked, "m", Settings(max_tokens=chosen), frozenset(lacks))
+        assert {name: made[name] for name in fields if name in made} == expected

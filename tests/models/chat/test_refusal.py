@@ -442,3 +442,60 @@ def test_how_long_gemini_wants_to_be_left_alone_is_in_the_body() -> None:
     wait = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.07s"}
     body = gemini(429, "RESOURCE_EXHAUSTED", QUOTA, {"@type": "Help"}, wait)
     assert refused(429, {}, encoded(body)).after == 34.07
+
+
+@pytest.mark.parametrize(
+    ("status", "trouble"),
+    [
+        (302, "not_found"), (399, "not_found"), (400, "rejected"), (401, "not_allowed"),
+        (402, "no_credit"), (403, "not_allowed"), (404, "not_found"), (405, "not_found"),
+        (406, "rejected"), (408, "server_error"), (409, "server_error"), (410, "not_found"),
+        (411, "rejected"), (413, "too_long"), (414, "rejected"), (422, "rejected"),
+        (425, "server_error"), (426, "rejected"), (429, "rate_limit"), (430, "rejected"),
+        (499, "rejected"), (500, "server_error"), (501, "rejected"), (502, "server_error"),
+        (529, "server_error"),
+    ],
+)  # fmt: skip
+def test_where_a_server_says_nothing_the_status_tells(status: int, trouble: str) -> None:
+    for body in (b"", b"{}", b"[]", b"null", b"<p>insufficient_quota</p>"):
+        assert refused(status, {}, body).trouble == trouble
+
+
+@pytest.mark.parametrize("name", ["type", "code", "status", "reason", "error_type", "__type"])
+@pytest.mark.parametrize("where", ["reply", "error", "innererror", "details"])
+def test_a_code_is_read_by_each_name_that_servers_have_for_it(name: str, where: str) -> None:
+    code = {name: "context_length_exceeded"}
+    body: object = {
+        "reply": {**code, "error": {}},
+        "error": {"error": code},
+        "innererror": {"error": {"innererror": code}},
+        "details": {"error": {"details": ["x", {}, code]}},
+    }[where]
+    assert refused(400, {}, encoded(body)).trouble == "too_long"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": {"message": "said"}}, "said"),
+        ({"Message": "said"}, "said"),
+        ({"detail": "said"}, "said"),
+        ({"error": "said"}, "said"),
+        ("said", "said"),
+        ([{"error": {"message": "said"}}, {"error": {"message": "more"}}], "said"),
+        ({"detail": [{"loc": ["body", 3], "msg": "bad"}, {"msg": "worse"}]},
+         "body.3: bad; : worse"),
+        ({"error": {"message": {"loc": "body", "message": "bad"}}}, ": bad"),
+        ({"error": {"message": "said", "metadata": {"raw": "by its host"}}}, "said (by its host)"),
+        ({"error": {"message": "said", "metadata": {"raw": 3}}}, "said"),
+    ],
+)  # fmt: skip
+def test_words_are_read_wherever_servers_put_them(body: object, words: str) -> None:
+    assert str(refused(400, {}, encoded(body))) == f"replied 400: {words}"
+
+
+def test_the_longest_wait_that_a_server_asks_for_counts() -> None:
+    waits = [{"retryDelay": delay} for delay in ("3s", "12s", "5.5s", "soon", "9 s", 99)]
+    body = gemini(429, "RESOURCE_EXHAUSTED", QUOTA, *waits)
+    assert refused(429, {}, encoded(body)).after == 12
+    assert refused(429, {"retry-after": "30"}, encoded(body)).after == 30
