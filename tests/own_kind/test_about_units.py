@@ -11,9 +11,10 @@ import ragstone
 from ragstone.cli import app
 from ragstone.decisions.calibrating.people import labelled_in_part
 from ragstone.examples import Context, Example
-from ragstone.judgements import Ask, Column, Contexts, Kind, References, load_kinds
+from ragstone.judgements import Ask, Column, Contexts, Guideline, Kind, References, load_kinds
 from ragstone.judges.human import HumanJudge
 from ragstone.judges.llm.kind_task import KindTask, item_of
+from ragstone.judges.llm.prompts import prompt
 from ragstone.judges.llm.task import Target, TaskReply
 from ragstone.metrics import load_metrics
 from ragstone.models.chat import ChatRequest
@@ -208,6 +209,29 @@ def test_of_grades_a_model_is_named_the_highest_first() -> None:
         )
 
     assert item_of(Depth).verdicts() == ("2", "1", "0")
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> None:
+    class Style(Kind):
+        name = "style"
+        asks = (Ask(over=Contexts, requires=("contexts",)),)
+
+        clear = Column(pl.Boolean, "it is clear", role="verdict", label="clear")
+        brief = Column(pl.Boolean, "it is brief", role="verdict", label="brief")
+        depth = Column(
+            pl.Int8, "how deep", role="grade", label="depth", values={0: "flat", 1: "deep"}
+        )
+        words = Column(pl.Int64, "how many", role="count", label="words")
+
+    written = prompt(Style, Guideline.read("# Style: how is it written?\n\nLook at it."))
+    assert written == (
+        "# Task style: how is it written?\n\nLook at it.\n\n"
+        "`verdict`: `yes` if it is clear; else `no`.\n"
+        "`details`, as `brief: …`:\n"
+        "- `brief`: yes if it is brief, else no\n"
+        "- `depth`: 0 flat, 1 deep\n"
+    )
 
 
 @pytest.mark.usefixtures("nothing_stays")

@@ -4,6 +4,7 @@ from ragstone.examples import Example
 from ragstone.judgements import Importance
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.kind_task import KindTask
+from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.task import Target
 
 TASK = KindTask(Importance)
@@ -12,6 +13,13 @@ TARGET = Target(
     Example("1", "q", "s", question="What was mined?", reference=("Tin.",)),
     {"statement": STATED, "claim": [Proposition("who", 0, 0, "Lead was mined.")]},
 )
+
+
+def test_propositions_are_asked_about_once_by_their_texts_in_alphabetical_order() -> None:
+    stated = [Proposition("who", 0, index, text) for index, text in enumerate("ZEXADYBCEZ")]
+    target = Target(TARGET.example, {"statement": stated})
+    (piece,) = TASK.pieces(target, load_prompts(), 5_000)
+    assert "".join(piece.texts.values()) == "ABCDEXYZ"
 
 
 def test_the_propositions_of_the_asks_are_among_the_facts_and_no_others() -> None:

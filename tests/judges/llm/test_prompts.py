@@ -4,7 +4,7 @@ import json
 import re
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -76,6 +76,23 @@ def test_prompt_explains_what_a_reply_to_it_holds(task: str) -> None:
 def test_the_system_prompt_explains_every_field_of_a_reply() -> None:
     fields = SCHEMA["properties"]["items"]["items"]["properties"]
     assert set(re.findall(r"^- `(\w+)`", OWN.system, re.MULTILINE)) == set(fields)
+
+
+def test_the_schema_is_one_that_strict_servers_take() -> None:
+    """Every object names its fields, requires all and has no others."""
+
+    def check(schema: dict[str, Any]) -> None:
+        match schema:
+            case {"type": "object", "properties": fields, "additionalProperties": False}:
+                assert [*fields] == schema["required"]
+                for field in fields.values():
+                    check(field)
+            case {"type": "array", "items": items}:
+                check(items)
+            case _:
+                assert schema == {"type": "string"}
+
+    check(SCHEMA)
 
 
 @pytest.mark.parametrize("sort", [*chain.from_iterable(SORTS.values()), ProbesMade])

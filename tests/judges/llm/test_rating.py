@@ -152,6 +152,14 @@ def test_of_parts_one_that_is_lacking_leaves_no_score() -> None:
     assert (row["score"], row["reason"]) == (None, "cut off")
 
 
+def test_facts_hold_the_texts_that_rubrics_see_in_alphabetical_order() -> None:
+    answer, contexts, history, question, reference, _ = TASK.facts(
+        matter("right", "plain", "backed"), ("rating",)
+    )
+    assert (answer, history, question, reference) == ("Tin.", [], "What?", ("Tin ore.",))
+    assert contexts == [("x", "Tin was mined."), ("y", "Lead was not.")]
+
+
 def test_the_rubric_and_what_it_sees_are_among_the_facts() -> None:
     base = list(TASK.facts(matter("plain"), ("rating",)))
     for given in (matter("plain", answer="Lead."), matter("plain", "right"), matter("right")):

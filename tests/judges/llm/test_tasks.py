@@ -1,6 +1,8 @@
 """What each task shows to a model, of an example that has everything."""
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,7 +11,7 @@ from ragstone.judgements import Topic
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.task import Target
+from ragstone.judges.llm.task import Target, Task
 from ragstone.judges.llm.tasks import all_tasks
 
 TASKS = all_tasks()
@@ -62,3 +64,34 @@ def test_every_text_is_shown_under_its_title(task: str) -> None:
 def test_the_instructions_name_every_title_of_what_is_compared(task: str) -> None:
     named = set(re.findall(r"\b[A-Z]{6,}(?: [AB]\b)?", PROMPTS.instructions(task)))
     assert named >= {*TITLES[task]} - {*ASKED}
+
+
+CHANGES = {
+    "question": "Who mined it?",
+    "answer": "Zinc.",
+    "reference": ("Iron.",),
+    "contexts": (Context("c", "Lead was mined.", 1),),
+    "history": (Turn("user", "Good day."),),
+    "policy": "Be kind.",
+}
+
+
+def requests_of(task: Task, target: Target) -> list[str]:
+    pieces = task.pieces(target, PROMPTS, 10_000)
+    return [Question((piece,), PROMPTS.system).request().text for piece in pieces]
+
+
+def facts_of(task: Task, target: Target) -> list[object]:
+    return list(task.facts(target, task.asks))
+
+
+@pytest.mark.parametrize("field", CHANGES)
+@pytest.mark.parametrize("task", TASKS)
+def test_facts_change_with_a_text_where_the_questions_do(task: str, field: str) -> None:
+    change: Any = {field: CHANGES[field]}
+    other = replace(TARGET, example=replace(TARGET.example, **change))
+    requests, facts = (
+        [made(TASKS[task], target) for target in (TARGET, other)]
+        for made in (requests_of, facts_of)
+    )
+    assert (facts[0] != facts[1]) == (requests[0] != requests[1])
