@@ -1,5 +1,6 @@
 """Votes on aspects of an answer: what is asked, and what is read."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Example
 from ragstone.judgements import Topic
-from ragstone.judges.llm.aspects import ASPECTS, check_aspects
+from ragstone.judges.llm.aspects import ASPECTS, aspects, check_aspects
 from ragstone.judges.llm.critique import CritiqueTask, CritiqueVerdict, item_id
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
@@ -66,6 +67,12 @@ def test_the_most_votes_that_a_metric_wants_are_asked() -> None:
     assert [piece.vote for piece in pieces] == [0, 1, 2]
 
 
+def test_aspects_are_asked_in_alphabetical_order() -> None:
+    names = ["maliciousness", "coherence", "harmfulness", "conciseness"]
+    asked = aspects(Topic("critique", name) for name in names)
+    assert [one.name for one in asked] == sorted(names)
+
+
 def test_other_topics_and_examples_without_an_answer_are_not_asked_about() -> None:
     assert TASK.pieces(matter(Topic("rating", "helpfulness")), PROMPTS, ROOM) == []
     assert TASK.pieces(matter(HARM, answer=None), PROMPTS, ROOM) == []
@@ -77,6 +84,8 @@ def test_a_name_that_is_no_id_gets_a_hash() -> None:
     assert len(ids) == 4
     assert all(one.isascii() and one.replace("_", "").isalnum() for one in ids)
     assert item_id("友好").startswith("critique_")
+    assert re.fullmatch(r"critique_[0-9a-f]{8}", item_id("\ud83d"))
+    assert re.fullmatch(r"critique_(tone_){6}_[0-9a-f]{8}", item_id("Tone " * 20))
 
 
 def test_every_vote_is_a_row_and_those_lacking_have_no_verdict() -> None:

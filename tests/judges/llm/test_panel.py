@@ -17,6 +17,7 @@ def support(index: int, verdict: str | None, reason: str = "", quote: str = "") 
         "reason": reason,
         "quote": quote,
         "evidence": [quote],
+        "evidence_unknown": len(reason),
     }
 
 
@@ -32,6 +33,7 @@ def test_two_of_three_decide_and_the_reason_is_one_of_theirs() -> None:
     )
     assert row["verdict"] == "supported"
     assert (row["reason"], row["quote"]) in {("it says so", "c1"), ("so it says", "c2")}
+    assert row["evidence_unknown"] == len("it says so")
     assert row["probability"] == pytest.approx(2 / 3)
 
 
@@ -40,6 +42,7 @@ def test_a_tie_has_no_verdict() -> None:
     assert row["verdict"] is None
     assert row["probability"] is None
     assert row["reason"] == "no_majority"
+    assert row["evidence"] is row["quote"] is None
 
 
 def test_a_verdict_needs_more_than_half_of_all_members() -> None:
@@ -74,6 +77,22 @@ def test_scores_are_averaged() -> None:
         2,
     )
     assert rows[0]["score"] == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("scores", "mean"), [((0.5, 1.0), None), ((0.5, 1.0, 0.0), 0.5)])
+def test_scores_of_less_than_half_of_five_are_none(
+    scores: tuple[float, ...], mean: float | None
+) -> None:
+    said = [[{"criterion": "tone", "score": score, "reason": "-"}] for score in scores]
+    (row,) = vote(Rating, said, 5)
+    assert row["score"] == mean
+
+
+@pytest.mark.parametrize(("third", "verdict"), [("supported", "supported"), ("absent", None)])
+def test_three_of_five_decide_and_two_do_not(third: str, verdict: str | None) -> None:
+    said = ["supported", "supported", third, "contradicted", "contradicted"]
+    (row,) = vote(Support, [[support(0, one)] for one in said], 5)
+    assert row["verdict"] == verdict
 
 
 def test_grades_need_a_majority() -> None:

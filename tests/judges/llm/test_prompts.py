@@ -156,6 +156,14 @@ def test_version_is_that_of_the_text(tmp_path: Path) -> None:
     assert all(re.fullmatch("[0-9a-f]{8}", version) for version in OWN.versions().values())
 
 
+def test_a_question_is_named_after_its_tasks_in_letters_that_servers_take() -> None:
+    pieces = [
+        Piece(task, "", (), {name: PropositionSupport}, lambda _: pieces[0])
+        for task, name in (("relevance", "c01"), ("support", "p01"))
+    ]
+    assert Question(tuple(pieces), "S").request().name == "relevance_and_support"
+
+
 def test_language_is_asked_for_and_part_of_the_version() -> None:
     german = load_prompts(language="German")
     assert "German" in german.system

@@ -209,6 +209,7 @@ def told(first: str, second: str) -> Outcome:
     [
         "The bridge opened in 1859",
         "The bridge",
+        "The bri",
         "“the Bridge opened…”",
         "[s1] The bridge opened in",
         "s1] The bridge opened in",
@@ -223,7 +224,16 @@ def test_an_item_counts_that_begins_as_its_text_does(words: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["", "…", "The", "The bridge closed", "bridge opened in", "Öl war teuer", "1. The bridge"],
+    [
+        "",
+        "…",
+        "The",
+        "The br",
+        "The bridge closed",
+        "bridge opened in",
+        "Öl war teuer",
+        "1. The bridge",
+    ],
 )
 def test_an_item_with_other_words_counts_for_nothing_and_costs_no_other(words: str) -> None:
     reading = told(words, "O\u0308L WAR teuer")

@@ -10,7 +10,7 @@ from ragstone.examples import Context, Example, Turn
 from ragstone.judgements import Topic
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.prompts import load_prompts
-from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.question import Question, key
 from ragstone.judges.llm.task import Target, Task
 from ragstone.judges.llm.tasks import all_tasks
 
@@ -64,6 +64,29 @@ def test_every_text_is_shown_under_its_title(task: str) -> None:
 def test_the_instructions_name_every_title_of_what_is_compared(task: str) -> None:
     named = set(re.findall(r"\b[A-Z]{6,}(?: [AB]\b)?", PROMPTS.instructions(task)))
     assert named >= {*TITLES[task]} - {*ASKED}
+
+
+HALF = "\ud83d"
+"""Half of a character, as broken files have it."""
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_half_a_character_is_asked_about_like_any_text(task: str) -> None:
+    example = replace(
+        TARGET.example,
+        question=HALF,
+        answer=HALF,
+        reference=(HALF,),
+        contexts=(Context("c", HALF, 1),),
+        policy=HALF,
+    )
+    propositions = {origin: [Proposition("who", 0, 0, HALF)] for origin in ORIGINS}
+    target = Target(example, propositions, TARGET.topics, {"rival": f"{HALF}."})
+    for piece in TASKS[task].pieces(target, PROMPTS, 10_000):
+        request = Question((piece,), PROMPTS.system).request()
+        assert HALF not in request.text
+        assert r"\ud83d" in request.text
+        assert re.fullmatch("[0-9a-f]{32}", key(request, HALF))
 
 
 CHANGES = {
