@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.question import Question, key
 from ragstone.judges.llm.task import Target, Task
 from ragstone.judges.llm.tasks import all_tasks
+from ragstone.models.chat import ChatRequest
 
 TASKS = all_tasks()
 PROMPTS = load_prompts()
@@ -64,6 +66,13 @@ def test_every_text_is_shown_under_its_title(task: str) -> None:
 def test_the_instructions_name_every_title_of_what_is_compared(task: str) -> None:
     named = set(re.findall(r"\b[A-Z]{6,}(?: [AB]\b)?", PROMPTS.instructions(task)))
     assert named >= {*TITLES[task]} - {*ASKED}
+
+
+def test_a_kept_reply_is_found_by_a_hash_of_who_is_asked_how_often_and_what() -> None:
+    request = ChatRequest("S", ("P", "Q"), {"b": 1, "a": "ä"}, "n", "E")
+    asked = ["m", "2", "n", '{"b":1,"a":"ä"}', "E", "S", "P", "Q"]
+    written = "".join(f"{one}\0" for one in asked).encode()
+    assert key(request, "m", 2) == blake2b(written, digest_size=16).hexdigest()
 
 
 HALF = "\ud83d"
