@@ -232,6 +232,7 @@ def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> N
         "- `brief`: yes if it is brief, else no\n"
         "- `depth`: 0 flat, 1 deep\n"
     )
+    assert item_of(Style).shown == ("brief: yes", "depth: 1")
 
 
 @pytest.mark.usefixtures("nothing_stays")

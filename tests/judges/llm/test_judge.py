@@ -1,5 +1,7 @@
 """The LLM judge: questions of several tasks, and what their outcomes come to, without asking."""
 
+from dataclasses import replace
+
 from ragstone.examples import Context, Example
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.judge import LLMJudge, task_replies
@@ -54,6 +56,13 @@ def test_an_item_that_no_outcome_speaks_of_has_no_reply() -> None:
 def test_what_no_reply_was_read_for_is_said_not_to_be_in_the_reply() -> None:
     (row,) = QUALITY.rows("quality", TARGET, TaskReply({}))
     assert row["reason"] == "not_in_reply"
+
+
+def test_what_was_made_in_part_has_failed_for_what_is_lacking() -> None:
+    half = TaskReply({"r01": [SAID]}, {"r02": "cut off"}, outcomes=(Outcome("ok"),))
+    assert judge().status(TASKS["statements"], TARGET, {"a": half}) == ("failed", "cut off")
+    blocked = replace(half, outcomes=(Outcome("ok"), Outcome("blocked", reason="filter")))
+    assert judge().status(TASKS["statements"], TARGET, {"a": blocked}) == ("blocked", "filter")
 
 
 def test_the_smallest_window_sets_the_room_which_is_never_under_2000_characters() -> None:

@@ -197,6 +197,14 @@ def test_every_fault_of_a_folder_is_said(tmp_path: Path) -> None:
         assert fault in str(caught.value)
 
 
+def test_faults_of_a_folder_are_listed_by_the_names_of_files(tmp_path: Path) -> None:
+    for name in "gcbhadfe":
+        (tmp_path / f"{name}.md").write_text("Be strict.", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_prompts(tmp_path)
+    assert re.findall(r"(\w)\.md is", str(caught.value)) == [*"abcdefgh"]
+
+
 def test_the_documentation_shows_a_block_as_models_see_it() -> None:
     page = (Path(__file__).parents[3] / "docs" / "prompts.md").read_text("utf-8")
     assert listing("PROPOSITIONS", {"p01": "The bridge opened in 1859."}).rstrip() in page

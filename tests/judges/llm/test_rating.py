@@ -155,9 +155,9 @@ def test_of_parts_one_that_is_lacking_leaves_no_score() -> None:
 def test_a_quarter_of_the_room_is_for_what_is_not_contexts() -> None:
     def shown(*lengths: int) -> int:
         contexts = tuple(Context(f"{n}", "x" * length, n) for n, length in enumerate(lengths))
-        return len(texts(matter("backed", contexts=contexts), 100))
+        return len(texts(matter("backed", contexts=contexts), 103))
 
-    assert [shown(40, 35), shown(40, 36)] == [1, 2]
+    assert [shown(40, 38), shown(40, 39)] == [1, 2]
     assert [shown(*[0] * 1_000), shown(*[0] * 1_001)] == [1, 2]
 
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any, ClassVar, Literal
 
 import pytest
+from pydantic import ValidationError
 
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Item, ReplyEntry
@@ -239,6 +240,32 @@ def test_an_item_with_other_words_counts_for_nothing_and_costs_no_other(words: s
     reading = told(words, "O\u0308L WAR teuer")
     assert list(reading.items) == ["p02"]
     assert reading.lacking["p01"].startswith("words: not those of p01")
+
+
+def test_a_fault_shows_what_is_not_seen() -> None:
+    reading = told("\u202eA bridge", "Öl war teuer")
+    assert r"\u202eA bridge" in reading.lacking["p01"]
+
+
+@pytest.mark.parametrize(
+    "made", [Verdict.model_validate(SUPPORTED), ReplyEntry.model_validate(SUPPORTED)]
+)
+def test_what_was_read_cannot_be_changed(made: Verdict | ReplyEntry) -> None:
+    with pytest.raises(ValidationError):
+        made.reason = "Another."
+
+
+@pytest.mark.parametrize(("deep", "found"), [(1, ["p01", "p02"]), (3, ["p01", "p02"]), (4, [])])
+def test_items_are_looked_for_in_three_objects_one_in_another(deep: int, found: list[str]) -> None:
+    made: dict[str, Any] = {"p01": SUPPORTED, "p02": ABSENT}
+    for _ in range(deep - 1):
+        made = {"result": made}
+    assert list(read(made).items) == found
+
+
+@pytest.mark.parametrize("key", ["step 2", "…", "note"])
+def test_a_word_beside_the_items_costs_none_of_them(key: str) -> None:
+    assert list(read({"p01": SUPPORTED, key: "Done."}).items) == ["p01"]
 
 
 def test_verdicts_that_slipped_to_a_neighbour_are_not_read() -> None:

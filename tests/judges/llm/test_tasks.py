@@ -75,6 +75,16 @@ def test_a_kept_reply_is_found_by_a_hash_of_who_is_asked_how_often_and_what() ->
     assert key(request, "m", 2) == blake2b(written, digest_size=16).hexdigest()
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_an_item_asked_again_alone_keeps_its_text_and_no_other(task: str) -> None:
+    example = replace(TARGET.example, reference=("Lead.", "Zinc."))
+    for piece in TASKS[task].pieces(replace(TARGET, example=example), PROMPTS, 10_000):
+        for name, sort in piece.items.items():
+            alone = piece.only([name])
+            assert alone.items == {name: sort}
+            assert alone.texts == ({name: piece.texts[name]} if piece.texts else {})
+
+
 HALF = "\ud83d"
 """Half of a character, as broken files have it."""
 
