@@ -78,7 +78,7 @@ class BertPairs:
     def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
         """Shape (pairs, labels)."""
         lengths = lengths_of(pairs)
-        space = Workspace(self.sizes, max(BATCH_TOKENS, lengths.max(initial=0)))
+        space = Workspace(self.sizes, max(BATCH_TOKENS, lengths.max()))
         first = np.empty((len(pairs), self.sizes.hidden), np.float32)
         for batch in batches(lengths):
             some = [pairs[number] for number in batch]
