@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, get_args
 
 import pytest
@@ -340,6 +341,65 @@ def test_an_error_of_bedrock_goes_by_its_code_where_that_is_known(
     failure = bedrock._failure(error | {"ResponseMetadata": {"HTTPStatusCode": status}})
     assert (failure.trouble, failure.http) == (trouble, status or 500)
     assert "It broke." in str(failure)
+
+
+@pytest.fixture
+def botocore(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The errors of botocore by their names, whether or not it is installed."""
+    module = ModuleType("botocore.exceptions")
+    base = type("BotoCoreError", (Exception,), {})
+    module.__dict__["BotoCoreError"] = base
+    module.__dict__["ClientError"] = type("ClientError", (Exception,), {"response": {}})
+    for name in ("ConnectTimeoutError", "NoCredentialsError", "ParamValidationError",
+                 "ReadTimeoutError"):  # fmt: skip
+        module.__dict__[name] = type(name, (base,), {})
+    monkeypatch.setitem(sys.modules, "botocore", ModuleType("botocore"))
+    monkeypatch.setitem(sys.modules, "botocore.exceptions", module)
+    return module
+
+
+def raised_by_bedrock(error: Exception) -> ChatFailure:
+    """What becomes of an error of botocore's client."""
+
+    def converse(**_: Any) -> None:
+        raise error
+
+    with pytest.raises(ChatFailure) as raised:
+        bedrock._converse(SimpleNamespace(converse=converse), {})
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("name", "trouble"),
+    [
+        ("ReadTimeoutError", "timeout"),
+        ("ConnectTimeoutError", "timeout"),
+        ("NoCredentialsError", "not_allowed"),
+        ("BotoCoreError", "connection"),
+    ],
+)
+def test_an_error_of_botocore_goes_by_its_class(
+    name: str, trouble: str, botocore: ModuleType
+) -> None:
+    failure = raised_by_bedrock(getattr(botocore, name)("It broke."))
+    assert (failure.trouble, str(failure)) == (trouble, "Bedrock: It broke.")
+
+
+@pytest.mark.parametrize(
+    ("words", "features"), [("outputConfig is unknown", ("schema",)), ("x is unknown", ())]
+)
+def test_what_botocore_does_not_know_may_be_the_schema(
+    words: str, features: tuple[str, ...], botocore: ModuleType
+) -> None:
+    failure = raised_by_bedrock(botocore.ParamValidationError(words))
+    assert isinstance(failure, Unsupported)
+    assert (failure.features, failure.http) == (features, 400)
+
+
+def test_an_error_that_aws_sent_goes_by_its_code(botocore: ModuleType) -> None:
+    error = botocore.ClientError("x")
+    error.response = {"Error": {"Code": "ThrottlingException", "Message": "slow down"}}
+    assert raised_by_bedrock(error).trouble == "rate_limit"
 
 
 def test_a_wait_that_bedrock_asks_for_is_told() -> None:
