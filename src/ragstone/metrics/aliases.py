@@ -125,6 +125,7 @@ ALIASES: dict[str, tuple[str, str]] = {
         "after SQuAD normalisation; promptfoo compares the texts as they are",
     ),
     "f1": ("token_f1", "over rouge-score's tokens"),
+    "squad_f1": ("token_f1", "over rouge-score's tokens"),
     # Ragas
     "LLMContextPrecisionWithReference": (
         "context_precision",
@@ -257,11 +258,50 @@ ALIASES: dict[str, tuple[str, str]] = {
         'rating(criterion="answer_correctness")',
         "against the reference; Phoenix judges against the contexts, faithfulness",
     ),
+    "QAEvaluator": (
+        'rating(criterion="answer_correctness")',
+        "against the reference; Phoenix judges against the contexts, faithfulness",
+    ),
+    "rag_relevancy": ("precision", "relevant contexts over contexts"),
+    "chunk_relevance": ("precision", "relevant contexts over contexts"),
+    # Haystack
+    "DocumentMRREvaluator": ("mrr", "one over the first relevant rank"),
+    "DocumentMAPEvaluator": ("map", "average precision over all known relevant contexts"),
+    "DocumentNDCGEvaluator": (
+        'ndcg(gain="linear", ideal="pool")',
+        "linear gain and the ideal of all judged contexts",
+    ),
+    "document_recall": ("recall", "known relevant contexts that were retrieved"),
+    "AnswerExactMatchEvaluator": (
+        "exact_match",
+        "after SQuAD normalisation; Haystack compares the texts as they are",
+    ),
+    "SAS": (
+        "semantic_similarity",
+        "cosine with the reference; with a cross-encoder, semantic_similarity_cross_encoder",
+    ),
+    # LlamaIndex
+    "RelevancyEvaluator": (
+        'rating(criterion="answer_relevance")',
+        "how directly the answer meets the question, rated; LlamaIndex asks whether the contexts "
+        "bear it out as well",
+    ),
+    "pairwise_comparison": ("win_rate", "both orders judged, disagreement is a tie"),
+    # RAGChecker
+    "overall_recall": ("answer_coverage", "how much of the reference the answer has"),
+    "overall_f1": ("answer_correctness(factual=1)", "F1 of claims and statements"),
+    "claim_recall": ("context_recall", "reference statements that the contexts support"),
+    "noise_sensitivity_in_relevant": ("noise_sensitivity", _NOISE),
+    "noise_sensitivity_in_irrelevant": ('noise_sensitivity(contexts="irrelevant")', _NOISE),
     # promptfoo
     "context_faithfulness": ("faithfulness", "supported claims over claims"),
     "llm_rubric": ("rating", _RUBRIC),
     "model_graded_closedqa": ("critique", f"{_ASPECT}; aspect=… and definition=… say which"),
     "factuality": (
+        "answer_outcome",
+        "correct, partial, wrong or dont_know, against the reference",
+    ),
+    "model_graded_factuality": (
         "answer_outcome",
         "correct, partial, wrong or dont_know, against the reference",
     ),

@@ -42,6 +42,7 @@ NEAREST: dict[str, str] = {
     "agent_goal_accuracy": AGENTS,
     "datacompy": _SQL,
     "sql_semantic_equivalence": _SQL,
+    "sql_equivalence": _SQL,
     # DeepEval
     "bias": _BIAS,
     "toxicity": _TOXICITY,
@@ -67,6 +68,8 @@ NEAREST: dict[str, str] = {
     "safety": 'Nearest: critique(aspect="harmfulness"), of which less is better; unsafe_content by '
     "people's labels.",
     "guidelines": _critique("guideline", "keeps to … (your guideline)."),
+    "guideline": _critique("guideline", "keeps to … (your guideline)."),
+    "guideline_adherence": _critique("guideline", "keeps to … (your guideline)."),
     "fluency": _critique("fluency", "reads as fluent, correct language."),
     "token_count": CALLS,
     "latency": CALLS,
@@ -77,9 +80,13 @@ NEAREST: dict[str, str] = {
     "user_frustration": _critique("frustration", "would frustrate the user."),
     "refusal": "Nearest: abstention, answers that say they do not know; proper_action, whether "
     "they should.",
+    "reference_link": "Nearest: citation_precision, and citation_fabrication for what it invents.",
     # promptfoo
     "contains": OWN,
     "icontains": OWN,
+    "contains_any": OWN,
+    "contains_all": OWN,
+    "starts_with": OWN,
     "regex": OWN,
     "is_json": OWN,
     "javascript": OWN,
@@ -98,6 +105,7 @@ NEAREST: dict[str, str] = {
     "gm_map": "Nearest: map, the arithmetic mean.",
     "11pt_avg": "Nearest: map.",
     "iprec_at_recall": "Nearest: map, and precision(k=10).",
+    "judged": "Nearest: unjudged_rate(k=10), the share that is not.",
     "dcg": "Nearest: ndcg, the same over its ideal.",
     "rbp": "Nearest: ndcg.",
     "err": "Nearest: ndcg, or mrr for the first relevant context.",

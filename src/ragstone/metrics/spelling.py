@@ -12,8 +12,10 @@ MODULE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[a-z])", re.IGNORECASE)
 VERSION = re.compile(r"/v\d+(?:/\w+)?$")
 """``/v1/mean`` behind a name of MLflow."""
 AT = re.compile(r"(.+?)(?: ?@ ?|[ _-]?at[ _-]?)(k|\d+)", re.IGNORECASE)
-CUT = re.compile(r"(P|R|recall|success|map_cut|ndcg_cut|iprec_at_recall)_(\d[\d.]*)", re.IGNORECASE)
-"""What trec_eval writes with a number behind it."""
+CUT = re.compile(
+    r"(P|R|recall|success|map_cut|ndcg_cut|iprec_at_recall)[_.](\d[\d.]*)", re.IGNORECASE
+)
+"""What trec_eval writes with a number behind it, and is asked for with a dot before it."""
 BEHIND = ("metric", "evaluator", "scorer", "score", "rate", "withcotreasons", "eval")
 """Words behind a name that do not change it."""
 
