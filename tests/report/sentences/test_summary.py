@@ -137,6 +137,16 @@ def test_several_systems_are_told_by_who_is_better_than_whom(
     assert said(replace(THREE, **known)).endswith(f". {sentence}")
 
 
+def test_a_metric_has_the_name_that_it_has_in_the_table() -> None:
+    tone = 'rating(criterion="tone", definition="Is the tone friendly?")'
+    assert said(replace(THREE, leads=(Lead(("a",), ("b", "c"), (tone, "m2")),))).endswith(
+        "a is better than both others on tone rated and m2."
+    )
+    assert said(replace(TWO, pair=(compared(tone, "better"),))).endswith(
+        "a is better than b on tone rated by 0.250 (0.125 – 0.375, 8 questions)."
+    )
+
+
 def test_systems_that_nothing_compares_are_told_why() -> None:
     same = replace(TWO, tested=(), same=("m1",))
     assert summary_sentences(same)[1] == (

@@ -7,7 +7,7 @@ from math import floor, log10
 from ragstone.argument import argument
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
 from ragstone.decisions.comparing.ranking import Ranked
-from ragstone.report.figures import counted, percent
+from ragstone.report.figures import counted, percent, short_name
 from ragstone.report.intervals import method_notes
 from ragstone.report.page import (
     Cell,
@@ -132,7 +132,7 @@ def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
 
 def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
     word, tone = VERDICTS[one.verdict]
-    yield RowName(one.metric, one.better)
+    yield RowName(short_name(one.metric), one.better)
     if sliced:
         yield (
             RowName("all", strong=True)
@@ -191,7 +191,9 @@ def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
     rows = []
     for ones in ranked:
         of = {one.system: one for one in ones}
-        rows.append(Row((RowName(ones[0].metric), *(_chance(of[name]) for name in systems))))
+        rows.append(
+            Row((RowName(short_name(ones[0].metric)), *(_chance(of[name]) for name in systems)))
+        )
     return table(columns, rows)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.report.figures import counted, ends, number
+from ragstone.report.figures import counted, ends, number, short_name
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
@@ -89,7 +89,7 @@ def _lead(lead: "Lead", systems: int) -> str:
     whom = _named(lead.over)
     if len(lead.systems) == 1 and len(lead.over) == systems - 1 > 1:
         whom = "both others" if systems == 3 else "all others"
-    return f"{_named(lead.systems)} {are} better than {whom} on {_named(lead.metrics)}"
+    return f"{_named(lead.systems)} {are} better than {whom} on {_metrics(lead.metrics)}"
 
 
 def _between(ones: Sequence["Comparison"]) -> str:
@@ -104,7 +104,7 @@ def _between(ones: Sequence["Comparison"]) -> str:
             else f"{b} is better than {a} on {_of(won['worse'], len(ones))}"
         )  # fmt: skip
     if won["equivalent"]:
-        same = f"equivalent on {_named([one.metric for one in won['equivalent']])}"
+        same = f"equivalent on {_metrics([one.metric for one in won['equivalent']])}"
         parts.append(same if parts else f"{a} and {b} are {same}")
     if not parts:
         pairs = counted(max(one.n_pairs for one in ones), "question")
@@ -123,7 +123,7 @@ VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
 def _of(ones: Sequence["Comparison"], metrics: int) -> str:
     """How many metrics, and the first with its difference over the questions of both systems."""
     first, *others = ones
-    shown = first.metric
+    shown = short_name(first.metric)
     if first.difference is not None:
         sign = 1 if first.difference > 0 else -1
         found = [sign * end for end in (first.low, first.high) if end is not None]
@@ -132,7 +132,7 @@ def _of(ones: Sequence["Comparison"], metrics: int) -> str:
         shown += f" by {number(sign * first.difference)} ({inside}{pairs})"
     if metrics == 1:
         return shown
-    more = f"; {_named([one.metric for one in others])}" if others else ""
+    more = f"; {_metrics([one.metric for one in others])}" if others else ""
     return f"{len(ones):,} of {counted(metrics, 'metric')} ({shown}{more})"
 
 
@@ -166,8 +166,13 @@ def _missing(summary: "Summary") -> Iterator[str]:
         yield f"{summary.missing:,} of {summary.possible:,} scores {are} missing."
 
 
+def _metrics(metrics: Sequence[str]) -> str:
+    """Metrics by the names that they have in the table below."""
+    return _named([short_name(one) for one in metrics])
+
+
 def _any_of(metrics: Sequence[str]) -> str:
-    return metrics[0] if len(metrics) == 1 else f"any of {counted(len(metrics), 'metric')}"
+    return _metrics(metrics) if len(metrics) == 1 else f"any of {counted(len(metrics), 'metric')}"
 
 
 def _named(names: Sequence[str]) -> str:
