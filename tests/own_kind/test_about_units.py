@@ -1,5 +1,6 @@
 """Kinds of a user's own about parts of an example: claims that a model made, references."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,9 @@ def test_of_the_parts_of_a_context_the_strongest_verdict_counts_where_no_part_co
     target = Target(Example("1", "q", "s", contexts=(three_parts,)))
     (row,) = KindTask(Loud).rows("loud", target, reply)
     assert (row["rank"], row.get("loud"), row["reason"]) == (7, expected, reason)
+    if expected is None:
+        (row,) = KindTask(Loud).rows("loud", target, replace(reply, lacking={}))
+        assert (row.get("loud"), row["reason"]) == (None, "not_in_reply")
 
 
 @pytest.mark.usefixtures("nothing_stays")
@@ -222,6 +226,9 @@ def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> N
         depth = Column(
             pl.Int8, "how deep", role="grade", label="depth", values={0: "flat", 1: "deep"}
         )
+        ease = Column(
+            pl.Float64, "how easy", role="number", label="ease", values={0: "hard", 1: "easy"}
+        )
         words = Column(pl.Int64, "how many", role="count", label="words")
 
     written = prompt(Style, Guideline.read("# Style: how is it written?\n\nLook at it."))
@@ -231,8 +238,9 @@ def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> N
         "`details`, as `brief: …`:\n"
         "- `brief`: yes if it is brief, else no\n"
         "- `depth`: 0 flat, 1 deep\n"
+        "- `ease`: 0 hard, 1 easy\n"
     )
-    assert item_of(Style).shown == ("brief: yes", "depth: 1")
+    assert item_of(Style).shown == ("brief: yes", "depth: 1", "ease: 0")
 
 
 @pytest.mark.usefixtures("nothing_stays")

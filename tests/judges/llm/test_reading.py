@@ -52,6 +52,7 @@ def verdicts(reading: Outcome) -> dict[str, str]:
         {"verdicts": [{"id": 1, **SUPPORTED}, {"id": "P2", **ABSENT}], "count": 2},
         {"p01": {**SUPPORTED, "verdict": " Supported. "}, "p02": {**ABSENT, "more": 1}},
         {"p01": SUPPORTED, "p02": {**ABSENT, "verdict": "NOT_STATED"}},
+        {"p01": SUPPORTED, "p02": {**ABSENT, "verdict": "`Not-stated`"}},
         {"items": [{"id": "p01", "words": "x", **SUPPORTED}, {"id": "p02", **ABSENT}]},
         {"items": [{"id": "p02", **ABSENT}, {"id": "p01", **SUPPORTED}]},
         {"result": {"items": [{"id": "p01", **SUPPORTED}, {"id": "p02", **ABSENT}]}},
