@@ -59,7 +59,7 @@ def boundary(facts: Iterable[str], texts: Sequence[str]) -> str:
     """
     digest = blake2b(digest_size=16)
     for fact in facts:
-        written = fact.encode("utf-8", "surrogatepass")
+        written = fact.encode()
         digest.update(b"%d:" % len(written))
         digest.update(written)
     searched = "\n".join(texts).lower()

@@ -236,12 +236,12 @@ def _meant(column: Column, said: str) -> Any:
 
 
 def _row(kind: type[Kind], item: KindItem, target: Target) -> Row:
-    row: Row = {"reason": item.reason}
+    row: Row = {}
     for column in kind.columns.values():
         lacks = bool(column.only_with) and not has(target.example, column.only_with)
         if column.counts:
             row[column.name] = 0 if lacks else sum(one in column.counts for one in item.counted)
-        elif _name(column) in type(item).model_fields and column.name != "reason":
+        elif _name(column) in type(item).model_fields:
             value = getattr(item, _name(column))
             if column.role == "number":
                 value = value / max(map(int, column.values))

@@ -147,7 +147,7 @@ class Question:
     @property
     def vote(self) -> int:
         """Which of several times that the same is asked, from 0."""
-        return max((piece.vote for piece in self.pieces), default=0)
+        return max(piece.vote for piece in self.pieces)
 
     @property
     def items(self) -> dict[str, type[Item]]:
