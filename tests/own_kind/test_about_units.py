@@ -229,6 +229,8 @@ def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> N
         ease = Column(
             pl.Float64, "how easy", role="number", label="ease", values={0: "hard", 1: "easy"}
         )
+        sure = Column(pl.Float64, "how sure it is", role="number")
+        seen = Column(pl.Boolean, "it was seen before")
         words = Column(pl.Int64, "how many", role="count", label="words")
 
     written = prompt(Style, Guideline.read("# Style: how is it written?\n\nLook at it."))

@@ -166,6 +166,21 @@ def test_a_long_context_is_split_at_paragraphs_then_sentences_then_words_then_an
     assert split("abcdefgh", 3) == ["abc", "def", "gh"]
 
 
+@pytest.mark.parametrize(
+    ("text", "room", "first"),
+    [
+        ("Abc. Defg hijklmn.", 10, "Abc. "),
+        ("Abc\n\nDefg hijklmn.", 10, "Abc\n\n"),
+        ("Abc. Defg hijklmn.", 11, "Abc. Defg "),
+        ("Abc\n\nDefg hijklmn.", 11, "Abc\n\nDefg "),
+    ],
+)
+def test_a_part_ends_with_a_sentence_or_paragraph_that_reaches_half_of_the_room(
+    text: str, room: int, first: str
+) -> None:
+    assert passages(contexts(text), room)[0][0].text == first
+
+
 def test_sentence_numbers_go_on_in_the_parts_of_a_context() -> None:
     groups = passages(contexts("One two. Three four. Five six."), 22)
     assert [[(one.first, one.sentences) for one in group] for group in groups] == [
@@ -200,6 +215,11 @@ def test_contexts_are_shared_out_in_rank_order() -> None:
 def test_what_was_split_is_not_changed_by_who_asked_before() -> None:
     passages(contexts("One."), 10)[0].append(Passage("c02", "x", 2, "forged"))
     assert len(passages(contexts("One."), 10)[0]) == 1
+
+
+def test_the_least_room_is_a_character_a_passage_and_a_passage_a_group() -> None:
+    groups = passages(contexts("ab", "c"), 1, at_once=1)
+    assert [[one.text for one in group] for group in groups] == [["a"], ["b"], ["c"]]
 
 
 def test_no_room_is_an_error() -> None:

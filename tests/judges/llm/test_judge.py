@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ragstone.examples import Context, Example
 from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.judge import LLMJudge, task_replies
+from ragstone.judges.llm.judge import LLMJudge, task_replies, too_long
 from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.question import Item, Question
 from ragstone.judges.llm.rounds import LEAN
@@ -92,6 +92,24 @@ def test_made_units_count_only_where_none_is_lacking_and_judged_ones_always() ->
     assert judge().status(CLAIMS, TARGET, half) == ("failed", "cut off")
     assert judge().counted(RELEVANCE, half) == half
     assert judge().status(RELEVANCE, TARGET, half) == ("ok", "1 of 2 left open: cut off")
+
+
+def test_one_model_speaks_for_itself_and_a_panel_says_how_many_vote() -> None:
+    assert judge("a").about == "a, replies of a test"
+    panel = "a panel of 2 that votes: a, replies of a test; b, replies of a test"
+    assert judge("a", "b").about == panel
+
+
+def test_nothing_to_ask_is_no_failure_and_a_reply_that_holds_nothing_is() -> None:
+    assert judge().status(CLAIMS, TARGET, {}) == ("ok", None)
+    assert judge().status(CLAIMS, TARGET, {"a": TaskReply({})}) == ("failed", "no_reply")
+
+
+def test_only_contexts_that_are_too_long_can_be_split() -> None:
+    assert too_long(RELEVANCE, "too_long")
+    assert not too_long(CLAIMS, "too_long")
+    assert not too_long(RELEVANCE, "timeout")
+    assert not too_long(RELEVANCE, None)
 
 
 def test_a_panel_is_ok_if_any_member_said_anything_and_else_fails_as_its_first_member_did() -> None:

@@ -19,7 +19,7 @@ def test_propositions_are_asked_about_once_by_their_texts_in_alphabetical_order(
     stated = [Proposition("who", 0, index, text) for index, text in enumerate("ZEXADYBCEZ")]
     target = Target(TARGET.example, {"statement": stated})
     (piece,) = TASK.pieces(target, load_prompts(), 5_000)
-    assert "".join(piece.texts.values()) == "ABCDEXYZ"
+    assert piece.texts == {f"p{place:02d}": text for place, text in enumerate("ABCDEXYZ", 1)}
 
 
 def test_the_propositions_of_the_asks_are_among_the_facts_and_no_others() -> None:

@@ -177,7 +177,9 @@ def test_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 def test_folder_without_prompts_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no prompt.*Prompts are: system\.md, claims\.md"):
+    with pytest.raises(
+        InputError, match=r"^prompts=.*holds no prompt.*Prompts are: system\.md, claims\.md"
+    ):
         load_prompts(tmp_path)
 
 

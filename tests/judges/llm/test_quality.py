@@ -55,6 +55,8 @@ def read(details: list[str], verdict: str = "yes") -> KindItem | str:
 def test_details_of_a_reply_say_parts_steps_and_labels() -> None:
     found = read([*SAID, "open: the year: 1859"])
     assert found == ITEM.model_validate(FINE | {"focus": 3, "counted": ["answered", "open"]})
+    beside = ["by the way", "mood: calm", "helpful: no"]
+    assert read([*SAID, "open: the year: 1859", *beside]) == found
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,10 @@ def test_a_criterion_whose_text_is_lacking_is_not_rated(criterion: str, lacks: A
     assert TASK.rows("rating", given, TaskReply({})) == []
 
 
+def test_the_points_of_a_scale_are_numbered_from_1() -> None:
+    assert rating_item(3).verdicts() == ("1", "2", "3")
+
+
 def test_a_score_is_worth_what_its_point_is_worth() -> None:
     told = TaskReply({"rating_plain": said(1), "rating_right": said(3)})
     assert TASK.rows("rating", matter("right", "plain"), told) == [

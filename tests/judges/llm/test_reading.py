@@ -8,7 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.claims import AnswerClaims
 from ragstone.judges.llm.question import Item, ReplyEntry
+from ragstone.judges.llm.rating import rating_item
 from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat.json_reply import Malformed, Unclosed
 
@@ -243,6 +245,15 @@ def test_an_item_with_other_words_counts_for_nothing_and_costs_no_other(words: s
     assert reading.lacking["p01"].startswith("words: not those of p01")
 
 
+def test_a_fault_shows_sixty_characters_of_what_was_given() -> None:
+    quoted = {length: json.dumps("x" * (length - 2)) for length in (60, 61)}
+    lacking = {
+        length: read({"p01": "x" * (length - 2), "p02": ABSENT}).lacking["p01"] for length in quoted
+    }
+    assert lacking[60] == f"not an object: {quoted[60]}"
+    assert lacking[61] == f"not an object: {quoted[61][:59]}…"
+
+
 def test_a_fault_shows_what_is_not_seen() -> None:
     reading = told("\u202eA bridge", "Öl war teuer")
     assert r"\u202eA bridge" in reading.lacking["p01"]
@@ -311,6 +322,20 @@ def test_several_objects_count_where_they_say_the_same_but_for_reasons() -> None
 
 
 @pytest.mark.parametrize(
+    ("sort", "verdict", "details"),
+    [(AnswerClaims, "answer", ["s1: Tin."]), (rating_item(3), "2", []), (Verdict, "supported", [])],
+)
+def test_the_reasons_of_every_task_may_differ(
+    sort: type[Item], verdict: str, details: list[str]
+) -> None:
+    first, last = (
+        json.dumps({"a01": {"reason": reason, "verdict": verdict, "details": details}})
+        for reason in ("It is long.", "It is longer.")
+    )
+    assert list(read_items(f"{first} {last}", {"a01": sort}).items) == ["a01"]
+
+
+@pytest.mark.parametrize(
     "other",
     [
         {"p01": ABSENT, "p02": ABSENT},
@@ -323,7 +348,7 @@ def test_several_objects_count_where_they_say_the_same_but_for_reasons() -> None
 )
 def test_objects_that_do_not_say_the_same_are_refused(other: Any) -> None:
     true, other = json.dumps({"p01": SUPPORTED, "p02": ABSENT}), json.dumps(other)
-    for text in (f"{true} {other}", f"{other} {true}"):
+    for text in (f"{true} {other}", f"{other} {true}", f"{true} {true} {other}"):
         with pytest.raises(Malformed, match="do not say the same"):
             read_items(text, TWO)
 

@@ -73,6 +73,11 @@ def test_the_worked_reply_names_two_sentences_in_a_shape_that_reads() -> None:
     assert worked.sentences == [1, 3]
 
 
+def test_contexts_have_three_quarters_of_the_room() -> None:
+    assert len(TASK.pieces(matter("x" * 40, "y" * 35), PROMPTS, 100)) == 1
+    assert len(TASK.pieces(matter("x" * 40, "y" * 36), PROMPTS, 100)) == 2
+
+
 def test_contexts_stand_before_the_instructions_and_the_question_behind() -> None:
     (piece,) = TASK.pieces(matter("Tin.", history=(Turn("user", "Hello."),)), PROMPTS, ROOM)
     text = Question((piece,), "S").request().text
