@@ -129,6 +129,24 @@ def test_a_comparison_of_many_metrics_stays_short(tmp_path: Path) -> None:
     assert "more rows" in html
 
 
+def test_many_systems_stay_short_too(tmp_path: Path) -> None:
+    rows = [row | {"system": f"s{at}", "id": f"{row['id']}{at}"}
+            for row in ROWS for at in range(12)]  # fmt: skip
+    run = evaluate(rows, judge="local:strings", out=tmp_path / "run")
+    for result in (run, compare(run)):
+        html = result._repr_html_()
+        assert len(html.encode()) < 60_000
+        assert html.count("<tr>") <= 60, "at most 40 rows, and the heads of 13 tables"
+
+
+def test_tables_without_room_for_a_few_rows_are_counted_and_those_that_decide_stay() -> None:
+    tables = [a_table(*["same"] * 4), a_table(*["better"] * 4), a_table("same")]
+    page = Page("t", "", tuple(section(one, title="of two") for one in tables))
+    assert kept(page) == [["m0", "m1", "m2", "m3"], ["m0"]]
+    assert "and 1 more table\n" in as_text(brief(page, 5))
+    assert "more table" not in as_text(brief(page, 9))
+
+
 def a_table(*verdicts: str, title: str = "") -> Table:
     tones: dict[str, Tone] = {"better": "good", "same": "quiet", "cannot_tell": "quiet"}
     rows = [Row((RowName(f"m{at}"), Verdict(one, one, tones[one])), detail=(OutlineItem("d"),))

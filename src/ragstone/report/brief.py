@@ -1,26 +1,76 @@
 """Brief: a page cut to what a notebook cell or a print shows of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from .page import Block, Group, Page, Paragraphs, Row, Table, quiet
+from .page import (
+    Block,
+    Cell,
+    Group,
+    IntervalCell,
+    Page,
+    Paragraphs,
+    Row,
+    Section,
+    Table,
+    quiet,
+    section,
+)
 
-MOST_ROWS, MOST_DETAILS = 40, 6
+MOST_ROWS, MOST_DETAILS, MOST_DRAWN = 40, 6, 150
+LEAST_ROWS = 3
+"""Of a table, unless it has fewer: tables that have no room for them are left out."""
 
 
 def brief(page: Page, rows: int = MOST_ROWS) -> Page:
     """The page with at most this many rows of tables, and with the details of a few rows.
 
     Tables share the room; those with few rows leave theirs to the others. Of a table with
-    decisions, rows that decide nothing go first; the others keep their order.
+    decisions, rows that decide nothing go first; the others keep their order. Where there are too
+    many tables, those that decide nothing go first. Many intervals are told and not drawn.
     """
-    room = _rooms([len(one.rows) for one in page.tables], rows)
-    sizes = iter(room)
-    sections = tuple(
-        replace(one, blocks=tuple(part for block in one.blocks for part in _cut(block, sizes)))
-        for one in page.sections
+    tables = page.tables
+    shown = _shown(tables, rows)
+    rooms = _rooms(
+        [len(one.rows) if any(one is table for table in shown) else 0 for one in tables], rows
     )
-    return replace(page, sections=sections)
+    sizes = dict(zip(map(id, tables), rooms, strict=True))
+    drawn = sum(rooms[at] * _intervals(one) for at, one in enumerate(tables)) <= MOST_DRAWN
+    sections, left_out = list[Section](), 0
+    for one in page.sections:
+        own = [block for block in one.blocks if isinstance(block, Table)]
+        without = [table for table in own if table.rows and not sizes[id(table)]]
+        left_out += len(without)
+        kept = [block for block in one.blocks if not any(block is table for table in without)]
+        if not without or len(without) < len(own):
+            blocks = (part for block in kept for part in _cut(block, sizes, drawn=drawn))
+            sections.append(replace(one, blocks=tuple(blocks)))
+    if left_out:
+        tables_left = "table" if left_out == 1 else "tables"
+        more = section(Paragraphs((quiet(f"and {left_out:,} more {tables_left}"),)))
+        at = max((at for at, one in enumerate(sections) if _has_table(one)), default=-1)
+        sections.insert(at + 1, more)
+    return replace(page, sections=tuple(sections))
+
+
+def _has_table(one: Section) -> bool:
+    return any(isinstance(block, Table) for block in one.blocks)
+
+
+def _shown(tables: Sequence[Table], rows: int) -> list[Table]:
+    """The tables for which there is room, those that decide something first."""
+    decide_first = sorted(tables, key=lambda one: min(map(_rank, one.rows), default=0))
+    shown = list[Table]()
+    for one in decide_first:
+        least = min(LEAST_ROWS, len(one.rows))
+        if least <= rows or not shown:
+            shown.append(one)
+            rows -= least
+    return shown
+
+
+def _intervals(one: Table) -> int:
+    return sum(one.draws(at) for at in range(len(one.columns)))
 
 
 def _rooms(sizes: list[int], rows: int) -> list[int]:
@@ -37,18 +87,22 @@ def _rooms(sizes: list[int], rows: int) -> list[int]:
     return rooms
 
 
-def _cut(block: Block, sizes: Iterator[int]) -> Iterator[Block]:
+def _cut(block: Block, sizes: Mapping[int, int], *, drawn: bool) -> Iterator[Block]:
     if not isinstance(block, Table):
         yield block
         return
-    kept = next(sizes)
+    kept = sizes[id(block)]
     ranked = sorted(range(len(block.rows)), key=lambda at: _rank(block.rows[at]))
     chosen = {id(block.rows[at]) for at in ranked[:kept]}
     told = {id(row) for row in [row for row in block.rows if row.detail][:MOST_DETAILS]}
     groups = [
         Group(
             tuple(
-                row if id(row) in told else replace(row, detail=())
+                replace(
+                    row,
+                    detail=row.detail if id(row) in told else (),
+                    cells=row.cells if drawn else tuple(map(_told, row.cells)),
+                )
                 for row in one.rows
                 if id(row) in chosen
             ),
@@ -60,6 +114,10 @@ def _cut(block: Block, sizes: Iterator[int]) -> Iterator[Block]:
     if left := len(block.rows) - kept:
         rows = "row" if left == 1 else "rows"
         yield Paragraphs((quiet(f"and {left:,} more {rows}"),))
+
+
+def _told(cell: Cell) -> Cell:
+    return replace(cell, scale=None) if isinstance(cell, IntervalCell) else cell
 
 
 def _rank(row: Row) -> int:
