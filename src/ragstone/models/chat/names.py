@@ -108,7 +108,7 @@ def open_chat(
 def nearest(name: str) -> str | None:
     """The name with the spelling of its prefix corrected; None if no prefix is close."""
     kind, colon, model = name.partition(":")
-    close = get_close_matches(kind.strip().lower(), (*SERVERS, *ADAPTERS), n=1)
+    close = get_close_matches(kind.strip().lower(), (*SERVERS, *ADAPTERS))
     return f"{close[0]}:{model}" if colon and model and close and close[0] != "http" else None
 
 
