@@ -15,7 +15,7 @@ from ragstone.examples import Context, Example
 from ragstone.judgements import Ask, Column, Contexts, Guideline, Kind, References, load_kinds
 from ragstone.judges.human import HumanJudge
 from ragstone.judges.llm.kind_task import KindTask, item_of
-from ragstone.judges.llm.prompts import prompt
+from ragstone.judges.llm.prompts import asked_kinds, prompt
 from ragstone.judges.llm.task import Target, TaskReply
 from ragstone.metrics import load_metrics
 from ragstone.models.chat import ChatRequest
@@ -243,6 +243,26 @@ def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> N
         "- `ease`: 0 hard, 1 easy\n"
     )
     assert item_of(Style).shown == ("brief: yes", "depth: 1", "ease: 0")
+
+
+@pytest.mark.usefixtures("nothing_stays")
+def test_a_kind_has_a_prompt_where_a_model_answers_one_of_its_asks() -> None:
+    class Mixed(Kind):
+        name = "mixed"
+        asks = (
+            Ask("text", over=Contexts, requires=("contexts",), by=("people",)),
+            Ask("said", over=References, requires=("reference",)),
+        )
+
+        mixed = Column(pl.Boolean, "it is mixed", role="verdict", label="mixed")
+
+    class Known(Kind):
+        name = "known"
+        asks = (Ask(over=Contexts, requires=("contexts",), by=("people",)),)
+
+        known = Column(pl.Boolean, "it is known", role="verdict", label="known")
+
+    assert {"mixed", "known"} & {*asked_kinds()} == {"mixed"}
 
 
 @pytest.mark.usefixtures("nothing_stays")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ragstone.examples import Context, Example
 from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.judge import LLMJudge, task_replies, too_long
+from ragstone.judges.llm.judge import LLMJudge, retrieved_nothing, task_replies, too_long
 from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.question import Item, Question
 from ragstone.judges.llm.rounds import LEAN
@@ -110,6 +110,13 @@ def test_only_contexts_that_are_too_long_can_be_split() -> None:
     assert not too_long(CLAIMS, "too_long")
     assert not too_long(RELEVANCE, "timeout")
     assert not too_long(RELEVANCE, None)
+
+
+def test_nothing_is_asked_about_contexts_where_none_were_retrieved() -> None:
+    bare = replace(EXAMPLE, contexts=())
+    assert retrieved_nothing(RELEVANCE, bare)
+    assert not retrieved_nothing(RELEVANCE, EXAMPLE)
+    assert not retrieved_nothing(CLAIMS, bare)
 
 
 def test_a_panel_is_ok_if_any_member_said_anything_and_else_fails_as_its_first_member_did() -> None:

@@ -1,7 +1,9 @@
 """The task of a kind without code of its own, where it is about propositions."""
 
+from dataclasses import replace
+
 from ragstone.examples import Example
-from ragstone.judgements import Importance
+from ragstone.judgements import Importance, Quality
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.kind_task import KindTask
 from ragstone.judges.llm.prompts import load_prompts
@@ -20,6 +22,14 @@ def test_propositions_are_asked_about_once_by_their_texts_in_alphabetical_order(
     target = Target(TARGET.example, {"statement": stated})
     (piece,) = TASK.pieces(target, load_prompts(), 5_000)
     assert piece.texts == {f"p{place:02d}": text for place, text in enumerate("ABCDEXYZ", 1)}
+
+
+def test_the_last_lines_name_details_only_where_a_kind_has_none() -> None:
+    (piece,) = TASK.pieces(TARGET, load_prompts(), 5_000)
+    assert piece.details == ("none", "-")
+    answered = Target(replace(TARGET.example, answer="Tin."))
+    (piece,) = KindTask(Quality).pieces(answered, load_prompts(), 5_000)
+    assert piece.details == ()
 
 
 def test_the_propositions_of_the_asks_are_among_the_facts_and_no_others() -> None:

@@ -11,6 +11,7 @@ from ragstone.judgements import Topic
 from ragstone.judges.llm.probes import ProbesMade, ProbesTask, probes_item
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "probes": "Write questions."})
@@ -47,6 +48,16 @@ def test_a_reply_makes_three_rows() -> None:
         {"index": 1, "text": "Which one?", "noncommittal": True},
         {"index": 2, "text": "What name?", "noncommittal": True},
     ]
+
+
+@pytest.mark.parametrize(("verdict", "noncommittal"), [("yes", True), ("no", False)])
+def test_the_verdict_says_whether_the_answer_is_noncommittal(
+    verdict: str, noncommittal: bool
+) -> None:
+    entry = {"reason": "-", "verdict": verdict, "details": ["Who?", "Which one?", "What name?"]}
+    assert read_items(json.dumps({"n01": entry}), {"n01": ProbesMade}).items == {
+        "n01": made(noncommittal=noncommittal)
+    }
 
 
 def test_as_many_questions_are_asked_for_as_a_metric_wants() -> None:

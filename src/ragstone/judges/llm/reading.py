@@ -227,7 +227,7 @@ def _fault(error: ValidationError) -> str:
     match fault["type"]:
         case "missing":
             return f"{place}: missing"
-        case "literal_error" | "enum":
+        case "literal_error":
             return f"{place}: not one of {fault['ctx']['expected']}: {_short(fault['input'])}"
     return f"{place}: {fault['msg'][:1].lower()}{fault['msg'][1:]}, got {_short(fault['input'])}"
 
