@@ -198,6 +198,24 @@ def test_the_suite_for_embeddings_has_all_its_values(
     assert recall[0]["n"] == 6
 
 
+def test_values_outside_of_the_range_of_a_metric_are_said_to_be_missing(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from ragstone.examples import Example\n"
+        "from ragstone.metrics import metric\n\n\n"
+        "@metric(over=Example)\n"
+        "def letters_of_a(example):\n"
+        '    return len(example.answer) if example.system == "a" else 1\n',
+        encoding="utf-8",
+    )
+    outcome = ragstone("evaluate", data, "--metrics-from", own, "-m", "token_f1", "--out",
+                       tmp_path / "run")  # fmt: skip
+    said = "letters_of_a: 3 scores lie outside of the metric's range, so missing."
+    assert said in " ".join(outcome.err.split())
+
+
 def test_metrics_of_ones_own_are_scored(ragstone: Command, data: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text(OWN, encoding="utf-8")

@@ -91,6 +91,16 @@ def test_answers_that_differ_are_not_the_same_inputs_of_what_reads_them(tmp_path
     assert found["contexts_with_number", "b", "c"] == "cannot_tell"
 
 
+def test_a_function_that_fails_is_named_with_its_example(tmp_path: Path) -> None:
+    @metric(over=Example)
+    def answer_length(example: Example) -> float:
+        return len(example.answer)  # type: ignore[arg-type]
+
+    rows = [row | {"id": f"of {row['system']}"} for row in ROWS]
+    with pytest.raises(InputError, match=r"^answer_length failed for the example of c: TypeError"):
+        ragstone.evaluate(rows, metrics=[answer_length], out=tmp_path / "run")
+
+
 def test_a_function_over_an_example_takes_the_example() -> None:
     with pytest.raises(InputError, match="nothing: a function over Example takes the example"):
 

@@ -88,8 +88,20 @@ def _notes(run: "Run") -> Iterator[str]:
     yield from notes_on_data(run.form.data, run.path)
     yield from run.form.remarks
     yield from of_sizes(run.estimate_list, run.form.cluster)
+    yield from _outside(run)
     for metric, (count, possible) in run.too_much_missing.items():
         yield f"{metric}: {count:,} of {possible:,} scores are missing."
+
+
+def _outside(run: "Run") -> Iterator[str]:
+    """Values that a metric gave and its range excludes: what is left makes another mean."""
+    for one in run.estimate_list:
+        if not one.group and (count := one.reasons.get("out_of_range", 0)):
+            lie = "score lies" if count == 1 else "scores lie"
+            yield (
+                f"{one.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
+                "metric of your own has its range in @metric(…, range=Range(0, 100))."
+            )
 
 
 def notes_on_data(data: "Data", run: Path) -> Iterator[str]:

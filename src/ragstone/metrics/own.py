@@ -38,13 +38,15 @@ class FunctionMetric(Metric):
         name = self.name
 
         def call(rows: pl.Series) -> pl.Series:
+            given = self.given(rows)
+            of = f" for the example {given.id}" if isinstance(given, Example) else ""
             try:
-                value = function(self.given(rows))
+                value = function(given)
             except Exception as error:
-                raise InputError(f"{name} failed: {type(error).__name__}: {error}") from error
+                raise InputError(f"{name} failed{of}: {type(error).__name__}: {error}") from error
             if value is not None and not isinstance(value, Real):
                 raise InputError(
-                    f"{name} gave {value!r}: a metric gives a number, or None for undefined."
+                    f"{name} gave {value!r}{of}: a metric gives a number, or None for undefined."
                 )
             return pl.Series([None if value is None else float(value)], dtype=pl.Float64)
 
