@@ -113,6 +113,29 @@ def test_errors_of_each_format_are_failures(
     assert len(scripted.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (401, "replied 401: no. The key of OPENAI_API_KEY was sent"),
+        (404, "replied 404: no. Check the address {url}/v1/chat/completions and the model m"),
+        (429, "replied 429: no"),
+        (500, "replied 500: no"),
+    ],
+)
+def test_a_failure_says_what_to_check_where_key_or_address_may_be_wrong(
+    status: int, told: str, opened: Opened, scripted: SimpleNamespace, question: ChatRequest
+) -> None:
+    scripted.replies = [(status, {}, {"error": {"message": "no"}})]
+    host = scripted.url.removeprefix("http://")
+    assert str(failed(opened(), question)) == f"{host} {told.format(url=scripted.url)}"
+
+
+def test_where_no_key_was_sent_it_is_said(scripted: SimpleNamespace, question: ChatRequest) -> None:
+    scripted.replies = [(401, {}, {"error": {"message": "no"}})]
+    failure = failed(open_chat(f"{scripted.url}/v1#m"), question)
+    assert str(failure).endswith("no. No key was sent")
+
+
 @pytest.mark.parametrize("kind", OK)
 def test_no_failure_shows_a_key(
     kind: str, opened: Opened, scripted: SimpleNamespace, question: ChatRequest

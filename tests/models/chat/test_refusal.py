@@ -279,6 +279,11 @@ def test_a_page_is_not_told() -> None:
     assert str(refused(502, {}, b"<html>Bad gateway</html>")) == "replied 502"
 
 
+def test_an_error_that_is_no_text_is_an_error_still() -> None:
+    failure = refused(500, {}, b'\xff\xfe{"error": 1}\x80')
+    assert (failure.trouble, failure.http) == ("server_error", 500)
+
+
 def test_a_long_error_is_shortened() -> None:
     failure = refused(500, {}, encoded({"error": "x " * 10_000}))
     assert len(str(failure)) < 250
