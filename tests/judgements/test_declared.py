@@ -207,6 +207,7 @@ SEEN: dict[str, set[str]] = {
     "rating": set(),
     "critique": {QUESTION, ANSWER},
     "preference": {QUESTION, REFERENCE},
+    "entities": {QUESTION, REFERENCE},
 }
 """What whoever judges sees of an example beside the units: a judge of support never sees the
 question or who made a proposition, one of relevance neither answer nor reference, one of probes the
@@ -238,7 +239,7 @@ def test_a_reply_is_typed_where_its_claims_are_made() -> None:
 
 def test_claims_statements_questions_and_markers_are_made_and_not_judged() -> None:
     made = {name for name, kind in KINDS.items() if kind.made}
-    assert made == {"claims", "statements", "probes", "citations"}
+    assert made == {"claims", "statements", "probes", "citations", "entities"}
     assert {name for name, kind in KINDS.items() if kind.derived} == {"grounding"}
 
 

@@ -77,7 +77,7 @@ def recall(reference: tuple[str, ...], contexts: Sequence[str | None] | None) ->
         if contexts is None
         else tuple(Context(str(rank), text, rank) for rank, text in enumerate(contexts, 1)),
     )
-    tables = judge_block([given], [RulesJudge()], ["entities"]).tables
+    tables = judge_block([given], [RulesJudge()], ["entities/rule"]).tables
     (frame,) = score(tables, [parse_metric("context_entity_recall")]).values()
     value, reason = frame.select("value", "reason").row(0)
     return str(reason) if value is None else float(value)

@@ -56,6 +56,7 @@ WITH_PARAMETERS = (
     "embedding_context_sufficiency(threshold=0.0)", "faithfulness(no_claims=1.0)",
     'faithfulness(unjudged="drop")', "hallucination(no_claims=1.0)",
     "stepped_faithfulness(steps=(0.25, 0.5))",
+    'context_entity_recall(by="model")',
     "embedding_hallucination(threshold=0.9)",
     'noise_sensitivity(contexts="irrelevant")', 'abstention(by="phrases_8")',
     'abstention(by="phrases_12")', "answer_correctness(factual=1)",

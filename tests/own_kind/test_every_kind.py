@@ -178,6 +178,7 @@ def metrics_over(kind: type[Kind]) -> list[Metric]:
     known = [parse_metric(name) for name in names if name != "composite"]
     known += [parse_metric(f'abstention(by="{by}")') for by in ("phrases_8", "phrases_12")]
     known += [parse_metric('nugget_score(kind="weighted")'), short_sentences]
+    known.append(parse_metric('context_entity_recall(by="model")'))
     found = {}
     for ask in kind.asks:
         resting = [one for one in known if ask.name in one.asks]

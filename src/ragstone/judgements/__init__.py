@@ -43,7 +43,7 @@ from .relevance import Relevance
 from .citations import Citation
 from .lexical import Lexical
 from .ngrams import Ngrams
-from .entities import Entities, Entity
+from .entities import Entities, EntitiesByModel, Entity
 from .phrases import Phrases
 from .support import SUPPORT_VERDICTS, Support
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
@@ -88,6 +88,7 @@ __all__ = [
     "Contexts",
     "Critique",
     "Entities",
+    "EntitiesByModel",
     "Entity",
     "Evidence",
     "ExampleTexts",

@@ -1,6 +1,6 @@
 """Entities: which names, numbers and dates of a reference do the contexts hold?
 
-Found by rule, the same for every judge.
+Listed by rule, the same for every judge, or by a model. Whether a context holds one is looked up.
 """
 
 from collections.abc import Collection
@@ -12,12 +12,17 @@ from .column import Column
 from .kind import Kind
 from .view import Fact, Said, View
 
+NEEDED = ("reference", "contexts")
+
 
 class Entity(Kind):
     """One row per entity of a reference."""
 
     name = "entities"
-    asks = (Ask(requires=("reference", "contexts"), by=("counting",)),)
+    shows = ("question", "reference")
+    asks = (Ask("rule", requires=NEEDED, by=("counting",)),
+            Ask("model", requires=NEEDED, by=("model",)))  # fmt: skip
+    made = True
 
     reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
     index = Column(pl.UInt32, "position among its entities, from 0", role="unit", phrase="")
@@ -31,9 +36,9 @@ class Entity(Kind):
 
 
 class Entities(View):
-    """One row per name, number or date of a reference."""
+    """One row per name, number or date of a reference, listed by rule."""
 
-    made_by = ("entities",)
+    made_by = ("entities/rule",)
 
     unit = "reference"
     keys = ("reference", "index")
@@ -45,4 +50,19 @@ class Entities(View):
 
     @classmethod
     def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
-        return tables.of("entities").select("row", "reference", "index", "text", "found")
+        return tables.of(cls.made_by[0]).select("row", *cls.columns)
+
+
+class EntitiesByModel(View):
+    """The same, listed by a model."""
+
+    made_by = ("entities/model",)
+
+    unit = "reference"
+    keys = ("reference", "index")
+
+    reference, index, text, found = Entities.columns.values()
+
+    @classmethod
+    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of(cls.made_by[0]).select("row", *cls.columns)

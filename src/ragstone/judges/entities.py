@@ -1,6 +1,6 @@
 """Entities: the names, numbers and dates of a text, by rule, and whether a passage holds them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .local.words import STOP_WORDS, as_written, name_runs, tokens
@@ -36,6 +36,14 @@ def holds(passage: Sequence[str], entity: EntityWords) -> bool:
     size = len(entity.words) + (BETWEEN if len(entity.words) > 1 else 0)
     starts = (place for place, word in enumerate(passage) if word in wanted)
     return any(wanted <= set(passage[start : start + size]) for start in starts)
+
+
+def held_by(passages: Iterable[str | None]) -> Callable[[EntityWords], bool | None]:
+    """Tells whether a passage holds an entity; None if none does and a passage has no text."""
+    given = list(passages)
+    folded = [tokens(text) for text in given if text is not None]
+    otherwise = None if None in given else False
+    return lambda entity: any(holds(one, entity) for one in folded) or otherwise
 
 
 def _numbers(text: str) -> Iterator[EntityWords]:

@@ -27,16 +27,13 @@ from ragstone.judgements import (
 )
 from ragstone.reason import reason
 
-from .entities import entities, holds
+from .entities import entities, held_by
 from .judge import LEDGER, Block, Filled, Sheet, fingerprint
 from .lexical import overlap
 from .local.response import PHRASES_8, PHRASES_12, abstains_by_phrases
 from .local.sentences import sentences
-from .local.words import tokens
 from .markers import MARKERS, markers
 from .ngrams import bleu, chrf
-
-COUNTED = (Citation, Lexical, Ngrams, Entity, Phrases, AnswerSentence, Grounding)
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class RulesJudge:
             ask.name
             for kind in KINDS.values()
             for ask in kind.asks
-            if kind in COUNTED or kind.unretrieved is not None
+            if "counting" in ask.by or kind is Grounding or kind.unretrieved is not None
         )
 
     def __post_init__(self) -> None:
@@ -80,7 +77,7 @@ class RulesJudge:
         if kind is Ngrams:
             return self._ngrams(block, rows)
         if kind is Entity:
-            return self._entities(block, rows)
+            return self._entities(ask, block, rows)
         if kind is Phrases:
             return self._phrases(block, rows)
         if kind is AnswerSentence:
@@ -153,16 +150,15 @@ class RulesJudge:
                 )
         return sheet.filled()
 
-    def _entities(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Entity.name, self.name)
+    def _entities(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        sheet = Sheet(ask, self.name)
         for row in rows:
             example = block.examples[row]
             texts = [context.text for context in example.contexts or ()]
-            subject = fingerprint(Entity.name, texts, example.reference)
+            subject = fingerprint(ask, texts, example.reference)
             if not sheet.done(row, subject):
                 continue
-            passages = [tokens(text) for text in texts if text is not None]
-            otherwise = None if None in texts else False
+            look_up = held_by(texts)
             for number, reference in enumerate(example.reference):
                 for index, entity in enumerate(entities(reference)):
                     sheet.add(
@@ -170,7 +166,7 @@ class RulesJudge:
                         reference=number,
                         index=index,
                         text=entity.text,
-                        found=any(holds(one, entity) for one in passages) or otherwise,
+                        found=look_up(entity),
                     )
         return sheet.filled()
 

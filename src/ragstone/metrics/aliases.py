@@ -11,7 +11,7 @@ _NOISE = (
     "reference"
 )
 _NUGGETS = "nuggets are the statements of the reference; people or an LLM say which are vital"
-_ENTITIES = "names, numbers and dates by rule; Ragas asks an LLM for the entities"
+_ENTITIES = 'names, numbers and dates by rule; Ragas asks an LLM for them, as by="model" does'
 
 ALIASES: dict[str, tuple[str, str]] = {
     # Of several tools, and of the systems of the suites.

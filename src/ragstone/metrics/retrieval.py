@@ -1,11 +1,12 @@
 """Retrieval against what was needed: statements, evidence, and what the answer used."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.judgements import Contexts, Entities, Evidence, Statements, View
+from ragstone.errors import InputError
+from ragstone.judgements import Contexts, Entities, EntitiesByModel, Evidence, Statements, View
 
 from .core import Metric, share
 from .outcome import Undefined
@@ -41,10 +42,11 @@ class ContextEntityRecall(Metric):
         context_entity_recall = entities of the reference found in a context / its entities
 
     By rule: names are capitalised words, except one that opens a sentence alone, and count in
-    full; numbers and dates in any spelling. German capitalises too much for it. The best of
-    several references counts. 0 if nothing was retrieved.
+    full; numbers and dates in any spelling. German capitalises too much for it. With
+    ``by="model"`` an LLM lists them, as in Ragas. The best of several references counts. 0 if
+    nothing was retrieved.
 
-    Source: the context entities recall of Ragas, which asks an LLM for the entities.
+    Source: the context entities recall of Ragas.
     """
 
     name: ClassVar[str] = "context_entity_recall"
@@ -53,9 +55,17 @@ class ContextEntityRecall(Metric):
     empty: ClassVar[float | Undefined] = Undefined("no_entities")
     by_reference: ClassVar[bool] = True
 
+    by: Literal["rule", "model"] = "rule"
+
+    def __post_init__(self) -> None:
+        if self.by not in ("rule", "model"):
+            raise InputError(f"{self.name}: by must be rule or model, not {self.by!r}.")
+        if self.by == "model":
+            object.__setattr__(self, "over", EntitiesByModel)
+
     def rule(self) -> pl.Expr:
         """The share of the entities of one reference."""
-        return Entities.found.mean()
+        return pl.col("found").mean()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from ragstone.judgements import KINDS
 from .agreement import AgreementTask
 from .claims import ClaimsTask
 from .critique import CritiqueTask
+from .entities import EntitiesTask
 from .kind_task import KindTask
 from .preference import PreferenceTask
 from .probes import ProbesTask
@@ -18,6 +19,7 @@ from .task import Task
 OWN: tuple[Task, ...] = (
     ClaimsTask(),
     StatementsTask(),
+    EntitiesTask(),
     RelevanceTask(),
     SupportTask(),
     AgreementTask(),
