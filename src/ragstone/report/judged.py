@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from ragstone.judgements import Ask, Column, Kind
+from ragstone.judgements import Ask, Column, Kind, Similarity
 from ragstone.judgements.column import Role
 
 from .dossier import PLACES, JudgementRow
@@ -14,6 +14,9 @@ from .panels import short_judge
 from .words import words
 
 FIRST: Mapping[Role, int] = {"unit": 0, "topic": 0, "vote": 0, "verdict": 1}
+FROM_0 = ("reference", "index", "sentence")
+"""Columns that count from 0 in the tables; people count from 1. A similarity's index may be a rank,
+which is from 1."""
 PLACED = (*PLACES, "answer", "reference")
 """Units next to which their judgements are shown, so that these need not name the unit."""
 
@@ -66,6 +69,8 @@ def phrases(row: JudgementRow) -> Iterator[tuple[Column, list[Phrase]]]:
 
 
 def _phrase(kind: type[Kind], column: Column, value: object) -> list[Phrase]:
+    if column.name in FROM_0 and kind is not Similarity and isinstance(value, int):
+        value += 1
     pattern, look = _pattern(kind, column, value), _look(kind, column, value)
     before, there, after = pattern.partition("{}")
     if not there or column.role == "words":
