@@ -401,16 +401,16 @@ def test_annotators_read_the_guideline_in_their_language(
 ) -> None:
     sample = draw_sample(scored, 5)
     asked = labels_asked(["helpful", "support_present"], None)
-    sheet = label_sheet(sample, run, asked, "de")
+    sheet = label_sheet(sample, run, asked, "german")
     assert "`helpful`: ja, wenn " in sheet.guideline
     assert "`support_present`: ja, wenn " in sheet.guideline
     assert sheet.notes == ()
-    with pytest.raises(UnknownName, match="No language is called 'fr'"):
-        label_sheet(sample, run, asked, "fr")
+    with pytest.raises(UnknownName, match="No language is called 'French'"):
+        label_sheet(sample, run, asked, "French")
     only = "ragstone.decisions.sampling.label_sheet.is_in"
     monkeypatch.setattr(only, lambda kind, _: kind is not Quality)
-    assert [*map(explain, label_sheet(sample, run, asked, "de").notes)] == [
-        "No guideline in de for quality: the English one is given."
+    assert [*map(explain, label_sheet(sample, run, asked, "German").notes)] == [
+        "No guideline in German for quality: the English one is given."
     ]
 
 

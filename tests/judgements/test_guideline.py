@@ -152,14 +152,14 @@ def test_a_guideline_in_german_names_every_label_value_and_hard_case(kind: type[
 
 
 def test_a_guideline_in_german_is_cut_to_the_labels_that_are_asked() -> None:
-    told = instructions_for_people(KINDS["quality"], ["helpful"], "de")
+    told = instructions_for_people(KINDS["quality"], ["helpful"], "German")
     assert "`helpful`: ja, wenn " in told
     assert "`incomplete`" not in told
     assert "## Schwierige Fälle" in told
-    assert languages() == ("en", "de")
+    assert languages() == ("English", "German")
 
 
 def test_a_guideline_without_a_translation_is_read_in_english() -> None:
-    assert is_in(Support, "de")
-    assert not is_in(Support, "tlh")
-    assert instructions_for_people(Support, language="tlh") == instructions_for_people(Support)
+    assert is_in(Support, "German")
+    assert not is_in(Support, "Klingon")
+    assert instructions_for_people(Support, language="Klingon") == instructions_for_people(Support)

@@ -93,9 +93,9 @@ def sample(
                      "the labels the metric needs."),
     ] = None,
     language: Annotated[
-        str, typer.Option(help="Language of the guideline that is written beside the sheet: en, "
-                          "de.")
-    ] = "en",
+        str, typer.Option(help="Language of the guideline that is written beside the sheet: "
+                          "English or German.")
+    ] = "English",
     cluster: Annotated[
         str | None,
         typer.Option(metavar="FIELD", help="Field whose values --whole-questions draws. Default: "

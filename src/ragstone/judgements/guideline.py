@@ -19,8 +19,8 @@ They are in a Markdown file with the kind's name, next to its module:
 those of one part of the kind, ``{response.response_type}`` by those of another kind. Without such a
 file, the docstring of the module is the guideline.
 
-``support.de.md`` is what people read in German: a Markdown file without places for values, in which
-a paragraph that begins with a label's name, such as `` `support`: ``, says what the label means.
+``support.german.md`` is what people read in German: a Markdown file without places for values, in
+which a paragraph that begins with a label's name, such as `` `support`: ``, says what it means.
 """
 
 import re
@@ -31,7 +31,7 @@ from pathlib import Path
 
 from .kind import KINDS, Kind
 
-ENGLISH = "en"
+ENGLISH = "English"
 FOR_MODELS, FOR_PEOPLE, HARD_CASES = "For models", "For people", "Hard cases"
 _SECTION = re.compile(rf"^## ({FOR_MODELS}|{FOR_PEOPLE}|{HARD_CASES})[^\S\n]*$", re.MULTILINE)
 _PLACE = re.compile(r"\{(?:(\w+)\.)?(\w+)\}")
@@ -88,7 +88,7 @@ def languages() -> tuple[str, ...]:
     """The languages in which people can read at least one kind's guideline, English first."""
     files = [file for kind in KINDS.values() if (file := guideline_file(kind)) is not None]
     others = (other for file in files for other in file.parent.glob(f"{file.stem}.*.md"))
-    found = {other.suffixes[0].removeprefix(".") for other in others}
+    found = {other.suffixes[0].removeprefix(".").capitalize() for other in others}
     return (ENGLISH, *sorted(found))
 
 
@@ -100,7 +100,7 @@ def is_in(kind: type[Kind], language: str) -> bool:
 
 def _file_in(kind: type[Kind], language: str) -> Path | None:
     file = guideline_file(kind)
-    return None if file is None else file.with_suffix(f".{language}.md")
+    return None if file is None else file.with_suffix(f".{language.lower()}.md")
 
 
 def places(text: str) -> list[str]:

@@ -124,6 +124,7 @@ def label_sheet(
     Raises:
         UnknownName: No guideline is in this language.
     """
+    language = language.capitalize()
     if language not in languages():
         raise UnknownName("language", language, languages())
     drawn = sample.rows
