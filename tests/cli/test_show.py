@@ -119,6 +119,9 @@ def test_a_report_is_written_into_a_folder(ragstone: Command, data: Path, tmp_pa
     assert outcome.status == 0
     assert len(list(out.iterdir())) == 6
     assert str(out / "wrong_answers.csv") in outcome.err
+    refused = ragstone("export", run, "--as", "graphrag", "--what", "estimates")
+    assert refused.status == 2
+    assert "the report of graphrag has its own tables" in " ".join(refused.err.split())
 
 
 def test_evaluate_writes_the_report_of_its_suite(

@@ -69,6 +69,11 @@ def test_other_judgements_are_told_with_their_reason_where_they_have_one() -> No
     ]
 
 
+def test_that_a_reply_is_an_answer_is_no_reason_for_a_low_score() -> None:
+    rows = [{"response_type": "answer", "reason": "no sign of inability", "judge": "m"}]
+    assert why(found(judgements={"response": rows}), "answer_outcome") == []
+
+
 def test_what_follows_from_claims_is_not_told_again() -> None:
     rows = [{"unsupported_claim_present": True, "reason": "support/claim", "judge": "rules"}]
     known = found(claims=[claim("It is red.", judged("absent"))], judgements={"grounding": rows})

@@ -30,6 +30,7 @@ class As(StrEnum):
     rubric = "rubric"
 
 
+SCORES = "scores"
 FILES: "dict[As, FileFormat]" = {As.csv: "csv", As.jsonl: "jsonl", As.parquet: "parquet"}
 
 
@@ -43,7 +44,7 @@ def export(
     what: Annotated[
         str,
         typer.Option(help="scores, estimates, judgements:KIND or examples."),
-    ] = "scores",
+    ] = SCORES,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Output file; for a report, a folder for "
                                   "all its files, or FILE.csv for the first. Default: standard "
@@ -61,6 +62,11 @@ def export(
 
     if to is As.parquet and out is None and sys.stdout.isatty():
         raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
+    if to not in FILES and what != SCORES:
+        raise InputError(
+            f"--what names a table of the run, for {', '.join(FILES)}; the report of {to} has its "
+            "own tables."
+        )
     opened = Run.open(run)
     if to not in FILES:
         write_as(opened, to.value, out)

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from ragstone.errors import RagstoneError
 from ragstone.examples.labels import Unit
-from ragstone.judgements import ASKS, KINDS, kind_of
+from ragstone.judgements import ASKS, KINDS, Response, kind_of
 from ragstone.metrics import Composite, Metric, read_metric
 
 from .dossier import PLACES, Dossier, JudgedPart, JudgementRow, asks_about
@@ -86,8 +86,13 @@ def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
     for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
         rows = () if KINDS[kind].derived else found.judgements.get(kind, ())
         for row in (*rows, *(one for one in of_units if one.kind.name == kind)):
-            if row.reason:
+            if row.reason and not _ordinary(row):
                 yield _line(f"{says(row.kind)}: {in_words(row)}", "", row.reason)
+
+
+def _ordinary(row: JudgementRow) -> bool:
+    """Whether it only says that the reply is an answer, which lowers no score."""
+    return row.kind is Response and row.values.get(Response.decides) == "answer"
 
 
 def _line(head: str, text: str, *reasons: str) -> str:
