@@ -69,6 +69,7 @@ def test_judges_say_what_they_fill(ragstone: Command) -> None:
     names = [one["name"] for one in found]
     assert names == [*(judge.name for judge in JUDGES), "nli:NAME", *FORMS]
     assert all(one["kinds"] and one["about"] for one in found)
+    assert all(one["kinds"] == sorted(set(one["kinds"])) for one in found)
     assert "calibrated" in ragstone("judges").out
 
 

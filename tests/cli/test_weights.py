@@ -50,7 +50,10 @@ def test_weights_are_shown_with_a_composite_to_score_by(
     assert status == 0, err
     for word in ("token_f1", "equal", "fitted", "concordance", "keep", "ragstone score"):
         assert word in shown
-    found = json.loads(out.read_text(encoding="utf-8"))
+    assert err == f"note: written to {out}.\n"
+    text = out.read_text(encoding="utf-8")
+    assert text.endswith("}\n"), "a line ends with its sign"
+    found = json.loads(text)
     assert found["seed"] == 0
     assert found["composite"].startswith("composite(weights=")
     scored = ragstone("score", demo, "--metric", found["composite"], "--json")
@@ -59,9 +62,10 @@ def test_weights_are_shown_with_a_composite_to_score_by(
 
 
 def test_weights_as_json_hold_both_fits(demo: Path, people: Path) -> None:
-    status, out, _ = call(demo, "--preferences", people, "-m", "token_f1", "-m", "rouge_l",
-                          "--json")  # fmt: skip
+    status, out, err = call(demo, "--preferences", people, "-m", "token_f1", "-m", "rouge_l",
+                            "--json")  # fmt: skip
     assert status == 0
+    assert "written" not in err
     found = json.loads(out)
     assert found["kept"] in ("start", "fitted")
     assert {"loss", "concordance", "composite"} == set(found["start"])

@@ -398,6 +398,30 @@ def test_a_wrong_address_is_pointed_at(scripted: Scripted) -> None:
         encoder.embed(["a"])
 
 
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (300, " replied 300: a redirect, which is not followed"),
+        (399, " replied 399: a redirect, which is not followed"),
+        (400, " replied 400 (asked for a text of 3 characters, 'tin')"),
+        (401, " replied 401: not allowed. No key was sent"),
+        (403, " replied 403: not allowed. No key was sent"),
+        (404, " replied 404. Check the address {url} and the model small"),
+        (405, " replied 405. Check the address {url} and the model small"),
+        (413, " replied 413 (asked for a text of 3 characters, 'tin')"),
+        (418, " replied 418"),
+        (422, " replied 422 (asked for a text of 3 characters, 'tin')"),
+    ],
+)
+def test_a_refusal_says_what_may_be_wrong(status: int, told: str, scripted: Scripted) -> None:
+    encoder = ApiEncoder("there", Server(scripted.url, "small", None), patience=QUICK)
+    scripted.otherwise = lambda _: web.Response(status=status)
+    with pytest.raises(ModelFailure) as raised:
+        encoder.embed(["tin"])
+    host = scripted.url.removeprefix("http://").removesuffix("/v1")
+    assert str(raised.value) == f"The encoder's server {host}{told.format(url=scripted.url)}"
+
+
 def test_a_redirect_is_not_followed(encoder: ApiEncoder, scripted: Scripted) -> None:
     there = {"Location": f"{scripted.url}/elsewhere"}
     scripted.replies = [lambda _: web.Response(status=307, headers=there)]

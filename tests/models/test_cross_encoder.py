@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -405,6 +406,27 @@ def test_torch_refuses_what_has_no_head_or_no_numbers(
     spoil(folder)
     with pytest.raises(ModelError, match=r"expected the weights of a classification head|finite"):
         open_cross_encoder(f"torch:{folder}", offline=True)
+
+
+def test_three_tensors_that_are_no_numbers_are_named() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    from ragstone.models.cross_encoder_torch import _check_weights
+
+    tensors = {name: torch.tensor([1.0, math.nan]) for name in "abcd"} | {"e": torch.tensor([1.0])}
+    with pytest.raises(ModelError, match=r"NaN or infinity in a, b, c$"):
+        _check_weights("m", SimpleNamespace(state_dict=lambda: tensors))
+
+
+def test_a_model_that_is_not_here_is_looked_for_unless_that_is_forbidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(ModelError, match="org/none could not be looked up"):
+        open_cross_encoder("org/none")
+    with pytest.raises(ModelError, match="offline=True forbids downloads"):
+        open_cross_encoder("org/none", offline=True)
 
 
 def test_torch_reads_the_folder_that_is_named_whatever_is_stored(

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
-from typing import Any, ClassVar, get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -528,9 +528,8 @@ def test_what_pydantic_ai_cannot_ask_for_may_be_the_schema(
 class ModelHTTPError(Exception):
     """As Pydantic AI raises it, with what the server sent."""
 
-    headers: ClassVar = {"retry-after": "7"}
-
     def __init__(self, status: int, words: str, retry_after: float | None = None) -> None:
+        self.headers = {"retry-after": "7"}
         self.status_code, self.retry_after = status, retry_after
         self.body = {"error": {"message": words}}
         super().__init__(f"status {status}, {words}")
@@ -542,6 +541,9 @@ def test_an_error_that_a_server_sent_pydantic_ai_goes_by_what_it_sent() -> None:
     assert str(failure) == "status 429, slow down"
     assert not isinstance(failure, Unsupported)
     assert pydantic_ai._failure(ModelHTTPError(429, "slow down", 20.0)).after == 20
+    silent = ModelHTTPError(429, "slow down")
+    silent.headers = {}
+    assert pydantic_ai._failure(silent).after == 0
     less = pydantic_ai._failure(ModelHTTPError(400, "response_format is not supported"))
     assert isinstance(less, Unsupported)
     assert less.features == ("schema",)
