@@ -44,10 +44,17 @@ def requested(
 
 
 def defined(criteria: Sequence[str], questions: Sequence[str]) -> list[str]:
-    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no."""
+    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no.
+
+    Raises:
+        InputError: A sentence is empty, which would mean another metric.
+    """
+    from ragstone.errors import InputError
     from ragstone.metrics.critique import AspectVerdict
     from ragstone.metrics.rating import RubricScore
 
+    if not all(one.strip() for one in (*criteria, *questions)):
+        raise InputError("A criterion is empty. Say in a sentence what is to be judged.")
     rated = [str(RubricScore(definition=one)) for one in criteria]
     return [*rated, *(str(AspectVerdict(definition=one)) for one in questions)]
 

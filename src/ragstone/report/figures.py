@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ragstone.errors import RagstoneError
+from ragstone.judgements import name_for
 from ragstone.metrics import (
     SUITES,
     AspectVerdict,
@@ -18,6 +19,9 @@ from ragstone.metrics import (
 from ragstone.run.estimate import Estimate
 
 from .words import short_words
+
+LONGEST_NAME = 30
+"""Of a metric that is called by the sentence that defines it."""
 
 ARROWS = {"+": "↑", "-": "↓", "0": "·"}
 """The arrow that shows in which direction a metric is better."""
@@ -151,6 +155,11 @@ def short_name(metric: str) -> str:
     ('faithfulness rated', 'ndcg(k=5)')
     >>> short_name("critique"), short_name('critique(aspect="coherence", votes=3)')
     ('harmfulness', 'coherence, 3 votes')
+
+    One defined by a sentence without Latin letters is called by its sentence, not by a hash.
+
+    >>> short_name('rating(definition="友好吗？")')
+    '友好吗？ rated'
     """
     try:
         made = read_metric(metric)
@@ -158,10 +167,16 @@ def short_name(metric: str) -> str:
         return metric
     match made:
         case RubricScore():
-            return f"{made.criterion} rated"
+            return f"{_called(made.criterion, made.definition)} rated"
         case AspectVerdict():
-            return made.aspect if made.votes is None else f"{made.aspect}, {made.votes} votes"
+            aspect = _called(made.aspect, made.definition)
+            return aspect if made.votes is None else f"{aspect}, {made.votes} votes"
     return metric
+
+
+def _called(topic: str, definition: str) -> str:
+    named_by_hash = definition and topic == name_for(definition) and topic.startswith("own_")
+    return shortened(definition, LONGEST_NAME) if named_by_hash else topic
 
 
 def method_word(method: str | None) -> str:
