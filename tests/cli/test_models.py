@@ -64,6 +64,7 @@ def test_a_stored_model_is_listed_with_its_facts(tiny: Path, ragstone: Command) 
     printed = ragstone("models").out
     for words in ("org/tiny", "16 dimensions, 24 tokens", "MIT", f"org/tiny at {COMMIT[:12]}"):
         assert words in printed
+    assert "builtin:minilm  not there yet: ragstone models pull" in printed
 
 
 def test_embeddings_are_counted_and_cleared(ragstone: Command) -> None:

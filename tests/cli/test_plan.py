@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -84,6 +85,19 @@ def test_a_plan_of_labels_goes_by_a_run(demo: Path) -> None:
     )  # fmt: skip
     assert status == 0, err
     assert "design effect" in out
+
+
+def test_a_plan_of_labels_goes_by_those_that_are_there(demo: Path, tmp_path: Path) -> None:
+    ids = pl.read_parquet(demo / "examples.parquet")["id"].to_list()[:20]
+    file = tmp_path / "labels.csv"
+    rows = [f"{name},ann,{at % 3 > 0:d}" for at, name in enumerate(ids)]
+    file.write_text("\n".join(["id,annotator,mine", *rows]) + "\n", encoding="utf-8")
+    given = ("labels", demo, "-m", "token_f1", "--half-width", 0.1, "--labels", file)
+    status, _, err = call(*given)
+    assert status == 2
+    status, out, err = call(*given, "--map", "token_f1=mine", "--json")
+    assert status == 0, err
+    assert json.loads(out)["metric"] == "token_f1"
 
 
 def test_json_has_a_reason_beside_no_number_of_labels() -> None:

