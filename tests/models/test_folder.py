@@ -111,6 +111,15 @@ def test_a_padding_that_is_no_place_is_refused(tiny: Path, padding: object) -> N
     assert f"pad_token_id  expected a whole number, got {padding!r}" in faults(tiny)
 
 
+@pytest.mark.parametrize("limit", [2, 0, -1, 7.5, "7"])
+def test_a_limit_too_low_for_any_text_is_refused(tiny: Path, limit: object) -> None:
+    change(tiny / "sentence_bert_config.json", max_seq_length=limit)
+    told = f"max_seq_length  expected a whole number of at least 3, got {limit!r}"
+    assert f"sentence_bert_config.json  {told}" in faults(tiny)
+    change(tiny / "sentence_bert_config.json", max_seq_length=3)
+    assert ModelFolder.read(tiny).max_tokens == 3
+
+
 @pytest.mark.parametrize(("positions", "usable"), [(2, False), (3, True)])
 def test_a_text_has_three_tokens_at_the_least(tiny: Path, positions: int, usable: bool) -> None:
     change(tiny / "config.json", max_position_embeddings=positions)

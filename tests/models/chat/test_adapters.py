@@ -26,6 +26,7 @@ from ragstone.models.chat import (
 from ragstone.models.chat.failure import Trouble
 from ragstone.models.chat.refusal import Unsupported
 from ragstone.models.chat.secrets import secrets
+from ragstone.models.chat.wire import printed
 
 KEY = "sk-test-1234567890abcdef"
 NOTHING: frozenset[str] = frozenset()
@@ -222,8 +223,10 @@ def test_pydantic_ai_is_given_what_was_asked(question: ChatRequest) -> None:
     made = pydantic_ai.body(question, Settings(effort="none", seed=1), NOTHING)
     assert made["settings"] == {"temperature": 0, "seed": 1, "thinking": False}
     assert made["schema"] == question.schema
+    assert made["text"] == question.text
     less = pydantic_ai.body(question, Settings(), frozenset({"schema", "temperature"}))
     assert (less["schema"], less["settings"]) == (None, {})
+    assert less["text"] == question.text + printed(question)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -458,6 +461,28 @@ def test_a_tool_that_bedrock_uses_is_its_reply_where_it_says_nothing() -> None:
     ):
         reply = {"output": {"message": {"content": content}}, "stopReason": "tool_use"}
         assert bedrock.read_reply(reply) == ChatReply(text)
+
+
+def test_litellm_is_given_what_was_asked_and_does_not_ask_again(
+    question: ChatRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    async def acompletion(**given: Any) -> SimpleNamespace:
+        asked.append(given)
+        return SimpleNamespace(model_dump=lambda: OPENAI)
+
+    module = ModuleType("litellm")
+    errors = SimpleNamespace(openai=SimpleNamespace(OpenAIError=type("E", (Exception,), {})))
+    module.__dict__.update(acompletion=acompletion, exceptions=errors)
+    monkeypatch.setitem(sys.modules, "litellm", module)
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    model = open_chat("litellm:openai/small?max_tokens=50")
+    assert ask(model, question) == ChatReply('{"p01": "yes"}', "stop", Usage(120, 8, 100, 3),
+                                             "small-1")  # fmt: skip
+    (given,) = asked
+    assert (given["num_retries"], given["max_retries"]) == (0, 0), "the run asks again"
+    assert (given["model"], given["temperature"]) == ("openai/small", 0)
 
 
 class RefusedByLitellm(Exception):

@@ -45,6 +45,7 @@ def test_a_reply_is_read_whatever_surrounds_it(text: str) -> None:
         ('{"a": True, "b": False, "c": None,}', {"a": True, "b": False, "c": None}),
         ('{"a": NaN, "b": -Infinity, "c": 1e999}', {"a": None, "b": None, "c": None}),
         ('{"a": NaN, "b": -Infinity, "c": Infinity,}', {"a": None, "b": None, "c": None}),
+        ('{"a": nan, "b": inf, "c": undefined, "d": -Infinity,}', dict.fromkeys("abcd")),
         ('{"a": -1.5e2, "b": 7,}', {"a": -150.0, "b": 7}),
         ('{"a": "one\ntwo\tthree"}', {"a": "one\ntwo\tthree"}),
         ('{"a": "one\ntwo",}', {"a": "one\ntwo"}),
