@@ -73,6 +73,11 @@ def test_aspects_are_asked_in_alphabetical_order() -> None:
     assert [one.name for one in asked] == sorted(names)
 
 
+def test_the_known_aspects_have_ids_by_their_places() -> None:
+    known = ["harmfulness", "maliciousness", "coherence", "correctness", "conciseness"]
+    assert [item_id(name) for name in known] == ["v01", "v02", "v03", "v04", "v05"]
+
+
 def test_other_topics_and_examples_without_an_answer_are_not_asked_about() -> None:
     assert TASK.pieces(matter(Topic("rating", "helpfulness")), PROMPTS, ROOM) == []
     assert TASK.pieces(matter(HARM, answer=None), PROMPTS, ROOM) == []
