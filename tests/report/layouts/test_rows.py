@@ -3,17 +3,18 @@
 import csv
 import io
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from ragstone import evaluate, explain
-from ragstone.errors import InputError
+from ragstone.errors import InputError, UnknownName
 from ragstone.metrics import SUITES, parse_metric, strictness_note, suite_named
-from ragstone.report.layouts import LAYOUTS, Report, report_as
+from ragstone.report.layouts import LAYOUTS, Report, report_as, row_as
 from ragstone.run import Run
+from ragstone.run.one import ScoresOfOne
 
 
 class Half:
@@ -211,3 +212,35 @@ def test_every_suite_has_a_report_and_every_column_is_of_its_suite() -> None:
         known = {str(one) for one in SUITES[name].metrics(cross_encoder=True)}
         shown = {one.metric for one in (*layout.columns, *layout.reasons, *layout.behind)}
         assert {str(parse_metric(one)) for one in shown} <= known
+
+
+def scores(**values: float | None) -> ScoresOfOne:
+    found = ScoresOfOne(cast(Any, None))
+    found.update(values)
+    return found
+
+
+def test_one_answer_has_the_names_of_the_tool_in_its_order() -> None:
+    found = scores(semantic_similarity=0.5, embedding_hallucination=0.0, mrr=1.0)
+    found["embedding_context_sufficiency(threshold=0.6)"] = 0.25
+    assert list(row_as(found, "embedding").items()) == [
+        ("context_relevance", None),
+        ("context_sufficiency", 0.25),
+        ("answer_relevance", 0.5),
+        ("answer_correctness", 0.5),
+        ("answer_hallucination", 0.0),
+    ]
+    found["embedding_answer_relevance"] = None
+    assert row_as(found, "embedding")["question_answer_relevance"] is None
+
+
+def test_one_aspect_does_not_stand_in_for_another() -> None:
+    found = scores(**{'critique(aspect="coherence")': 1.0})
+    row = row_as(found, "ragas")
+    assert (row["coherence"], row["harmfulness"]) == (1.0, None)
+
+
+def test_a_report_without_a_row_an_answer_has_none_for_one() -> None:
+    for suite in ("taxonomy", "graphrag", "mood"):
+        with pytest.raises(UnknownName, match="embedding, triad, ragas, rubric"):
+            row_as(scores(), suite)

@@ -1,6 +1,7 @@
-"""Layouts: a run as the report of the tool that a suite is named after.
+"""Layouts: a run, or the scores of one answer, as the tool reports it that a suite is named after.
 
 report_as     the files of a report
+row_as        the scores of one answer under the names of a report
 write_report  writes them: all into a folder, or the first as a file
 LAYOUTS       the reports, by their suites
 """
@@ -16,8 +17,10 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.metrics import SUITES, Composite, read_metric, suite_named
 from ragstone.result_file import write_result
 from ragstone.run import Run
+from ragstone.run.one import ScoresOfOne
 from ragstone.run.remarks import of_coverage
 
+from . import rows
 from .embedding import EMBEDDING
 from .graphrag import GRAPHRAG
 from .layout import Layout, ReportColumn, ReportFile
@@ -35,6 +38,7 @@ __all__ = [
     "ReportFile",
     "check_target",
     "report_as",
+    "row_as",
     "write_report",
 ]
 
@@ -76,6 +80,34 @@ def report_as(run: Run, suite: str) -> Report:
     there = tuple(column for column in layout.behind if data.has(column.metric))
     files = tuple(layout.files(replace(layout, behind=there), data))
     return Report(files, tuple(_notes(layout, data)))
+
+
+def row_as(scores: ScoresOfOne, suite: str) -> dict[str, float | None]:
+    """The scores of one answer under the names of the tool that the suite is named after.
+
+        row_as(evaluate_one(…, suite="embedding"), "embedding")["answer_hallucination"]
+
+    Args:
+        scores: From ``evaluate_one``.
+        suite: A report with a row an answer: ``embedding``, ``triad``, ``ragas`` or ``rubric``.
+
+    Returns:
+        Its columns in its order; None where there is no value.
+
+    Raises:
+        UnknownName: There is no such report.
+    """
+    of_rows = {name: layout for name, layout in LAYOUTS.items() if layout.files is rows.files}
+    if suite not in of_rows:
+        raise UnknownName("report", suite, of_rows, hint=f"There are {', '.join(of_rows)}.")
+    layout = of_rows[suite]
+    # A suite may have been asked for with parameters, which the layout does not name.
+    forms = {read_metric(form).name: form for form in scores} | {form: form for form in scores}
+    return {
+        column.name: scores.get(forms.get(column.metric, ""))
+        for column in (*layout.columns, *layout.behind)
+        if column.metric in forms or column in layout.columns
+    }
 
 
 def write_report(report: Report, out: Path) -> list[Path]:
