@@ -266,7 +266,7 @@ def test_the_small_print_explains_the_words_of_the_page(page: Callable[..., Page
     by_means = small_print(page(decided(method="t")))
     assert list(by_means) == ["holds", "broken", "p broken", "open", "means", "missing"]
     assert by_means["holds"].startswith("the whole 90 % interval clears the bar")
-    assert "over 1 requirements and systems" in by_means["broken"]
+    assert by_means["broken"].endswith("over 1 test")
     clustered = small_print(page(decided(method="cluster_clopper_pearson"), decided(method="t")))
     assert list(clustered)[-3:] == ["rates", "means", "missing"]
     exact = small_print(page(decided(method="clopper_pearson", counted="labels")))

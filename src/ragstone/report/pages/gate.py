@@ -227,7 +227,7 @@ def _small_print(result: GateResult) -> Iterator[Note]:
                             f"{result.level:g}, not adjusted, because all must hold)")  # fmt: skip
         if tested:
             yield Note("broken", f"shown not to be met, at one-sided {result.level:g} after Holm "
-                                 f"over {tested:,} requirements and systems")  # fmt: skip
+                                 f"over {counted(tested, 'test')}")  # fmt: skip
             yield Note("p broken", "p-value of such scores if the bar were met, after Holm: "
                                    "small means broken", needs="p broken")  # fmt: skip
         yield Note("open", "neither; needs: examples of a system in all that would decide, if "
