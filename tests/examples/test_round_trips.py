@@ -82,6 +82,12 @@ def test_a_table_gives_the_examples_back(given_examples: list[Example]) -> None:
     assert from_frame(to_frame(given_examples)) == given_examples
 
 
+@given(examples())
+def test_examples_one_by_one_make_the_table_of_all(given_examples: list[Example]) -> None:
+    alone = [to_frame([one]) for one in given_examples]
+    assert pl.concat([to_frame([]), *alone]).equals(to_frame(given_examples))
+
+
 @FILES
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet"])
 @given(given_examples=examples())

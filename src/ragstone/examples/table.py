@@ -106,20 +106,19 @@ def _lists(
     values: Callable[[Any], tuple[Any, ...]],
 ) -> pl.Series:
     """A column of lists of records, built flat: one Series for all lists, not one for each."""
-    rows = [row for row, items in enumerate(lists) for _ in items or ()]
     flat = [values(one) for items in lists for one in items or ()]
-    columns = zip(*flat, strict=True) if flat else ((),) * len(item.fields)
-    items = pl.DataFrame(
-        {
-            "row": pl.Series(rows, dtype=pl.UInt32),
-            "item": pl.DataFrame(
-                [
-                    pl.Series(field.name, column, dtype=field.dtype)
-                    for field, column in zip(item.fields, columns, strict=True)
-                ]
-            ).to_struct(),
-        }
-    )
+    if not flat:
+        return pl.Series([None if items is None else [] for items in lists], dtype=pl.List(item))
+    records = pl.DataFrame(
+        [
+            pl.Series(field.name, column, dtype=field.dtype)
+            for field, column in zip(item.fields, zip(*flat, strict=True), strict=True)
+        ]
+    ).to_struct()
+    if len(lists) == 1:  # A single example is scored while somebody waits.
+        return records.implode()
+    rows = [row for row, items in enumerate(lists) for _ in items or ()]
+    items = pl.DataFrame({"row": pl.Series(rows, dtype=pl.UInt32), "item": records})
     gathered = items.group_by("row", maintain_order=True).agg("item")
     given = pl.DataFrame(
         {

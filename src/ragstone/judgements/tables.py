@@ -63,7 +63,5 @@ class Tables:
 
 def same_outcome(status: int, reason: str | None, height: int) -> pl.DataFrame:
     """The same outcome for every example."""
-    return pl.select(
-        pl.repeat(status, height, dtype=pl.UInt8).alias("status"),
-        pl.repeat(reason, height, dtype=pl.String).alias("reason"),
-    )
+    one = pl.Series("status", [status], pl.UInt8), pl.Series("reason", [reason], pl.String)
+    return pl.DataFrame([column.new_from_index(0, height) for column in one])

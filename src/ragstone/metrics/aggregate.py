@@ -14,6 +14,7 @@ from .core import Metric, Part
 
 AS_WRITTEN = pl.QueryOptFlags.none()
 """Plans of a few steps in memory are carried out as they are: to improve them takes longer."""
+YES = pl.Series([True])
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
 
 
@@ -115,7 +116,7 @@ def _evaluate(
             )
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             raise InputError(f"{slot.metric} gives {dtype}; a metric must give a number.")
-    yes = pl.repeat(value=True, n=aggregated.height, dtype=pl.Boolean, eager=True)
+    yes = YES.new_from_index(0, aggregated.height)
     known = [_as_numbers(one) if one.name.startswith("value_") else one for one in aggregated]
     return pl.DataFrame([*known, *(yes.alias(name) for name in sorted(settled))])
 

@@ -105,7 +105,7 @@ def _as_they_are(
         authors = set(rows["author"])
         if any(not authors <= set(tables.of(maker)["judge"]) for maker in over.made_by):
             return None
-    whose = pl.repeat(ledger["row"][0], rows.height, dtype=pl.UInt32, eager=True).alias("row")
+    whose = ledger["row"].new_from_index(0, rows.height).cast(pl.UInt32)
     first = [rows["judge"], rows["subject"]]
     return pl.DataFrame(
         [whose, *first, *(one for one in rows if one.name not in ("judge", "subject"))]

@@ -8,7 +8,7 @@ failed at stays in: a failure is reported, not hidden.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import polars as pl
 
@@ -48,9 +48,10 @@ CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
 """When a metric is worth its line, where a value alone does not say so."""
 
 
-def candidates() -> list[Metric]:
+@cache
+def candidates() -> tuple[Metric, ...]:
     """The metrics that the suite chooses from."""
-    return [parse_metric(name) for name in QUICK_METRICS]
+    return tuple(map(parse_metric, QUICK_METRICS))
 
 
 def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) -> list[Metric]:

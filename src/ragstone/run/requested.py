@@ -29,7 +29,7 @@ class Requested:
     @property
     def scored(self) -> list[Metric]:
         """All metrics to score, including everything that ``quick`` may choose."""
-        quick = candidates() if QUICK in self.suites else []
+        quick = candidates() if QUICK in self.suites else ()
         return list({str(metric): metric for metric in [*self.metrics, *quick]}.values())
 
 
