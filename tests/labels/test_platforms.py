@@ -162,3 +162,29 @@ def test_labels_are_written_a_file_a_task(tmp_path: Path) -> None:
     assert [file.name for file in files] == ["answers.csv", "contexts.csv"]
     assert files[1].read_text().splitlines()[0].startswith("id,annotator,context,misleading,")
     assert said(read_label_table(files)) == said(table)
+
+
+def test_a_user_of_label_studio_has_a_name_or_a_number(tmp_path: Path) -> None:
+    users = [{"id": 7, "username": "", "email": None}, {"id": 8, "username": "cy"}]
+    said = [{"from_name": "helpful", "value": {"choices": ["yes"]}}]
+    tasks = [{"data": {"id": f"q{at}"}, "annotations": [{"completed_by": user, "result": said}]}
+             for at, user in enumerate(users)]  # fmt: skip
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(tasks))
+    assert read_label_table(path).annotators == ("7", "cy")
+
+
+def test_a_dataset_of_argilla_without_statuses_is_all_submitted(tmp_path: Path) -> None:
+    row = {"id": "q1", "helpful.responses": ["yes", "no"], "helpful.responses.users": ["a", "b"]}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row))
+    used = read_label_table(path).used
+    assert used.select("annotator", "value").rows() == [("a", "true"), ("b", "false")]
+
+
+def test_a_task_has_every_label_that_any_of_its_rows_has(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,helpful,incomplete\nq1,ann,1,\nq2,ann,,1\n")
+    write_labels(read_label_table(path), tmp_path / "tasks", layout="per_task")
+    written = (tmp_path / "tasks" / "answers.csv").read_text().splitlines()
+    assert written[0].startswith("id,annotator,helpful,incomplete,")
