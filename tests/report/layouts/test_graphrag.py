@@ -78,14 +78,18 @@ SCRIPT: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def run(judged: Judged, cosine: Vector) -> Run:
-    vectors = {
+def vectors(cosine: Vector) -> dict[str, Sequence[float]]:
+    return {
         QUESTION: cosine(1.0),
         "What is it, locally?": cosine(0.8327),
         "What is it, from memory?": cosine(0.8229),
         GOLD: cosine(1.0),
         "It is the Irish heath.": cosine(-0.25),
     }
+
+
+@pytest.fixture
+def run(judged: Judged, vectors: dict[str, Sequence[float]]) -> Run:
     return judged(ROWS, "graphrag", SCRIPT, vectors)
 
 
@@ -169,6 +173,18 @@ def test_methods_have_averages_counts_and_the_weight_behind_the_composite(
     assert [[one[name] for name in counts] for one in (local, basic, unknown)] == [
         ["1", "0", "0", "1"], ["0", "1", "0", "1"], ["0", "0", "1", "1"],
     ]  # fmt: skip
+
+
+def test_a_method_has_the_mean_weight_and_the_extremes_of_its_answers(
+    judged: Judged, vectors: dict[str, Sequence[float]], read: Read
+) -> None:
+    """One answer of weight .8 and one of .3, of which the first has no relevance."""
+    more = row("local_search", "Cornish heath it is.", None) | {"id": "2", "question_id": "2"}
+    found = report_as(judged([ROWS[0], more], "graphrag", SCRIPT, vectors), "graphrag")
+    ((local,),) = read(found, "by_method.csv")
+    names = ("average", "best", "worst")
+    assert [local[f"ragas_score_{one}"] for one in names] == ["88.01", "93.73", "82.29"]
+    assert (local["weight_coverage"], local["n"]) == ("0.55", "2")
 
 
 def test_empty_grades_and_classes_stay(run: Run, read: Read) -> None:
