@@ -1,11 +1,15 @@
 """Completeness: how many of the labels that an annotator was asked for are given."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .given import GivenRow
-from .names import Name
+import polars as pl
+
+from .given import unit_kind
+from .names import named
+
+UNIT = ("annotator", "example_id", "unit")
+"""What names a row that has no label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +34,30 @@ class Completeness:
         return asdict(self)
 
 
-def completeness_of(
-    rows: Sequence[GivenRow], names: Mapping[str, Name]
-) -> tuple[Completeness, ...]:
+def completeness_of(labels: pl.DataFrame, blank: pl.DataFrame) -> tuple[Completeness, ...]:
     """Of each annotator and label, in the order of the rows.
 
     Args:
-        rows: All rows, those without a label too.
-        names: The judgement of each column.
+        labels: The columns of a label table, without rows that people discarded.
+        blank: The rows without any label, with the columns of ``UNIT``.
     """
     sorts: dict[str, set[str]] = {}
     given: dict[str, dict[tuple[str, str | None], set[str]]] = {}
-    for row in rows:
-        labels = [names[column].shown for column in row.labels if column in names]
-        for label in labels:
-            sorts.setdefault(label, set()).add(row.about)
-        if not row.discarded:
-            units = given.setdefault(row.annotator, {})
-            units.setdefault((row.id, row.unit), set()).update(labels)
-    about = {(row.id, row.unit): row.about for row in rows}
+    for annotator, id, unit, kind, column in labels.select(*UNIT, "kind", "column").iter_rows():
+        label = named(kind, column).shown
+        sorts.setdefault(label, set()).add(_about(unit))
+        given.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
+    for annotator, id, unit in blank.iter_rows():
+        given.setdefault(annotator, {}).setdefault((id, unit), set())
     found = []
     for annotator, units in given.items():
         for label, of in sorts.items():
-            asked = [labels for unit, labels in units.items() if about[unit] in of]
+            asked = [said for (_, unit), said in units.items() if _about(unit) in of]
             if asked:
-                n = sum(label in labels for labels in asked)
+                n = sum(label in said for said in asked)
                 found.append(Completeness(annotator, label, n, len(asked)))
     return tuple(found)
+
+
+def _about(unit: str | None) -> str:
+    return "answer" if unit is None else unit_kind(unit)

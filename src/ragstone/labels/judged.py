@@ -13,7 +13,7 @@ from ragstone.examples.problem import ascii_safe
 from ragstone.examples.systems import id_of
 from ragstone.reason import Reason, reason
 
-from .completeness import completeness_of
+from .completeness import UNIT
 from .given import GivenRow, header_of
 from .names import (
     NOT_THE_METRIC,
@@ -72,6 +72,7 @@ def judged(
     kept: list[tuple[Any, ...]] = []
     places: list[tuple[str, int | None]] = []
     once = _Once(faults)
+    blank: list[tuple[str, str, str | None]] = []
     empty = 0
     unlike: dict[str, None] = {}
     for row in rows:
@@ -81,6 +82,8 @@ def judged(
             kept.append(_row(row, name, said))
         if not found and row.discarded:
             kept.append(_row(row, None, None))
+        if not found and not row.discarded:
+            blank.append((row.annotator, row.id, row.unit))
         empty += not row.labels and not row.discarded
         places += [(row.file, row.line)] * (len(kept) - len(places))
     if faults:
@@ -96,7 +99,7 @@ def judged(
         tuple(notes),
         pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
         systems,
-        completeness_of(rows, names),
+        pl.DataFrame(blank, schema=dict.fromkeys(UNIT, pl.String), orient="row"),
     )
 
 

@@ -13,7 +13,7 @@ from ragstone.examples.systems import id_of
 
 from .adjudicate import Tie, Vote, adjudicated, ties
 from .broken_rules import BrokenRule, broken_rules
-from .completeness import Completeness
+from .completeness import UNIT, Completeness, completeness_of
 from .join import joined, placed
 from .names import named
 from .scale import Scale, scale_of
@@ -46,6 +46,10 @@ says why a row does not count; such rows are kept but not used; Ragstone gives t
 example without giving a label."""
 
 
+def _no_blank() -> pl.DataFrame:
+    return pl.DataFrame(schema=dict.fromkeys(UNIT, pl.String))
+
+
 @dataclass(frozen=True, eq=False)
 class LabelTable:
     """Human labels.
@@ -56,7 +60,7 @@ class LabelTable:
         notes: What was left out, or read differently from what its name suggests.
         places: ``file`` and ``line`` of each row of ``frame``; None if there are none.
         systems: Maps an example's id to its system, as far as the file names it.
-        completeness: How far each annotator got with each label.
+        blank: ``annotator``, ``example_id`` and ``unit`` of the rows without a label.
     """
 
     source: str
@@ -64,7 +68,7 @@ class LabelTable:
     notes: tuple[str, ...] = ()
     places: pl.DataFrame | None = field(default=None, repr=False)
     systems: Mapping[str, str] = field(default_factory=dict, repr=False)
-    completeness: tuple[Completeness, ...] = field(default=(), repr=False)
+    blank: pl.DataFrame = field(default_factory=_no_blank, repr=False)
 
     @cached_property
     def used(self) -> pl.DataFrame:
@@ -104,6 +108,12 @@ class LabelTable:
     def of(self, kind: str, column: str) -> pl.DataFrame:
         """The rows of one column that count."""
         return self.used.filter(pl.col("kind") == kind, pl.col("column") == column)
+
+    @cached_property
+    def completeness(self) -> tuple[Completeness, ...]:
+        """How far each annotator got with each label; nothing is asked of a discarded row."""
+        stays = pl.col("discarded").is_null() | pl.col("discarded").is_in(SET_ASIDE)
+        return completeness_of(self.frame.filter(stays), self.blank)
 
     @cached_property
     def scales(self) -> Mapping[tuple[str, str], Scale]:
@@ -182,7 +192,8 @@ class LabelTable:
         if not renamed:
             return self
         named = pl.col("example_id").replace(renamed)
-        return replace(self, frame=self.frame.with_columns(named), systems={})
+        frame, blank = self.frame.with_columns(named), self.blank.with_columns(named)
+        return replace(self, frame=frame, blank=blank, systems={})
 
     def unknown_ids(self, ids: Iterable[str]) -> list[str]:
         """Labelled examples that are not among these, sorted."""
