@@ -132,6 +132,8 @@ def test_a_row_is_about_the_unit_that_it_names(
         ({"claim": "statement 1"}, "claim"),
         ({"claim": -1}, "claim"),
         ({"claim": 0}, "claim"),
+        ({"claim": 10_001}, "claim"),
+        ({"claim": "9" * 5000}, "claim"),
         ({"unit": "statement 0"}, "unit"),
         ({"claim": 1.5}, "claim"),
         ({"claim": True}, "claim"),
@@ -159,7 +161,7 @@ def test_a_row_is_about_one_unit(cells: dict[str, Any], both: str) -> None:
     assert problem(cells)[1:] == ("one of context, claim and statement", both)
 
 
-@given(st.integers(1, 10**6), st.sampled_from(["claim", "statement"]))
+@given(st.integers(1, 10**4), st.sampled_from(["claim", "statement"]))
 def test_a_unit_by_its_number_and_by_its_name_is_the_same_one(number: int, of: str) -> None:
     by_number, by_name = row({of: number}), row({"unit": f"{of} {number}"})
     assert by_number.unit == by_name.unit == f"{of} {number}"

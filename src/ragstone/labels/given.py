@@ -34,6 +34,9 @@ OF_EXAMPLES = frozenset(
 ) | {"text", "rank", "stratum", "tie", "nvotes"}
 """Columns that repeat the example for the annotator to read; they are not labels."""
 
+MOST_PARTS = 10_000
+"""An id or a date in the wrong column is no claim; no answer has that many."""
+
 LONG = ("kind", "column", "value")
 DISCARDED = "discarded"
 """The reason recorded if a row is discarded without one."""
@@ -206,9 +209,11 @@ def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:
         else:
             said = in_words(cell)
             kind, number = name, "" if said is None else said.value.removeprefix(f"{name} ")
-        if number.isdecimal() and int(number) > 0:
+        if number.isdecimal() and len(number) < 9 and 0 < int(number) <= MOST_PARTS:
             return f"{kind} {int(number)}"
-        problems.append(Problem(name, f"the number of a {kind}, from 1", shown(cell)))
+        problems.append(
+            Problem(name, f"the number of a {kind}, from 1 to {MOST_PARTS:,}", shown(cell))
+        )
     return None
 
 
