@@ -33,6 +33,7 @@ from .runs import runs
 from .sample import sample
 from .score import score
 from .show import show
+from .view import view
 from .weights import weights
 
 app = typer.Typer(
@@ -45,7 +46,7 @@ app = typer.Typer(
 )
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
-    "Inspect": (runs, show, export),
+    "Inspect": (view, runs, show, export),
     "Decide": (compare, gate),
     "Use human labels": (sample, labels, agreement, calibrate, weights),
     "Look up": (metrics, judges, models, formats, doctor),

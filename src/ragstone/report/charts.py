@@ -1,12 +1,12 @@
 """Charts: intervals, bars, forests, reliability, waterfalls and time series, as SVG text.
 
 Horizontal positions are in percent and heights in pixels, so that a chart takes the width of its
-container. All styling is by classes, defined in ``STYLE`` of ``render.html`` for light, dark and
-print; there is no ``style`` attribute and no script. Each chart has a title that gives its numbers;
-purely decorative elements are hidden from screen readers.
+container. All styling is by classes, defined in ``render/charts.css`` for light, dark and print;
+there is no ``style`` attribute and no script. Each chart has a title that gives its numbers; purely
+decorative elements are hidden from screen readers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ragstone.inert import html
 
@@ -20,6 +20,7 @@ from .page import (
     Reliability,
     Scale,
     Series,
+    Tone,
     Waterfall,
 )
 
@@ -59,17 +60,24 @@ def strip(one: IntervalCell, height: int = LINE) -> str:
     return _svg(_drawn(one, one.scale, height, 0.0), height, f"iv {one.tone}", _in_words(one))
 
 
-def axis(scale: Scale, *, percent: bool = False, signed: bool = False) -> str:
-    """The ends and marks of a scale, for the head of a column; a threshold is shown as a word."""
+def axis(
+    scale: Scale, *, percent: bool = False, signed: bool = False, quarters: bool = False
+) -> str:
+    """The ends and marks of a scale, for the head of a column; a threshold is shown as a word.
+
+    ``quarters`` adds what lies between the ends.
+    """
     if not scale.drawable:
         return ""
     if scale.about_bar:
         place = _share(scale.marks[0].at, scale)
         return _svg(_text(f"{_figure(place)}%", 12, "bar", "middle"), 16, "axis")
-    ticks = [scale.low, scale.high]
-    ticks += [mark.at for mark in scale.marks if mark.what in ("zero", "chance")]
+    shown = [scale.low, scale.high]
+    inner = [scale.low + share * (scale.high - scale.low) for share in QUARTERS[1:-1]]
+    shown += inner if quarters else []
+    shown += [mark.at for mark in scale.marks if mark.what in ("zero", "chance")]
     body = ""
-    for at in sorted(ticks):
+    for at in sorted(set(shown)):
         place = _share(at, scale)
         anchor = "start" if place < 3 else "end" if place > 97 else "middle"
         value = at * 100 if percent else at
@@ -87,6 +95,7 @@ def bar(one: Bar, height: int = 14) -> str:
         wide = part.size / one.whole * 100
         shape = f'x="{_figure(at)}%" y="0" height="{height}" class="l{part.level}"'
         body += f'<rect {shape} width="{_figure(wide)}%"/>' if wide > 0 else ""
+        body += "" if wide > 0 else _line(at, at, 0, height, "none")
         at += wide
         if wide > 0 and at < 99.9:
             body += _line(at, at, 0, height, "gap")
@@ -211,6 +220,105 @@ def series(one: Series, height: int = 150) -> str:
     return _svg(body, height, "series", f"{text} ({ends(last.low, last.high)})")
 
 
+def histogram(counts: Sequence[int], title: str, height: int = 16) -> str:
+    """How often values fall into bins of equal width, the largest bin at full height."""
+    wide, most = 100 / max(1, len(counts)), max(counts, default=0) or 1
+    body = ""
+    for place, count in enumerate(counts):
+        tall = (height - 2) * count / most
+        shape = f'x="{_figure(place * wide + 0.3)}%" width="{_figure(wide - 0.6)}%"'
+        body += f'<rect {shape} y="{_figure(height - 1 - tall)}" height="{_figure(tall)}"/>' * (
+            count > 0
+        )
+    return _svg(
+        body + _line(0, 100, height - 0.5, height - 0.5, "base"), height, "histogram", title
+    )
+
+
+def ticks(values: Sequence[tuple[float, bool]], scale: Scale, title: str, height: int = 22) -> str:
+    """Many values on one line, a tick each; those that lead are emphasised."""
+    body = _line(0, 100, height / 2, height / 2, "base")
+    for value, leads in sorted(values, key=lambda one: one[1]):
+        place = _share(value, scale)
+        body += _line(place, place, 4, height - 4, "at leads" if leads else "at")
+    return _svg(body, height, "ticks", title)
+
+
+def barcode(tones: Sequence[Tone], title: str, most: int = 24) -> str:
+    """A block for each verdict, in order: tall if good, full height if bad, else low and hollow."""
+    body, at, height = "", 0.0, 12
+    for tone in tones[:most]:
+        top, tall, look = {
+            "good": (3.0, height - 3.0, "good"),
+            "bad": (0.0, float(height), "bad"),
+            "missing": (3.0, height - 3.0, "missing"),
+        }.get(tone, (height - 4.5, 4.0, "open"))
+        inset = 0.5 if look == "open" else 0.0
+        shape = f'x="{_figure(at + inset)}" width="{_figure(5 - 2 * inset)}"'
+        body += f'<rect class="{look}" {shape} y="{_figure(top)}" height="{_figure(tall)}"/>'
+        at += 6.5
+    return _svg(body, height, "barcode", title, str(int(at) + 1))
+
+
+def together(cells: Sequence[IntervalCell], title: str, height: int = LINE * 2) -> str:
+    """Several intervals one over the other on one scale, each in its tone."""
+    step = height / max(1, len(cells))
+    body = "".join(
+        f'<g class="iv {one.tone}">{_drawn(one, one.scale, int(step), place * step)}</g>'
+        for place, one in enumerate(cells)
+        if one.scale is not None and one.scale.drawable
+    )
+    return _svg(body, height, "together", title)
+
+
+def change(before: float, after: float, scale: Scale, tone: Tone, title: str) -> str:
+    """A value before (hollow) and after (filled), joined."""
+    start, end = (4 + _share(value, scale) * 1.12 for value in (before, after))
+    body = _straight(4, 116, 9, 9, "rail") + _straight(start, end, 9, 9, "arm")
+    body += f'<circle class="from" cx="{_figure(start)}" cy="9" r="3.2"/>'
+    body += f'<circle class="dot" cx="{_figure(end)}" cy="9" r="3.8"/>'
+    return _svg(body, LINE, f"change {tone}", title, "120")
+
+
+def wins(better: int, same: int, worse: int, height: int = LINE) -> str:
+    """Of the questions of a pair, those that got better, stayed and got worse."""
+    whole = better + same + worse or 1
+    up, down = better / whole * 100, worse / whole * 100
+    top = f'y="{height // 2 - 4}" height="8"'
+    body = f'<rect class="same" x="0" width="100%" {top}/>'
+    body += f'<rect class="good" x="0" width="{_figure(up)}%" {top}/>'
+    body += f'<rect class="bad" x="{_figure(100 - down)}%" width="{_figure(down)}%" {top}/>'
+    return _svg(body, height, "wins", f"{better:,} better, {same:,} the same, {worse:,} worse")
+
+
+def stage(start: float, size: float, whole: float, tone: Tone) -> str:
+    """One stage of a waterfall in a table: it starts where the stage before it ended."""
+    scale = Scale(0, whole or 1)
+    left, wide = _share(start, scale), max(_share(size, scale), 0.4 if size else 0.0)
+    body = _line(0, min(100.0, left + wide), 11.5, 11.5, "rail")
+    body += (
+        f'<rect x="{_figure(left)}%" width="{_figure(wide)}%" y="2" height="8"/>' if size else ""
+    )
+    return _svg(body, 13, f"stage {tone}")
+
+
+def spark(values: Sequence[float], title: str, wide: int = 72) -> str:
+    """Values in a row as a small line, the last one marked."""
+    if not values:
+        return ""
+    scale = Scale(min(values), max(values))
+    step = (wide - 6) / max(1, len(values) - 1)
+    places = [
+        (3 + at * step, 14 - (_share(value, scale) if scale.drawable else 50) / 10)
+        for at, value in enumerate(values)
+    ]
+    line = " ".join(f"{_figure(x)},{_figure(y)}" for x, y in places)
+    x, y = places[-1]
+    body = f'<polyline class="line" points="{line}"/>'
+    body += f'<circle class="dot" cx="{_figure(x)}" cy="{_figure(y)}" r="2.2"/>'
+    return _svg(body, LINE, "spark", title, str(wide))
+
+
 def _drawn(one: IntervalCell, scale: Scale, height: int, top: float) -> str:
     middle = top + height / 2
     body = ""
@@ -251,11 +359,12 @@ def _in_words(one: IntervalCell) -> str:
     return f"{value}, interval {ends(one.low, one.high, percent=one.percent)}"
 
 
-def _svg(body: str, height: float, looks: str, title: str = "") -> str:
+def _svg(body: str, height: float, looks: str, title: str = "", wide: str = "100%") -> str:
     said = f"<title>{html(title)}</title>" if title else ""
     role = 'role="img"' if title else 'aria-hidden="true"'
     looks = " ".join(f"chart {looks}".split())
-    return f'<svg class="{looks}" width="100%" height="{_figure(height)}" {role}>{said}{body}</svg>'
+    size = f'width="{wide}" height="{_figure(height)}"'
+    return f'<svg class="{looks}" {size} {role}>{said}{body}</svg>'
 
 
 def _line(left: float, right: float, top: float, bottom: float, look: str) -> str:

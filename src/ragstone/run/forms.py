@@ -117,6 +117,8 @@ class Manifest(BaseModel):
     served: Several[tuple[str, str, Count]]
     unheard: Count
     data: Data = NO_DATA
+    created: str = ""
+    seconds: float | None = None
     remarks: Several[Words] = []
     calls: Totals | None = None
     files: dict[str, File] = {}

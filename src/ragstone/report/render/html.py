@@ -13,8 +13,13 @@ from ragstone.report.words import words
 
 from .cells import counts_of, value_of, words_of
 
-STYLE = files(__package__).joinpath("ragstone.css").read_text("utf-8")
-"""The stylesheet of the app, the report file and notebooks; every rule is scoped to one class."""
+_STYLES = files(__package__)
+
+CHART_STYLE = _STYLES.joinpath("charts.css").read_text("utf-8")
+"""How charts look, wherever they are shown; its colours are tokens of the page's stylesheet."""
+
+STYLE = _STYLES.joinpath("ragstone.css").read_text("utf-8") + CHART_STYLE
+"""The stylesheet of notebooks; every rule is scoped to one class."""
 
 SMALL = 12
 """The height of a strip below its value."""

@@ -1,0 +1,37 @@
+"""``ragstone view [DIR]``: the runs in a browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def view(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="A folder with runs in it, or one run.")
+    ] = Path("runs"),
+    port: Annotated[
+        int, typer.Option(metavar="P", help="Port to listen on; 0 takes a free one.")
+    ] = 8421,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Address to listen on. Others than this machine's own "
+                     "get a token, which the printed address carries."),
+    ] = "127.0.0.1",
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address.")
+    ] = False,
+) -> None:  # fmt: skip
+    """Show the runs in DIR in a browser: compare them, see where they fail, open an example.
+
+    Needs the extra ui. Everything stays on this machine; Ctrl+C ends it.
+
+    Exit status: 0 stopped, 2 no such folder, or the port is taken.
+    """
+    from ragstone.web.serving import view as serve
+
+    serve(folder, port=port, host=host, browser=not no_browser, told=_say)
+
+
+def _say(address: str) -> None:
+    typer.echo(f"Ragstone is at {address}")

@@ -1,0 +1,142 @@
+"""App: which page is at which address, and what is answered when there is none."""
+
+from collections.abc import Callable, Mapping
+from mimetypes import guess_type
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, UnknownName
+
+from .asked import Asked
+from .drawing import asset, asset_path, render
+from .pages import runs
+from .runs_folder import RunsFolder
+from .safe import Access, Safe
+from .web_page import Elsewhere, NotThere, WebPage
+
+Reading = Callable[[RunsFolder, Asked], WebPage | Elsewhere]
+Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], WebPage | Elsewhere]
+
+READ: Mapping[str, Reading] = {
+    "/": runs.runs_page,
+}
+"""The page at each address; the most particular first."""
+
+WRITE: Mapping[str, Writing] = {
+    "/": runs.change,
+}
+"""What a form at each address does."""
+
+A_YEAR = "public, max-age=31536000, immutable"
+ONE_DAY = 86_400
+
+
+def make_app(place: RunsFolder, access: Access) -> ASGIApp:
+    """The app over the runs of a place."""
+
+    def reading(page: Reading) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            return _answer(place, access, request, lambda asked: page(place, asked))
+
+        return answer
+
+    def writing(action: Writing) -> Callable[[Request], object]:
+        async def answer(request: Request) -> Response:
+            async with request.form() as form:
+                fields = {key: value for key, value in form.items() if isinstance(value, str)}
+            return await run_in_threadpool(
+                _answer, place, access, request, lambda asked: action(place, asked, fields)
+            )
+
+        return answer
+
+    routes = [Route("/static/{name:path}", _static)]
+    routes += [Route(path, writing(one), methods=["POST"]) for path, one in WRITE.items()]
+    routes += [Route(path, reading(one)) for path, one in READ.items()]
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
+        exception_handlers={404: lambda request, _: _nothing(place, access, request)},
+    )
+    return Safe(app, access)
+
+
+def _answer(
+    place: RunsFolder,
+    access: Access,
+    request: Request,
+    page: Callable[[Asked], WebPage | Elsewhere],
+) -> Response:
+    asked = Asked.of(request)
+    status = 200
+    try:
+        found = page(asked)
+    except RagstoneError as error:
+        found, status = _refused(error), _status_of(error)
+    if isinstance(found, Elsewhere):
+        answer: Response = RedirectResponse(found.path, 303)
+    else:
+        answer = _shown(place, access, asked, found, status)
+    for name, (value, path) in found.cookies.items():
+        kept = ONE_DAY * 365 if value else 0
+        answer.set_cookie(name, value, max_age=kept, path=path, httponly=True, samesite="strict")
+    return answer
+
+
+def _shown(place: RunsFolder, access: Access, asked: Asked, page: WebPage, status: int) -> Response:
+    common = {
+        "asked": asked,
+        "title": page.title,
+        "here": page.here,
+        "place": place,
+        "secret": access.secret,
+        "theme": {"light": "light", "dark": "dark"}.get(asked.cookies.get("theme", "")),
+        "alone": False,
+    }
+    headers = {"cache-control": "no-store"} | ({"etag": page.tag} if page.tag else {})
+    return HTMLResponse(render(page.template, {**common, **page.shows}), status, headers)
+
+
+def _refused(error: RagstoneError) -> WebPage:
+    title = "Not found" if _status_of(error) == 404 else "This cannot be shown"
+    return WebPage("refused.html", title, {"lines": error.text.splitlines() or [title]})
+
+
+def _status_of(error: RagstoneError) -> int:
+    match error:
+        case NotThere() | UnknownName():
+            return 404
+        case RunConflict():
+            return 409
+        case DamagedRun():
+            return 500
+        case InputError():
+            return 400
+    return 500
+
+
+def _nothing(place: RunsFolder, access: Access, request: Request) -> Response:
+    def refuse(_: Asked) -> WebPage:
+        raise NotThere("There is no such page.")
+
+    return _answer(place, access, request, refuse)
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    try:
+        content = asset(name) if ".." not in name else None
+    except (OSError, ValueError):
+        content = None
+    if content is None:
+        return Response("There is no such file.\n", 404)
+    kind = "font/woff2" if name.endswith(".woff2") else guess_type(name)[0] or "text/plain"
+    versioned = asset_path(name).endswith(f"?{request.url.query}")
+    return Response(content, 200, {"cache-control": A_YEAR if versioned else "no-cache"}, kind)

@@ -1,0 +1,80 @@
+"""Asked: what a request asks for, and addresses that differ from its own in one thing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for a page.
+
+    Attributes:
+        path: As it is written in the address.
+        names: The parts of the path that name a run, an example, …
+        query: The state in the address, in its order.
+        cookies: What the browser keeps.
+        part: The id of the part of the page that the browser is going to replace; empty if it
+            shows a whole page.
+    """
+
+    path: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    query: Sequence[tuple[str, str]] = ()
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    part: str = ""
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """What a request asks for."""
+        return cls(
+            request.scope["raw_path"].decode("latin-1").partition("?")[0],
+            dict(request.path_params),
+            tuple(request.query_params.multi_items()),
+            request.cookies,
+            request.headers.get("hx-target", "").rpartition("#")[2],
+        )
+
+    def one(self, name: str, otherwise: str = "") -> str:
+        """The last value of a field of the query."""
+        return next((value for key, value in reversed(self.query) if key == name), otherwise)
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a field of the query."""
+        return [value for key, value in self.query if key == name]
+
+    def number(self, name: str, otherwise: int) -> int:
+        """A whole number from 1; what is no such number is taken for the default."""
+        text = self.one(name)
+        return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 10 else otherwise
+
+    def but(self, *without: tuple[str, str], **changed: str | Sequence[str] | None) -> str:
+        """This address with other values of some fields; None and empty values remove a field.
+
+        Args:
+            without: Fields with a value that are left out, others of the same name stay.
+            changed: New values.
+        """
+        kept = [(key, value) for key, value in self.query if key not in changed]
+        kept = [one for one in kept if one not in without]
+        for key, values in changed.items():
+            several = [values] if isinstance(values, str) else values or ()
+            kept += [(key, value) for value in several if value]
+        return f"{self.path}{query(kept)}"
+
+
+def query(fields: Sequence[tuple[str, str]]) -> str:
+    """The query of an address, with its question mark; empty without fields."""
+    return f"?{urlencode(fields)}" if fields else ""
+
+
+def run_path(run: str, *more: str) -> str:
+    """The path of a run's page, or of one below it.
+
+    >>> run_path("mtrag", "examples", "c3<::>5/a")
+    '/runs/mtrag/examples/c3%3C%3A%3A%3E5%2Fa'
+    """
+    return "/".join(["/runs", *(quote(part, safe="") for part in (run, *more))])

@@ -1,0 +1,91 @@
+"""Drawing: templates, and what they may write: text made inert, and figures that we drew."""
+
+from collections.abc import Mapping
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from ragstone.argument import in_shell
+from ragstone.inert import seen
+from ragstone.report.figures import ARROWS, counted, ends, number, percent, signed
+from ragstone.report.render.html import CHART_STYLE
+
+STATIC = files("ragstone.web").joinpath("static")
+
+BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
+
+
+def drawn(svg: str) -> Markup:
+    """A figure of ``report.charts`` or marked text of ``marking``: it has escaped its text."""
+    return Markup(svg)
+
+
+@cache
+def style() -> str:
+    """The stylesheet of the app and of the report file."""
+    return STATIC.joinpath("style.css").read_text("utf-8") + CHART_STYLE
+
+
+@cache
+def asset(name: str) -> bytes:
+    """A file that pages load."""
+    if name == "style.css":
+        return style().encode()
+    return STATIC.joinpath(name).read_bytes()
+
+
+@cache
+def asset_path(name: str) -> str:
+    """The address of an asset; it changes with the content, so a browser may keep it."""
+    return f"/static/{name}?v={blake2b(asset(name), digest_size=6).hexdigest()}"
+
+
+def cut(name: str, head: int = 10, tail: int = 14) -> str:
+    """A long name without its middle, for the end is what differs.
+
+    >>> cut("retriever=hybrid/reranker=none/seed=1003")
+    'retriever=…none/seed=1003'
+    """
+    return name if len(name) <= head + tail + 4 else f"{name[:head]}…{name[-tail:]}"
+
+
+def shown(value: Any) -> Any:
+    """What is written for a value: text cannot hide characters or change its direction."""
+    if value is None:
+        return ""
+    return seen(in_shell(value)) if type(value) is str else value
+
+
+@cache
+def templates() -> Environment:
+    """The templates with their filters; a name that is not given is an error."""
+    made = Environment(
+        loader=PackageLoader("ragstone.web"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "number": number,
+        "signed": signed,
+        "ends": ends,
+        "counted": counted,
+        "percent": percent,
+        "cut": cut,
+        "arrow": lambda better: ARROWS[better],
+        "better": lambda better: BETTER[better],
+        "words": lambda code: code.replace("_", " "),
+    }
+    made.globals |= {"asset": asset_path}
+    return made
+
+
+def render(template: str, shows: Mapping[str, Any]) -> str:
+    """A page."""
+    return templates().get_template(template).render(**shows)

@@ -1,0 +1,103 @@
+"""RunsFolder: the folder whose runs the app shows."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+
+from ragstone.decisions import compare
+from ragstone.decisions.comparing.compared import Comparisons
+from ragstone.errors import InputError
+from ragstone.run import Run
+from ragstone.run.folder import Folder
+from ragstone.run.places import MANIFEST
+from ragstone.run.runs import FoundRun, runs_in
+
+from .marks import Marks, change_marks, marks_in
+from .web_page import NotThere
+
+
+class RunsFolder:
+    """A folder with runs, or with one run alone.
+
+    Args:
+        folder: With run folders in it, or a run folder.
+
+    Raises:
+        InputError: There is no such folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
+        self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
+        self.folder = self.alone.parent if self.alone else folder
+        self._lock = Lock()
+        self._compared: dict[tuple[object, ...], Comparisons] = {}
+
+    @property
+    def name(self) -> str:
+        """Of the folder."""
+        return self.folder.name or str(self.folder)
+
+    def runs(self) -> list[FoundRun]:
+        """The runs, the newest first."""
+        found = runs_in(self.folder)
+        if self.alone:
+            return [one for one in found if one.path.name == self.alone.name]
+        return found
+
+    def path(self, name: str) -> Path:
+        """The folder of a run.
+
+        Raises:
+            NotThere: No run is called so.
+        """
+        folder = self.folder / name
+        known = name not in ("", ".", "..") and "/" not in name and "\0" not in name
+        if known and self.alone and name != self.alone.name:
+            known = False
+        if not known or not (folder / MANIFEST).is_file():
+            raise NotThere(f"There is no run called {name!r} in {self.folder}.")
+        return folder
+
+    def run(self, name: str) -> Run:
+        """A finished run.
+
+        Raises:
+            NotThere: No run is called so.
+            InputError: It is not finished, or damaged.
+        """
+        return Run.open(self.path(name))
+
+    def marks(self) -> Marks:
+        """What people noted beside the runs."""
+        return marks_in(self.folder)
+
+    def mark(self, change: Callable[[Marks], Marks]) -> None:
+        """Change what is noted beside the runs."""
+        change_marks(self.folder, change)
+
+    def compared(
+        self,
+        run: str,
+        other: str = "",
+        *,
+        baseline: str | None = None,
+        metrics: Sequence[str] | None = None,
+        margin: float | None = None,
+        by: Sequence[str] = (),
+    ) -> Comparisons:
+        """The comparison of a run's systems, or of two runs, computed once."""
+        paths = [self.path(one) for one in (run, other) if one]
+        stamps = [(str(one), Folder(one).manifest.get("created")) for one in paths]
+        chosen = None if metrics is None else tuple(metrics)
+        key = (*stamps, baseline, chosen, margin, tuple(by))
+        with self._lock:
+            found = self._compared.get(key)
+        if found is None:
+            found = compare(
+                *map(Run.open, paths), baseline=baseline, metrics=chosen, margin=margin, by=by
+            )
+            with self._lock:
+                self._compared[key] = found
+        return found

@@ -1,0 +1,40 @@
+"""Web page: what a page function returns, and how it is refused."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragstone.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A screen: its template with what it shows.
+
+    Attributes:
+        template: Its file.
+        title: Of the window.
+        shows: The names that the template uses.
+        here: The part of the app that it belongs to.
+        cookies: What the browser is going to keep, each with the path below which it is sent.
+        tag: Of the version that is shown, for a write that must not be about another one.
+    """
+
+    template: str
+    title: str
+    shows: Mapping[str, Any]
+    here: str = "Runs"
+    cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    tag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The page is at another address."""
+
+    path: str
+    cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+class NotThere(InputError):
+    """There is no page of this name."""

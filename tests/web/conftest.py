@@ -1,0 +1,32 @@
+"""A finished run of the bundled data, and the app over its folder."""
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+import ragstone
+from ragstone.data import cornwall
+from ragstone.web.app import make_app
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.safe import Access
+
+HOST = "testserver"
+SECRET = "of these tests"
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    ragstone.evaluate(cornwall(), by=["question_type"], out=folder / "cornwall")
+    return folder
+
+
+@pytest.fixture
+def client(runs: Path) -> TestClient:
+    return client_of(runs)
+
+
+def client_of(folder: Path, token: str = "") -> TestClient:
+    app = make_app(RunsFolder(folder), Access(frozenset({HOST}), token, SECRET))
+    return TestClient(app, follow_redirects=False)

@@ -1,0 +1,63 @@
+"""The page of all runs."""
+
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from starlette.testclient import TestClient
+
+from .conftest import SECRET, client_of
+
+
+@pytest.fixture
+def two(runs: Path, tmp_path: Path) -> TestClient:
+    for name in ("before", "after"):
+        copytree(runs / "cornwall", tmp_path / name)
+    return client_of(tmp_path)
+
+
+def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
+    text = client_of(tmp_path).get("/").text
+    assert "No run in this folder yet" in text
+    assert "ragstone evaluate DATA" in text
+
+
+def test_a_run_has_a_line_for_each_system(client: TestClient) -> None:
+    text = client.get("/").text
+    assert text.count("data-row") == 3
+    assert "0.802" in text
+    assert "not calibrated" in text
+
+
+def test_a_pinned_run_is_what_the_others_are_compared_with(two: TestClient) -> None:
+    assert "cannot tell" not in two.get("/").text
+    two.post("/", data={"pin": "before", "secret": SECRET})
+    text = two.get("/").text
+    assert "baseline: <b><bdi>before</bdi></b>" in text
+    if "comparing …" in text:  # What takes longer follows when the page asks again.
+        assert 'hx-trigger="every 2s"' in text
+        text = two.get("/").text
+    assert "comparing …" not in text
+    assert "0.000 same" in text
+
+
+def test_a_tag_filters_and_can_be_removed(two: TestClient) -> None:
+    two.post("/", data={"run": "after", "tag": "nightly", "secret": SECRET})
+    assert two.get("/?tag=nightly").text.count("data-row") == 3
+    two.post("/", data={"run": "after", "untag": "nightly", "secret": SECRET})
+    assert "No run matches" in two.get("/?tag=nightly").text
+
+
+def test_a_search_finds_a_run_by_its_judge(two: TestClient) -> None:
+    assert two.get("/?q=local").text.count("data-row") == 6
+    assert "No run matches" in two.get("/?q=gpt-5").text
+
+
+def test_runs_of_one_data_set_are_drawn_one_after_the_other(two: TestClient) -> None:
+    assert "over the runs of" in two.get("/").text
+
+
+def test_a_damaged_run_is_named_as_damaged(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "cornwall", tmp_path / "bad")
+    (tmp_path / "bad" / "run.json").write_text("{}")
+    assert "damaged" in client_of(tmp_path).get("/").text

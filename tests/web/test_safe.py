@@ -1,0 +1,67 @@
+"""Who may see the app and write through it."""
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from ragstone.web.app import WRITE
+from ragstone.web.safe import LARGEST_FORM, POLICY
+
+from .conftest import SECRET, client_of
+
+
+@pytest.mark.parametrize("path", ["/", "/nowhere", "/static/style.css", "/static/../app.py"])
+def test_every_answer_forbids_what_is_not_ours(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.headers["content-security-policy"] == POLICY
+    assert "unsafe" not in POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_another_name_of_this_server_is_refused(client: TestClient) -> None:
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 421
+
+
+@pytest.mark.parametrize("path", [path.replace("{", "").replace("}", "") for path in WRITE])
+def test_every_write_needs_the_secret_of_the_pages(client: TestClient, path: str) -> None:
+    assert client.post(path, data={"pin": ""}).status_code == 403
+    assert client.post(path, data={"pin": "", "secret": "other"}).status_code == 403
+
+
+def test_a_write_from_elsewhere_is_refused(client: TestClient) -> None:
+    form = {"pin": "", "secret": SECRET}
+    origin = {"origin": "http://evil.example"}
+    assert client.post("/", data=form, headers=origin).status_code == 403
+    own = client.post("/", data=form, headers={"origin": "http://testserver"})
+    assert own.status_code == 303
+
+
+def test_the_secret_may_be_in_a_header(client: TestClient) -> None:
+    answer = client.post("/", data={"pin": ""}, headers={"x-secret": SECRET})
+    assert answer.status_code == 303
+
+
+def test_a_form_that_is_too_large_is_refused(client: TestClient) -> None:
+    assert client.post("/", content=b"x" * (LARGEST_FORM + 1)).status_code == 413
+
+
+def test_a_token_moves_from_the_address_into_a_cookie(runs: Path) -> None:
+    client = client_of(runs, "t0ken")
+    assert client.get("/").status_code == 401
+    assert client.get("/?token=other").status_code == 401
+    answer = client.get("/?q=a&token=t0ken")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?q=a")
+    assert "httponly" in answer.headers["set-cookie"].lower()
+    assert client.get("/").status_code == 200
+
+
+def test_a_token_does_not_lead_to_another_server(runs: Path) -> None:
+    answer = client_of(runs, "t0ken").get("//evil.example/?token=t0ken")
+    assert not answer.headers.get("location", "/").startswith("//")
+
+
+def test_a_run_name_does_not_leave_the_folder(client: TestClient) -> None:
+    assert client.get("/runs/..%2F..%2Fetc").status_code == 404
+    answer = client.post("/", data={"pin": "../x", "secret": SECRET})
+    assert answer.status_code == 404
