@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from ragstone.decisions.summing_up.stages import STAGES
 from ragstone.judgements import ASKS, REQUIREMENTS, VIEWS
 from ragstone.judges.names import who_fills
 from ragstone.metrics import (
@@ -26,6 +27,7 @@ from ragstone.metrics import (
 from ragstone.report.catalogue import MetricEntry, entry
 from ragstone.report.figures import ARROWS, bands_of
 from ragstone.report.groups import FAMILIES
+from ragstone.report.sentences.stages import BECAUSE, COUNTED, FELL_SHORT, NAMES
 
 PAGE = Path(__file__).with_name("metrics.md")
 
@@ -63,7 +65,7 @@ def main() -> None:
 
 def page() -> str:
     """The whole page."""
-    blocks = [HEAD, overview(), *families(), suites(), aliases(), views()]
+    blocks = [HEAD, overview(), *families(), failures(), suites(), aliases(), views()]
     return "\n".join(block.strip() + "\n" for block in blocks)
 
 
@@ -176,6 +178,24 @@ def components(kind: type[Composite]) -> str:
     if kind is Composite:
         return "those that `weights` names"
     return ", ".join(f"`{name}` {weight:g}" for name, weight in kind().terms)
+
+
+def failures() -> str:
+    """The stages of the failure waterfall, with their rules."""
+    parts = [
+        "## Where answers fail",
+        "`ragstone show RUN --failures`, in Python `ragstone.failures(run)`, says at which stage "
+        f"of the pipeline answers first went wrong. {FELL_SHORT} {COUNTED} What holds at no stage "
+        "is *other*, what did not fall short *no fault*; beside it stand the faults of retrieval "
+        "that these answers survived. Answers of a system that answers with the references are "
+        "left out of all others. A stage that cannot be known is named with its reason, never "
+        "counted as 0.",
+    ]
+    rows = ["| stage | an answer fails here where | told by |", "|---|---|---|"]
+    for one in STAGES:
+        told = ", ".join(f"[`{name}`](#{name})" for name in one.metrics) or "the example"
+        rows.append(f"| {NAMES[one.code]} | {BECAUSE[one.code]} | {told} |")
+    return "\n\n".join([*parts, "\n".join(rows)])
 
 
 def suites() -> str:

@@ -15,7 +15,7 @@ from ragstone.has_page import rendered_by
 from ragstone.wording import register_wording
 
 if TYPE_CHECKING:
-    from ragstone.decisions import calibrate, compare, gate
+    from ragstone.decisions import calibrate, compare, failures, gate
     from ragstone.errors import DataError, InputError, RagstoneError
     from ragstone.examples import Context, Example, read, write
     from ragstone.judgements import VIEWS
@@ -59,6 +59,7 @@ _ROOMS = {
     "evaluate": "run.evaluate",
     "evaluate_one": "run.one",
     "explain": "report.words",
+    "failures": "decisions",
     "forecast": "run.forecast",
     "gate": "decisions",
     "metric": "metrics",
@@ -90,6 +91,7 @@ __all__ = [
     "evaluate",
     "evaluate_one",
     "explain",
+    "failures",
     "forecast",
     "gate",
     "metric",

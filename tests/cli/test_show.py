@@ -42,6 +42,19 @@ def test_show_as_json_holds_estimates_and_worst(ragstone: Command, demo: Path) -
     assert one_metric["worst_by_metric"]["faithfulness"][0]["reasons"][0].startswith("claim ")
 
 
+def test_show_failures_prints_the_waterfall_by_system_and_slice(
+    ragstone: Command, demo: Path
+) -> None:
+    outcome = ragstone("show", demo, "--failures", "--by", "question_type")
+    assert outcome.status == 0
+    for part in ("first fault", "not retrieved", "no fault", "by question_type", "not known: "):
+        assert part in outcome.out
+    found = ragstone("show", demo, "--failures", "--json").json
+    whole, *systems = found["groups"]
+    assert whole["judged"] == sum(one["judged"] for one in systems) == 24
+    assert ragstone("show", demo, "--by", "question_type").status == 2
+
+
 def test_show_one_example_in_full(ragstone: Command, demo: Path) -> None:
     outcome = ragstone("show", demo, "lizard-point-local_search")
     assert outcome.status == 0

@@ -1,17 +1,16 @@
-"""A run summed up: who leads, which answers fell short and at which stage, from rows by hand."""
+"""A run summed up: who leads and how many answers fell short, from rows by hand."""
 
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import polars as pl
 import pytest
 
 import ragstone
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.self_reference import SelfReference
-from ragstone.decisions.summing_up.stages import stages
-from ragstone.decisions.summing_up.summary import Faults, Lead, _leaders, summarise
+from ragstone.decisions.summing_up.stages import Faults
+from ragstone.decisions.summing_up.summary import Lead, _leaders, summarise
 from ragstone.metrics import parse_metric
 from ragstone.reason import Reason
 
@@ -26,73 +25,6 @@ def rows(**answers: list[str]) -> list[dict[str, Any]]:
         for system, texts in answers.items()
         for at, text in enumerate(texts)
     ]  # fmt: skip
-
-
-def judged(*scores: dict[str, float | str], contexts: tuple[int, ...] = ()) -> Any:
-    """A run of which stages read the scores; a word is the label of an outcome."""
-    counts = contexts or (1,) * len(scores)
-    frame = pl.DataFrame(
-        {
-            "id": [f"e{at}" for at in range(len(scores))],
-            "system": ["s"] * len(scores),
-            "contexts": [[{"id": "c"}] * count for count in counts],
-        },
-        schema_overrides={"contexts": pl.List(pl.Struct({"id": pl.String}))},
-    )
-    said = [
-        (f"e{at}", metric, None if isinstance(score, str) else score,
-         score if isinstance(score, str) else None, "value")
-        for at, of in enumerate(scores)
-        for metric, score in of.items()
-    ]  # fmt: skip
-    table = pl.DataFrame(said, {"example_id": pl.String, "metric": pl.String, "value": pl.Float64,
-                                "label": pl.String, "status": pl.String}, orient="row")  # fmt: skip
-    metrics = [SimpleNamespace(metric=name) for name in table["metric"].unique()]
-    return SimpleNamespace(examples=frame.select, scores=lambda: table, estimate_list=metrics)
-
-
-def test_an_answer_counts_at_its_first_stage() -> None:
-    wrong: dict[str, float | str] = {"answer_outcome": "wrong"}
-    found = stages(
-        judged(
-            wrong | {"context_recall": 0.0},
-            wrong | {"context_recall": 0.4, "mrr": 0.5},
-            wrong | {"context_recall": 0.5, "mrr": 0.5, "contradiction": 1.0},
-            wrong | {"mrr": 1.0, "context_utilization": 0.0, "contradiction": 1.0},
-            wrong | {"context_utilization": 0.5, "contradiction": 1.0, "faithfulness": 0.0},
-            wrong | {"contradiction": 0.0, "faithfulness": 0.4, "answer_coverage": 0.0},
-            wrong | {"faithfulness": 0.5, "answer_coverage": 0.4},
-            wrong | {"faithfulness": 0.5, "answer_coverage": 0.5},
-            contexts=(0, 1, 1, 1, 1, 1, 1, 1),
-        )
-    )
-    assert found["stage"].to_list() == [
-        "nothing_retrieved", "not_retrieved", "retrieved_too_low", "not_used", "contradicted",
-        "unsupported", "incomplete", "other",
-    ]  # fmt: skip
-    assert found.columns == ["example_id", "system", "stage"]
-
-
-@pytest.mark.parametrize(
-    ("scores", "stage"),
-    [
-        ({"answer_outcome": "correct", "mrr": 0.5}, "no_fault"),
-        ({"answer_outcome": "partial", "mrr": 0.5}, "retrieved_too_low"),
-        ({"faithfulness": 0.5, "mrr": 0.5}, "no_fault"),
-        ({"faithfulness": 0.49}, "unsupported"),
-        ({"answer_coverage": 0.49, "faithfulness": 1.0}, "incomplete"),
-        ({"answer_coverage": 0.5}, "no_fault"),
-        ({"mrr": 0.0}, None),
-    ],
-)
-def test_only_where_it_fell_short(scores: dict[str, float | str], stage: str | None) -> None:
-    assert stages(judged(scores))["stage"].to_list() == [stage]
-
-
-def test_without_any_context_nothing_is_known_of_retrieval() -> None:
-    wrong: dict[str, float | str] = {"answer_outcome": "wrong"}
-    found = stages(judged(wrong, wrong, contexts=(0, 0)))
-    assert found["stage"].to_list() == ["other", "other"]
 
 
 def duel(a: str, b: str, verdict: str) -> Any:

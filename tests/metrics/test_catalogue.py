@@ -35,6 +35,7 @@ retrieval  rate+   hit                   -                             nothing_k
 retrieval  share+  map                   -                             nothing_known_relevant
 retrieval  share0  unjudged_rate         -                             no_contexts
 retrieval  share+  context_recall        statements,support            no_statements
+retrieval  rate-   reference_contradiction  statements,support         no_statements
 retrieval  share+  context_entity_recall   entities                    no_entities
 retrieval  share+  evidence_recall       support                       no_evidence
 retrieval  share+  context_utilization   claims,relevance,support      no_contexts

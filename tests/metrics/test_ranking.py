@@ -1,6 +1,7 @@
 """Ranking: cuts, gaps, levels and gains by hand."""
 
 from math import log2
+from typing import Any
 
 import polars as pl
 import pytest
@@ -224,3 +225,22 @@ def test_recall_of_statements_takes_the_best_reference_and_of_evidence_all_of_it
     assert score_one(parse_metric("context_recall"), given) == 1 / 2
     pieces = rows(Evidence, support=["supported", "absent", "absent"])
     assert score_one(parse_metric("evidence_recall"), pieces) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("reference", "support", "expected"),
+    [
+        ([0, 0], ["supported", "contradicted"], 1),
+        ([0, 0], ["supported", "absent"], 0),
+        ([0, 1], ["contradicted", "supported"], 0),
+        ([0, 1], ["contradicted", "contradicted"], 1),
+        ([0, 0], ["contradicted", None], 1),
+        ([0, 0], ["supported", None], Missing("incomplete_judgement")),
+        ([], [], Undefined("no_statements")),
+    ],
+)
+def test_a_reference_is_contradicted_if_every_one_has_a_contradicted_statement(
+    reference: list[int], support: list[str | None], expected: Any
+) -> None:
+    given = rows(Statements, reference=reference, support=support)
+    assert score_one(parse_metric("reference_contradiction"), given) == expected

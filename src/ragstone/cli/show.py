@@ -25,13 +25,22 @@ def show(
         typer.Option("--with-prompts", help="With EXAMPLE: also show the prompts that models "
                      "received."),
     ] = False,
+    failures: Annotated[
+        bool,
+        typer.Option("--failures", help="Show at which stage of the pipeline answers that fell "
+                     "short first went wrong."),
+    ] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="With --failures: field to slice by; repeatable."),
+    ] = None,
     full: options.Full = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Show the worst examples in RUN, over all its metrics, or one EXAMPLE in full.
 
     Each with the claims, statements or contexts that made it bad, and why. With
-    --metric: the worst examples of that metric.
+    --metric: the worst examples of that metric. With --failures: the failure waterfall.
         For one example: its claims, verdicts, evidence, reasons and scores, and each
     question to a model with its replies and their cost.
 
@@ -45,6 +54,14 @@ def show(
     if example is not None:
         found = report.dossier(opened, example)
         print_page(report.example_page(found, prompts=prompts), json=json)
+        return
+    if by and not failures:
+        raise typer.BadParameter("--by goes with --failures.")
+    if failures:
+        from ragstone.decisions.summing_up.failures import failures as found_in
+        from ragstone.report.pages.failures import failures_page
+
+        print_page(failures_page(found_in(opened, by=by or ())), json=json)
         return
     if full:
         print_run(opened, (), full=True, json=json)

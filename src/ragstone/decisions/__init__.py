@@ -1,6 +1,7 @@
 """Decisions: what can be decided from the numbers of finished runs.
 
 compare               is one system better than another, by paired questions
+failures              at which stage of the pipeline answers that fell short went wrong
 gate                  does a run meet its requirements
 calibrate             check a judge against people, and correct its numbers
 corrected_quantities  the corrected estimates, as input of other decisions
@@ -23,6 +24,7 @@ from .planning.label_sizes import label_size
 from .planning.sizes import mean_sizes, paired_sizes, rate_size
 from .sampling.draw import Sample, draw_sample
 from .scored import Scored
+from .summing_up.failures import Failures, failures
 from .weighing.opinions import read_opinions
 from .weighing.weights import FittedWeights, fit_weights
 
@@ -30,6 +32,7 @@ __all__ = [
     "Calibration",
     "Comparison",
     "Comparisons",
+    "Failures",
     "FittedWeights",
     "GateResult",
     "Passport",
@@ -39,6 +42,7 @@ __all__ = [
     "compare",
     "corrected_quantities",
     "draw_sample",
+    "failures",
     "fit_weights",
     "gate",
     "label_size",

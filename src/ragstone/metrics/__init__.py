@@ -61,7 +61,13 @@ from .own import FunctionMetric, metric
 from .parse import alias_note, metric_types, parse_metric, read_metric
 from .ranking import MRR, ContextPrecision, Precision, PrecisionOverRetrieved
 from .rating import RubricScore
-from .retrieval import ContextEntityRecall, ContextRecall, ContextUtilization, EvidenceRecall
+from .retrieval import (
+    ContextEntityRecall,
+    ContextRecall,
+    ContextUtilization,
+    EvidenceRecall,
+    ReferenceContradiction,
+)
 from .score import SCORES, needed_asks, needed_fields, score
 from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
 from .suites import (
@@ -147,6 +153,7 @@ __all__ = [
     "RagasScore",
     "Range",
     "Recall",
+    "ReferenceContradiction",
     "ReferenceSimilarityMax",
     "ResponseCompleteness",
     "Rouge2",

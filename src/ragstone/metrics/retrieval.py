@@ -9,7 +9,7 @@ from ragstone.errors import InputError
 from ragstone.judgements import Contexts, Entities, EntitiesByModel, Evidence, Statements, View
 
 from .core import Metric, share
-from .outcome import Undefined
+from .outcome import Range, Undefined
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,32 @@ class ContextRecall(Metric):
     def rule(self) -> pl.Expr:
         """The share of the statements of one reference."""
         return (Statements.support == "supported").mean()
+
+
+@dataclass(frozen=True)
+class ReferenceContradiction(Metric):
+    """Share of examples whose reference is contradicted by the contexts.
+
+        reference_contradiction = 1 if the contexts contradict a statement, else 0
+
+    Either the reference or a context is wrong, so look at both before an answer is blamed. Of
+    several references one that is not contradicted is enough. 0 if nothing was retrieved.
+    """
+
+    name: ClassVar[str] = "reference_contradiction"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Statements
+    range: ClassVar[Range] = Range(0, 1, "-", rate=True)
+    empty: ClassVar[float | Undefined] = Undefined("no_statements")
+    by_reference: ClassVar[bool] = True
+
+    def rule(self) -> pl.Expr:
+        """Whether a statement of one reference is contradicted."""
+        return (Statements.support == "contradicted").any().cast(pl.Float64)
+
+    def settled(self) -> pl.Expr:
+        """One contradiction settles it, whatever the other statements are."""
+        return (Statements.support == "contradicted").any() | Statements.support.is_not_null().all()
 
 
 @dataclass(frozen=True)

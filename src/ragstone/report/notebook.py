@@ -6,6 +6,7 @@ from shutil import get_terminal_size
 from ragstone.decisions import Calibration
 from ragstone.decisions.comparing.compared import Comparisons
 from ragstone.decisions.gating.gate import GateResult
+from ragstone.decisions.summing_up.failures import Failures
 from ragstone.decisions.summing_up.summary import summarise
 from ragstone.decisions.weighing.weights import FittedWeights
 from ragstone.labels import LabelAgreement
@@ -17,6 +18,7 @@ from .page import Page
 from .pages.agreement import agreement_page
 from .pages.calibration import calibration_page
 from .pages.comparison import comparison_page
+from .pages.failures import failures_page
 from .pages.gate import gate_page
 from .pages.run import run_page
 from .pages.weights import weights_page
@@ -31,8 +33,8 @@ def notebook_html(result: object) -> str:
     """The page of a result in brief, as a notebook shows it.
 
     Args:
-        result: A run, a comparison, a calibration, a gate's result, an agreement, or fitted
-            weights.
+        result: A run, a comparison, failures, a calibration, a gate's result, an agreement, or
+            fitted weights.
     """
     return as_html(brief(page_of(result)))
 
@@ -64,5 +66,6 @@ def _(result: GateResult) -> Page:
 
 page_of.register(LabelAgreement, agreement_page)
 page_of.register(Comparisons, comparison_page)
+page_of.register(Failures, failures_page)
 page_of.register(Calibration, calibration_page)
 page_of.register(FittedWeights, weights_page)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ragstone.decisions.summing_up.stages import STAGES
-from ragstone.decisions.summing_up.summary import Faults, Lead, Summary
-from ragstone.report.sentences import summary as sentences
+from ragstone.decisions.summing_up.stages import NO_FAULT, OTHER, STAGES, Faults
+from ragstone.decisions.summing_up.summary import Lead, Summary
+from ragstone.report.sentences import stages as sentences
 from ragstone.report.sentences.summary import summary_sentences
 
 ALONE = Summary(
@@ -191,4 +191,6 @@ def test_what_is_missing_stands_with_what_fails() -> None:
 
 
 def test_every_stage_has_words() -> None:
-    assert list(sentences.STAGES) == [one.code for one in STAGES]
+    codes = [one.code for one in STAGES]
+    assert list(sentences.BECAUSE) == codes
+    assert list(sentences.NAMES) == [*codes, OTHER, NO_FAULT]

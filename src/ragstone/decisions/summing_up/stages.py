@@ -2,16 +2,16 @@
 
 An answer fell short where its outcome is not correct, or its faithfulness or its coverage of the
 reference is below ``HALF``. It counts once, at the first stage that holds, in the order of
-``STAGES``. A stage whose metric has no value for the example does not hold. Data without a single
-context tell nothing of retrieval.
+``STAGES``. A stage whose metric has no value for the example is not known there and does not hold.
 """
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from ragstone.run import Run
+from ragstone.run.written import collect
 
 HALF = 0.5
 
@@ -22,70 +22,124 @@ class FailureStage:
 
     Attributes:
         code: Its name for programs.
-        metric: The metric that tells; empty where the example itself tells.
-        fails: Where an answer that fell short failed at this stage.
+        metrics: Those that tell; none where the example itself tells.
+        fails: Whether an answer fails at this stage, null where that is not known.
     """
 
     code: str
-    metric: str
+    metrics: tuple[str, ...]
     fails: pl.Expr
 
 
 STAGES: tuple[FailureStage, ...] = (
-    FailureStage("nothing_retrieved", "", pl.col("contexts") == 0),
-    FailureStage("not_retrieved", "context_recall", pl.col("context_recall") < HALF),
-    FailureStage("retrieved_too_low", "mrr", pl.col("mrr") < 1),
-    FailureStage("not_used", "context_utilization", pl.col("context_utilization") == 0),
-    FailureStage("contradicted", "contradiction", pl.col("contradiction") == 1),
-    FailureStage("unsupported", "faithfulness", pl.col("faithfulness") < HALF),
-    FailureStage("incomplete", "answer_coverage", pl.col("answer_coverage") < HALF),
+    FailureStage("not_in_corpus", (), pl.col("best_grade") < 1),
+    FailureStage("nothing_retrieved", (), pl.col("contexts") == 0),
+    FailureStage("not_retrieved", ("context_recall",), pl.col("context_recall") < HALF),
+    FailureStage("retrieved_too_low", ("mrr",), pl.col("mrr") < 1),
+    FailureStage("not_used", ("context_utilization",), pl.col("context_utilization") == 0),
+    FailureStage("contradicted", ("contradiction",), pl.col("contradiction") == 1),
+    FailureStage("unsupported", ("faithfulness",), pl.col("faithfulness") < HALF),
+    FailureStage("incomplete", ("answer_coverage",), pl.col("answer_coverage") < HALF),
+    FailureStage(
+        "bad_reference",
+        ("reference_contradiction", "faithfulness"),
+        # The contexts bear out all of the answer and not the reference: one of these is wrong.
+        pl.col("reference_contradiction") * pl.col("faithfulness") == 1,
+    ),
 )
+RETRIEVAL = ("not_in_corpus", "nothing_retrieved", "not_retrieved", "retrieved_too_low")
+"""The stages before the answer, whose faults a good answer survives."""
+
 OTHER, NO_FAULT = "other", "no_fault"
 
 OUTCOME = "answer_outcome"
 JUDGED_BY = (OUTCOME, "faithfulness", "answer_coverage")
 """The metrics that tell whether an answer fell short."""
 
+METRICS = tuple(dict.fromkeys([*(name for one in STAGES for name in one.metrics), *JUDGED_BY]))
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """How many answers fell short, and at which stage most of them first failed.
+
+    Attributes:
+        judged: Answers of which a metric tells whether they fell short.
+        short: Those that did.
+        staged: Those of which the stage is known.
+        stage: The stage at which most of these failed; empty if there are none.
+        at_stage: How many failed there.
+    """
+
+    judged: int
+    short: int
+    staged: int
+    stage: str
+    at_stage: int
+
+    @classmethod
+    def of(cls, counts: Mapping[str, int]) -> "Faults":
+        """From how many answers each stage has, ``other`` and ``no_fault`` among them."""
+        judged = sum(counts.values())
+        short = judged - counts.get(NO_FAULT, 0)
+        known = {stage: n for stage, n in counts.items() if n and stage not in (OTHER, NO_FAULT)}
+        most = min(known, key=lambda stage: (-known[stage], stage), default="")
+        return cls(judged, short, sum(known.values()), most, known.get(most, 0))
+
 
 def stages(run: Run) -> pl.DataFrame:
-    """The first stage at which each example failed.
+    """The first stage at which each example failed, as ``laid`` gives it."""
+    examples = run.folder.finished("examples").select(
+        "system",
+        example_id="id",
+        contexts=pl.col("contexts").list.len(),
+        best_grade=pl.col("reference_contexts").list.eval(
+            pl.element().struct.field("grade")
+        ).list.max(),
+    )  # fmt: skip
+    scores = run.folder.read(
+        "scores",
+        pl.col("metric").is_in(METRICS),
+        columns=["example_id", "metric", "value", "label", "status"],
+    )
+    return laid(collect(examples, run.path), scores)
+
+
+def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """The first stage at which each example failed, and whether it failed at the others.
+
+    Args:
+        examples: ``example_id``, ``system``, the number of its ``contexts``, null if it does not
+            retrieve, and the ``best_grade`` of its judged context ids, null if there are none.
+        scores: Of the metrics that tell.
 
     Returns:
-        One row an example, in order: ``example_id``, ``system`` and ``stage``: the code of a
-        stage, ``other`` where it fell short and none holds, ``no_fault`` where it did not fall
-        short, null where no metric tells.
+        One row an example, in order: ``example_id``, ``system``, a column for each stage: whether
+        it failed there, null where that is not known; and ``stage``: the code of the first, or
+        ``other`` where it fell short and none holds, ``no_fault`` where it did not fall short, null
+        where no metric tells. Data without a single context tell nothing of retrieval.
     """
-    there = {one.metric for one in run.estimate_list}
-    named = {one.metric for one in STAGES if one.metric} | {*JUDGED_BY}
-    retrieved = pl.col("contexts").list.len()
-    rows = run.examples(["id", "system", "contexts"]).select(
-        "system", example_id="id", contexts=pl.when((retrieved > 0).any()).then(retrieved)
-    )
-    scores = run.scores().filter(
-        pl.col("metric").is_in(list(named)) & (pl.col("status") == "value")
-    )
-    for name in sorted(named):
-        own = scores.filter(pl.col("metric") == name)
-        shown = own.select("example_id", pl.col("value").alias(name))
-        if name == OUTCOME:
-            shown = own.select("example_id", pl.col("label").cast(pl.String).alias(name))
+    retrieved = pl.when((pl.col("contexts") > 0).any()).then("contexts")
+    rows = examples.with_columns(contexts=retrieved)
+    valued = scores.filter(pl.col("status") == "value")
+    for name in METRICS:
+        own = valued.filter(pl.col("metric") == name)
+        said = pl.col("label").cast(pl.String) if name == OUTCOME else pl.col("value")
+        shown = own.select("example_id", said.alias(name))
         rows = rows.join(shown, on="example_id", how="left", maintain_order="left")
-    short = _short(there & {*JUDGED_BY})
+    short = pl.any_horizontal(
+        pl.col(OUTCOME) != "correct",
+        pl.col("faithfulness") < HALF,
+        pl.col("answer_coverage") < HALF,
+    )
     stage = pl.lit(OTHER)
     for one in reversed(STAGES):
         stage = pl.when(one.fails).then(pl.lit(one.code)).otherwise(stage)
     judged = pl.any_horizontal(pl.col(name).is_not_null() for name in JUDGED_BY)
-    found = pl.when(judged).then(pl.when(short).then(stage).otherwise(pl.lit(NO_FAULT)))
-    return rows.select("example_id", "system", stage=found)
-
-
-def _short(there: Collection[str]) -> pl.Expr:
-    """Whether an answer fell short by one of these metrics."""
-    tells = {
-        OUTCOME: pl.col(OUTCOME) != "correct",
-        "faithfulness": pl.col("faithfulness") < HALF,
-        "answer_coverage": pl.col("answer_coverage") < HALF,
-    }
-    return pl.any_horizontal(
-        [pl.lit(False), *(tells[name].fill_null(value=False) for name in there)]
+    first = pl.when(short).then(stage).otherwise(pl.lit(NO_FAULT))
+    return rows.select(
+        "example_id",
+        "system",
+        *(one.fails.alias(one.code) for one in STAGES),
+        stage=pl.when(judged).then(first),
     )

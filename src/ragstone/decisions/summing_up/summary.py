@@ -12,26 +12,7 @@ from ragstone.decisions.comparing.self_reference import SelfReference
 from ragstone.decisions.scored import Scored
 from ragstone.run import Run
 
-from .stages import NO_FAULT, OTHER, stages
-
-
-@dataclass(frozen=True, slots=True)
-class Faults:
-    """How many answers fell short, and at which stage most of them first failed.
-
-    Attributes:
-        judged: Answers of which a metric tells whether they fell short.
-        short: Those that did.
-        staged: Those of which the stage is known.
-        stage: The stage at which most of these failed; empty if there are none.
-        at_stage: How many failed there.
-    """
-
-    judged: int
-    short: int
-    staged: int
-    stage: str
-    at_stage: int
+from .stages import Faults, stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +196,5 @@ def _faults(run: Run, themselves: Mapping[str, Sequence[str]]) -> Faults | None:
     judged = stages(run).filter(
         pl.col("stage").is_not_null() & ~pl.col("system").is_in(list(themselves))
     )
-    if judged.is_empty():
-        return None
-    short = judged.filter(pl.col("stage") != NO_FAULT)
-    staged = short.filter(pl.col("stage") != OTHER)["stage"]
-    most = staged.value_counts(name="n").sort(["n", "stage"], descending=[True, False])
-    stage, at_stage = most.row(0) if len(most) else ("", 0)
-    return Faults(len(judged), len(short), len(staged), stage, at_stage)
+    counts = judged["stage"].value_counts(name="n")
+    return Faults.of(dict(counts.iter_rows())) if counts.height else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ragstone.argument import argument
+from ragstone.argument import argument, call
 
 from .facts import Facts, Sentence, and_more, count, counted, plain, several
 
@@ -159,6 +159,18 @@ SENTENCES: Mapping[str, Sentence] = {
     "scores_do_not_vary": plain("its scores do not vary here"),
     "too_few_for_any": lambda facts: f"{count(facts)} questions are too few for any difference",
     "all_judged_too_few": _all_judged_too_few,
+    # Failures.
+    "corpus_not_told": plain(
+        "no judged context ids (reference_contexts) tell what the corpus holds"
+    ),
+    "no_context_in_data": plain("the data have no contexts"),
+    "metric_not_in_run": lambda facts: (
+        f"{facts['metric']} is not in this run: "
+        f"{call('rescore', argument('run', 'RUN'), argument('metrics', facts['metric']))}"
+    ),
+    "metric_without_value": lambda facts: (
+        f"{facts['metric'].replace(',', ' or ')} has no value for these answers"
+    ),
     # Weights.
     "few_scores": lambda facts: (
         f"it has scores for {float(facts['share']):.0%} of what people judged"

@@ -1,25 +1,16 @@
 """Summary: a run in one to three sentences, made from its numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.report.figures import counted, ends, number, short_name
+
+from .stages import faults_sentence
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
     from ragstone.decisions.comparing.compared import Comparison
     from ragstone.decisions.summing_up.summary import Lead, Summary
-
-STAGES: Mapping[str, str] = {
-    "nothing_retrieved": "nothing was retrieved",
-    "not_retrieved": "less than half of the reference is in the contexts",
-    "retrieved_too_low": "the first context is not relevant",
-    "not_used": "no supported claim rests on a relevant context",
-    "contradicted": "a claim contradicts a context",
-    "unsupported": "less than half of the claims are supported",
-    "incomplete": "less than half of the reference is in the answer",
-}
-"""Why an answer fell short, by stage."""
 
 NAMED = 4
 """The metrics named of a longer list."""
@@ -144,20 +135,7 @@ def _faults(summary: "Summary") -> Iterator[str]:
     found = summary.faults
     if found is None:
         return
-    of = counted(found.judged, "other answer" if summary.themselves else "answer")
-    if not found.short:
-        yield f"None of {of} falls short."
-        return
-    fall = "falls" if found.short == 1 else "fall"
-    why = ""
-    if found.stage:
-        most = "" if found.at_stage == found.short else "most often "
-        why = f", {most}because {STAGES[found.stage]} ({found.at_stage:,})"
-    if found.stage and found.at_stage < found.short - found.staged:
-        why = f"; a cause is found for {found.staged:,}"
-        most = "" if found.at_stage == found.staged else "most often "
-        why += f", {most}that {STAGES[found.stage]} ({found.at_stage:,})"
-    yield f"{found.short:,} of {of} {fall} short{why}."
+    yield faults_sentence(found, others=bool(summary.themselves))
 
 
 def _missing(summary: "Summary") -> Iterator[str]:

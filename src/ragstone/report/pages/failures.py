@@ -1,0 +1,160 @@
+"""Failures page: where answers went wrong first, stage by stage; ``ragstone show --failures``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ragstone.argument import argument, call
+from ragstone.decisions.summing_up.failures import Failures, GroupFailures, Rate, StageFailures
+from ragstone.decisions.summing_up.stages import JUDGED_BY, NO_FAULT, OTHER, RETRIEVAL
+from ragstone.report.figures import counted
+from ragstone.report.groups import SYSTEM
+from ragstone.report.intervals import method_notes
+from ragstone.report.page import (
+    Cell,
+    Count,
+    Group,
+    Heading,
+    IntervalCell,
+    Note,
+    Number,
+    Page,
+    Paragraphs,
+    Row,
+    RowName,
+    Scale,
+    Section,
+    Step,
+    Table,
+    Waterfall,
+    Why,
+    section,
+    small_print,
+    strong,
+)
+from ragstone.report.sentences.stages import BECAUSE, COUNTED, FELL_SHORT, NAMES, faults_sentence
+from ragstone.report.words import words
+
+ALL = "all systems"
+WHOLE = Scale(0, 1)
+LEGEND = {
+    "not known": "laid to a later stage, or to none, though it is not known whether they failed "
+    "here: so many more there may be",
+    "later": "fell short, failed at an earlier stage and here too",
+    "survived": "did not fall short, though they failed here",
+}
+
+
+def failures_page(found: Failures) -> Page:
+    """How many answers fell short, the waterfall of each system, slices, the rules."""
+    whole = found.of()
+    if not whole.judged:
+        sections: list[Section] = [section(Paragraphs(tuple(_untold())))]
+    else:
+        said = faults_sentence(whole.faults, others=bool(found.themselves))
+        sections = [section(Paragraphs((said, *_beside(found, whole))))]
+        shown = _shown(found)
+        unknown = _unknown(shown)
+        sections += [_system(one, found.level, unknown) for one in shown]
+        sections += [_slices(found, name) for name in found.by]
+        sections += [small_print(_small_print(shown, unknown))]
+    return Page("failures", str(found.run), tuple(sections), record=found.to_dict)
+
+
+def _untold() -> Iterator[str]:
+    yield f"Nothing tells which answers fell short: that needs {' or '.join(JUDGED_BY)}."
+    given = argument("run", "RUN"), argument("metrics", JUDGED_BY[0])
+    yield f"To add one: {call('rescore', *given)}"
+
+
+def _beside(found: Failures, whole: GroupFailures) -> Iterator[str]:
+    """What is no fault of the others, and who is left out."""
+    if whole.survived:
+        fine = counted(whole.no_fault, "answer")
+        yield f"{whole.survived:,} of {fine} without a fault survived a fault of retrieval."
+    for name in found.themselves:
+        yield f"{name} answers with the references, so its answers are left out of all others."
+
+
+def _shown(found: Failures) -> list[GroupFailures]:
+    """Each system; all together where only one has a name."""
+    systems = [one for one in found.groups if set(one.group) == {SYSTEM} and one.judged]
+    return systems if len(systems) > 1 else [found.of()]
+
+
+def _unknown(shown: Sequence[GroupFailures]) -> dict[str, str]:
+    """Stages that are known of none of these groups, each with the reason."""
+    found = {one.stage: one.why for one in shown[0].stages if one.first is None}
+    known = {one.stage for group in shown for one in group.stages if one.first is not None}
+    return {stage: why for stage, why in found.items() if stage not in known}
+
+
+def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> Section:
+    stages = [one for one in group.stages if one.stage not in unknown]
+    name = group.group.get(SYSTEM, ALL)
+    counts = [(one.stage, one.first.n) for one in stages if one.first is not None]
+    counts.append((NO_FAULT, group.no_fault))
+    steps = tuple(Step(NAMES[stage], n, "" if stage == NO_FAULT else "bad") for stage, n in counts)
+    drawn = Waterfall(group.judged, steps, f"First fault of the answers of {name}")
+    title = f"{group.short.n:,} of {counted(group.judged, 'answer')} fell short"
+    columns = (
+        Heading("first fault"), Heading("answers"), Heading("share", level=level),
+        Heading("not known", drop=1), Heading("later", drop=2), Heading("survived", drop=3),
+    )  # fmt: skip
+    rows = [*(_row(one) for one in stages), _fine(group)]
+    table = Table(columns, (Group(tuple(rows)),))
+    return Section((drawn, table), (strong(name), f"  {title}"))
+
+
+def _row(one: StageFailures) -> Row:
+    name = RowName(NAMES[one.stage], about=BECAUSE.get(one.stage, ""))
+    if one.first is None:
+        return Row((name, Why("unknown", words(one.why)), None, None, None, None))
+    if one.stage == OTHER:
+        return Row((name, Count(one.first.n, "bad"), _share(one.first), "", "", ""))
+    survived: Cell = Count(one.survived) if one.stage in RETRIEVAL else ""
+    return Row((
+        name, Count(one.first.n, "bad"), _share(one.first), Count(one.untold, "missing"),
+        Count(one.later), survived,
+    ))  # fmt: skip
+
+
+def _fine(group: GroupFailures) -> Row:
+    share = Number(group.no_fault / group.judged)
+    return Row((RowName(NAMES[NO_FAULT]), Count(group.no_fault), share, "", "", ""))
+
+
+def _share(rate: Rate) -> IntervalCell:
+    return IntervalCell(rate.share, rate.low, rate.high, WHOLE, strong=False)
+
+
+def _slices(found: Failures, field: str) -> Section:
+    """How many fell short in each slice, and the stage at which most of them first failed."""
+    keys = {SYSTEM, field} if any(set(one.group) == {SYSTEM, field} for one in found.groups) else {
+        field
+    }  # fmt: skip
+    columns = (
+        Heading("system", key=True, several=True), Heading(field), Heading("answers"),
+        Heading("fell short", level=found.level), Heading("most often"),
+    )  # fmt: skip
+    rows = []
+    for one in found.groups:
+        if set(one.group) == keys and one.judged:
+            faults = one.faults
+            most = f"{NAMES[faults.stage]} ({faults.at_stage:,})" if faults.stage else "–"
+            rows.append(Row((
+                RowName(one.group.get(SYSTEM, "")), RowName(one.group[field]), Count(one.judged),
+                _share(one.short), most,
+            )))  # fmt: skip
+    return Section((Table(columns, (Group(tuple(rows)),)),), (strong(f"by {field}"),))
+
+
+def _small_print(shown: Sequence[GroupFailures], unknown: Mapping[str, str]) -> Iterator[Note]:
+    yield Note("fell short", f"{FELL_SHORT} {COUNTED}")
+    yield from (Note(NAMES[stage], BECAUSE[stage]) for stage in BECAUSE if stage not in unknown)
+    yield from (
+        Note(NAMES[stage], (strong("not known"), f": {words(why)}"))
+        for stage, why in unknown.items()
+    )
+    yield from (Note(word, said) for word, said in LEGEND.items())
+    yield from method_notes(
+        one.first.method for group in shown for one in group.stages if one.first is not None
+    )
