@@ -17,7 +17,7 @@ DATA := src/ragstone/data/cornwall.jsonl
 demo: $(VENV)/.demo ## evaluate the bundled example data
 	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
 
-test: $(DEV) ## run all tests
+test: $(DEV) $(VENV)/.browser ## run all tests
 	@$(BIN)/python -m pytest -n 2
 
 peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped
@@ -56,6 +56,15 @@ $(BASE): pyproject.toml requirements.lock | $(BIN)/pip
 $(DEV): $(BASE) requirements-dev.lock
 	@echo "Installing what the tests and checks need ..."
 	@$(PIP) install -qq -r requirements-dev.lock
+	@touch $@
+
+# Tests of the local app drive a real browser; without it they are skipped, and say so.
+$(VENV)/.browser: $(DEV)
+	@command -v chromium >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing chromium, which the tests of the app drive ..." && \
+	  { apt-get install -yqq --no-install-recommends chromium fonts-liberation >/dev/null 2>&1 || \
+	    { apt-get update -qq && apt-get install -yqq --no-install-recommends chromium fonts-liberation; } >/dev/null 2>&1; } || \
+	  echo "Without chromium: the tests in a browser are skipped. On Debian: apt-get install chromium"; }
 	@touch $@
 
 # Not in the lock file: the wheel of torch is another one on every system.

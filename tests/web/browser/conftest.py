@@ -1,0 +1,122 @@
+"""A real browser on the running app; every page is watched for errors and for what it requests."""
+
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from ragstone.web.app import make_app
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.safe import Access
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+WIDE, NARROW = 1280, 390
+PATIENCE = 120_000
+"""Milliseconds until an action that never comes fails; a busy machine is far below it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if CHROMIUM is None:
+        skipped = pytest.mark.skip(reason="needs chromium: apt-get install chromium")
+        for item in items:
+            if Path(__file__).parent in Path(item.fspath).parents:
+                item.add_marker(skipped)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+Serve = Callable[[Path], str]
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator[Serve]:
+    """Serves a folder of runs; gives the address."""
+    servers: list[tuple[uvicorn.Server, threading.Thread]] = []
+
+    def start(folder: Path) -> str:
+        taken = socket.create_server(("127.0.0.1", 0))
+        host = f"127.0.0.1:{taken.getsockname()[1]}"
+        app = make_app(RunsFolder(folder), Access(frozenset({host})))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
+        thread.start()
+        servers.append((server, thread))
+        return f"http://{host}"
+
+    yield start
+    for server, thread in servers:
+        server.should_exit = True
+        thread.join()
+
+
+class Watched:
+    """A page of the browser, with what must not happen on it.
+
+    Attributes:
+        page: The page.
+        wrong: Errors on the console, failed requests, dialogs, requests off the machine.
+    """
+
+    def __init__(self, browser: Browser, *, wide: int, dark: bool) -> None:
+        self.context = browser.new_context(
+            viewport={"width": wide, "height": 900}, color_scheme="dark" if dark else "light"
+        )
+        self.context.set_default_timeout(PATIENCE)
+        self.page: Page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda said: self._heard(said.type, said.text))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.wrong.append(f"a dialog: {dialog.message}"))
+        self.page.on("request", lambda one: self._asked(one.url))
+
+    def _heard(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.wrong.append(f"console {kind}: {text}")
+
+    def _asked(self, url: str) -> None:
+        if urlsplit(url).scheme != "data" and urlsplit(url).hostname != "127.0.0.1":
+            self.wrong.append(f"a request to {url}")
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than its window."""
+        wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        return max(0, int(wide))
+
+    def barriers(self) -> list[str]:
+        """What axe finds serious or critical."""
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{one['id']}: {node['html'][:150]}"
+            for one in found
+            if one["impact"] in ("serious", "critical")
+            for node in one["nodes"]
+        ]
+
+
+@pytest.fixture
+def watch(chromium: Browser) -> Iterator[Callable[..., Watched]]:
+    """Opens watched pages; what went wrong on any of them fails the test."""
+    opened: list[Watched] = []
+
+    def start(*, wide: int = WIDE, dark: bool = False) -> Watched:
+        opened.append(Watched(chromium, wide=wide, dark=dark))
+        return opened[-1]
+
+    yield start
+    wrong = [words for one in opened for words in one.wrong]
+    for one in opened:
+        one.context.close()
+    assert wrong == []
