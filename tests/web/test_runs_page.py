@@ -6,6 +6,9 @@ from shutil import copytree
 import pytest
 from starlette.testclient import TestClient
 
+from ragstone.web.pages.runs import A_PAGE
+from ragstone.web.runs_folder import RunsFolder
+
 from .conftest import SECRET, client_of
 
 
@@ -61,3 +64,26 @@ def test_a_damaged_run_is_named_as_damaged(runs: Path, tmp_path: Path) -> None:
     copytree(runs / "cornwall", tmp_path / "bad")
     (tmp_path / "bad" / "run.json").write_text("{}")
     assert "damaged" in client_of(tmp_path).get("/").text
+
+
+def test_many_runs_come_in_pages(runs: Path, tmp_path: Path) -> None:
+    for at in range(A_PAGE + 1):
+        copytree(runs / "cornwall", tmp_path / f"run{at:03}")
+    client = client_of(tmp_path)
+    first, second = client.get("/").text, client.get("/?page=2").text
+    assert first.count('type="checkbox"') == A_PAGE
+    assert "page 1 of 2" in first
+    assert second.count('type="checkbox"') == 1
+
+
+def test_a_mistake_of_ours_is_a_page_too(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: RunsFolder) -> None:
+        raise KeyError("secret of the house")
+
+    monkeypatch.setattr(RunsFolder, "runs", broken)
+    answer = client.get("/")
+    assert answer.status_code == 500
+    assert "not yours" in answer.text
+    assert "secret of the house" not in answer.text

@@ -1,5 +1,6 @@
 """Runs: the run folders in a directory, the newest first."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,8 +41,7 @@ def runs_in(folder: Path = RUNS) -> list[FoundRun]:
     """
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}: `{_makes_one()}` makes a run.")
-    found = [_found(file) for file in folder.glob(f"*/{MANIFEST}")]
-    return sorted(found, key=lambda one: (one.changed, one.path.name), reverse=True)
+    return newest_first(map(found_run, folder.glob(f"*/{MANIFEST}")))
 
 
 def latest_run(folder: Path = RUNS) -> Path:
@@ -57,7 +57,13 @@ def latest_run(folder: Path = RUNS) -> Path:
     return newest.path
 
 
-def _found(file: Path) -> FoundRun:
+def newest_first(found: Iterable[FoundRun]) -> list[FoundRun]:
+    """Runs in the order in which they are listed."""
+    return sorted(found, key=lambda one: (one.changed, one.path.name), reverse=True)
+
+
+def found_run(file: Path) -> FoundRun:
+    """The run with this ``run.json``."""
     changed = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     try:
         form = RunFiles(file.parent).form

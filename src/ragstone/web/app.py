@@ -1,5 +1,6 @@
 """App: which page is at which address, and what is answered when there is none."""
 
+import logging
 from collections.abc import Callable, Mapping
 from mimetypes import guess_type
 
@@ -34,6 +35,8 @@ WRITE: Mapping[str, Writing] = {
 }
 """What a form at each address does."""
 
+LOG = logging.getLogger(__name__)
+
 A_YEAR = "public, max-age=31536000, immutable"
 ONE_DAY = 86_400
 
@@ -63,7 +66,10 @@ def make_app(place: RunsFolder, access: Access) -> ASGIApp:
     app = Starlette(
         routes=routes,
         middleware=[Middleware(GZipMiddleware, minimum_size=1000)],
-        exception_handlers={404: lambda request, _: _nothing(place, access, request)},
+        exception_handlers={
+            404: lambda request, _: _nothing(place, access, request),
+            405: lambda request, _: _nothing(place, access, request),
+        },
     )
     return Safe(app, access)
 
@@ -80,6 +86,9 @@ def _answer(
         found = page(asked)
     except RagstoneError as error:
         found, status = _refused(error), _status_of(error)
+    except Exception as error:
+        LOG.exception("%s %s", request.method, asked.path)
+        found, status = _broken(error), 500
     if isinstance(found, Elsewhere):
         answer: Response = RedirectResponse(found.path, 303)
     else:
@@ -107,6 +116,14 @@ def _shown(place: RunsFolder, access: Access, asked: Asked, page: WebPage, statu
 def _refused(error: RagstoneError) -> WebPage:
     title = "Not found" if _status_of(error) == 404 else "This cannot be shown"
     return WebPage("refused.html", title, {"lines": error.text.splitlines() or [title]})
+
+
+def _broken(error: Exception) -> WebPage:
+    lines = [
+        "This is a mistake of Ragstone's, not yours. The other pages work on.",
+        f"{type(error).__name__}; the terminal in which ragstone view runs says where.",
+    ]
+    return WebPage("refused.html", "This page failed", {"lines": lines})
 
 
 def _status_of(error: RagstoneError) -> int:

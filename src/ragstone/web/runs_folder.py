@@ -6,11 +6,12 @@ from threading import Lock
 
 from ragstone.decisions import compare
 from ragstone.decisions.comparing.compared import Comparisons
-from ragstone.errors import InputError
+from ragstone.errors import InputError, RagstoneError
 from ragstone.run import Run
+from ragstone.run.estimate import Estimate
 from ragstone.run.folder import Folder
 from ragstone.run.places import MANIFEST
-from ragstone.run.runs import FoundRun, runs_in
+from ragstone.run.runs import FoundRun, found_run, newest_first
 
 from .marks import Marks, change_marks, marks_in
 from .web_page import NotThere
@@ -33,6 +34,7 @@ class RunsFolder:
         self.folder = self.alone.parent if self.alone else folder
         self._lock = Lock()
         self._compared: dict[tuple[object, ...], Comparisons] = {}
+        self._seen: dict[Path, tuple[tuple[int, int], FoundRun, Sequence[Estimate]]] = {}
 
     @property
     def name(self) -> str:
@@ -40,11 +42,29 @@ class RunsFolder:
         return self.folder.name or str(self.folder)
 
     def runs(self) -> list[FoundRun]:
-        """The runs, the newest first."""
-        found = runs_in(self.folder)
-        if self.alone:
-            return [one for one in found if one.path.name == self.alone.name]
-        return found
+        """The runs, the newest first; only those that changed are read again."""
+        chosen = self.alone.name if self.alone else "*"
+        files = [
+            file for file in self.folder.glob(f"*/{MANIFEST}") if chosen in ("*", file.parent.name)
+        ]
+        return newest_first(self._read(file)[0] for file in files)
+
+    def estimates(self, one: FoundRun) -> Sequence[Estimate]:
+        """The estimates of a run; none if it is not finished, or damaged."""
+        return self._read(one.path / MANIFEST)[1]
+
+    def _read(self, file: Path) -> tuple[FoundRun, Sequence[Estimate]]:
+        try:
+            facts = file.stat()
+            stamp = facts.st_mtime_ns, facts.st_size
+        except OSError:
+            stamp = 0, 0
+        kept = self._seen.get(file)
+        if kept is None or kept[0] != stamp:
+            found = found_run(file)
+            kept = stamp, found, _estimates(found)
+            self._seen[file] = kept
+        return kept[1], kept[2]
 
     def path(self, name: str) -> Path:
         """The folder of a run.
@@ -101,3 +121,12 @@ class RunsFolder:
             with self._lock:
                 self._compared[key] = found
         return found
+
+
+def _estimates(one: FoundRun) -> Sequence[Estimate]:
+    if one.form is None or not one.form.finished:
+        return ()
+    try:
+        return Run(one.path).estimate_list
+    except RagstoneError:
+        return ()

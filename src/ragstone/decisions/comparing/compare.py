@@ -171,7 +171,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     found.sort(key=lambda item: item[0])
     comparisons = _judged([one for _, one in found], plan.adjust, asked)
     notes += [
-        reason("answers_are_references", system=name, metrics="\n".join(dict.fromkeys(metrics)))
+        reason(ANSWERS_ARE_REFERENCES, system=name, metrics="\n".join(dict.fromkeys(metrics)))
         for name, metrics in left_out.items()
     ]
     runs = dict.fromkeys(str(side.scored.run.path) for match in plan.matches for side in match)
@@ -228,6 +228,8 @@ def _with_verdict(
 
 AFTER = "not_after_correction"
 STRICTER = "test_is_stricter"
+ANSWERS_ARE_REFERENCES = "answers_are_references"
+"""The code of the note on a system that metrics would compare with itself."""
 
 
 def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Values]]]:

@@ -1,17 +1,19 @@
 """Runs: a row for each system of each run, with its difference to the pinned one."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 
 from markupsafe import Markup
 
+from ragstone.decisions.comparing.compare import ANSWERS_ARE_REFERENCES
 from ragstone.decisions.comparing.compared import Comparison, Comparisons
 from ragstone.errors import InputError, RagstoneError
 from ragstone.inert import on_one_line
+from ragstone.reason import Reason
 from ragstone.report import charts
 from ragstone.report.figures import number, short_name, why_no_value
 from ragstone.report.groups import SYSTEM
@@ -20,7 +22,6 @@ from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
 from ragstone.run.estimate import Estimate
 from ragstone.run.folder import Folder
 from ragstone.run.forms import Manifest
-from ragstone.run.run import Run
 from ragstone.run.runs import FoundRun
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import drawn
@@ -29,7 +30,7 @@ from ragstone.web.progress import RunProgress, progress_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import Elsewhere, WebPage
 
-SHOWN_METRICS = 3
+SHOWN_METRICS, A_PAGE = 3, 40
 PREFERRED = ("faithfulness", "answer_coverage", "context_recall", "answer_outcome", "mrr")
 """Shown first of the metrics that most runs have."""
 
@@ -47,6 +48,7 @@ class MetricCell:
         why: Why there is no value.
         comparison: With the pinned system; None if there is none.
         waits: Whether the comparison is still to come.
+        itself: Whether it would compare the references with themselves.
     """
 
     estimate: Estimate | None = None
@@ -54,6 +56,7 @@ class MetricCell:
     why: str = ""
     comparison: Comparison | None = None
     waits: bool = False
+    itself: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ class ShownRun:
         """The name of the data."""
         if self.form is None or self.form.data.source == "":
             return ""
-        return Path(self.form.data.source).stem or self.form.data.source
+        return named(self.form.data.source)
 
     @property
     def judges(self) -> list[str]:
@@ -123,16 +126,26 @@ class ShownRun:
         return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
+def named(source: str) -> str:
+    """The name of data by the file that they come from, without its endings."""
+    return Path(source).name.split(".")[0] or source
+
+
 def runs_page(place: RunsFolder, asked: Asked) -> WebPage:
     """The runs of the folder."""
     marks = place.marks()
     found = place.runs()
     pinned = asked.one("pin", marks.pinned)
-    estimates = {one.path: _estimates(one) for one in found}
+    estimates = {one.path: place.estimates(one) for one in found}
     metrics = _metrics(asked, list(estimates.values()))
     kept = [one for one in found if _matches(one, asked, marks)]
+    pages = max(1, -(-len(kept) // A_PAGE))
+    number = min(asked.number("page", 1), pages)
     late = perf_counter() + PATIENCE
-    shown = [_shown(place, one, estimates[one.path], metrics, marks, pinned, late) for one in kept]
+    shown = [
+        _shown(place, one, estimates[one.path], metrics, marks, pinned, late)
+        for one in kept[(number - 1) * A_PAGE : number * A_PAGE]
+    ]
     everything = dict.fromkeys(one.metric for ones in estimates.values() for one in ones)
     waits = any(cell.waits for one in shown for line in one.lines for cell in line.cells)
     return WebPage(
@@ -141,6 +154,8 @@ def runs_page(place: RunsFolder, asked: Asked) -> WebPage:
         {
             "runs": shown,
             "all": len(found),
+            "page": number,
+            "pages": pages,
             "metrics": [(name, short_name(name)) for name in metrics],
             "others": [(name, short_name(name)) for name in everything if name not in metrics],
             "pinned": pinned,
@@ -182,15 +197,6 @@ def change(place: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
     else:
         raise InputError("Choose what is to be noted.")
     return Elsewhere(back)
-
-
-def _estimates(one: FoundRun) -> Sequence[Estimate]:
-    if one.form is None or not one.form.finished:
-        return ()
-    try:
-        return Run(one.path).estimate_list
-    except RagstoneError:
-        return ()
 
 
 def _metrics(asked: Asked, found: Sequence[Sequence[Estimate]]) -> list[str]:
@@ -255,19 +261,30 @@ def _shown(
     )
 
 
-Known = tuple[bool, Mapping[str, Comparison]]
-"""Whether the comparison is still to come, and the comparison on each metric."""
+@dataclass(frozen=True, slots=True)
+class WithPinned:
+    """A system beside the pinned one.
+
+    Attributes:
+        comparisons: On each metric.
+        itself: The metrics that would compare the references with themselves.
+        waits: Whether all that is still to come.
+    """
+
+    comparisons: Mapping[str, Comparison] = field(default_factory=dict)
+    itself: Collection[str] = ()
+    waits: bool = False
 
 
 def _compared(
     place: RunsFolder, name: str, systems: Sequence[str], pinned: str, late: float
-) -> dict[str, Known]:
+) -> dict[str, WithPinned]:
     """The comparison of each system with the pinned one, as far as there is time."""
     run, _, system = pinned.partition("/")
     if not run or (run == name and len(systems) < 2):
         return {}
     if perf_counter() > late:
-        return {one: (True, {}) for one in systems}
+        return {one: WithPinned(waits=True) for one in systems}
     try:
         found = (
             place.compared(name, baseline=system or systems[0])
@@ -276,32 +293,42 @@ def _compared(
         )
     except RagstoneError:
         return {}
-    known: dict[str, Known] = {}
-    for one in systems:
-        if run == name and one == (system or systems[0]):
-            continue
-        known[one] = (False, _of_system(found, one, name, run, system, own=run == name))
-    return known
+    ours = {one: one if run == name else f"{name}/{one}" for one in systems}
+    theirs = "" if not system else system if run == name else f"{run}/{system}"
+    return {
+        one: WithPinned(
+            {
+                c.metric: c
+                for c in found.comparisons
+                if c.a == label and c.slice is None and theirs in ("", c.b)
+            },
+            _with_itself(found, label),
+        )
+        for one, label in ours.items()
+    }
 
 
-def _of_system(
-    found: Comparisons, one: str, name: str, run: str, system: str, *, own: bool
-) -> dict[str, Comparison]:
-    a = one if own else f"{name}/{one}"
-    there = {c.metric: c for c in found.comparisons if c.a == a and c.slice is None}
-    if own or not system:
-        return there
-    return {metric: c for metric, c in there.items() if c.b == f"{run}/{system}"}
+def _with_itself(found: Comparisons, label: str) -> Collection[str]:
+    notes = (Reason.read(note) for note in found.notes)
+    own = [one for one in notes if one.code == ANSWERS_ARE_REFERENCES]
+    return {m for one in own if one.facts["system"] == label for m in one.facts["metrics"].split()}
 
 
-def _cell(estimate: Estimate | None, metric: str, known: Known | None) -> MetricCell:
+def _cell(estimate: Estimate | None, metric: str, beside: WithPinned | None) -> MetricCell:
     if estimate is None:
         return MetricCell(why="not measured")
     if estimate.value is None:
         return MetricCell(estimate, why=why_no_value(estimate))
     cell = IntervalCell(estimate.value, estimate.low, estimate.high, scale_for(metric))
-    waits, comparisons = known or (False, {})
-    return MetricCell(estimate, drawn(charts.strip(cell, 12)), "", comparisons.get(metric), waits)
+    beside = beside or WithPinned()
+    return MetricCell(
+        estimate,
+        drawn(charts.strip(cell, 12)),
+        "",
+        beside.comparisons.get(metric),
+        beside.waits,
+        metric in beside.itself,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +360,7 @@ def _trends(
         scale = scale_for(metric) or Scale(
             min(one.low for one in points), max(one.high for one in points)
         )
-        name = on_one_line(Path(source).stem)
+        name = on_one_line(named(source))
         events = tuple((float(at), "") for at in range(len(ones)))
         series = Series(points, scale, f"{short_name(metric)}, {name}", None, events)
         rows = tuple(
