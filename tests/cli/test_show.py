@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ragstone.cli.export import As
-from ragstone.report.layouts import LAYOUTS
+from ragstone.report.layouts import EXCHANGE, LAYOUTS
 
 Command = Callable[..., Any]
 
@@ -169,7 +169,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_judged(
 
 def test_every_report_can_be_exported() -> None:
     formats = [one.value for one in As]
-    assert formats == ["csv", "jsonl", "parquet", *LAYOUTS]
+    assert formats == ["csv", "jsonl", "parquet", *LAYOUTS, *EXCHANGE]
 
 
 @pytest.mark.parametrize("what", ["nothing", "judgements:nothing", "judgements"])

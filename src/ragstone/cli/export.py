@@ -28,6 +28,7 @@ class As(StrEnum):
     triad = "triad"
     ragas = "ragas"
     rubric = "rubric"
+    inspectorraget = "inspectorraget"
 
 
 SCORES = "scores"
@@ -38,8 +39,9 @@ def export(
     run: options.RunFolder,
     to: Annotated[
         As,
-        typer.Option("--as", help="File format, or the suite whose report is wanted: CSV files "
-                     "with the columns of the tool that the suite is named after."),
+        typer.Option("--as", help="File format; or the suite whose report is wanted: CSV files "
+                     "with the columns of the tool that the suite is named after; or the tool that "
+                     "opens it."),
     ] = As.csv,
     what: Annotated[
         str,
@@ -87,7 +89,7 @@ def write_as(run: "Run", suite: str, out: Path | None, told: Collection[str] = (
     report = report_as(run, suite)
     notes = [note for note in report.notes if note not in told]
     if out is None:
-        _print(report.files[0].to_csv())
+        _print(report.files[0].content)
         print_notes(notes)
     else:
         written = write_report(report, out)

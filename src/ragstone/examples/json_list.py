@@ -15,6 +15,7 @@ from typing import Any
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.files import HEAD, BrokenFileError, Meter, encoding_of, not_text, opened
 from ragstone.examples.haystack import columns_of_run
+from ragstone.examples.inspectorraget import has_its_head, rows_of_inspectorraget
 from ragstone.examples.json_text import (
     DECODER,
     MAX_DEPTH,
@@ -89,7 +90,11 @@ def _document(window: "_Window") -> Iterator[Row]:
         if window.next_mark():
             raise window.broken("the end of the file after the object")
         return
-    columns = rows_of_batch(rest) or _rows_of_columns(columns_of_run(rest) or rest)
+    columns = (
+        rows_of_inspectorraget(rest)
+        or rows_of_batch(rest)
+        or _rows_of_columns(columns_of_run(rest) or rest)
+    )
     if columns is None:
         yield line, window.checked(rest)
         while (mark := window.next_mark()) != "":
@@ -130,6 +135,7 @@ def _inner(window: "_Window", rest: dict[str, Any]) -> Generator[Row, None, bool
         window.take(":")
         mark = window.next_mark()
         known = key in WRAPPERS or TYPE_KEY.fullmatch(str(key)) is not None
+        known = known and not has_its_head(rest)
         if known and not _has_content(rest) and window.begins_list_of_objects():
             wrapped = True
             yield from _elements(window, str(key) if TYPE_KEY.fullmatch(str(key)) else None)

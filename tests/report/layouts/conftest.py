@@ -82,7 +82,7 @@ def read() -> Read:
     """The tables of a file of a report, row by row."""
 
     def tables(report: Report, name: str) -> list[list[dict[str, str]]]:
-        content = next(file for file in report.files if file.name == name).to_csv().decode()
+        content = next(file for file in report.files if file.name == name).content.decode()
         return [list(csv.DictReader(io.StringIO(part))) for part in content.split("\n\n")]
 
     return tables

@@ -319,7 +319,7 @@ def test_a_file_is_not_taken_for_a_folder(run: Run, tmp_path: Path) -> None:
 def test_a_folder_gets_all_files_and_a_file_the_first(run: Run, tmp_path: Path) -> None:
     report = report_as(run, "graphrag")
     assert write_report(report, tmp_path / "one.csv") == [tmp_path / "one.csv"]
-    assert (tmp_path / "one.csv").read_bytes() == report.files[0].to_csv()
+    assert (tmp_path / "one.csv").read_bytes() == report.files[0].content
     several = write_report(report, tmp_path / "all")
     assert sorted(file.name for file in (tmp_path / "all").iterdir()) == sorted(
         file.name for file in several

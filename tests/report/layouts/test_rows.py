@@ -97,7 +97,7 @@ def test_the_columns_of_the_tool_come_first_and_in_its_order(
 ) -> None:
     names = COLUMNS[suite].split()
     for file, first in zip(report(suite).files, ([], ["system"]), strict=True):
-        found = list(csv.DictReader(io.StringIO(file.to_csv().decode())))
+        found = list(csv.DictReader(io.StringIO(file.content.decode())))
         assert list(found[0])[: len(first + names)] == first + names
         assert found[0]["system"] == "a"
     assert [file.name for file in report(suite).files] == ["rows.csv", "by_system.csv"]

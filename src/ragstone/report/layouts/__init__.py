@@ -4,10 +4,11 @@ report_as     the files of a report
 row_as        the scores of one answer under the names of a report
 write_report  writes them: all into a folder, or the first as a file
 LAYOUTS       the reports, by their suites
+EXCHANGE      what other tools open, each with what writes it
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -23,7 +24,8 @@ from ragstone.run.remarks import of_coverage
 from . import rows
 from .embedding import EMBEDDING
 from .graphrag import GRAPHRAG
-from .layout import Layout, ReportColumn, ReportFile
+from .inspectorraget import as_inspectorraget
+from .layout import Layout, OtherFile, Report, ReportColumn, ReportFile
 from .ragas import RAGAS
 from .report_data import ReportData
 from .rubric import RUBRIC
@@ -31,8 +33,10 @@ from .taxonomy import TAXONOMY
 from .triad import TRIAD
 
 __all__ = [
+    "EXCHANGE",
     "LAYOUTS",
     "Layout",
+    "OtherFile",
     "Report",
     "ReportColumn",
     "ReportFile",
@@ -46,31 +50,23 @@ LAYOUTS: dict[str, Layout] = {
     layout.suite: layout for layout in (GRAPHRAG, EMBEDDING, TAXONOMY, TRIAD, RAGAS, RUBRIC)
 }
 
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A run as the report of another tool.
-
-    Args:
-        files: Its files, the main one first.
-        notes: What to know of them.
-    """
-
-    files: tuple[ReportFile, ...]
-    notes: tuple[str, ...]
+EXCHANGE: dict[str, Callable[[Run], Report]] = {"inspectorraget": as_inspectorraget}
 
 
 def report_as(run: Run, suite: str) -> Report:
-    """The run as the report of the tool that the suite is named after.
+    """The run as the report of the tool that the suite is named after, or as another tool opens it.
 
-    A value that is undefined or missing is an empty cell, never 0.
+    A value that is undefined or missing is an empty cell, or not there; it is never 0.
 
     Raises:
         UnknownName: There is no such report.
         InputError: The run has no score of any metric of the suite.
     """
+    if suite in EXCHANGE:
+        return EXCHANGE[suite](run)
     if suite not in LAYOUTS:
-        raise UnknownName("report", suite, LAYOUTS, hint=f"There are {', '.join(LAYOUTS)}.")
+        names = [*LAYOUTS, *EXCHANGE]
+        raise UnknownName("report", suite, names, hint=f"There are {', '.join(names)}.")
     layout, data = _as_asked(LAYOUTS[suite], run), ReportData(run)
     if not any(_shown(layout, data, metric) for metric in layout.metrics):
         raise InputError(
@@ -111,7 +107,7 @@ def row_as(scores: ScoresOfOne, suite: str) -> dict[str, float | None]:
 
 
 def write_report(report: Report, out: Path) -> list[Path]:
-    """Write all files into a folder, or only the first as a file that ends in .csv.
+    """Write all files into a folder, or only the first as a file with its ending.
 
     Returns:
         The files.
@@ -119,29 +115,31 @@ def write_report(report: Report, out: Path) -> list[Path]:
     Raises:
         InputError: The name has another ending.
     """
-    check_target(out)
-    if out.suffix == ".csv" and not out.is_dir():
+    ending = Path(report.files[0].name).suffix
+    check_target(out, ending)
+    if out.suffix == ending and not out.is_dir():
         written = {out: report.files[0]}
     else:
         written = {out / file.name: file for file in report.files}
     for path, file in written.items():
-        write_result(path, file.to_csv())
+        write_result(path, file.content)
     return list(written)
 
 
-def check_target(out: Path) -> None:
+def check_target(out: Path, ending: str = ".csv") -> None:
     """Check where a report is to be written.
 
     Raises:
-        InputError: It is neither a folder nor a file that ends in .csv.
+        InputError: It is neither a folder nor a file with this ending.
     """
-    if out.is_dir() or out.suffix == ".csv":
+    if out.is_dir() or out.suffix == ending:
         return
     if out.suffix or out.exists():
-        found = "a report is written as CSV" if out.suffix else "that is not a folder"
+        kind = ending[1:].upper()
+        found = f"a report is written as {kind}" if out.suffix else "that is not a folder"
         raise InputError(
-            f"{out}: {found}. Name a folder for all its files, or a file that ends in .csv for the "
-            "first."
+            f"{out}: {found}. Name a folder for all its files, or a file that ends in {ending} for "
+            "the first."
         )
 
 

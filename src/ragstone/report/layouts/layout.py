@@ -34,9 +34,31 @@ class ReportFile:
     name: str
     tables: tuple[pl.DataFrame, ...]
 
-    def to_csv(self) -> bytes:
+    @property
+    def content(self) -> bytes:
         """The tables as CSV, with an empty line between two."""
         return b"\n".join(as_bytes(table, "csv") for table in self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFile:
+    """A file of a report that is no table."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run as the report of another tool.
+
+    Args:
+        files: Its files, the main one first.
+        notes: What to know of them.
+    """
+
+    files: tuple[ReportFile | OtherFile, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

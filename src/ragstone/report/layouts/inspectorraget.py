@@ -1,0 +1,302 @@
+"""InspectorRAGet: a run as the JSON that IBM's InspectorRAGet opens (its schema 2).
+
+A question is a task, a system is a model, an example is a result. A score that is undefined or
+missing is not in it. InspectorRAGet shows no task in which a model lacks a score that it plots. So
+what many answers lack is declared as a text, which it shows and does not ask for; a note says so.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import polars as pl
+
+from ragstone.decisions.scored import Scored
+from ragstone.examples import Example
+from ragstone.examples.inspectorraget import HUMAN, OWN
+from ragstone.examples.table import from_frame
+from ragstone.judgements import ASKS
+from ragstone.labels.in_data import rows_of
+from ragstone.report.figures import counted
+from ragstone.run import Run
+
+from .layout import OtherFile, Report
+
+VERSION = 2
+UNKNOWN = "unknown"
+FREE = 20
+"""From so many different values on, what people said is no label but a comment."""
+
+MOST_LACKING = 0.1
+"""Share of the answers beyond which a score that they lack is declared as a text."""
+
+Votes = dict[str, dict[str, Any]]
+"""What annotators said, by label and annotator."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A question with its references, and the systems that answered it."""
+
+    id: str
+    example: Example
+    results: dict[str, Example]
+
+    def takes(self, example: Example) -> bool:
+        """Whether another answer is one to this question."""
+        own = self.example
+        asked = (example.question, example.history, example.reference)
+        return example.system not in self.results and asked == (
+            own.question, own.history, own.reference,
+        )  # fmt: skip
+
+
+def as_inspectorraget(run: Run) -> Report:
+    """One file with models, metrics, documents, tasks and results."""
+    examples = from_frame(run.examples())
+    answered = [one for one in examples if one.answer is not None]
+    scored = Scored(run)
+    metrics = [one for one in _metrics(run, scored) if one.values]
+    labels = {one.id: _labels(one) for one in answered}
+    names = _names(labels.values(), {one.name for one in metrics})
+    tasks = _tasks(answered)
+    documents = _documents(answered)
+    results = [
+        _result(task, one, metrics, labels[one.id], names, documents)
+        for task in tasks
+        for one in task.results.values()
+    ]
+    declared = [*(one.entry() for one in metrics), *_of_people(labels.values(), names)]
+    listed = [_as_text_if_lacking(one, results) for one in declared]
+    content = {
+        "schema_version": VERSION,
+        "name": run.path.name,
+        "models": [{"model_id": one, "name": one, "owner": UNKNOWN} for one in scored.systems],
+        "metrics": listed,
+        "filters": sorted({name for one in answered for name in one.slices if name not in OWN}),
+        "documents": [_document(id, text) for (_, text), id in documents.items()],
+        "tasks": [_task(one, documents) for one in tasks],
+        "results": results,
+    }
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
+    file = OtherFile("inspectorraget.json", f"{text}\n".encode())
+    notes = _notes(len(examples) - len(answered), tasks, results, listed, len(scored.systems))
+    return Report((file,), tuple(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Metric:
+    """A metric of the run with its values, by example."""
+
+    name: str
+    about: Mapping[str, Any]
+    judge: str
+    values: Mapping[str, float | str]
+
+    def entry(self) -> dict[str, Any]:
+        return {"name": self.name, "display_name": self.name, "author": "algorithm", **self.about}
+
+
+def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
+    for name in scored.metrics:
+        rows = scored.of(name).filter(pl.col("status") == "value")
+        found = list(zip(rows["example_id"], rows["value"], rows["label"], strict=True))
+        words = _words(rows)
+        scale = scored.scale(name)
+        about: dict[str, Any] = {"type": "numerical", "aggregator": "average"}
+        if words:
+            values = [{"value": word, "numeric_value": number} for word, number in words.items()]
+            about = {"type": "categorical", "aggregator": "majority", "values": values}
+        elif scale.low is not None and scale.high is not None:
+            about["range"] = [scale.low, scale.high]
+        better = {"+": "higher is better", "-": "lower is better"}.get(scale.better)
+        about |= {"description": better} if better else {}
+        yield _Metric(
+            name, about, _judge(run, scored, name),
+            {id: str(label) if words else value for id, value, label in found},
+        )  # fmt: skip
+
+
+def _words(rows: pl.DataFrame) -> dict[str, float]:
+    """The words of a metric, each with its number; empty unless each stands for one number."""
+    if not rows.height or rows["label"].null_count():
+        return {}
+    pairs = rows.select(pl.col("label").cast(pl.String), "value").unique().sort("value", "label")
+    words = dict(pairs.iter_rows())
+    return words if len(words) == pairs.height else {}
+
+
+def _judge(run: Run, scored: Scored, name: str) -> str:
+    """Who judged what the metric is computed from."""
+    metric = scored.metric(name)
+    kinds = {ASKS[ask].kind for ask in metric.asks} if metric is not None else set()
+    judges = [one.name for one in run.form.judges if kinds & {*one.kinds}]
+    return "+".join(judges) or "ragstone"
+
+
+def _labels(example: Example) -> Votes:
+    """What people said of the whole answer."""
+    found: Votes = {}
+    for row in rows_of(example.id, example.labels, "", None, {}):
+        for name, value in row.labels.items() if row.unit is None else ():
+            if isinstance(value, (bool, int, float, str)) and _sayable(value):
+                found.setdefault(name, {})[row.annotator] = (
+                    int(value) if isinstance(value, bool) else value
+                )
+    return found
+
+
+def _sayable(value: object) -> bool:
+    return not isinstance(value, float) or isfinite(value)
+
+
+def _names(labels: "Sequence[Votes] | Any", metrics: set[str]) -> dict[str, str]:
+    """What each label is called here: apart from a metric of the same name."""
+    there = dict.fromkeys(name for of in labels for name in of)
+    return {name: f"{name}{HUMAN}" if name in metrics else name for name in there}
+
+
+def _of_people(labels: Any, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """The labels as metrics: numbers with the range that was given, else words."""
+    for label, name in names.items():
+        values = [vote for of in labels for vote in of.get(label, {}).values()]
+        entry: dict[str, Any] = {"name": name, "display_name": label, "author": "human"}
+        if all(isinstance(one, (int, float)) for one in values):
+            low, high = min(values), max(values)
+            yes_no = low >= 0 and high <= 1
+            entry |= {"type": "numerical", "aggregator": "average",
+                      "range": [0, 1] if yes_no else [low, high]}  # fmt: skip
+        else:
+            words = sorted(set(map(str, values)))
+            entry["type"] = "text"
+            entry |= {"values": [{"value": one} for one in words]} if len(words) < FREE else {}
+        yield entry
+
+
+def _lacking(name: str, results: Sequence[Mapping[str, Any]]) -> int:
+    return sum(name not in one["scores"] for one in results)
+
+
+def _as_text_if_lacking(
+    metric: dict[str, Any], results: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    if _lacking(metric["name"], results) <= MOST_LACKING * len(results):
+        return metric
+    return {name: fact for name, fact in metric.items() if name != "aggregator"} | {"type": "text"}
+
+
+def _tasks(examples: Sequence[Example]) -> list[_Task]:
+    """A task a question; an answer again by the same system is one to a task of its own."""
+    by_question: dict[str, list[_Task]] = {}
+    for one in examples:
+        tasks = by_question.setdefault(one.question_id, [])
+        task = next((task for task in tasks if task.takes(one)), None)
+        if task is None:
+            again = f" ({len(tasks) + 1})" if tasks else ""
+            task = _Task(f"{one.question_id}{again}", one, {})
+            tasks.append(task)
+        task.results[one.system] = one
+    return [task for tasks in by_question.values() for task in tasks]
+
+
+def _task(task: _Task, documents: Mapping[tuple[str, str | None], str]) -> dict[str, Any]:
+    own = task.example
+    history = [{"role": turn.role, "content": turn.text} for turn in own.history]
+    asked: Any = own.question or ""
+    kind = "generation"
+    if history:
+        kind, asked = "rag", [*history, {"role": "user", "content": asked}]
+    elif any(one.contexts is not None for one in task.results.values()):
+        kind = "qa"
+    shown = dict.fromkeys(
+        documents[context.id, context.text]
+        for one in task.results.values()
+        for context in one.contexts or ()
+    )
+    return {
+        **{name: value for name, value in own.slices.items() if name not in OWN},
+        "task_id": task.id,
+        "question_id": own.question_id,
+        "task_type": kind,
+        "input": asked,
+        "contexts": [{"document_id": id} for id in shown],
+        "targets": [{"type": "text", "value": text} for text in own.reference],
+    }
+
+
+def _result(
+    task: _Task,
+    example: Example,
+    metrics: Sequence[_Metric],
+    labels: Votes,
+    names: Mapping[str, str],
+    documents: Mapping[tuple[str, str | None], str],
+) -> dict[str, Any]:
+    scores: dict[str, dict[str, Any]] = {
+        one.name: {one.judge: {"value": one.values[example.id]}}
+        for one in metrics
+        if example.id in one.values
+    }
+    for label, votes in labels.items():
+        scores[names[label]] = {who: {"value": vote} for who, vote in votes.items()}
+    result: dict[str, Any] = {
+        "task_id": task.id,
+        "model_id": example.system,
+        "example_id": example.id,
+        "output": {"type": "text", "value": example.answer},
+        "scores": scores,
+    }
+    if example.contexts is not None:
+        result["contexts"] = [
+            _document(documents[one.id, one.text], one.text)
+            | ({} if one.score is None else {"score": one.score})
+            for one in example.contexts
+        ]
+    if example.slices != task.example.slices:
+        result["slices"] = dict(example.slices)
+    return result
+
+
+def _documents(examples: Sequence[Example]) -> dict[tuple[str, str | None], str]:
+    """The id of each text: its own, or where several texts have it, one with a number behind."""
+    ids: dict[tuple[str, str | None], str] = {}
+    texts: dict[str, int] = {}
+    for one in examples:
+        for context in one.contexts or ():
+            if (context.id, context.text) not in ids:
+                texts[context.id] = count = texts.get(context.id, 0) + 1
+                again = f" ({count})" if count > 1 else ""
+                ids[context.id, context.text] = f"{context.id}{again}"
+    return ids
+
+
+def _document(id: str, text: str | None) -> dict[str, Any]:
+    return {"document_id": id} if text is None else {"document_id": id, "text": text}
+
+
+def _notes(
+    unanswered: int,
+    tasks: Sequence[_Task],
+    results: Sequence[Mapping[str, Any]],
+    metrics: Sequence[Mapping[str, Any]],
+    systems: int,
+) -> Iterator[str]:
+    """Answers that are not there, and tasks that InspectorRAGet will not show."""
+    if unanswered:
+        yield f"{counted(unanswered, 'example')} without an answer left out."
+    texts = [one["name"] for one in metrics if _lacking(one["name"], results)
+             and one["type"] == "text"]  # fmt: skip
+    if texts:
+        yield (
+            f"many answers lack {', '.join(texts)}: InspectorRAGet shows these beside an answer "
+            "and does not plot them."
+        )
+    required = [one["name"] for one in metrics if one["type"] != "text"]
+    lacking = {one["task_id"] for one in results if any(n not in one["scores"] for n in required)}
+    if hidden := sum(one.id in lacking or len(one.results) < systems for one in tasks):
+        yield (
+            f"InspectorRAGet leaves out {counted(hidden, 'task')} of {len(tasks):,}: it shows only "
+            "those in which every model has every score that it plots."
+        )
