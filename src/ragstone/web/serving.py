@@ -4,13 +4,15 @@ import secrets
 import socket
 import webbrowser
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
 from urllib.parse import urlencode
 
 from ragstone.errors import InputError, MissingDependency
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+NEEDED = ("jinja2", "starlette", "uvicorn")
+LOOPBACK, EVERY = ("127.0.0.1", "localhost", "::1"), ("0.0.0.0", "::")
 PORT = 8421
 NAMES = ("127.0.0.1", "localhost", "[::1]")
 
@@ -36,43 +38,42 @@ def view(
         InputError: There is no such folder, or the port is taken.
         MissingDependency: The extra ``ui`` is not installed.
     """
-    try:
-        import uvicorn
-
-        from .app import make_app
-        from .runs_folder import RunsFolder
-        from .safe import Access
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("ragstone"):
-            raise
-        raise MissingDependency("The local app", "ui") from error
-    place = RunsFolder(Path(folder))
+    if any(find_spec(name) is None for name in NEEDED):
+        raise MissingDependency("The local app", "ui")
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
     taken = _take(host, port)
     port = taken.getsockname()[1]
-    here = host in LOOPBACK
+    every, here = host in EVERY, host in LOOPBACK
     token = "" if here else secrets.token_urlsafe(18)
     called = f"[{host}]" if ":" in host else host
-    names = {*NAMES, called} if here else {*NAMES, called, socket.gethostname().lower()}
-    hosts = frozenset(f"{name}:{port}" for name in names)
-    # An address of every interface is no name; the token is what keeps strangers out then.
-    own = frozenset() if host in ("0.0.0.0", "::") else hosts
-    access = Access(own or _Any(), token)
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::", "localhost") else called
-    start = f"/runs/{place.alone.name}" if place.alone else "/"
-    address = f"http://{shown}:{port}{start}"
+    address = f"http://{NAMES[0] if every or here else called}:{port}/"
     address += f"?{urlencode({'token': token})}" if token else ""
     told(address)
     if browser:
         Timer(0.3, webbrowser.open, [address]).start()
+    # Only now, for it takes most of a second: a browser that comes earlier waits on the socket.
+    import uvicorn
+
+    from .app import make_app
+    from .runs_folder import RunsFolder
+    from .safe import Access
+
+    names = {*NAMES, called, *([] if here else [socket.gethostname().lower()])}
+    hosts = _Any() if every else frozenset(f"{name}:{port}" for name in names)
     config = uvicorn.Config(
-        make_app(place, access), log_level="warning", access_log=False, server_header=False,
+        make_app(RunsFolder(folder), Access(hosts, token)),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
         lifespan="off",
-    )  # fmt: skip
+    )
     uvicorn.Server(config).run(sockets=[taken])
 
 
 class _Any(frozenset[str]):
-    """Every name of a host."""
+    """Every name: who listens on all addresses has no list; the token keeps strangers out."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and bool(name)
@@ -84,17 +85,13 @@ def _take(host: str, port: int) -> socket.socket:
     Raises:
         InputError: It is taken, or there is no such address.
     """
+    if not 0 <= port <= 65_535:
+        raise InputError(f"A port is from 0 to 65535, got {port}.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        taken = socket.socket(found[0], socket.SOCK_STREAM)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(found[4])
-        taken.listen(128)
-    except OverflowError as error:
-        raise InputError(f"A port is from 0 to 65535, got {port}.") from error
+        return socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         words = (error.strerror or str(error)).lower()
         raise InputError(
             f"{host}:{port} cannot be used: {words}. Name another port, or 0 for a free one."
         ) from error
-    return taken

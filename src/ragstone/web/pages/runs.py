@@ -131,8 +131,10 @@ def named(source: str) -> str:
     return Path(source).name.split(".")[0] or source
 
 
-def runs_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """The runs of the folder."""
+def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+    """The runs of the folder; of one run alone, its page."""
+    if place.alone:
+        return Elsewhere(run_path(place.alone.name))
     marks = place.marks()
     found = place.runs()
     pinned = asked.one("pin", marks.pinned)

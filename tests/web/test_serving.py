@@ -1,0 +1,79 @@
+"""``ragstone view``: it prints where it is, and asks for a token where others can come."""
+
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from ragstone.errors import InputError, MissingDependency
+from ragstone.web import serving
+from ragstone.web.serving import view
+
+from .conftest import client_of
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[str]:
+    command = [sys.executable, "-m", "ragstone", "view", "--no-browser", "--port", "0", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://\S+", process.stdout.readline())
+            assert found is not None
+            yield found[0]
+        finally:
+            process.kill()
+
+
+def status(address: str, **headers: str) -> int:
+    try:
+        with urlopen(Request(address, headers=headers)) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+
+
+def test_the_app_runs_at_the_printed_address(runs: Path) -> None:
+    with started(str(runs)) as address:
+        assert address.startswith("http://127.0.0.1:")
+        assert status(address) == 200
+        assert status(address, Host="evil.example") == 421
+
+
+def test_one_run_is_shown_at_once(runs: Path) -> None:
+    answer = client_of(runs / "cornwall").get("/")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs/cornwall")
+
+
+def test_another_host_needs_the_token_of_the_address(runs: Path) -> None:
+    with started(str(runs), "--host", "0.0.0.0") as address:
+        plain, _, token = address.partition("?token=")
+        assert len(token) > 20
+        assert status(plain) == 401
+        assert status(f"{plain}?token=guess") == 401
+        # The cookie comes with the first answer; who does not keep it is asked again.
+        assert status(plain, Cookie=f"ragstone-token={token}") == 200
+
+
+def test_a_taken_port_and_a_missing_folder_are_told(runs: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"{port} cannot be used"):
+            view(runs, port=port, browser=False)
+    with pytest.raises(InputError, match="no folder"):
+        view(tmp_path / "none", browser=False)
+    with pytest.raises(InputError, match="from 0 to 65535"):
+        view(runs, port=70_000, browser=False)
+
+
+def test_without_the_extra_it_is_named(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "NEEDED", ("a_package_that_is_not_there",))
+    with pytest.raises(MissingDependency, match=r"ragstone\[ui\]"):
+        view(runs, browser=False)
