@@ -17,7 +17,7 @@ from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, 
 
 from .asked import Asked
 from .drawing import asset, asset_path, render
-from .pages import runs
+from .pages import example, runs
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
 from .web_page import Elsewhere, NotThere, WebPage
@@ -27,6 +27,7 @@ Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], WebPage | Elsewhere]
 
 READ: Mapping[str, Reading] = {
     "/": runs.runs_page,
+    "/runs/{run}/examples/{id:path}": example.example_page,
 }
 """The page at each address; the most particular first."""
 

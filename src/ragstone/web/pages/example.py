@@ -1,0 +1,569 @@
+"""Example: a question, its answer with the claims marked in it, and all that was said of them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from ragstone.examples import Example
+from ragstone.examples.labels import Unit
+from ragstone.judgements import ClaimsAgainstReferences, Relevance, Support
+from ragstone.report.calls import call_items
+from ragstone.report.dossier import Dossier, JudgedPart, asks_about, dossier
+from ragstone.report.figures import counted, number, short_name, shortened
+from ragstone.report.page import Outline, Page, Section
+from ragstone.report.pages.example import example_page as printed
+from ragstone.report.render.markdown import as_markdown
+from ragstone.report.why import why
+from ragstone.report.words import words
+from ragstone.run import Run
+from ragstone.web.asked import Asked, run_path
+from ragstone.web.pages.runs import PREFERRED
+from ragstone.web.parts.marked import (
+    AT_ONCE,
+    Piece,
+    Span,
+    answer_pieces,
+    context_pieces,
+    inert,
+    quoted,
+    together,
+)
+from ragstone.web.parts.said import Said, said, says_of
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.web_page import WebPage
+
+QUESTION, ANSWER, CONTEXTS = 8_000, 32_000, 48_000
+CLAIMS, STATEMENTS, EVIDENCE = 45_000, 20_000, 8_000
+HISTORY, REFERENCES, OTHERS, SCORES, LABELS, SYSTEMS, COPIED = (
+    8_000,
+    8_000,
+    10_000,
+    14_000,
+    4_000,
+    6_000,
+    30_000,
+)
+"""Bytes that a part may take, so that no example makes a page of more than 200 KB."""
+
+ROW, CONTEXT = 1_500, 700
+"""Bytes of a row of the matrix, and of a context, without their texts."""
+
+LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
+FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
+OUTCOME = "answer_outcome"
+LATE = "s"
+"""Begins the key of a statement; a claim's is its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A judgement in a row, and what it is about, such as ``support/claim#3``."""
+
+    lead: str
+    said: Said | None
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRow:
+    """A claim, a statement or a piece of gold evidence, and which context settles it.
+
+    Attributes:
+        key: What lights up with it.
+        number: As people count.
+        text: Its wording, cut if it is very long.
+        why: The reason for the main verdict.
+        on: For each context that has a column whether the verdict rests on it.
+        beyond: The ranks of the other contexts that it rests on.
+        main: What the contexts say of it.
+        also: What else is said of it.
+    """
+
+    key: str
+    number: str
+    text: str
+    why: str
+    on: tuple[bool, ...]
+    beyond: str
+    main: Verdict
+    also: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Rows, and the ranks of the contexts that have a column.
+
+    Attributes:
+        ranks: Of the contexts with a column.
+        rows: As many as are shown at once.
+        tally: How many rows have each verdict.
+        first: The number of rows before these.
+        after: The number of rows up to the last of these.
+        of: The number of rows in all.
+        chances: Whether any verdict has a probability.
+    """
+
+    ranks: tuple[int, ...]
+    rows: tuple[UnitRow, ...]
+    tally: str
+    first: int
+    after: int
+    of: int
+    chances: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A context.
+
+    Attributes:
+        rank: As retrieved.
+        id: Its own.
+        score: Of the retrieval.
+        judged: What is said of it.
+        uses: Which claims rest on it.
+        pieces: Its text.
+        why: The reason.
+    """
+
+    rank: int
+    id: str
+    score: str
+    judged: tuple[Verdict, ...]
+    uses: str
+    pieces: tuple[Piece, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score: a value, undefined or missing, with its reason, and the rows that lowered it."""
+
+    metric: str
+    name: str
+    status: str
+    value: str
+    label: str
+    why: str
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherAnswer:
+    """The answer of another system to the same question, or another one of the same system."""
+
+    system: str
+    path: str
+    answer: str
+    scores: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of an example is shown.
+
+    Attributes:
+        part: The part of which more was asked for; empty if none.
+        start: From which character or row on.
+        end: To which character.
+    """
+
+    part: str
+    start: int
+    end: int | None
+
+    @classmethod
+    def of(cls, asked: Asked) -> "Shown":
+        end = asked.number("to", 0)
+        part = asked.one("part")
+        return cls(part, asked.number("from", 0), end or None)
+
+    def first(self, part: str) -> int:
+        """Where this part begins."""
+        return self.start if self.part == part else 0
+
+
+def example_page(place: RunsFolder, asked: Asked) -> WebPage:
+    """The page of an example, or the piece of it that was asked for."""
+    name, example = asked.names["run"], asked.names["id"]
+    run = place.run(name)
+    found = dossier(run, example)
+    want = Shown.of(asked)
+    common = {"asked": asked, "more": more_of(asked)}
+    title = f"{shortened(found.example.question, 60)} · {name}"
+    if asked.part and want.part:
+        return WebPage("example_piece.html", title, {**common, **_piece(found, want)})
+    return WebPage("example.html", title, {**common, **_whole(run, name, found, want)})
+
+
+def more_of(asked: Asked) -> object:
+    """Gives the address of the rest of a part."""
+
+    def address(part: str, start: int = 0, end: int = 0) -> str:
+        return asked.but(
+            part=part, **{"from": str(start) if start else None, "to": str(end) if end else None}
+        )
+
+    return address
+
+
+def _piece(found: Dossier, want: Shown) -> Mapping[str, object]:
+    if want.part == "calls":
+        return {"piece": "calls", "calls": _calls(found)}
+    if want.part.startswith("ctx-"):
+        parts = _contexts(found, want)
+        one = next((part for part in parts if f"ctx-{part.rank}" == want.part), None)
+        return {"piece": "text", "part": want.part, "pieces": one.pieces if one else ()}
+    text, spans = _text_of(found, want.part)
+    return {
+        "piece": "text",
+        "part": want.part,
+        "pieces": answer_pieces(text, spans, min(want.start, len(text)), ANSWER),
+    }
+
+
+def _text_of(found: Dossier, part: str) -> tuple[str, Sequence[Span]]:
+    one = found.example
+    if part == "answer":
+        return one.answer or "", _claim_spans(found)
+    if part == "question":
+        return one.question or "", ()
+    at = part.removeprefix("reference-")
+    if at.isdigit() and int(at) <= len(one.reference):
+        return one.reference[int(at) - 1], ()
+    return "", ()
+
+
+def _whole(run: Run, name: str, found: Dossier, want: Shown) -> Mapping[str, object]:
+    one = found.example
+    first = {part: want.first(part) for part in ("claims", "statements", "evidence")}
+    claims = _matrix(found, "claim", first["claims"], CLAIMS)
+    answer = one.answer or ""
+    question = one.question or ""
+    scores = _scores(found)
+    by_metric = {score.metric: score for score in scores}
+    return {
+        "name": name,
+        "run_path": run_path,
+        "one": one,
+        "facets": _facets(one),
+        "judges": ", ".join(one.name for one in run.form.judges if one.kinds),
+        "first_scores": _first(scores),
+        "outcome": by_metric.get(OUTCOME),
+        "history": _history(one),
+        "question": answer_pieces(question, (), want.first("question"), QUESTION),
+        "answer": answer_pieces(answer, _claim_spans(found), want.first("answer"), ANSWER),
+        "answer_length": len(answer),
+        "claims": claims,
+        "claims_why": next(
+            (s.why for s in scores if s.metric == "faithfulness" and s.status != "value"), ""
+        ),
+        "references": [
+            (f"reference-{at}", answer_pieces(text, (), want.first(f"reference-{at}"), REFERENCES))
+            for at, text in enumerate(one.reference[:4], 1)
+        ],
+        "statements": _matrix(found, "statement", first["statements"], STATEMENTS),
+        "evidence": _matrix(found, "evidence", first["evidence"], EVIDENCE),
+        "contexts": _contexts(found, want),
+        "retrieved": None if one.contexts is None else len(one.contexts),
+        "others": _others(found),
+        "labels": _fit([(key, _plain(value)) for key, value in one.labels.items()], LABELS),
+        "scores": scores,
+        "systems": _systems(run, name, one),
+        "calls": _calls(found) if want.part == "calls" else None,
+        "copied": _copied(found),
+        "part": want.part,
+    }
+
+
+def _first(scores: Sequence[Score]) -> list[Score]:
+    valued = [one for one in scores if one.status == "value" and one.metric != OUTCOME]
+    rank = {name: place for place, name in enumerate(PREFERRED)}
+    return sorted(valued, key=lambda one: rank.get(one.metric, len(rank)))[:FIRST_METRICS]
+
+
+def _facets(one: Example) -> list[tuple[str, str]]:
+    """What groups the example: its slices, or what of its other data is short."""
+    given = one.slices or {
+        key: value for key, value in one.meta.items() if isinstance(value, str | int | float | bool)
+    }
+    pairs = [(key, _plain(value)) for key, value in given.items() if str(value) not in one.id]
+    return [(key, value) for key, value in pairs if len(key) + len(value) <= FACET][:MOST_FACETS]
+
+
+def _plain(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return shortened(text, LONGEST_WHY)
+
+
+def _fit(rows: Sequence[tuple[str, str]], most_bytes: int) -> list[tuple[str, str]]:
+    kept: list[tuple[str, str]] = []
+    size = 0
+    for row in rows:
+        size += sum(len(inert(text).encode()) for text in row) + 80
+        if size > most_bytes:
+            return [*kept, ("…", f"and {counted(len(rows) - len(kept), 'more label')}")]
+        kept.append(row)
+    return kept
+
+
+def _history(one: Example) -> list[tuple[str, str]]:
+    most = max(200, HISTORY // (2 * max(1, len(one.history))))
+    return [(turn.role, _cut(turn.text, most)) for turn in one.history[-40:]]
+
+
+def _cut(text: str, most_bytes: int) -> str:
+    size = len(inert(text[: most_bytes + 1]).encode())
+    if len(text) <= most_bytes and size <= most_bytes:
+        return text
+    kept = text[: max(20, most_bytes * most_bytes // max(size, most_bytes))]
+    return f"{kept}…"
+
+
+def _claim_spans(found: Dossier) -> list[Span]:
+    spans = []
+    for part in found.parts["claim"]:
+        start, end = part.own.get("start"), part.own.get("end")
+        if start is not None and end is not None:
+            spans.append(Span(start, end, str(part.place + 1), _support(part)))
+    return spans
+
+
+def _support(part: JudgedPart) -> str:
+    rows = part.rows(Support.name)
+    return str(rows[0].values["verdict"] or "") if rows else ""
+
+
+def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
+    """The rows of a unit; None if there are none."""
+    parts = found.parts[unit]
+    if not parts:
+        return None
+    contexts = found.example.contexts or ()
+    ranks = tuple(one.rank for one in contexts)
+    if len(ranks) > MOST_COLUMNS:
+        used = {id for part in parts for id in _rests_on(part)}
+        ranks = tuple(one.rank for one in contexts if one.id in used)[:MOST_COLUMNS]
+    first = min(first, len(parts) - 1)
+    rows: list[UnitRow] = []
+    size = 0
+    several = len(found.example.reference) > 1
+    for part in parts[first:]:
+        row = _unit_row(found, unit, part, ranks, several=several)
+        size += ROW + len(inert(row.text + row.why).encode()) + 400 * len(row.also)
+        if rows and size > most_bytes:
+            break
+        rows.append(row)
+    verdicts = [_support(part) for part in parts]
+    tally = ", ".join(
+        f"{verdicts.count(value):,} {value}"
+        for value in map(str, Support.columns["verdict"].values)
+        if any(verdicts)
+    )
+    return Matrix(
+        ranks,
+        tuple(rows),
+        tally,
+        first,
+        first + len(rows),
+        len(parts),
+        any(row.main.said and row.main.said.number for row in rows),
+    )
+
+
+def _rests_on(part: JudgedPart) -> list[str]:
+    rows = part.rows(Support.name)
+    return list(rows[0].values["evidence"] or ()) if rows else []
+
+
+def _unit_row(
+    found: Dossier, unit: Unit, part: JudgedPart, ranks: Sequence[int], *, several: bool
+) -> UnitRow:
+    place = str(part.place + 1)
+    if unit == "statement" and several:
+        place = f"{part.reference + 1}.{place}"
+    on = {one.rank for one in found.example.contexts or () if one.id in set(_rests_on(part))}
+    main, also = Verdict("", None, ""), []
+    for ask in asks_about(unit):
+        for row in part.rows(ask.kind):
+            # Of a claim it is the reference that says so, or does not.
+            lead = "reference" if ask.over is ClaimsAgainstReferences else says_of(ask.name)
+            at = place
+            if part.said[ask.kind].several and several:
+                at = f"{row.values['reference'] + 1}.{place}"
+                lead = f"{lead} {row.values['reference'] + 1}"
+            verdict = Verdict(lead, said(row, ""), f"{ask.name}#{at}")
+            if ask.kind == Support.name:
+                main = verdict
+            else:
+                also.append(verdict)
+    key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + place
+    return UnitRow(
+        key,
+        place,
+        _cut(part.text or "", LONGEST),
+        shortened(main.said.reason, LONGEST_WHY) if main.said and main.said.reason else "",
+        tuple(rank in on for rank in ranks),
+        ", ".join(str(rank) for rank in sorted(on) if rank not in ranks),
+        main,
+        tuple(also),
+    )
+
+
+def _contexts(found: Dossier, want: Shown) -> list[Passage]:
+    parts = found.parts["context"]
+    room = max(600, CONTEXTS // max(1, len(parts)) - CONTEXT)
+    rest = room * len(parts)
+    passages = []
+    for left, part in zip(range(len(parts), 0, -1), parts, strict=True):
+        name = f"ctx-{part.place}"
+        wanted = want.part == name
+        text = part.text
+        relevance = part.rows(Relevance.name)
+        spans, uses = _quotes(found, part)
+        room = min(3 * AT_ONCE, rest // left)
+        pieces: list[Piece] = (
+            []
+            if text is None
+            else context_pieces(
+                text,
+                spans,
+                set((relevance[0].values["relevant_sentences"] or ()) if relevance else ()),
+                start=min(want.start, len(text)) if wanted else 0,
+                end=want.end if wanted else None,
+                most_bytes=3 * AT_ONCE if wanted else room,
+                folds=not wanted,
+            )
+        )
+        rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
+        verdicts = tuple(
+            Verdict(says_of(ask.name), said(row, ""), f"{ask.name}#{part.place}")
+            for ask in asks_about("context")
+            for row in part.rows(ask.kind)
+        )
+        reasons = [one.said.reason for one in verdicts if one.said and one.said.reason]
+        score = part.own.get("score")
+        passages.append(
+            Passage(
+                part.place,
+                str(part.own["id"]),
+                "" if score is None else number(score),
+                verdicts,
+                f"claims {uses}" if uses else "",
+                tuple(pieces),
+                shortened("; ".join(reasons), LONGEST_WHY) if reasons else "",
+            )
+        )
+    return passages
+
+
+def _quotes(found: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
+    """Where a context has the words that verdicts rest on, and the claims that rest on it."""
+    id, text = context.own["id"], context.text or ""
+    spans: list[Span] = []
+    uses: list[str] = []
+    known: dict[str, list[tuple[int, int]]] = {}
+    units: tuple[tuple[Unit, str], ...] = (("claim", ""), ("statement", LATE), ("evidence", "e"))
+    several = len(found.example.reference) > 1
+    for unit, letter in units:
+        for part in found.parts[unit]:
+            if id not in _rests_on(part):
+                continue
+            place = str(part.place + 1)
+            if unit == "claim":
+                uses.append(place)
+            elif unit == "statement" and several:
+                place = f"{part.reference + 1}.{place}"
+            quote = part.rows(Support.name)[0].values["quote"]
+            if not quote:
+                continue
+            if quote not in known:
+                known[quote] = quoted(quote, text)
+            spans += [
+                Span(start, end, letter + place, _support(part), quiet=unit != "claim")
+                for start, end in known[quote]
+            ]
+    return spans, together(uses) if len(uses) < 60 else f"1–{uses[-1]}"
+
+
+def _others(found: Dossier) -> list[Verdict]:
+    """Judgements about no part: of the answer, and of whatever else kinds are about."""
+    rows = [row for rows in found.judgements.values() for row in rows]
+    shown: list[Verdict] = []
+    size = 0
+    for row in rows:
+        ask = next((ask.name for ask in row.kind.asks), row.kind.name)
+        one = said(row)
+        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in one.phrases)
+        if size > OTHERS:
+            break
+        shown.append(Verdict("", one, ask))
+    return shown
+
+
+def _scores(found: Dossier) -> list[Score]:
+    scores: list[Score] = []
+    size = 0
+    for one in found.scores:
+        rows = tuple(why(found, one.metric)) if one.status == "value" and size < SCORES else ()
+        size += 250 + sum(len(inert(row).encode()) + 20 for row in rows)
+        scores.append(
+            Score(
+                one.metric,
+                short_name(one.metric).replace("_", " "),
+                one.status,
+                "" if one.value is None else number(one.value),
+                (one.label or "").replace("_", " "),
+                shortened(words(one.reason), LONGEST_WHY) if one.reason else "",
+                rows if size < SCORES else (),
+            )
+        )
+    return scores
+
+
+def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
+    """The other answers to the same question."""
+    frame = run.folder.read(
+        "examples",
+        (pl.col("question_id") == one.question_id) & (pl.col("id") != one.id),
+        columns=["id", "system", "answer"],
+    ).head(12)
+    ids = frame["id"].to_list()
+    scores = run.folder.read("scores", pl.col("example_id").is_in(ids))
+    found = []
+    for id, system, answer in frame.iter_rows():
+        own = scores.filter(
+            (pl.col("example_id") == id) & (pl.col("status").cast(pl.String) == "value")
+        )
+        values = tuple(
+            (
+                short_name(str(metric)).replace("_", " "),
+                label.replace("_", " ") if label else number(value),
+            )
+            for metric, value, label in own.select("metric", "value", "label").iter_rows()
+            if metric in ("faithfulness", "answer_coverage", "answer_outcome")
+        )
+        text = _cut(answer or "–", SYSTEMS // 12)
+        found.append(OtherAnswer(system, run_path(name, "examples", id), text, values))
+    return found
+
+
+def _calls(found: Dossier) -> str:
+    """The requests to models and their replies, as text."""
+    items = tuple(call_items(found.calls, prompts=True))
+    if not items:
+        return "No model was asked about this example."
+    page = Page("show", found.example.id, (Section((Outline(items),)),))
+    return _cut(as_markdown(page), 3 * AT_ONCE)
+
+
+def _copied(found: Dossier) -> str:
+    """The example as Markdown; empty if it is too long to be carried along."""
+    one = found.example
+    texts = (one.question, one.answer, *one.reference, *(part.text for part in one.contexts or ()))
+    if sum(len(text or "") for text in texts) > COPIED:
+        return ""
+    markdown = as_markdown(printed(replace(found, calls=())))
+    return markdown if len(inert(markdown).encode()) <= COPIED else ""

@@ -1,0 +1,1 @@
+"""Parts: what several pages show, each with the macros that draw it."""

@@ -1,0 +1,216 @@
+"""Marked: text under judgement, with what the verdicts are about marked in place; all inert."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from markupsafe import Markup, escape
+
+from ragstone.inert import seen
+from ragstone.judges.local.sentences import sentences
+
+AT_ONCE = 10_000
+"""Characters of one text that are shown at once; the rest is fetched where somebody asks for it."""
+
+MOST_SPANS = 200
+BREAK = 200
+SHORT = 260
+LOOKED_THROUGH = 200_000
+"""Characters in which a quote is looked for whose white space or case differs from the text's."""
+
+RANK = {"contradicted": 3, "absent": 2, "": 1, "supported": 0}
+"""Of several claims about the same words the worst verdict is shown."""
+
+ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…|\n\n)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words that a judgement is about.
+
+    Attributes:
+        start: The first character.
+        end: The character after the last.
+        key: What lights up with them, such as the number of a claim.
+        verdict: The verdict.
+        quiet: Whether they are marked only while lit.
+    """
+
+    start: int
+    end: int
+    key: str
+    verdict: str = ""
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Marked text, followed by text that is left out unless somebody asks for it.
+
+    Attributes:
+        text: The marked text.
+        start: Where what is left out begins.
+        end: Where it ends; ``start`` if nothing is left out.
+    """
+
+    text: Markup
+    start: int = 0
+    end: int = 0
+
+
+def inert(text: str) -> Markup:
+    """The text with every character shown, and none that means anything."""
+    return escape(seen(text))
+
+
+def shown_until(text: str, start: int, most_bytes: int) -> int:
+    """Where a piece of a text ends: after ``AT_ONCE`` characters, or fewer that take more room."""
+    end = min(len(text), start + AT_ONCE)
+    while end - start > 1 and (size := len(inert(text[start:end]).encode())) > most_bytes:
+        end = start + max(1, (end - start) * most_bytes // (size + 1))
+    if end < len(text):
+        space = max(text.rfind(" ", end - BREAK, end), text.rfind("\n", end - BREAK, end))
+        end = space if space > start else end
+    return end
+
+
+def marked(text: str, spans: Iterable[Span], start: int, end: int, look: str) -> Markup:
+    """The text from ``start`` to ``end`` with the spans marked, each followed by its number."""
+    inside = [one for one in spans if one.start < end and one.end > start][:MOST_SPANS]
+    begins: dict[int, list[Span]] = {}
+    for one in inside:
+        begins.setdefault(max(one.start, start), []).append(one)
+    cuts = sorted({start, end, *begins, *(min(one.end, end) for one in inside)})
+    out: list[str] = []
+    active: list[Span] = []
+    for left, right in pairwise(cuts):
+        active = [one for one in active if one.end > left] + begins.get(left, [])
+        piece = inert(text[left:right])
+        if active:
+            keys = " ".join(dict.fromkeys(one.key for one in active))
+            loud = [one for one in active if not one.quiet]
+            worst = max(loud, key=lambda one: RANK.get(one.verdict, 1), default=None)
+            looks = f"{look} {worst.verdict}" if worst else f"{look} quietly"
+            piece = Markup('<span class="{}" data-k="{}">{}</span>').format(looks, keys, piece)
+            if closing := [one.key for one in loud if one.end == right]:
+                piece += Markup('<sup class="k">{}</sup>').format(together(closing))
+        out.append(piece)
+    return Markup("").join(out)
+
+
+def together(keys: Sequence[str]) -> str:
+    """Numbers in short.
+
+    >>> together(["4", "5", "6", "8"]), together(["3"]), together(["4", "5", "6"])
+    ('4,5,6,8', '3', '4–6')
+    """
+    keys = list(dict.fromkeys(keys))
+    if len(keys) > 2 and all(key.isdigit() for key in keys):
+        first, last = int(keys[0]), int(keys[-1])
+        if last - first == len(keys) - 1:
+            return f"{first}–{last}"
+    return ",".join(keys)
+
+
+def quoted(quote: str, text: str) -> list[tuple[int, int]]:
+    """Where a text has the words of a quote; of one with ellipses, each of its parts."""
+    found = []
+    for part in ELLIPSIS.split(quote[: 2 * AT_ONCE]):
+        words = part.split()
+        if not words:
+            continue
+        at = text.find(part.strip())
+        if at >= 0:
+            found.append((at, at + len(part.strip())))
+            continue
+        pattern = r"[\s|]+".join(map(re.escape, words))
+        match = re.compile(pattern, re.IGNORECASE).search(text, 0, LOOKED_THROUGH)
+        if match:
+            found.append(match.span())
+    return found
+
+
+def answer_pieces(text: str, spans: Sequence[Span], start: int, most_bytes: int) -> list[Piece]:
+    """A text as it was written, from a character on, with its spans marked."""
+    end = shown_until(text, start, most_bytes)
+    return [Piece(marked(text, spans, start, end, "cl"), end, len(text))]
+
+
+def context_pieces(
+    text: str,
+    spans: Sequence[Span],
+    relevant: Collection[int],
+    *,
+    start: int = 0,
+    end: int | None = None,
+    most_bytes: int,
+    folds: bool = True,
+) -> list[Piece]:
+    """A context with quotes and relevant sentences marked, and the other sentences folded.
+
+    Args:
+        text: The whole context.
+        spans: The quotes.
+        relevant: The positions of the relevant sentences, from 0.
+        start: The first character that is shown.
+        end: The character after the last that may be shown; None: to the end of the text.
+        most_bytes: That it may take.
+        folds: Whether sentences that are neither first nor marked are folded.
+    """
+    last = len(text) if end is None else min(end, len(text))
+    until = min(shown_until(text, start, most_bytes), last)
+    pieces = []
+    shown = _sentences(text, spans, relevant, start, until, folds=folds)
+    far = [one for one in spans if not one.quiet and until <= one.start < last]
+    at = until
+    # A quote far behind what is shown is shown too, between what is left out.
+    for one in sorted(far, key=lambda span: span.start)[:5]:
+        if one.start < at:
+            continue
+        pieces.append(Piece(shown, at, one.start))
+        at = min(one.end, one.start + SHORT * 4)
+        shown = marked(text, spans, one.start, at, "quote")
+    return [*pieces, Piece(shown, at, last)]
+
+
+def _sentences(
+    text: str,
+    spans: Sequence[Span],
+    relevant: Collection[int],
+    start: int,
+    until: int,
+    *,
+    folds: bool,
+) -> Markup:
+    """Sentences of the text from ``start``, those that nothing marks folded away."""
+    ends = [one.end for one in sentences(text[:until])]
+    folded: list[Markup] = []
+    out: list[Markup] = []
+    left = 0
+    loud = [one for one in spans if not one.quiet]
+    for number, end in enumerate([*ends[:-1], until] if ends else [until]):
+        begin, left = max(left, start), end
+        if end <= start:
+            continue
+        piece = marked(text, spans, begin, end, "quote")
+        is_relevant = number in relevant
+        if is_relevant:
+            piece = Markup('<span class="rel-s">{}</span>').format(piece)
+        is_marked = any(one.start < end and one.end > begin for one in loud)
+        if is_relevant or is_marked or not out or not folds:
+            out += _fold(folded)
+            folded = []
+            out.append(piece)
+        else:
+            folded.append(piece)
+    return Markup("").join([*out, *_fold(folded)])
+
+
+def _fold(pieces: Sequence[Markup]) -> Iterator[Markup]:
+    text = Markup("").join(pieces)
+    if len(pieces) < 2 and len(text) <= SHORT:
+        yield text
+        return
+    count = f"{len(pieces)} sentence{'' if len(pieces) == 1 else 's'}"
+    yield Markup('<details class="fold"><summary>⋯ {}</summary>{}</details>').format(count, text)

@@ -1,0 +1,175 @@
+"""The page of an example: what is marked, what can be reached, and that no example is too large."""
+
+import re
+from time import perf_counter
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+import ragstone
+from ragstone.examples import Context, Example, Turn
+from ragstone.web.asked import run_path
+from ragstone.web.parts.marked import Span, answer_pieces, context_pieces, marked, quoted, together
+
+from .conftest import client_of
+
+LONG = 1_000_000
+HOSTILE = '<script>alert("x")</script><img src=x onerror=y> & \u202e\x1b[31m '
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    """Examples with long and hostile texts, and ids that are no plain words."""
+    long = (HOSTILE * LONG)[:LONG]
+    examples = [
+        Example(
+            "a/b<::>1",
+            "q1",
+            f"system {HOSTILE}",
+            question=long,
+            answer=long,
+            reference=(long, '"' * LONG),
+            history=tuple(Turn("user", long[:50_000]) for _ in range(3)),
+            contexts=tuple(Context(f"c{rank}", long, rank, 0.5) for rank in range(1, 11)),
+            slices={HOSTILE: HOSTILE},
+            labels={f"{HOSTILE}{at}": '"' * 1000 for at in range(300)},
+        ),
+        Example("plain", "q1", "b", question="Who?", answer="Jack.", reference=("Jack.",)),
+        Example("silent", "q2", "b", question=None, answer=None, contexts=()),
+    ]
+    folder = tmp_path_factory.mktemp("odd")
+    ragstone.evaluate(examples, metrics=["exact_match"], out=folder / "odd")
+    return client_of(folder)
+
+
+def page(client: TestClient, run: str, example: str, query: str = "") -> str:
+    answer = client.get(run_path(run, "examples", example) + query)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def text_of(markup: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", markup))
+
+
+def test_the_answer_has_its_claims_marked_in_place(client: TestClient) -> None:
+    shown = page(client, "cornwall", "lizard-point-local_search")
+    assert re.search(r'<span class="cl supported" data-k="1">', shown)
+
+
+def test_an_unknown_example_is_not_found(client: TestClient) -> None:
+    assert client.get("/runs/cornwall/examples/nobody").status_code == 404
+    assert client.get("/runs/nothing/examples/c1").status_code == 404
+
+
+def test_an_id_may_hold_slashes_and_angles(odd: TestClient) -> None:
+    assert "a/b&lt;::&gt;1" in page(odd, "odd", "a/b<::>1")
+
+
+def test_no_example_makes_a_large_page_and_none_is_slow(odd: TestClient) -> None:
+    page(odd, "odd", "plain")
+    start = perf_counter()
+    answer = page(odd, "odd", "a/b<::>1")
+    assert perf_counter() - start < 2  # .3 s on an idle machine
+    assert len(answer.encode()) <= 200_000
+
+
+def test_hostile_text_is_inert(odd: TestClient) -> None:
+    shown = page(odd, "odd", "a/b<::>1") + page(odd, "odd", "a/b<::>1", "?part=ctx-2&from=9000")
+    assert "<script>alert" not in shown
+    assert "<img" not in shown
+    assert "\u202e" not in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize("part", ["answer", "question", "ctx-3", "reference-2"])
+def test_the_rest_of_a_long_text_is_one_link_away(odd: TestClient, part: str) -> None:
+    path = run_path("odd", "examples", "a/b<::>1")
+    whole = page(odd, "odd", "a/b<::>1")
+    links = re.findall(rf'hx-get="([^"]*\?part={part}&amp;from=\d+[^"]*)"', whole)
+    assert links
+    assert links[0].startswith(path)
+    piece = odd.get(links[0].replace("&amp;", "&"), headers={"hx-target": f"a#more-{part}"}).text
+    assert "<html" not in piece
+    assert len(piece.encode()) < 80_000
+    assert f"?part={part}" in piece
+    alone = odd.get(links[0].replace("&amp;", "&")).text
+    assert "<html" in alone
+    assert len(alone.encode()) < 260_000
+
+
+def test_the_pieces_of_a_text_leave_nothing_out() -> None:
+    text = "".join(f"word{at} " for at in range(10_000))
+    read, at = "", 0
+    while at < len(text):
+        (piece,) = answer_pieces(text, (), at, 30_000)
+        read += piece.text.unescape()
+        at = piece.start
+    assert read.split() == text.split()
+
+
+def test_an_answer_that_is_none_is_said_to_be_none(odd: TestClient) -> None:
+    shown = page(odd, "odd", "silent")
+    assert "this system does not answer" in shown
+    assert "none retrieved" in shown
+
+
+def test_other_answers_to_the_question_stand_beside_it(odd: TestClient) -> None:
+    shown = page(odd, "odd", "plain")
+    assert run_path("odd", "examples", "a/b<::>1") in shown
+
+
+def test_what_models_were_asked_is_loaded_on_demand(client: TestClient) -> None:
+    assert "No model was asked" not in page(client, "cornwall", "lizard-point-local_search")
+    assert "No model was asked" in page(
+        client, "cornwall", "lizard-point-local_search", "?part=calls"
+    )
+
+
+def test_of_overlapping_claims_the_worst_verdict_is_shown() -> None:
+    spans = [Span(0, 10, "1", "supported"), Span(5, 15, "2", "contradicted")]
+    assert marked("0123456789abcdefgh", spans, 0, 18, "cl") == (
+        '<span class="cl supported" data-k="1">01234</span>'
+        '<span class="cl contradicted" data-k="1 2">56789</span><sup class="k">1</sup>'
+        '<span class="cl contradicted" data-k="2">abcde</span><sup class="k">2</sup>fgh'
+    )
+
+
+def test_numbers_in_a_row_are_written_together() -> None:
+    assert together(["4", "5", "6"]) == "4–6"
+    assert together(["4", "6"]) == "4,6"
+
+
+def test_a_quote_is_found_where_its_white_space_or_case_differs() -> None:
+    text = "Built by  Isambard\nBrunel in 1859. It still stands."
+    assert [text[a:b] for a, b in quoted("by isambard brunel … stands", text)] == [
+        "by  Isambard\nBrunel",
+        "stands",
+    ]
+    assert quoted("never said", text) == []
+
+
+def test_sentences_that_nothing_marks_are_folded() -> None:
+    text = "First one here. Second one here. Third one here. Fourth has it. Fifth one here."
+    at = text.index("Fourth")
+    (piece,) = context_pieces(text, [Span(at, at + 14, "1", "supported")], {4}, most_bytes=9_999)
+    assert "<summary>⋯ 2 sentences</summary>" in piece.text
+    assert '<span class="quote supported" data-k="1">Fourth has it</span>' not in piece.text
+    assert 'data-k="1">Fourth has it.</span><sup class="k">1</sup>' in piece.text
+    assert '<span class="rel-s"> Fifth one here.</span>' in piece.text
+    assert text_of(piece.text).replace("⋯ 2 sentences", "").replace(".1", ".") == text
+
+
+def test_a_quote_far_behind_what_is_shown_is_shown_between_what_is_left_out() -> None:
+    text = "word " * 100_000
+    text = text[:300_000] + "The bridge fell." + text[300_000:]
+    spans = [Span(300_000, 300_016, "1", "contradicted")]
+    first, second = context_pieces(text, spans, (), most_bytes=30_000)
+    assert (first.start < 10_001, first.end) == (True, 300_000)
+    assert "The bridge fell." in second.text
+    assert (second.start, second.end) == (300_016, len(text))
+
+
+def test_the_address_of_an_example_is_percent_encoded() -> None:
+    assert run_path("a b", "examples", "x/y") == f"/runs/a%20b/examples/{quote('x/y', safe='')}"
