@@ -5,6 +5,7 @@
     │   ├── DataError           records that cannot be read, each fault with its place
     │   ├── UnknownName         no metric, judge, suite or format is called that
     │   ├── RunConflict         a run folder that belongs to other data or settings
+    │   ├── OverruleConflict    a judgement that somebody else overruled meanwhile
     │   ├── DiskFull            there is no room for what a run has to write
     │   ├── DamagedRun          a run folder that does not hold what was written into it
     │   └── ModelError          a model that is not there, or not what it should be
@@ -160,6 +161,46 @@ class RunConflict(InputError):
     ) -> None:
         self.differing = dict(differing or {})
         super().__init__(message)
+
+
+class OverruleConflict(InputError):
+    """A judgement is not the one that the person saw who overrules it.
+
+    Attributes:
+        unit: The judgement, such as ``support/claim#3``.
+        author: Who overruled it, or took that back, meanwhile; None if a judge judged it again.
+        at: When.
+        said: What they said, by column; None if they took an overrule back.
+        now: What the judgement says now, by column.
+        version: Its version now, to be given as ``seen``.
+    """
+
+    def __init__(
+        self,
+        unit: str,
+        *,
+        author: str | None,
+        at: str | None,
+        said: Mapping[str, object] | None,
+        now: Mapping[str, object],
+        version: str,
+    ) -> None:
+        self.unit = unit
+        self.author = author
+        self.at = at
+        self.said = said
+        self.now = dict(now)
+        self.version = version
+        what = "took an overrule of it back" if said is None else f"said {_pairs(said)}"
+        who = "It was judged again" if author is None else f"{author} {what} at {at}"
+        super().__init__(
+            f"{unit} is not what you saw. {who}; it now says {_pairs(now) or 'nothing'}. Look at "
+            "it again, and overrule it if you still would."
+        )
+
+
+def _pairs(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 class DamagedRun(InputError):

@@ -28,10 +28,16 @@ FAULTS = {
     sqlite3.SQLITE_LOCKED: "another program is using it. Stop that program",
     sqlite3.SQLITE_CORRUPT: "it is damaged. Move it away: what it held is asked again",
     sqlite3.SQLITE_NOTADB: "it is not a database that Ragstone wrote. Move it away",
+    sqlite3.SQLITE_EMPTY: "it is not a database that Ragstone wrote. Move it away",
 }
 
 
-DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
+DAMAGED = {
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_EMPTY,
+}
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """What reading raises. ``UnicodeDecodeError`` occurs if SQLite's error message quotes bytes of a
@@ -96,7 +102,7 @@ def open_to_read(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
         )
         try:
             if not _is_ours(connection, layout):
-                raise _not_ours("it is empty")
+                raise _fault("it is empty", sqlite3.SQLITE_EMPTY)
         except sqlite3.Error as error:
             connection.close()
             if query == "immutable=1" or _code(error) != sqlite3.SQLITE_CANTOPEN:
@@ -180,6 +186,11 @@ def as_number(value: object) -> float:
 def is_damaged(error: Exception) -> bool:
     """Whether the file itself is the cause: it is damaged, or not one of Ragstone's."""
     return isinstance(error, UnicodeDecodeError) or _code(error) in DAMAGED
+
+
+def is_empty(error: Exception) -> bool:
+    """Whether the file holds nothing yet, as where its first writer was stopped."""
+    return _code(error) == sqlite3.SQLITE_EMPTY
 
 
 def damaged(words: str) -> sqlite3.DatabaseError:

@@ -102,7 +102,9 @@ class Composite(Metric):
             pl.when(value.is_not_null()).then(weight).otherwise(0.0) for value, weight in present
         )
         if self.kind == "arithmetic":
-            mean = pl.sum_horizontal(value * weight for value, weight in present) / used
+            # Polars divides by a constant, as here without nulls, by way of its reciprocal. Done so
+            # for all, the last digit of a score does not depend on the other examples.
+            mean = pl.sum_horizontal(value * weight for value, weight in present) * (1.0 / used)
         else:
             inverse = pl.sum_horizontal(weight / value for value, weight in present)
             zero = pl.any_horizontal(value <= 0 for value, _ in present)

@@ -16,6 +16,7 @@ What is stored
     folder       a run's folder, with its lock and the parts of an unfinished run
     run_files    its files, read and checked: forms, fitting, written
     run          a finished run, as all other rooms read it
+    overrules/   what people corrected in it, and how that is laid over it
 
 What reads and limits a run is imported from here. What makes one is imported from its module, since
 it brings every judge and metric along, and most commands read a finished run.

@@ -12,6 +12,7 @@ from ragstone.metrics import QUICK, Composite, Metric
 from ragstone.metrics.compose import weight_coverage
 from ragstone.parquet import read_parquet
 
+from .encoder_names import ModelNames
 from .estimate import Estimate
 from .estimates import Provenance, by_column, estimate_metric
 from .folder import Folder
@@ -21,6 +22,7 @@ from .quick import CITED, DataFacts, candidates, choose
 from .remarks import of_clusters, of_coverage
 from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
 from .scoring import NO_VALUE, component_metrics
+from .settings import ChatSettings
 from .spec import RunSpec
 from .wider_clusters import widest_clusters
 from .written import collect, reading
@@ -92,16 +94,8 @@ def _estimates(
     facets: pl.DataFrame,
 ) -> Iterator[Estimate]:
     """The estimates, computed one metric at a time, so that only its scores are in memory."""
-    chat = spec.settings.llm
-    provenance = Provenance(
-        VERSION,
-        spec.settings.data,
-        tally.judges_by_ask(),
-        spec.cluster,
-        spec.models,
-        chat,
-        tally.filled_by(() if chat is None else chat.judges),
-    )
+    settings = spec.settings
+    made = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for metric in metrics:
         of_metric = folder.parts.scan("scores").filter(pl.col("metric") == str(metric))
@@ -111,8 +105,16 @@ def _estimates(
             for one in component_metrics([metric])
         }
         yield from estimate_metric(
-            metric, scores, facets, fields, provenance, level=LEVEL, components=components
+            metric, scores, facets, fields, made, level=LEVEL, components=components
         )
+
+
+def provenance(
+    data: str, tally: RunTally, cluster: str, models: ModelNames, chat: ChatSettings | None
+) -> Provenance:
+    """What the signatures of a run say, from its settings and from who judged what."""
+    by_chat = tally.filled_by(() if chat is None else chat.judges)
+    return Provenance(VERSION, data, tally.judges_by_ask(), cluster, models, chat, by_chat)
 
 
 def _coverage(folder: Folder, metrics: Sequence[Metric], systems: pl.Series) -> Iterator[str]:

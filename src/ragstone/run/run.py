@@ -20,12 +20,17 @@ from .calls.entries import Entry, entries
 from .estimate import Estimate
 from .folder import Folder
 from .forms import Manifest
+from .overrules.store import NOTHING, Store
 from .places import MANIFEST, READY
 from .stored_blocks import finished_judges, stored_blocks
 from .written import collect
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .overrules.overlay import Overlay
+    from .overrules.overrule import Judgement, Overrule, Overruled
+    from .overrules.overruling import Overruling
 
 MOST_MISSING = 0.1
 """Share of a requested metric's scores beyond which too much is missing."""
@@ -37,6 +42,9 @@ class Run(HasPage):
     ``path`` is the run folder. If none was given, the run is in a temporary folder,
     which is deleted with this object. ``asked`` names the metrics requested by the
     call that returned it; if empty, those the run was made for.
+
+    What people overruled stands over what the judges said, everywhere but in the files of the
+    judges; ``without_overrules`` is the run as they left it.
     """
 
     def __init__(
@@ -46,8 +54,10 @@ class Run(HasPage):
         temporary: bool = False,
         asked: Collection[str] = (),
         beside: "Run | None" = None,
+        overruled: bool = True,
     ) -> None:
-        self.folder = Folder(Path(path))
+        self.folder: Folder = beside.folder if beside and not overruled else Folder(Path(path))
+        self._overruled = overruled
         self._asked = frozenset(asked)
         self._beside = beside  # Of the same folder, which may be deleted with it.
         if temporary:
@@ -96,17 +106,27 @@ class Run(HasPage):
         manifest: Mapping[str, Any] = throughout(self.folder.manifest, noticed)
         return manifest
 
-    @cached_property
+    @property
     def form(self) -> Manifest:
-        """The same as typed fields."""
+        """The same as typed fields, with what people overruled among the remarks."""
+        overlay = self._overlay
+        return self._form if overlay is None else overlay.form
+
+    @cached_property
+    def _form(self) -> Manifest:
         form = self.folder.form
         if form is None:
             raise InputError(f"{self.path} is not a run folder: it has no {MANIFEST}.")
         return form
 
-    @cached_property
+    @property
     def estimate_list(self) -> tuple[Estimate, ...]:
         """The estimates."""
+        overlay = self._overlay
+        return self._estimates if overlay is None else overlay.estimates
+
+    @cached_property
+    def _estimates(self) -> tuple[Estimate, ...]:
         return tuple(self.folder.estimates())
 
     @property
@@ -156,7 +176,8 @@ class Run(HasPage):
 
     def scores(self) -> pl.DataFrame:
         """One row per example and metric: value, label, status and reason."""
-        return self._table("scores")
+        scores, overlay = self._table("scores"), self._overlay
+        return scores if overlay is None else overlay.scores(scores)
 
     def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """The examples as made by ``ragstone.examples.to_frame``, or only some columns."""
@@ -171,28 +192,138 @@ class Run(HasPage):
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of one kind of judgement, one for each example they are about.
 
+        Where people overruled, their rows are in the place of those that counted; their judge is
+        ``person:AUTHOR``.
+
         Raises:
             UnknownName: There is no such kind.
         """
         if kind not in KINDS:
             raise UnknownName("judgement kind", kind, KINDS)
+        columns = ["example_id", *KINDS[kind].schema()]
+        rows = self._judged(kind)
+        overlay = self._overlay
+        return (rows if overlay is None else overlay.judgements(kind, rows)).select(columns)
+
+    def _judged(self, kind: str) -> pl.DataFrame:
+        """The rows of a kind with the ``ask`` that they answer, and its ``status``."""
+        schema = KINDS[kind].schema()
         if not self.folder.has(kind):
-            empty = KINDS[kind].empty()
-            return empty.select(pl.lit(None, pl.String).alias("example_id"), pl.all())
+            texts = dict.fromkeys(("example_id", "ask", "status"), pl.String)
+            return pl.DataFrame(schema={**texts, **schema})
         ledger = (
             self.folder.finished("ledger")
             .filter(pl.col("status").is_in(["ok", "vote"]))
-            .select("block", "example_id", "ask", "judge", "subject")
+            .select("block", "example_id", "ask", "judge", "subject", "status")
         )
         rows = self.folder.finished(kind)
         keys = ["block", "ask", "judge", "subject"]
         joined = ledger.join(rows, on=keys, maintain_order="left_right")
-        return collect(joined.select("example_id", *KINDS[kind].schema()), self.folder.table(kind))
+        return collect(
+            joined.select("example_id", "ask", "status", *schema), self.folder.table(kind)
+        )
 
     def tables(self) -> Iterator[Tables]:
         """The judgements block by block as metrics read them, with one judge for each unit."""
-        judges = finished_judges(self.form)
-        return (block.tables for block in stored_blocks(self.folder, judges))
+        overlay = self._overlay
+        for block in stored_blocks(self.folder, finished_judges(self._form)):
+            yield block.tables if overlay is None else overlay.tables(block.tables)
+
+    def overrule(
+        self,
+        example: str,
+        kind: str,
+        values: Mapping[str, object],
+        *,
+        unit: object = None,
+        author: str,
+        reason: str,
+        seen: str | None = None,
+    ) -> "Overruled":
+        """Correct a judgement. It counts at once, here and in everything that reads the run.
+
+        The files of the judges stay as they are. A claim may be reworded, ``{"text": "…"}``, and
+        the run's judges then say at once what they think of the new wording; or dropped,
+        ``{"dropped": True}``. No label comes of it: what measures the judge by labels reads the
+        run without overrules, because these were chosen by looking.
+
+        Args:
+            example: The id of the example.
+            kind: The kind of judgement, or one of its asks, such as ``support/claim``.
+            values: What is right, by column, or by the name of its label.
+            unit: Which claim, statement or reference, counted from 1 (``"2.3"``: the third of the
+                second reference); which context, by rank or id; which criterion. None for the
+                answer.
+            author: Who overrules.
+            reason: Why.
+            seen: The ``version`` of the judgement that the author saw; None: whatever it is now.
+
+        Returns:
+            The correction, and all examples that it changes: answers for which the very same was
+            judged share the judgement.
+
+        Raises:
+            UnknownName: The run has no such example.
+            InputError: There is no such judgement; a column or value is not one of its kind; a
+                hard rule is broken; the folder cannot be written to. Lists every fault.
+            OverruleConflict: The judgement is not the one that was seen.
+        """
+        return self._overruling.overrule(
+            example, kind, values, unit=unit, author=author, reason=reason, seen=seen
+        )
+
+    def undo_overrule(
+        self,
+        example: str,
+        kind: str,
+        *,
+        unit: object = None,
+        author: str,
+        reason: str = "",
+        seen: str | None = None,
+    ) -> "Overruled":
+        """Take the latest overrule of a judgement back: what stood before it stands again.
+
+        Args:
+            example: As in ``overrule``, and likewise the rest.
+
+        Raises:
+            InputError: The judgement is not overruled, or there is none.
+            OverruleConflict: The judgement is not the one that was seen.
+        """
+        return self._overruling.undo(
+            example, kind, unit=unit, author=author, reason=reason, seen=seen
+        )
+
+    def overrules(self) -> "tuple[Overrule, ...]":
+        """What people overruled, the newest first, with what the judge had said."""
+        return self._overruling.all()
+
+    def can_be_overruled(self, example: str) -> "tuple[Judgement, ...]":
+        """The judgements of an example that a person can correct, each with its version.
+
+        Raises:
+            UnknownName: The run has no such example.
+        """
+        return self._overruling.judgements(example)
+
+    def without_overrules(self) -> "Run":
+        """The same run as its judges left it."""
+        return Run(self.path, asked=self._asked, beside=self, overruled=False)
+
+    @cached_property
+    def _overruling(self) -> "Overruling":
+        # Most runs were never overruled, and what overrules brings every judge along.
+        from .overrules.overruling import Overruling
+
+        return Overruling(self.folder)
+
+    @property
+    def _overlay(self) -> "Overlay | None":
+        """What people overruled; None where nothing is, or where it is not to be seen."""
+        if not self._overruled or Store(self.path).stamp() == NOTHING:
+            return None
+        return self._overruling.overlay()
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""

@@ -41,6 +41,15 @@ def _part_of_the_weight(facts: Facts) -> str:
     return f"{said} Do not rank the systems by it; {compare} uses the components that both have."
 
 
+def _overruled(facts: Facts) -> str:
+    people = "1 person" if facts["people"] == "1" else f"{count(facts, 'people')} people"
+    return (
+        f"{counted(facts, 'judgement')} overruled by {people}, which changed "
+        f"{counted(facts, 'example', 'examples')}; {argument('without_overrules', True)} has the "
+        "numbers of the judge alone."
+    )
+
+
 SENTENCES: Mapping[str, Sentence] = {
     "no_reply_within": lambda facts: f"no reply within {facts['seconds']} s",
     "reply_too_long": plain("the reply was longer than the model may write"),
@@ -74,6 +83,14 @@ SENTENCES: Mapping[str, Sentence] = {
         f"ask the same share a cluster ({argument('cluster', 'id')} takes every row as "
         "independent)."
     ),
+    "overruled": _overruled,
+    "judge_not_opened": lambda facts: (
+        f"{facts['of']}, who judged the old wording, cannot be opened here: {facts['said']}"
+    ),
+    "judge_is_another": lambda facts: (
+        f"{facts['of']}, who judged the old wording, is not here, or is another than in the run"
+    ),
+    "not_asked_again": lambda facts: f"the judge did not say: {facts['said']}",
     "fields_left_out": _fields_left_out,
     "no_model_judges": plain(
         "No judge is a chat model, so the options for models (plan, prompts, limits, …) had no "

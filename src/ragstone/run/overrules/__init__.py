@@ -1,0 +1,14 @@
+"""Overrules: what people corrected in a finished run, kept beside it and laid over it.
+
+overrule      one correction, and what came of it
+store         RUN/overrules.sqlite, which only grows
+units         what of an example can be overruled, and how people name it
+check         what a person says, against what the kind declares
+replay        the rows of one example after its overrules
+lay           the same for tables of many examples, and what a rule derives from them
+read_rows     a few examples of a run, and who shares a judgement
+asking_again  the verdicts on a claim that a person reworded
+estimating    the estimates of metrics whose scores changed
+overlay       a run as people's word leaves it: judgements, scores, estimates
+overruling    overruling, and taking it back, which is what ``Run`` calls
+"""

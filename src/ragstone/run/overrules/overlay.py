@@ -1,0 +1,199 @@
+"""Overlay: a finished run with people's word over that of its judges."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import polars as pl
+
+from ragstone.judgements import KINDS, Tables
+from ragstone.metrics import Composite, Metric, needed_asks, read_metric, score
+from ragstone.reason import reason
+from ragstone.run.estimate import Estimate
+from ragstone.run.folder import Folder
+from ragstone.run.forms import STATUS_NAMES, Manifest
+from ragstone.run.stored_blocks import finished_judges
+
+from .estimating import estimated_again
+from .lay import ByExample, derived_from, lay, touched
+from .overrule import Overrule
+from .read_rows import read_few, sharing
+from .units import judgement_of
+
+KEYS = ("example_id", "metric")
+GIVEN = ("value", "label", "status", "reason")
+
+
+class Overlay:
+    """What the overrules that stand make of a run. They change no file of the judges.
+
+    Args:
+        folder: Of the run.
+        form: What the run says of itself.
+        overrules: Those that stand, the oldest first; at least one.
+    """
+
+    def __init__(self, folder: Folder, form: Manifest, overrules: Sequence[Overrule]) -> None:
+        self.folder = folder
+        self.overrules = overrules
+        self._form = form
+
+    @cached_property
+    def by_example(self) -> ByExample:
+        """The overrules of each example that they change: all that share what was judged."""
+        shared = sharing(self.folder, {one.subject for one in self.overrules})
+        found: dict[str, list[Overrule]] = {}
+        for one in self.overrules:
+            for example in dict.fromkeys([*shared.get((one.ask, one.subject), ()), one.example]):
+                found.setdefault(example, []).append(one)
+        return found
+
+    @property
+    def form(self) -> Manifest:
+        """What the run says of itself, and that it was overruled."""
+        people = len({one.author for one in self.overrules})
+        said = reason("overruled", n=self.count, people=people, examples=len(self.by_example))
+        return self._form.model_copy(
+            update={
+                "remarks": [*self._form.remarks, said],
+                "signature": f"{self._form.signature}|overruled:{self.count}",
+            }
+        )
+
+    @property
+    def count(self) -> int:
+        """How many judgements are overruled, however often each of them was."""
+        return len({judgement_of(one) for one in self.overrules})
+
+    def tables(self, tables: Tables) -> Tables:
+        """The judgements of a block."""
+        return lay(tables, self.by_example)
+
+    def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a kind with people's in the place of those that counted.
+
+        Args:
+            kind: The kind.
+            rows: Of all judges, with ``ask`` and ``status``; the votes of a panel stay as cast.
+        """
+        changing = self._changing.filter(
+            pl.col("ask").is_in([one.name for one in KINDS[kind].asks])
+        )
+        if changing.is_empty():
+            return rows
+        rows = rows.with_row_index("at")
+        counting = rows.filter(pl.col("status") == "ok").join(changing, on=["example_id", "ask"])
+        first = counting.group_by("example_id", "ask").agg(pl.col("at").min())
+        counted = [
+            self._laid.of(ask).with_columns(
+                ask=pl.lit(ask),
+                status=pl.lit("ok"),
+                example_id=self._laid.examples["id"].gather(self._laid.of(ask)["row"]),
+            )
+            for ask in changing["ask"].unique(maintain_order=True)
+        ]
+        new = (
+            pl.concat(one.select(rows.drop("at").columns) for one in counted)
+            .join(changing, on=["example_id", "ask"], how="semi", maintain_order="left")
+            .join(first, on=["example_id", "ask"], how="left", maintain_order="left")
+            .with_columns(pl.col("at").fill_null(rows.height))
+        )
+        kept = rows.join(counting.select("at"), on="at", how="anti", maintain_order="left")
+        found = pl.concat([kept, new.select(kept.columns)])
+        return found.sort("at", maintain_order=True).drop("at")
+
+    def scores(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """The scores of the run, with those of the examples that the overrules change."""
+        new = self._scores.with_columns(changed=pl.lit(value=True))
+        joined = scores.join(new, on=KEYS, how="left", maintain_order="left", suffix=" now")
+        return joined.with_columns(
+            pl.when("changed").then(f"{name} now").otherwise(name).alias(name) for name in GIVEN
+        ).select(scores.columns)
+
+    @cached_property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The estimates, of which only those of metrics with a changed score are made again."""
+        judged = self.folder.estimates()
+        counts = {str(metric): self._overruled_for(metric) for metric in self._metrics}
+        changed = [one for one in self._metrics if self._is_changed(one)]
+        again = {
+            (one.metric, *one.group.items()): one
+            for one in estimated_again(self.folder, self._form, changed, self.scores, self.tables)
+        }
+        return tuple(
+            _signed(again.get((one.metric, *one.group.items()), one), counts[one.metric])
+            for one in judged
+        )
+
+    @cached_property
+    def _metrics(self) -> list[Metric]:
+        return [read_metric(name) for name in self._form.metrics]
+
+    @cached_property
+    def _laid(self) -> Tables:
+        """The judgements of the examples that the overrules change, and of one other at least.
+
+        Polars divides a single row by way of the reciprocal, so its last digit may be another than
+        that of the same row among others.
+        """
+        ids = list(self.by_example)
+        if len(ids) == 1:
+            every = self.folder.read("examples", columns=["id"])["id"]
+            ids.extend(every.filter(every != ids[0]).head(1))
+        few = read_few(self.folder, ids, finished_judges(self._form))
+        return lay(few.tables, self.by_example)
+
+    @cached_property
+    def _changing(self) -> pl.DataFrame:
+        """The asks of each example whose rows may be others: ``example_id``, ``ask``."""
+        pairs = []
+        for example, those in self.by_example.items():
+            asks = {one.ask for one in those}
+            pairs += [(example, ask) for ask in (*touched(asks), *derived_from(asks))]
+        return pl.DataFrame(pairs, schema=["example_id", "ask"], orient="row").unique(
+            maintain_order=True
+        )
+
+    @cached_property
+    def _scores(self) -> pl.DataFrame:
+        """The scores of the examples that the overrules change, as the run's table has them."""
+        found = score(self._laid, self._metrics)
+        status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
+        ids = self._laid.examples.select(example_id="id")
+        return pl.concat(
+            pl.concat([ids, found[str(metric)]], how="horizontal").select(
+                "example_id",
+                pl.lit(str(metric)).alias("metric"),
+                "value",
+                "label",
+                status,
+                "reason",
+            )
+            for metric in self._metrics
+        )
+
+    def _is_changed(self, metric: Metric) -> bool:
+        """Whether a score of it is another than the judges', or that of what it is composed of."""
+        if not self._overruled_for(metric):
+            return False
+        if isinstance(metric, Composite) and metric.over_means:
+            return True
+        before = self.folder.read(
+            "scores",
+            pl.col("metric") == str(metric),
+            pl.col("example_id").is_in(list(self.by_example)),
+            columns=["example_id", *GIVEN],
+        )
+        after = self._scores.filter(pl.col("metric") == str(metric)).select("example_id", *GIVEN)
+        return not before.sort("example_id").equals(after.sort("example_id"))
+
+    def _overruled_for(self, metric: Metric) -> int:
+        """How many overruled judgements it depends on."""
+        asks = set(needed_asks([metric]))
+        return len({judgement_of(one) for one in self.overrules if one.ask in asks})
+
+
+def _signed(estimate: Estimate, count: int) -> Estimate:
+    if not count:
+        return estimate
+    return replace(estimate, signature=f"{estimate.signature}|overruled:{count}")
