@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ragstone.run.forecast import forecast
     from ragstone.run.one import evaluate_one
     from ragstone.run.rescore import rescore
+    from ragstone.web.write_report import write_report
 
     __version__: str
 
@@ -67,6 +68,7 @@ _ROOMS = {
     "read": "examples",
     "rescore": "run.rescore",
     "write": "examples",
+    "write_report": "web.write_report",
 }
 
 __all__ = [
@@ -99,6 +101,7 @@ __all__ = [
     "read",
     "rescore",
     "write",
+    "write_report",
 ]
 
 

@@ -167,6 +167,15 @@ def walk_show(given: Given) -> None:
     check(call("show", given.run, f"nothing {EVIL}"), 2)
 
 
+def walk_report(given: Given) -> None:
+    file = given.run.parent / f"report {EVIL[:9]}.html"
+    check(call("report", given.run, "--out", file))
+    text = file.read_text(encoding="utf-8")
+    assert not unseen(text)
+    assert "<script>alert" not in text
+    check(call("report", given.run.parent / "nothing"), 2)
+
+
 def walk_export(given: Given) -> None:
     for what in ("scores", "estimates", "judgements:claims", "judgements:support", "examples"):
         for format in ("csv", "jsonl", "parquet"):

@@ -29,6 +29,7 @@ from .labels import labels
 from .metrics import metrics
 from .models import models
 from .plan import plan
+from .report import report
 from .runs import runs
 from .sample import sample
 from .score import score
@@ -46,7 +47,7 @@ app = typer.Typer(
 )
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
-    "Inspect": (view, runs, show, export),
+    "Inspect": (view, report, runs, show, export),
     "Decide": (compare, gate),
     "Use human labels": (sample, labels, agreement, calibrate, weights),
     "Look up": (metrics, judges, models, formats, doctor),

@@ -105,6 +105,12 @@ def ranked(run: StoredRun, *, limit: int = SHOWN) -> RankedExamples:
     return RankedExamples(metrics, tuple(examples))
 
 
+def shortfalls(run: StoredRun, *, limit: int) -> pl.DataFrame:
+    """Id, system and shortfall of the worst examples, as ``ranked`` ranks them."""
+    metrics = _that_rank(run.estimate_list)
+    return _worst(run, _distances(run, metrics), len(metrics), limit)
+
+
 def _directed(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
     """The metrics with a better direction, each with one of its estimates."""
     return {one.metric: one for one in estimates if one.better != "0"}

@@ -17,16 +17,18 @@ from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, 
 
 from .asked import Asked
 from .drawing import asset, asset_path, render
-from .pages import example, runs
+from .pages import example, report, runs
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
-from .web_page import Elsewhere, NotThere, WebPage
+from .web_page import Elsewhere, NotThere, WebFile, WebPage
 
-Reading = Callable[[RunsFolder, Asked], WebPage | Elsewhere]
-Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], WebPage | Elsewhere]
+Answer = WebPage | WebFile | Elsewhere
+Reading = Callable[[RunsFolder, Asked], Answer]
+Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 
 READ: Mapping[str, Reading] = {
     "/": runs.runs_page,
+    "/runs/{run}/report.html": report.report_page,
     "/runs/{run}/examples/{id:path}": example.example_page,
 }
 """The page at each address; the most particular first."""
@@ -79,7 +81,7 @@ def _answer(
     place: RunsFolder,
     access: Access,
     request: Request,
-    page: Callable[[Asked], WebPage | Elsewhere],
+    page: Callable[[Asked], Answer],
 ) -> Response:
     asked = Asked.of(request)
     status = 200
@@ -92,6 +94,9 @@ def _answer(
         found, status = _broken(error), 500
     if isinstance(found, Elsewhere):
         answer: Response = RedirectResponse(found.path, 303)
+    elif isinstance(found, WebFile):
+        headers = {"cache-control": "no-store", **found.headers}
+        answer = Response(found.content, 200, headers, found.kind)
     else:
         answer = _shown(place, access, asked, found, status)
     for name, (value, path) in found.cookies.items():

@@ -4,14 +4,14 @@ import secrets
 import socket
 import webbrowser
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
 from urllib.parse import urlencode
 
-from ragstone.errors import InputError, MissingDependency
+from ragstone.errors import InputError
 
-NEEDED = ("jinja2", "starlette", "uvicorn")
+from .extra import require_ui
+
 LOOPBACK, EVERY = ("127.0.0.1", "localhost", "::1"), ("0.0.0.0", "::")
 PORT = 8421
 NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -38,8 +38,7 @@ def view(
         InputError: There is no such folder, or the port is taken.
         MissingDependency: The extra ``ui`` is not installed.
     """
-    if any(find_spec(name) is None for name in NEEDED):
-        raise MissingDependency("The local app", "ui")
+    require_ui("The local app")
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")

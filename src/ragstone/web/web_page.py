@@ -36,5 +36,22 @@ class Elsewhere:
     cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class WebFile:
+    """A file instead of a page.
+
+    Attributes:
+        content: What is in it.
+        kind: Its media type.
+        headers: What goes with it.
+        cookies: As those of a page.
+    """
+
+    content: str
+    kind: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
 class NotThere(InputError):
     """There is no page of this name."""

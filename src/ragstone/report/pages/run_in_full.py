@@ -97,7 +97,7 @@ def full_page(
     for field in groups.fields:
         sections.append(slices(field, groups.sliced(field), suites))
     return Page(
-        "run", str(run.path or ""), (*sections, small_print(_small_print(run, groups))),
+        "run", str(run.path or ""), (*sections, small_print(method(run, groups))),
         notes=tuple(notes), record=lambda: run_record(run, notes, summary),
     )  # fmt: skip
 
@@ -289,7 +289,7 @@ def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
     return Number(one.value, percent=in_percent(suites), n=one.n)
 
 
-def _small_print(run: Reported, groups: Groups) -> Iterator[Note]:
+def method(run: Reported, groups: Groups) -> Iterator[Note]:
     """How the intervals were computed, what was flagged, and the signature."""
     yield from method_notes(one.method for one in groups.whole_and_all)
     yield from (Note("reading", line) for line in _reading(run, groups))
