@@ -29,6 +29,7 @@ class As(StrEnum):
     ragas = "ragas"
     rubric = "rubric"
     inspectorraget = "inspectorraget"
+    every_eval_ever = "every-eval-ever"
 
 
 SCORES = "scores"

@@ -23,6 +23,7 @@ from ragstone.run.remarks import of_coverage
 
 from . import rows
 from .embedding import EMBEDDING
+from .every_eval_ever import as_every_eval_ever
 from .graphrag import GRAPHRAG
 from .inspectorraget import as_inspectorraget
 from .layout import Layout, OtherFile, Report, ReportColumn, ReportFile
@@ -50,7 +51,10 @@ LAYOUTS: dict[str, Layout] = {
     layout.suite: layout for layout in (GRAPHRAG, EMBEDDING, TAXONOMY, TRIAD, RAGAS, RUBRIC)
 }
 
-EXCHANGE: dict[str, Callable[[Run], Report]] = {"inspectorraget": as_inspectorraget}
+EXCHANGE: dict[str, Callable[[Run], Report]] = {
+    "inspectorraget": as_inspectorraget,
+    "every-eval-ever": as_every_eval_ever,
+}
 
 
 def report_as(run: Run, suite: str) -> Report:

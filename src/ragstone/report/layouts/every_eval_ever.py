@@ -1,0 +1,294 @@
+"""Every Eval Ever: a run as records of the EvalEval coalition's shared schema, version 0.3.0.
+
+For each system a record of its estimates, and a file with a line for each score: where the numbers
+come from, how each metric is to be read, the score with its interval. A score that is undefined or
+missing has no line and is counted in the record.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import polars as pl
+
+from ragstone.decisions.scored import Scored
+from ragstone.examples import Example
+from ragstone.examples.table import from_frame
+from ragstone.report.words import words
+from ragstone.run import Estimate, Run
+
+from .layout import OtherFile, Report
+
+VERSION = "0.3.0"
+UNKNOWN = "unknown"
+OWNER = "private"
+"""The developer of a system whose name tells none: the schema files records under a developer."""
+
+RESERVED = frozenset(("data", "con", "prn", "aux", "nul",
+                      *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))  # fmt: skip
+"""Names that a folder of the data store, or any folder on Windows, may not have."""
+
+OUTCOME = "answer_outcome"
+
+
+def as_every_eval_ever(run: Run) -> Report:
+    """A record and its lines for each system, under the names that the shared data store has."""
+    scored = Scored(run)
+    dataset = Path(run.form.data.source or "data").name.split(".")[0] or "data"
+    examples: dict[str, list[Example]] = {}
+    for one in from_frame(run.examples()):
+        examples.setdefault(one.system, []).append(one)
+    scores = {
+        name: {row["example_id"]: row for row in _valued(scored, name)} for name in scored.metrics
+    }
+    files: list[OtherFile] = []
+    for system, id in _model_ids(scored.systems).items():
+        place = f"data/{_safe(dataset)}/{id}/{_uuid(run, system)}"
+        about = {
+            "schema_version": VERSION,
+            "evaluation_id": f"{dataset}/{id}/{_seconds(run)}",
+        }
+        found = _estimates(run, system)
+        lines = list(_lines(about, id, dataset, examples[system], found, scores, scored))
+        samples = "".join(f"{_json(line)}\n" for line in lines).encode()
+        record = {
+            **about,
+            **_origin(run, system, id),
+            "evaluation_results": [
+                _result(run, scored, dataset, one, about["evaluation_id"]) for one in found
+            ],
+        }
+        if lines:
+            record["detailed_evaluation_results"] = {
+                "format": "jsonl",
+                "file_path": f"{place}_samples.jsonl",
+                "hash_algorithm": "sha256",
+                "checksum": sha256(samples).hexdigest(),
+                "total_rows": len(lines),
+            }
+        files.append(OtherFile(f"{place}.json", f"{_json(record, indent=1)}\n".encode()))
+        files += [OtherFile(f"{place}_samples.jsonl", samples)] if lines else []
+    return Report(tuple(files), ())
+
+
+def _valued(scored: Scored, metric: str) -> Iterable[dict[str, Any]]:
+    return scored.of(metric).filter(pl.col("status") == "value").iter_rows(named=True)
+
+
+def _estimates(run: Run, system: str) -> list[Estimate]:
+    """The estimates of a system that have a value."""
+    return [
+        one for one in run.estimate_list
+        if dict(one.group) == {"system": system} and one.value is not None
+    ]  # fmt: skip
+
+
+def _origin(run: Run, system: str, id: str) -> dict[str, Any]:
+    """When, by whom and with what the system was evaluated."""
+    return {
+        "evaluation_timestamp": run.form.created,
+        "retrieved_timestamp": _seconds(run),
+        "source_metadata": {
+            "source_name": run.path.name,
+            "source_type": "evaluation_run",
+            "source_organization_name": UNKNOWN,
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {
+            "name": "ragstone",
+            "version": run.form.ragstone,
+            "additional_details": {"signature": run.signature},
+        },
+        "model_info": {
+            "name": system,
+            "id": id,
+            "developer": id.split("/")[0],
+            "additional_details": {"deployment_type": UNKNOWN, "model_availability": UNKNOWN},
+        },
+    }
+
+
+def _result(
+    run: Run, scored: Scored, dataset: str, one: Estimate, evaluation: str
+) -> dict[str, Any]:
+    """An estimate: how its metric is to be read, and the score with its interval."""
+    counts = {"n": one.n, "n_undefined": one.n_undefined, "n_missing": one.n_missing,
+              "clusters": one.clusters, "worst": one.worst, "best": one.best}  # fmt: skip
+    details = {name: f"{count}" for name, count in counts.items() if count is not None}
+    details |= {f"label {word}": f"{count}" for word, count in one.labels.items()}
+    details |= {f"reason {words(why)}": f"{count}" for why, count in one.reasons.items()}
+    uncertainty: dict[str, Any] = {"num_samples": one.n}
+    if one.low is not None and one.high is not None:
+        uncertainty["confidence_interval"] = {
+            "lower": one.low, "upper": one.high, "confidence_level": one.level,
+            "method": one.method or UNKNOWN,
+        }  # fmt: skip
+    return {
+        "evaluation_result_id": _result_id(evaluation, one.metric),
+        "evaluation_name": f"{dataset} {one.metric}",
+        "evaluation_timestamp": run.form.created,
+        "source_data": {
+            "dataset_name": dataset,
+            "source_type": "other",
+            "additional_details": {
+                "fingerprint": str(run.form.data.fingerprint),
+                "samples": str(run.form.data.examples),
+                "questions": str(run.form.data.questions),
+            },
+        },
+        "metric_config": _metric_config(scored, one),
+        "score_details": {"score": one.value, "details": details, "uncertainty": uncertainty},
+    }
+
+
+def _metric_config(scored: Scored, one: Estimate) -> dict[str, Any]:
+    metric, scale = scored.metric(one.metric), scored.scale(one.metric)
+    name = one.metric if metric is None else metric.name
+    given = {} if metric is None else metric.parameters
+    config: dict[str, Any] = {
+        "metric_id": f"ragstone.{name}",
+        "metric_name": one.metric,
+        "metric_parameters": {
+            key: value if isinstance(value, (str, bool, int, float)) else str(value)
+            for key, value in given.items()
+        },
+        "lower_is_better": one.better == "-",
+        "additional_details": {"signature": one.signature, "family": one.family},
+    }
+    if one.better == "0":
+        config["additional_details"]["direction"] = "neither higher nor lower is better"
+    if scale.rate:
+        config |= {"score_type": "binary", "metric_unit": "proportion"}
+        return config | {"min_score": 0, "max_score": 1}
+    if metric is None:
+        return config  # Nothing is known of its range.
+    low, high = scale.low, scale.high
+    config |= {"metric_unit": "proportion"} if (low, high) == (0, 1) else {}
+    ends = {
+        "min_score": "-Infinity" if low is None else low,
+        "max_score": "Infinity" if high is None else high,
+    }
+    return {**config, "score_type": "continuous", **ends}
+
+
+def _lines(
+    about: Mapping[str, str],
+    id: str,
+    dataset: str,
+    examples: Sequence[Example],
+    estimates: Sequence[Estimate],
+    scores: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    scored: Scored,
+) -> Iterator[dict[str, Any]]:
+    """A line for each score of each example."""
+    outcomes = scores.get(OUTCOME, {})
+    for example in examples:
+        asked = _asked(example)
+        for one in estimates:
+            row = scores[one.metric].get(example.id)
+            if row is None:
+                continue
+            correct, by = _correct(example.id, row["value"], one, outcomes, scored)
+            yield {
+                **about,
+                "model_id": id,
+                "evaluation_name": f"{dataset} {one.metric}",
+                "evaluation_result_id": _result_id(about["evaluation_id"], one.metric),
+                **asked,
+                "evaluation": {"score": row["value"], "is_correct": correct},
+                "metadata": _metadata(example, row, by),
+            }
+
+
+def _asked(example: Example) -> dict[str, Any]:
+    """The question and the answer, which are the same in all lines of an example."""
+    answer, question = example.answer, example.question or ""
+    reference = list(example.reference)
+    before = [{"role": turn.role, "content": turn.text} for turn in example.history]
+    several = bool(before)
+    turns = [*before, {"role": "user", "content": question}]
+    turns += [] if answer is None else [{"role": "assistant", "content": answer}]
+    said = {
+        "turn_idx": len(turns) - 1 if several else 0,
+        "source": f"messages[{len(turns) - 1}].content" if several else "output.raw",
+        "extracted_value": answer,
+        "extraction_method": "whole_answer",
+        "is_terminal": True,
+    }
+    return {
+        "sample_id": example.question_id,
+        "sample_hash": sha256(_json([question, reference]).encode()).hexdigest(),
+        "interaction_type": "multi_turn" if several else "single_turn",
+        "input": {"raw": question, "reference": reference},
+        "output": None if several else {"raw": [] if answer is None else [answer]},
+        "messages": [{"turn_idx": at, **turn} for at, turn in enumerate(turns)]
+        if several
+        else None,
+        "answer_attribution": [] if answer is None else [said],
+    }
+
+
+def _correct(
+    example: str,
+    value: float,
+    one: Estimate,
+    outcomes: Mapping[str, Mapping[str, Any]],
+    scored: Scored,
+) -> tuple[bool, str]:
+    """Whether the answer is correct, and what says so: the schema asks for yes or no."""
+    if example in outcomes:
+        return outcomes[example]["label"] == "correct", f"{OUTCOME} is correct"
+    scale = scored.scale(one.metric)
+    best = {"+": scale.high, "-": scale.low}.get(one.better)
+    return best is not None and value == best, "the score is the best possible"
+
+
+def _metadata(example: Example, row: Mapping[str, Any], by: str) -> dict[str, str]:
+    facts = {name: value for name, value in example.slices.items() if isinstance(value, str)}
+    facts |= {"example_id": example.id, "is_correct_if": by}
+    facts |= {name: row[name] for name in ("label", "reason") if row[name] is not None}
+    return {name: str(value) for name, value in facts.items()}
+
+
+def _model_ids(systems: Sequence[str]) -> dict[str, str]:
+    """``developer/model`` for each system, each its own."""
+    ids: dict[str, str] = {}
+    for system in systems:
+        developer, _, model = system.rpartition("/")
+        id = name = f"{_safe(developer.split('/')[-1] or OWNER)}/{_safe(model)}"
+        again = 1
+        while id in ids.values():
+            again += 1
+            id = f"{name}-{again}"
+        ids[system] = id
+    return ids
+
+
+def _safe(name: str) -> str:
+    """A name that a folder may have on any system."""
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "x"
+    return f"x-{safe}" if safe.split(".")[0].lower() in RESERVED else safe
+
+
+def _uuid(run: Run, system: str) -> UUID:
+    """The same for the same run and system, in the form of a random one."""
+    text = f"{run.form.created}\n{run.signature}\n{system}"
+    return UUID(bytes=blake2b(text.encode(), digest_size=16).digest(), version=4)
+
+
+def _seconds(run: Run) -> str:
+    return str(int(datetime.fromisoformat(run.form.created).timestamp()))
+
+
+def _result_id(evaluation: str, metric: str) -> str:
+    return f"{evaluation}#{metric}"
+
+
+def _json(value: object, indent: int | None = None) -> str:
+    # In ASCII, for some programs take other characters than the line feed for the end of a line.
+    return json.dumps(value, allow_nan=False, indent=indent)
