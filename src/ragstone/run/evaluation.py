@@ -21,6 +21,7 @@ from ragstone.parquet import read_parquet
 
 from .estimating import LEVEL, estimate_run
 from .folder import Folder
+from .heartbeat import Heartbeat
 from .judging import JudgedBlock, judge_block
 from .live import Debug, Live
 from .manifest import RunTally, calls_of, manifest
@@ -62,6 +63,7 @@ class Evaluation:
         self.tally = RunTally()
         self.unanswered = 0
         self._asking: Asking | None = None
+        self._heart = Heartbeat(folder.path, [judge.name for judge in spec.judges])
 
     def begin(self) -> None:
         """Write an unfinished manifest, so that the run can be resumed from now on."""
@@ -157,11 +159,14 @@ class Evaluation:
         )
         # Last: until the finished manifest is written, an interrupted run resumes from the parts.
         self.folder.parts.drop()
+        self._heart.stop()
 
     def _report(self, stage: str, examples: int, fraction: float | None) -> None:
+        counts = None if self._asking is None else self._asking.counts()
+        progress = Progress(stage, examples, fraction, counts)
+        self._heart.beat(progress)
         if self.progress:
-            counts = None if self._asking is None else self._asking.counts()
-            self.progress(Progress(stage, examples, fraction, counts))
+            self.progress(progress)
 
     def _show_early(self, example: Example, judges: Sequence[Judge], debug: Debug | None) -> None:
         """Judge an example by itself, before its block, from the replies received."""

@@ -10,6 +10,7 @@
     RUN/rejected.jsonl             records left out with skip_bad, and why
     RUN/label_violations.jsonl     labels that break a hard rule
     RUN/label_ties.jsonl           labels on which annotators are split, left open
+    RUN/progress.json              how far a run is that goes on
 
 The finished blocks of an unfinished run are in ``RUN/parts``. A block is written completely or not
 at all, so an interrupted run is resumed after the last one.
@@ -30,6 +31,7 @@ from ragstone.parquet import scan_parquet
 
 from .calls.entries import FILE as JOURNAL
 from .forms import Manifest
+from .heartbeat import FILE as HEARTBEAT
 from .lock import OUT, locked
 from .parts import Parts, write_table
 from .places import MANIFEST, PARTS, READY, places
@@ -139,7 +141,8 @@ class Folder(RunFiles):
         if not keep_folder:
             shutil.rmtree(self.path, ignore_errors=True)
             return
-        (self.path / MANIFEST).unlink(missing_ok=True)
+        for name in (MANIFEST, HEARTBEAT):
+            (self.path / name).unlink(missing_ok=True)
         for entry in self.path.glob(f"{JOURNAL}*"):
             entry.unlink()
         self.parts.drop()

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
 
@@ -15,20 +15,22 @@ from ragstone.errors import InputError, RagstoneError
 from ragstone.inert import on_one_line
 from ragstone.reason import Reason
 from ragstone.report import charts
-from ragstone.report.figures import number, short_name, why_no_value
+from ragstone.report.figures import counted, number, short_name, why_no_value
 from ragstone.report.groups import SYSTEM
 from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
 from ragstone.run.estimate import Estimate
-from ragstone.run.folder import Folder
 from ragstone.run.forms import Manifest
+from ragstone.run.heartbeat import Beat, last_beat
 from ragstone.run.runs import FoundRun
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import drawn
 from ragstone.web.marks import Marks, name_of
-from ragstone.web.progress import RunProgress, progress_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import Elsewhere, WebPage
+
+STILL = timedelta(minutes=2)
+"""Without a sign of life for so long, a run is taken for stopped."""
 
 SHOWN_METRICS, A_PAGE = 3, 40
 PREFERRED = ("faithfulness", "answer_coverage", "context_recall", "answer_outcome", "mrr")
@@ -95,7 +97,7 @@ class ShownRun:
     lines: tuple[Line, ...] = ()
     missing: int = 0
     possible: int = 0
-    progress: RunProgress | None = None
+    progress: Beat | None = None
 
     @property
     def data(self) -> str:
@@ -105,25 +107,44 @@ class ShownRun:
         return named(self.form.data.source)
 
     @property
+    def open(self) -> bool:
+        """Whether it is not finished."""
+        return self.form is not None and not self.form.finished
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it said lately how far it is."""
+        return self.progress is not None and datetime.now(UTC) - self.progress.at < STILL
+
+    @property
     def judges(self) -> list[str]:
         """Who judged."""
+        if self.progress:
+            return self.progress.judges
         return [one.name for one in self.form.judges if one.kinds] if self.form else []
 
     @property
     def cost(self) -> str:
         """What the calls cost; empty if none was made."""
-        calls = self.form.calls if self.form else None
+        calls = self.progress or (self.form.calls if self.form else None)
         if calls is None or not calls.calls:
             return ""
-        return "unpriced" if calls.usd is None else f"${calls.usd:,.2f}"
+        return counted(calls.calls, "call") if calls.usd is None else f"${calls.usd:,.2f}"
 
     @property
     def time(self) -> str:
-        """How long it took."""
+        """How long it took, or how long it will still take."""
+        if self.progress:
+            left = self.progress.left if self.goes_on else None
+            return f"{_lasting(left)} left" if left is not None else ""
         seconds = self.form.seconds if self.form else None
         if seconds is None:
             return ""
-        return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+        return _lasting(seconds)
+
+
+def _lasting(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def named(source: str) -> str:
@@ -166,7 +187,7 @@ def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
             "tag": asked.one("tag"),
             "search": asked.one("q"),
             "trends": list(_trends(found, estimates, metrics[0] if metrics else "")),
-            "refresh": waits or any(one.progress and one.progress.goes_on for one in shown),
+            "refresh": waits or any(one.goes_on for one in shown),
             "run_path": run_path,
         },
     )
@@ -259,7 +280,7 @@ def _shown(
         tuple(lines),
         sum(e.n_missing for e in whole),
         sum(e.n + e.n_missing for e in whole),
-        progress_of(Folder(one.path), one.changed) if one.form and not finished else None,
+        last_beat(one.path) if one.form and not finished else None,
     )
 
 
