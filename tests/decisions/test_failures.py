@@ -30,8 +30,8 @@ def lay(
     n = len(scores)
     examples = pl.DataFrame(
         {"example_id": [f"e{at}" for at in range(n)], "system": list(systems or "s" * n),
-         "contexts": contexts or [1] * n, "best_grade": grades or [None] * n},
-        schema_overrides={"contexts": pl.UInt32, "best_grade": pl.Int32},
+         "retrieved": contexts or [1] * n, "best_grade": grades or [None] * n},
+        schema_overrides={"retrieved": pl.UInt32, "best_grade": pl.Int32},
     )  # fmt: skip
     rows = [
         (f"e{at}", metric, None if isinstance(said, str) else said,
@@ -203,7 +203,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Failures:
     """Of a run with a good and a silent system."""
     data = [
         {"question": f"How long is pier {at}?", "question_id": f"q{at}", "system": system,
-         "answer": answer, "reference": PIER, "contexts": [PIER], "topic": "sea" if at else "land"}
+         "answer": answer, "reference": PIER, "retrieved": [PIER], "topic": "sea" if at else "land"}
         for at in range(3)
         for system, answer in (("good", "The pier at Hayle is ninety metres long, it says."),
                                ("off", "I went to the beach and saw gulls."))

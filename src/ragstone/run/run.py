@@ -174,13 +174,18 @@ class Run(HasPage):
             rows.append({"metric": one.metric, **groups, **record})
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def scores(self) -> pl.DataFrame:
-        """One row per example and metric: value, label, status and reason."""
-        scores, overlay = self._table("scores"), self._overlay
+    def scores(self, metrics: Collection[str] | None = None) -> pl.DataFrame:
+        """One row per example and metric, or only some metrics: value, label, status and reason."""
+        overlay = self._overlay
+        if metrics is None:
+            scores = self._table("scores")
+        else:
+            chosen = pl.col("metric").is_in(list(metrics))
+            scores = self.folder.read("scores", chosen).drop("block")
         return scores if overlay is None else overlay.scores(scores)
 
-    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """The examples as made by ``ragstone.examples.to_frame``, or only some columns."""
+    def examples(self, columns: Sequence[str | pl.Expr] | None = None) -> pl.DataFrame:
+        """The examples as made by ``ragstone.examples.to_frame``, or only what these select."""
         if columns is not None:
             return self.folder.read("examples", columns=columns)
         return self._table("examples")

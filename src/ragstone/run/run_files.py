@@ -135,13 +135,15 @@ class RunFiles:
         for number in collect(table.select(pl.col("block").unique()), file)["block"]:
             check_lists(collect(table.filter(pl.col("block") == number), file), file)
 
-    def read(self, name: str, *only: pl.Expr, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    def read(
+        self, name: str, *only: pl.Expr, columns: Sequence[str | pl.Expr] | None = None
+    ) -> pl.DataFrame:
         """The rows of a table of the finished run that meet these conditions.
 
         Args:
             name: Of the table.
             only: The conditions.
-            columns: Those to read; by default all.
+            columns: Those to read, or what is made of them; by default all.
         """
         if only or columns is not None or name in self._sound:
             chosen = self.finished(name).filter(*only)

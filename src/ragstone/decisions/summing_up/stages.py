@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from ragstone.run import Run
-from ragstone.run.written import collect
 
 HALF = 0.5
 
@@ -33,7 +32,7 @@ class FailureStage:
 
 STAGES: tuple[FailureStage, ...] = (
     FailureStage("not_in_corpus", (), pl.col("best_grade") < 1),
-    FailureStage("nothing_retrieved", (), pl.col("contexts") == 0),
+    FailureStage("nothing_retrieved", (), pl.col("retrieved") == 0),
     FailureStage("not_retrieved", ("context_recall",), pl.col("context_recall") < HALF),
     FailureStage("retrieved_too_low", ("mrr",), pl.col("mrr") < 1),
     FailureStage("not_used", ("context_utilization",), pl.col("context_utilization") == 0),
@@ -89,28 +88,20 @@ class Faults:
 
 def stages(run: Run) -> pl.DataFrame:
     """The first stage at which each example failed, as ``laid`` gives it."""
-    examples = run.folder.finished("examples").select(
-        "system",
-        example_id="id",
-        contexts=pl.col("contexts").list.len(),
-        best_grade=pl.col("reference_contexts").list.eval(
-            pl.element().struct.field("grade")
-        ).list.max(),
-    )  # fmt: skip
-    scores = run.folder.read(
-        "scores",
-        pl.col("metric").is_in(METRICS),
-        columns=["example_id", "metric", "value", "label", "status"],
-    )
-    return laid(collect(examples, run.path), scores)
+    grades = pl.col("reference_contexts").list.eval(pl.element().struct.field("grade"))
+    retrieved = pl.col("contexts").list.len()
+    examples = run.examples(
+        ["id", "system", retrieved.alias("retrieved"), grades.list.max().alias("best_grade")]
+    ).rename({"id": "example_id"})
+    return laid(examples, run.scores(METRICS))
 
 
 def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """The first stage at which each example failed, and whether it failed at the others.
 
     Args:
-        examples: ``example_id``, ``system``, the number of its ``contexts``, null if it does not
-            retrieve, and the ``best_grade`` of its judged context ids, null if there are none.
+        examples: ``example_id``, ``system``, how many contexts were ``retrieved``, null if it does
+            not retrieve, and the ``best_grade`` of its judged context ids, null if there are none.
         scores: Of the metrics that tell.
 
     Returns:
@@ -119,8 +110,8 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
         ``other`` where it fell short and none holds, ``no_fault`` where it did not fall short, null
         where no metric tells. Data without a single context tell nothing of retrieval.
     """
-    retrieved = pl.when((pl.col("contexts") > 0).any()).then("contexts")
-    rows = examples.with_columns(contexts=retrieved)
+    retrieved = pl.when((pl.col("retrieved") > 0).any()).then("retrieved")
+    rows = examples.with_columns(retrieved=retrieved)
     valued = scores.filter(pl.col("status") == "value")
     for name in METRICS:
         own = valued.filter(pl.col("metric") == name)
