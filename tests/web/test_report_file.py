@@ -12,7 +12,8 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone import Run
-from ragstone.web.report_file import LARGEST, ROOMS, anchor_of, report_file
+from ragstone.web.parts.worst import anchor_of
+from ragstone.web.report_file import LARGEST, ROOMS, report_file
 
 from .conftest import client_of
 
@@ -109,6 +110,17 @@ def test_every_link_in_it_has_an_end_and_no_id_stands_twice(cornwall: str) -> No
     assert len(ids) == len(set(ids))
     links = {of["href"][1:].partition("?")[0] for _, of in found.tags if "href" in of}
     assert links <= set(ids)
+
+
+def test_the_worst_answers_have_their_claims_marked_and_those_without_support_listed(
+    cornwall: str,
+) -> None:
+    found = Parsed(cornwall)
+    looks = [of["class"] for _, of in found.tags if "class" in of]
+    assert "cl absent" in looks
+    assert "cl supported" in looks
+    assert "claims without support" in cornwall
+    assert "left out" in cornwall
 
 
 def test_an_example_has_the_same_link_in_every_report(cornwall: str) -> None:

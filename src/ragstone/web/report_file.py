@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from ragstone.decisions import failures
 from ragstone.decisions.summing_up.summary import summarise
 from ragstone.report.dossier import Dossier, dossier
 from ragstone.report.excerpt import Excerpt
-from ragstone.report.figures import counted, number, short_name, shortened
+from ragstone.report.figures import counted, short_name, shortened
 from ragstone.report.groups import Groups
 from ragstone.report.page import Note, plain
 from ragstone.report.pages.run_in_full import method
@@ -25,6 +25,7 @@ from ragstone.run import Run
 
 from .drawing import asset, drawn, render, style
 from .pages.runs import PREFERRED
+from .parts.worst import WorstAnswer, anchor_of, any_cut, worst_answer
 
 LARGEST = 1_500_000
 """Bytes; a file that is larger is made again with less of the contexts, then of the answers."""
@@ -100,42 +101,6 @@ class AnswerRow:
         return any(one.status == "missing" for one in self.scores)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownContext:
-    """A context of one of the worst answers."""
-
-    rank: int
-    id: str
-    text: str | None
-    cut: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WorstAnswer:
-    """One of the worst answers.
-
-    Attributes:
-        anchor: The end of its id.
-        ranked: Its texts, scores and reasons.
-        answer: Cut.
-        reference: Cut.
-        contexts: As many as there are, cut.
-    """
-
-    anchor: str
-    ranked: RankedExample
-    answer: str | None
-    reference: tuple[str, ...]
-    contexts: tuple[ShownContext, ...]
-
-    @property
-    def low(self) -> str:
-        """The scores that are low, in words."""
-        return ", ".join(
-            f"{short_name(one.metric)} {one.label or number(one.value)}" for one in self.ranked.low
-        )
-
-
 def report_file(run: Run, *, title: str = "") -> HtmlReport:
     """The report on a run.
 
@@ -149,15 +114,6 @@ def report_file(run: Run, *, title: str = "") -> HtmlReport:
         if len(made.html.encode()) <= LARGEST:
             break
     return made
-
-
-def anchor_of(example: str) -> str:
-    """The end of the ids of an example in the report: the same in every report.
-
-    >>> anchor_of("c3<::>5/a")
-    '55cc27df1b05'
-    """
-    return blake2b(example.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +152,8 @@ def _shown(run: Run, title: str) -> _Shown:
 
 def _made(run: Run, shown: _Shown, room: Room) -> HtmlReport:
     answers = shown.answers[: room.answers]
-    worst = [_worst_answer(one, found, room) for one, found in shown.worst]
+    worst = [worst_answer(one, found, answer=ANSWER, context=room.context)
+             for one, found in shown.worst]  # fmt: skip
     left_out = tuple(_left_out(shown, room, worst))
     css, script = _css(), asset("report.js").decode()
     policy = _policy(css, script)
@@ -216,26 +173,11 @@ def _left_out(shown: _Shown, room: Room, worst: Sequence[WorstAnswer]) -> Iterat
         yield f"Of the {counted(len(worst), 'worst answer')} alone there are {texts}."
     if not room.context and any(found.example.contexts for _, found in shown.worst):
         yield "There was no room for contexts."
-    elif any(context.cut for one in worst for context in one.contexts):
-        yield f"Contexts are cut at {room.context:,} characters."
-    if any(len(one.ranked.answer or "") > ANSWER for one in worst):
-        yield f"Answers are cut at {ANSWER:,} characters."
-
-
-def _worst_answer(one: RankedExample, found: Dossier, room: Room) -> WorstAnswer:
-    contexts = tuple(
-        ShownContext(
-            context.rank,
-            context.id,
-            None if context.text is None else context.text[: room.context],
-            len(context.text or "") > room.context,
-        )
-        for context in (found.example.contexts or ())
-        if room.context
-    )
-    answer = None if one.answer is None else one.answer[:ANSWER]
-    references = tuple(text[:ANSWER] for text in found.example.reference)
-    return WorstAnswer(anchor_of(one.example_id), one, answer, references, contexts)
+    answers_cut, contexts_cut = any_cut(worst)
+    if contexts_cut:
+        yield f"Contexts are cut at {room.context:,} characters; words that a claim rests on stay."
+    if answers_cut:
+        yield f"Answers and references are cut at {ANSWER:,} characters."
 
 
 def _columns(run: Run) -> list[str]:

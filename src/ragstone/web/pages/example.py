@@ -20,6 +20,7 @@ from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.pages.runs import PREFERRED
+from ragstone.web.parts.evidence import LATE, claim_spans, quotes, rests_on, support_of
 from ragstone.web.parts.marked import (
     AT_ONCE,
     Piece,
@@ -27,8 +28,6 @@ from ragstone.web.parts.marked import (
     answer_pieces,
     context_pieces,
     inert,
-    quoted,
-    together,
 )
 from ragstone.web.parts.said import Said, said, says_of
 from ragstone.web.runs_folder import RunsFolder
@@ -53,8 +52,6 @@ ROW, CONTEXT = 1_500, 700
 LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
 FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
 OUTCOME = "answer_outcome"
-LATE = "s"
-"""Begins the key of a statement; a claim's is its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +224,7 @@ def _piece(found: Dossier, want: Shown) -> Mapping[str, object]:
 def _text_of(found: Dossier, part: str) -> tuple[str, Sequence[Span]]:
     one = found.example
     if part == "answer":
-        return one.answer or "", _claim_spans(found)
+        return one.answer or "", claim_spans(found)
     if part == "question":
         return one.question or "", ()
     at = part.removeprefix("reference-")
@@ -254,7 +251,7 @@ def _whole(run: Run, name: str, found: Dossier, want: Shown) -> Mapping[str, obj
         "outcome": by_metric.get(OUTCOME),
         "history": _history(one),
         "question": answer_pieces(question, (), want.first("question"), QUESTION),
-        "answer": answer_pieces(answer, _claim_spans(found), want.first("answer"), ANSWER),
+        "answer": answer_pieces(answer, claim_spans(found), want.first("answer"), ANSWER),
         "answer_length": len(answer),
         "claims": claims,
         "claims_why": next(
@@ -322,20 +319,6 @@ def _cut(text: str, most_bytes: int) -> str:
     return f"{kept}…"
 
 
-def _claim_spans(found: Dossier) -> list[Span]:
-    spans = []
-    for part in found.parts["claim"]:
-        start, end = part.own.get("start"), part.own.get("end")
-        if start is not None and end is not None:
-            spans.append(Span(start, end, str(part.place + 1), _support(part)))
-    return spans
-
-
-def _support(part: JudgedPart) -> str:
-    rows = part.rows(Support.name)
-    return str(rows[0].values["verdict"] or "") if rows else ""
-
-
 def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
     """The rows of a unit; None if there are none."""
     parts = found.parts[unit]
@@ -344,7 +327,7 @@ def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix |
     contexts = found.example.contexts or ()
     ranks = tuple(one.rank for one in contexts)
     if len(ranks) > MOST_COLUMNS:
-        used = {id for part in parts for id in _rests_on(part)}
+        used = {id for part in parts for id in rests_on(part)}
         ranks = tuple(one.rank for one in contexts if one.id in used)[:MOST_COLUMNS]
     first = min(first, len(parts) - 1)
     rows: list[UnitRow] = []
@@ -356,7 +339,7 @@ def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix |
         if rows and size > most_bytes:
             break
         rows.append(row)
-    verdicts = [_support(part) for part in parts]
+    verdicts = [support_of(part) for part in parts]
     tally = ", ".join(
         f"{verdicts.count(value):,} {value}"
         for value in map(str, Support.columns["verdict"].values)
@@ -373,18 +356,13 @@ def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix |
     )
 
 
-def _rests_on(part: JudgedPart) -> list[str]:
-    rows = part.rows(Support.name)
-    return list(rows[0].values["evidence"] or ()) if rows else []
-
-
 def _unit_row(
     found: Dossier, unit: Unit, part: JudgedPart, ranks: Sequence[int], *, several: bool
 ) -> UnitRow:
     place = str(part.place + 1)
     if unit == "statement" and several:
         place = f"{part.reference + 1}.{place}"
-    on = {one.rank for one in found.example.contexts or () if one.id in set(_rests_on(part))}
+    on = {one.rank for one in found.example.contexts or () if one.id in set(rests_on(part))}
     main, also = Verdict("", None, ""), []
     for ask in asks_about(unit):
         for row in part.rows(ask.kind):
@@ -422,7 +400,7 @@ def _contexts(found: Dossier, want: Shown) -> list[Passage]:
         wanted = want.part == name
         text = part.text
         relevance = part.rows(Relevance.name)
-        spans, uses = _quotes(found, part)
+        spans, uses = quotes(found, part)
         room = min(3 * AT_ONCE, rest // left)
         pieces: list[Piece] = (
             []
@@ -457,35 +435,6 @@ def _contexts(found: Dossier, want: Shown) -> list[Passage]:
             )
         )
     return passages
-
-
-def _quotes(found: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
-    """Where a context has the words that verdicts rest on, and the claims that rest on it."""
-    id, text = context.own["id"], context.text or ""
-    spans: list[Span] = []
-    uses: list[str] = []
-    known: dict[str, list[tuple[int, int]]] = {}
-    units: tuple[tuple[Unit, str], ...] = (("claim", ""), ("statement", LATE), ("evidence", "e"))
-    several = len(found.example.reference) > 1
-    for unit, letter in units:
-        for part in found.parts[unit]:
-            if id not in _rests_on(part):
-                continue
-            place = str(part.place + 1)
-            if unit == "claim":
-                uses.append(place)
-            elif unit == "statement" and several:
-                place = f"{part.reference + 1}.{place}"
-            quote = part.rows(Support.name)[0].values["quote"]
-            if not quote:
-                continue
-            if quote not in known:
-                known[quote] = quoted(quote, text)
-            spans += [
-                Span(start, end, letter + place, _support(part), quiet=unit != "claim")
-                for start, end in known[quote]
-            ]
-    return spans, together(uses) if len(uses) < 60 else f"1–{uses[-1]}"
 
 
 def _others(found: Dossier) -> list[Verdict]:

@@ -57,6 +57,12 @@
       });
     });
   }
+  // A claim lights up with the words it rests on, within its example.
+  document.addEventListener("mouseover", e => {
+    $$(".lit").forEach(one => one.classList.remove("lit"));
+    const at = e.target.closest?.("[data-k]"), keys = at?.dataset.k.split(" ") || [];
+    if (at) $$("[data-k]", at.closest("details.q")).forEach(one => { if (one.dataset.k.split(" ").some(key => keys.includes(key))) one.classList.add("lit"); });
+  });
   addEventListener("hashchange", read);
   addEventListener("beforeprint", () => $$("details.q").forEach(one => { one.dataset.was = one.open; one.open = true; }));
   addEventListener("afterprint", () => $$("details.q").forEach(one => { one.open = one.dataset.was === "true"; }));
