@@ -9,28 +9,19 @@ import numpy as np
 from ragstone.decisions.known import metric_among
 from ragstone.decisions.scored import NO_VALUE, Scored
 from ragstone.errors import InputError, UnknownName
-from ragstone.metrics import Composite
 from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.run.arguments import checked
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 
-from .common_components import component_scores, components_of, has_gaps, over_common
 from .compared import Adjust, Comparison, Comparisons
 from .paired_scores import About, ComparisonSettings, Pairs, compare_pairs, outcomes, same_pairs
 from .ranking import Met, Ranked, ranking
 from .same_inputs import SameInputs
 from .sameness import check_same, only_one_has, other_texts, version_note
 from .self_reference import SelfReference
-from .sides import (
-    NO_PLACE,
-    Bools,
-    Match,
-    Values,
-    matches_between,
-    matches_within,
-    unpaired,
-)
+from .side_values import runs_of, values_of
+from .sides import NO_PLACE, Bools, Match, matches_between, matches_within, unpaired
 from .verdict import verdict_of
 
 SEED = 20_240_601
@@ -138,7 +129,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
     )
     systems = {side.name for match in plan.matches for side in match}
     everyone = len(plan.matches) == len(systems) * (len(systems) - 1) / 2
-    own = {id(run): SelfReference(run.run) for run in _runs(plan.matches)}
+    own = {id(run): SelfReference(run.run) for run in runs_of(plan.matches)}
     left_out: dict[str, list[str]] = {}
     found: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
@@ -147,7 +138,7 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
         scale = first.scale(metric)
         made = first.metric(metric)
         met = []
-        for place, (match, values) in enumerate(_values(plan, metric)):
+        for place, (match, values) in enumerate(values_of(plan.matches, metric, plan.notes)):
             a, b = match
             if itself := [side for side in match if side.system in own[id(side.scored)].on(made)]:
                 for side in itself:
@@ -230,45 +221,6 @@ AFTER = "not_after_correction"
 STRICTER = "test_is_stricter"
 ANSWERS_ARE_REFERENCES = "answers_are_references"
 """The code of the note on a system that metrics would compare with itself."""
-
-
-def _values(plan: _Plan, metric: str) -> Iterator[tuple[Match, tuple[Values, Values]]]:
-    """The values of a metric for each pair of systems; none for pairs that are not compared."""
-    runs = _runs(plan.matches)
-    composite = runs[0].metric(metric)
-    scores = {id(run): run.of(metric) for run in runs}
-    sides = {id(side): side for match in plan.matches for side in match}
-    values = {key: side.values(scores[id(side.scored)]) for key, side in sides.items()}
-    if isinstance(composite, Composite) and composite.over_means:
-        plan.notes.append(reason("no_score_a_question", metric=metric))
-        return
-    whole = [(match, (values[id(match[0])], values[id(match[1])])) for match in plan.matches]
-    if (
-        not isinstance(composite, Composite)
-        or composite.missing == "propagate"
-        or not any(has_gaps(frame) for frame in scores.values())
-    ):
-        yield from whole
-        return
-    try:
-        parts = {id(run): component_scores(run, composite) for run in runs}
-    except InputError as error:
-        plan.notes.append(reason("components_not_there", metric=metric, said=error.text))
-        return
-    components = {key: components_of(side, parts[id(side.scored)]) for key, side in sides.items()}
-    uneven, total = 0, 0
-    for (a, b), before in whole:
-        one, other, left_out = over_common(composite, components[id(a)], components[id(b)], before)
-        uneven += int(np.count_nonzero(left_out & a.there & b.there))
-        total += int(np.count_nonzero(one.valued & a.there & b.there))
-        yield (a, b), (one, other)
-    if uneven:
-        plan.notes.append(reason("over_common_components", metric=metric, n=uneven, pairs=total))
-
-
-def _runs(matches: Sequence[Match]) -> list[Scored]:
-    """The runs that are compared, each once."""
-    return list({id(side.scored): side.scored for match in matches for side in match}.values())
 
 
 def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple[Slice, Bools]]:

@@ -60,10 +60,15 @@ class Pairs:
 
     @property
     def differences(self) -> Floats:
-        """a - b; exactly 0 if they differ only by rounding."""
-        difference = self.a - self.b
-        slack = TIE * np.maximum(np.abs(self.a), np.abs(self.b))
-        return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
+        """a - b."""
+        return differences(self.a, self.b)
+
+
+def differences(a: Floats, b: Floats) -> Floats:
+    """a - b, value by value; exactly 0 if they differ only by rounding."""
+    difference = a - b
+    slack = TIE * np.maximum(np.abs(a), np.abs(b))
+    return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
 
 
 @dataclass(frozen=True, slots=True)

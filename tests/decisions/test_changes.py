@@ -1,0 +1,40 @@
+"""Which questions changed between two systems, by hand."""
+
+import pytest
+
+from ragstone.decisions.comparing.changes import question_changes
+from ragstone.errors import UnknownName
+
+from .conftest import MISSING, Make
+
+NEW = {"faithfulness": [1, 0, 0.5, None, MISSING], "contradiction": [1, 0, 0, 0, 0]}
+OLD = {"faithfulness": [0, 0.25, 0.5, 0.5, 0.5], "contradiction": [0, 1, 0, 0, 0]}
+
+
+def test_the_worst_change_comes_first_and_what_has_no_value_last(run: Make) -> None:
+    found = question_changes(run({"new": NEW, "old": OLD}), a="new", b="old", metric="faithfulness")
+    assert found.select("question_id", "a", "b", "change", "outcome").rows() == [
+        ("q1", 0, 0.25, -0.25, "worse"),
+        ("q2", 0.5, 0.5, 0, "same"),
+        ("q0", 1, 0, 1, "better"),
+        ("q3", None, 0.5, None, "failed"),
+        ("q4", None, 0.5, None, "failed"),
+    ]
+    assert found["a_is"].to_list() == ["value", "value", "value", "undefined", "missing"]
+    assert found["a_why"].to_list() == [None, None, None, "why", "why"]
+    assert found["b_why"].to_list() == [None] * 5
+
+
+def test_more_is_worse_where_less_is_better(run: Make) -> None:
+    found = question_changes(
+        run({"new": NEW, "old": OLD}), a="new", b="old", metric="contradiction"
+    )
+    assert found.select("question_id", "change", "outcome").rows()[::4] == [
+        ("q0", 1, "worse"),
+        ("q1", -1, "better"),
+    ]
+
+
+def test_a_pair_that_is_not_compared_is_refused(run: Make) -> None:
+    with pytest.raises(UnknownName, match="newer"):
+        question_changes(run({"new": NEW, "old": OLD}), a="newer", b="old", metric="faithfulness")
