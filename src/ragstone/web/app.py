@@ -17,7 +17,7 @@ from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, 
 
 from .asked import Asked
 from .drawing import asset, asset_path, render
-from .pages import example, report, runs
+from .pages import compare, example, report, runs
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
 from .web_page import Elsewhere, NotThere, WebFile, WebPage
@@ -27,6 +27,7 @@ Reading = Callable[[RunsFolder, Asked], Answer]
 Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 
 READ: Mapping[str, Reading] = {
+    "/compare": compare.compare_page,
     "/": runs.runs_page,
     "/runs/{run}/report.html": report.report_page,
     "/runs/{run}/examples/{id:path}": example.example_page,

@@ -53,6 +53,15 @@ def cut(name: str, head: int = 10, tail: int = 14) -> str:
     return name if len(name) <= head + tail + 4 else f"{name[:head]}…{name[-tail:]}"
 
 
+def minus(figure: str) -> str:
+    """A figure with the sign of subtraction, which is as wide as a plus, instead of a hyphen.
+
+    >>> minus("-0.015 – +0.060")
+    '−0.015 – +0.060'
+    """
+    return figure.replace("-", "−")
+
+
 def shown(value: Any) -> Any:
     """What is written for a value: text cannot hide characters or change its direction."""
     if value is None:
@@ -72,9 +81,9 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "number": number,
-        "signed": signed,
-        "ends": ends,
+        "number": lambda value: minus(number(value)),
+        "signed": lambda value: minus(signed(value)),
+        "ends": lambda low, high: minus(ends(low, high)),
         "counted": counted,
         "percent": percent,
         "cut": cut,

@@ -9,10 +9,11 @@ from ragstone.decisions.comparing.compared import Comparisons
 from ragstone.errors import InputError, RagstoneError
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
-from ragstone.run.folder import Folder
+from ragstone.run.overrules.store import Store
 from ragstone.run.places import MANIFEST
 from ragstone.run.runs import FoundRun, found_run, newest_first
 
+from .later import Later
 from .marks import Marks, change_marks, marks_in
 from .web_page import NotThere
 
@@ -25,6 +26,9 @@ class RunsFolder:
 
     Raises:
         InputError: There is no such folder.
+
+    Attributes:
+        later: What takes a while, computed in the background.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,6 +36,7 @@ class RunsFolder:
             raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
         self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
         self.folder = self.alone.parent if self.alone else folder
+        self.later = Later()
         self._lock = Lock()
         self._compared: dict[tuple[object, ...], Comparisons] = {}
         self._seen: dict[Path, tuple[tuple[int, int], FoundRun, Sequence[Estimate]]] = {}
@@ -89,6 +94,19 @@ class RunsFolder:
         """
         return Run.open(self.path(name))
 
+    def stamp(self, *names: str) -> tuple[object, ...]:
+        """What changes when one of these runs does, for what is computed once of them.
+
+        Raises:
+            NotThere: No run is called so.
+            InputError: Its overrules cannot be read.
+        """
+        files = [self.path(name) / MANIFEST for name in names]
+        return tuple(
+            (str(file), file.stat().st_mtime_ns, file.stat().st_size, Store(file.parent).stamp())
+            for file in files
+        )
+
     def marks(self) -> Marks:
         """What people noted beside the runs."""
         return marks_in(self.folder)
@@ -108,15 +126,14 @@ class RunsFolder:
         by: Sequence[str] = (),
     ) -> Comparisons:
         """The comparison of a run's systems, or of two runs, computed once."""
-        paths = [self.path(one) for one in (run, other) if one]
-        stamps = [(str(one), Folder(one).manifest.get("created")) for one in paths]
+        names = [one for one in (run, other) if one]
         chosen = None if metrics is None else tuple(metrics)
-        key = (*stamps, baseline, chosen, margin, tuple(by))
+        key = (self.stamp(*names), baseline, chosen, margin, tuple(by))
         with self._lock:
             found = self._compared.get(key)
         if found is None:
             found = compare(
-                *map(Run.open, paths), baseline=baseline, metrics=chosen, margin=margin, by=by
+                *map(self.run, names), baseline=baseline, metrics=chosen, margin=margin, by=by
             )
             with self._lock:
                 self._compared[key] = found

@@ -7,6 +7,7 @@ import pytest
 
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons, PairedWinRate
 from ragstone.decisions.comparing.ranking import Ranked
+from ragstone.report.differences import VERDICTS
 from ragstone.report.page import (
     Facts,
     IntervalCell,
@@ -20,7 +21,7 @@ from ragstone.report.page import (
     parts,
     plain,
 )
-from ragstone.report.pages.comparison import VERDICTS, comparison_page
+from ragstone.report.pages.comparison import comparison_page
 from ragstone.report.render.terminal import as_text
 
 Make = Callable[..., Comparison]

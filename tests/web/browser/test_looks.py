@@ -7,7 +7,7 @@ import pytest
 
 from .conftest import NARROW, WIDE, Serve, Watched
 
-PAGES = {"runs": "/", "nothing there": "/nowhere"}
+PAGES = {"runs": "/", "compare": "/compare?runs=cornwall", "nothing there": "/nowhere"}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -19,6 +19,7 @@ def test_a_page_has_no_barrier_and_fits(
     for wide in (WIDE, NARROW):
         one = watch(wide=wide, dark=dark)
         one.page.goto(address + path)
+        one.page.wait_for_selector("#waits", state="detached")
         assert one.barriers() == []
         assert one.overflow() == 0
         one.wrong = [said for said in one.wrong if "404" not in said]

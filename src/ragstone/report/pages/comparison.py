@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from math import floor, log10
 
 from ragstone.argument import argument
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
 from ragstone.decisions.comparing.ranking import Ranked
+from ragstone.report.differences import VERDICTS, difference_cell, reach_of
 from ragstone.report.figures import counted, percent, short_name
 from ragstone.report.intervals import method_notes
 from ragstone.report.page import (
@@ -14,7 +14,6 @@ from ragstone.report.page import (
     Facts,
     Heading,
     IntervalCell,
-    Mark,
     Note,
     Number,
     P,
@@ -22,10 +21,8 @@ from ragstone.report.page import (
     Phrase,
     Row,
     RowName,
-    Scale,
     Section,
     Table,
-    Tone,
     Verdict,
     quiet,
     section,
@@ -34,15 +31,6 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.words import words
-
-VERDICTS: dict[str, tuple[str, Tone]] = {
-    "better": ("better", "good"),
-    "worse": ("worse", "bad"),
-    "equivalent": ("equivalent", "equal"),
-    "same": ("same", "quiet"),
-    "cannot_tell": ("cannot tell", "quiet"),
-}
-"""The words and the tone of each verdict; the interval of a difference takes the same tone."""
 
 TESTS = {
     "mcnemar_exact": ("McNemar's exact test", "rates, one pair per cluster"),
@@ -62,9 +50,6 @@ OF_DIFFERENCES = {
     "from it, and the range of the metric",
 }
 """Descriptions of those interval methods that read differently for a difference."""
-
-FAR = 2
-"""Larger values are not drawn: next to them, shares and cosines would shrink to a point."""
 
 
 def comparison_page(found: Comparisons) -> Page:
@@ -124,7 +109,7 @@ def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
         Heading("w/t/l", drop=2),
         Heading("verdict"),
     ]
-    reach = _reach(ones)
+    reach = reach_of(ones)
     by_metric = list(dict.fromkeys(one.metric for one in ones))
     ordered = sorted(ones, key=lambda one: by_metric.index(one.metric))
     return table(columns, [Row(tuple(_cells(one, reach, sliced=sliced))) for one in ordered])
@@ -141,10 +126,7 @@ def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
         )
     yield Number(one.value_a)
     yield Number(one.value_b)
-    low, high = one.equivalence_low, one.equivalence_high
-    core = None if low is None or high is None else (low, high)
-    scale = _scale(one, reach)
-    yield IntervalCell(one.difference, one.low, one.high, scale, core, signed=True, tone=tone)
+    yield difference_cell(one, reach)
     yield Number(one.relative_change, 1, sign="+", unit=" %")
     yield Number(None if one.win_rate is None else one.win_rate.value * 100, 0, unit=" %")
     yield Number(one.effect_size, 2, sign="+")
@@ -152,33 +134,6 @@ def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
     yield f"{one.wins}/{one.ties}/{one.losses}"
     few = f"{counted(one.n_pairs, 'pair')} only" if one.caution else ""
     yield Verdict(one.verdict, word, tone, few if one.n_needed is None else f"~{one.n_needed:,}")
-
-
-def _scale(one: Comparison, reach: float) -> Scale | None:
-    """A scale from -reach to reach, marked with the margin if it lies within; None if not drawn."""
-    if not reach or not _is_drawn(one):
-        return None
-    margin = one.margin if one.margin is not None and one.margin <= reach else None
-    ends = () if margin is None else (Mark(-margin, "margin"), Mark(margin, "margin"))
-    return Scale(-reach, reach, (Mark(0, "zero"), *ends))
-
-
-def _reach(ones: Iterable[Comparison]) -> float:
-    """One, two or five times a power of ten that covers all drawn values; 0 if there are none."""
-    largest = 0.0
-    for one in ones:
-        if _is_drawn(one):
-            ends = (one.difference, one.low, one.high, one.margin)
-            largest = max(largest, *(abs(end) for end in ends if end is not None))
-    if largest == 0:
-        return 0.0
-    power = 10.0 ** floor(log10(largest))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= largest * (1 - 1e-9))
-
-
-def _is_drawn(one: Comparison) -> bool:
-    ends = [abs(end) for end in (one.difference, one.low, one.high) if end is not None]
-    return one.difference is not None and max(ends) <= FAR
 
 
 def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:

@@ -1,0 +1,58 @@
+"""Later: what takes a while is computed once, in the background; a page waits a moment for it."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from threading import BoundedSemaphore, Lock, Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+PATIENCE = 0.3
+"""Seconds that a page waits before it says that it is being computed and asks again."""
+
+AT_ONCE = 2
+MOST = 60
+"""Results that are kept."""
+
+
+class Later:
+    """Results by key. A key holds all that a result depends on, such as when its run was made."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._slots = BoundedSemaphore(AT_ONCE)
+        self._kept: OrderedDict[Hashable, Future[Any]] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T], patience: float = PATIENCE) -> T | None:
+        """The result, or None while it is being computed; what making it raises is raised."""
+        with self._lock:
+            result = self._kept.get(key)
+            if result is None:
+                result = self._kept[key] = Future()
+                Thread(target=self._make, args=(result, make), daemon=True).start()
+            self._kept.move_to_end(key)
+            while len(self._kept) > MOST:
+                self._kept.popitem(last=False)
+        try:
+            found: T = result.result(patience)
+        except TimeoutError:
+            if not result.done():
+                return None
+            self._forget(key)
+            raise
+        except Exception:
+            self._forget(key)
+            raise
+        return found
+
+    def _make(self, result: Future[Any], make: Callable[[], Any]) -> None:
+        with self._slots:
+            try:
+                result.set_result(make())
+            except BaseException as error:
+                result.set_exception(error)
+
+    def _forget(self, key: Hashable) -> None:
+        with self._lock:
+            self._kept.pop(key, None)
