@@ -1,6 +1,6 @@
 """Runs whose scores are made by hand."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,18 +38,20 @@ class MadeRun(Run):
         nothing: dict[str, Any] = dict.fromkeys(Estimate.__dataclass_fields__)
         return tuple(Estimate(**nothing | {"metric": name, "group": {}}) for name in self.names)
 
-    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    def examples(self, columns: Sequence[str | pl.Expr] | None = None) -> pl.DataFrame:
         ids = dict.fromkeys((name, question, system) for name, question, system, *_ in self.rows)
         frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
         return frame if columns is None else frame.select(self.column(name) for name in columns)
 
-    def column(self, name: str) -> pl.Expr:
+    def column(self, name: str | pl.Expr) -> pl.Expr:
         """Answers and contexts are each example's own, all else is the question's."""
+        if isinstance(name, pl.Expr):
+            return name
         if name in ("id", "question_id", "system"):
             return pl.col(name)
         return pl.col("id" if name in ("answer", "contexts") else "question_id").alias(name)
 
-    def scores(self) -> pl.DataFrame:
+    def scores(self, metrics: Collection[str] | None = None) -> pl.DataFrame:
         def status(score: Score) -> str:
             return "undefined" if score is None else MISSING if score == MISSING else "value"
 
@@ -58,6 +60,7 @@ class MadeRun(Run):
                 (name, metric, score if isinstance(score, float | int) else None, None,
                  status(score), None if isinstance(score, float | int) else "why")
                 for name, _, _, metric, score in self.rows
+                if metrics is None or metric in metrics
             ],
             {"example_id": pl.String, "metric": pl.String, "value": pl.Float64, "label": pl.String,
              "status": pl.String, "reason": pl.String},
