@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import ragstone
-from ragstone.decisions import Failures
+from ragstone.decisions import Failures, Scored
 from ragstone.decisions.summing_up.failures import GroupFailures, StageFailures, group_failures
 from ragstone.decisions.summing_up.stages import METRICS, STAGES, laid
 from ragstone.errors import InputError, UnknownName
@@ -259,3 +259,19 @@ def test_a_field_that_no_example_has_is_refused(found: Failures) -> None:
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         ragstone.failures(tmp_path)
+
+
+def test_a_field_is_looked_for_in_slices_then_meta_then_labels(tmp_path: Path) -> None:
+    data = [
+        {"question": "q", "answer": "a", "reference": "a", "slices": {"sea": "calm", "n": 1},
+         "meta": {"sea": "rough", "land": True}, "labels": {"tone": "dry"}},
+        {"question": "q", "answer": "a", "reference": "a", "slices": {"sea": None},
+         "meta": {"sea": "rough"}, "labels": {"land": ["a", "b"]}},
+        {"question": "q", "answer": "a", "reference": "a", "meta": {"sea": "rough"}},
+    ]  # fmt: skip
+    run = ragstone.evaluate(data, metrics=["exact_match"], out=tmp_path / "run")
+    facets = Scored(run, by=["sea", "land", "tone", "n"]).facets
+    assert facets["by sea"].to_list() == ["calm", "(none)", "rough"]
+    assert facets["by land"].to_list() == ["true", "a, b", "(none)"]
+    assert facets["by tone"].to_list() == ["dry", "(none)", "(none)"]
+    assert facets["by n"].to_list() == ["1", "(none)", "(none)"]

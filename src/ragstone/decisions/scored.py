@@ -89,8 +89,8 @@ class Scored:
         own_fields = [name for name in fields if name in OWN_COLUMNS]
         there = self.run.examples([*dict.fromkeys([*IDS, *own_fields])])
         values: dict[str, pl.Series] = {name: there[name] for name in own_fields}
-        if len(values) < len(set(fields)):
-            values |= self._looked_up(fields)
+        if others := [name for name in dict.fromkeys(fields) if name not in OWN_COLUMNS]:
+            values |= self._looked_up(others)
         lacking = [name for name in fields if values[name].null_count() == len(there)]
         if lacking and len(there):
             raise InputError(
@@ -129,17 +129,21 @@ class Scored:
 
     def _looked_up(self, fields: Sequence[str]) -> dict[str, pl.Series]:
         """Fields that stand in slices, meta or labels, where ``Example.facet`` looks for them."""
-        texts = self.run.examples([*OWN_COLUMNS, "slices", "meta", "labels"])
-        examples = [
-            Example(
-                **row | {place: json.loads(row[place]) for place in ("slices", "meta", "labels")}
-            )
-            for row in texts.iter_rows(named=True)
-        ]
-        return {
-            name: pl.Series(name, [one.facet(name) for one in examples], pl.String)
-            for name in fields
-        }
+        rows = range(self.run.examples(["id"]).height)
+        values: dict[str, list[str | None]] = {name: [None] * len(rows) for name in fields}
+        left: dict[str, Sequence[int]] = dict.fromkeys(fields, rows)
+        for place in ("slices", "meta", "labels"):
+            if not any(left.values()):
+                break  # Labels may be much longer than all else.
+            texts = self.run.examples([place])[place].to_list()
+            found = {text: json.loads(text) for text in dict.fromkeys(texts)}
+            for name, open_rows in left.items():
+                facets = {text: Example("", "", "", slices=said).facet(name)
+                          for text, said in found.items() if name in said}  # fmt: skip
+                for row in open_rows:
+                    values[name][row] = facets.get(texts[row])
+                left[name] = [row for row in open_rows if texts[row] not in facets]
+        return {name: pl.Series(name, texts, pl.String) for name, texts in values.items()}
 
     def of(self, metric: str) -> pl.DataFrame:
         """The scores of a metric, one row an example, in the order of ``facets``.

@@ -180,7 +180,9 @@ def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
     scored = Scored(run, by=by)
     themselves = SelfReference(run).systems
     found = stages(run)
-    answers = pl.concat([scored.facets, found.drop("example_id", "system")], how="horizontal")
+    answers = scored.facets.join(
+        found.drop("system"), on="example_id", how="left", maintain_order="left"
+    )
     made = group_failures(
         answers, [one.metric for one in run.estimate_list], by=scored.by, themselves=themselves
     )
