@@ -128,6 +128,13 @@ def test_each_stage_has_its_count_of_all_judged_answers_with_an_interval() -> No
     assert whole.short == found.first
 
 
+def test_what_did_not_fall_short_is_the_rest() -> None:
+    (whole, _) = groups_of(lay(WRONG, RIGHT, RIGHT, RIGHT), "abcd")
+    short, fine = whole.short, whole.fine
+    assert (short.n, short.share, fine.n, fine.share) == (1, 0.25, 3, 0.75)
+    assert (fine.low, fine.high) == (1 - (short.high or 0), 1 - (short.low or 0))
+
+
 def test_answers_to_one_question_are_a_cluster() -> None:
     answers = lay(*[WRONG] * 4, *[RIGHT] * 4)
     (whole, _) = groups_of(answers, "aabbccdd")

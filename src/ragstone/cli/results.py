@@ -1,6 +1,6 @@
 """Results: resolves the named metrics and prints the run, for ``evaluate`` and ``score``."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,6 @@ from .output import print_notes, print_page
 if TYPE_CHECKING:
     from ragstone.metrics import Metric
     from ragstone.run import Run
-    from ragstone.run.forms import Data
 
 
 def load_own(files: Sequence[Path]) -> "list[Metric]":
@@ -70,7 +69,9 @@ def names_of(metrics: Sequence[str] | None) -> list[str]:
 
 def finish(run: "Run", notes: Sequence[str], *, full: bool, pooled: bool, json: bool) -> None:
     """Print the run, its notes on standard error, and end with its exit status."""
-    print_run(run, [*notes, *_notes(run)], full=full, pooled=pooled, json=json)
+    from ragstone.report.run_notes import run_notes
+
+    print_run(run, [*notes, *run_notes(run)], full=full, pooled=pooled, json=json)
     raise typer.Exit(run.exit_status)
 
 
@@ -87,52 +88,3 @@ def print_run(
         print_page(full_page(run, notes, summary, pooled=pooled), json=json)
     else:
         print_page(run_page(run, summary, notes, pooled=pooled), json=json)
-
-
-def _notes(run: "Run") -> Iterator[str]:
-    from ragstone.run.remarks import of_sizes
-
-    yield from notes_on_data(run.form.data, run.path)
-    yield from run.form.remarks
-    yield from of_sizes(run.estimate_list, run.form.cluster)
-    yield from _outside(run)
-    for metric, (count, possible) in run.too_much_missing.items():
-        yield f"{metric}: {count:,} of {possible:,} scores are missing."
-
-
-def _outside(run: "Run") -> Iterator[str]:
-    """Values that a metric gave and its range excludes: what is left makes another mean."""
-    for one in run.estimate_list:
-        if not one.group and (count := one.reasons.get("out_of_range", 0)):
-            lie = "score lies" if count == 1 else "scores lie"
-            yield (
-                f"{one.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
-                "metric of your own has its range in @metric(…, range=Range(0, 100))."
-            )
-
-
-def notes_on_data(data: "Data", run: Path) -> Iterator[str]:
-    """What of the data was left out, is wrong or is undecided, and where it lies in the run."""
-    from ragstone.examples.labels import RULES
-
-    if rejected := data.rejected:
-        lie = "lies" if rejected == 1 else "lie"
-        yield (
-            f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run}/rejected.jsonl. "
-            f"The first: {data.rejected_for[0]}."
-        )
-    broken = data.label_violations
-    if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
-        yield (
-            f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
-            f"a hard rule, scored as given: {run}/label_violations.jsonl."
-        )
-    if ties := data.label_ties:
-        stay = "label stays" if ties == 1 else "labels stay"
-        yield f"{ties:,} {stay} open, for annotators are split: {run}/label_ties.jsonl."
-    if unknown := data.labels_of_nothing:
-        yield f"label files name examples that are not there, such as {', '.join(unknown)}."
-
-
-def _rows(count: int) -> str:
-    return "row was" if count == 1 else "rows were"

@@ -7,6 +7,7 @@ from ragstone.models.chat import Usage
 from ragstone.run import Entry
 from ragstone.run.calls.entries import Attempt, Totals
 
+from .figures import counted
 from .page import OutlineItem, Phrase, quiet, strong
 from .words import words
 
@@ -45,6 +46,28 @@ def took(totals: Totals) -> str:
         more = f" and {totals.unpriced:,} calls without a price" if totals.unpriced else ""
         parts.append(cost(None) if totals.usd is None else f"{cost(totals.usd)}{more}")
     return ", ".join(parts)
+
+
+def spent(totals: Totals | None) -> str:
+    """The calls of a run and their cost in a few words.
+
+    >>> spent(None), spent(Totals(calls=350, usd=1.5)), spent(Totals(calls=1))
+    ('no calls to models', '350 calls, $1.50', '1 call, cost unknown')
+    """
+    if totals is None or not totals.calls:
+        return "no calls to models"
+    return f"{counted(totals.calls, 'call')}, {cost(totals.usd)}"
+
+
+def lasted(seconds: float | None) -> str:
+    """How long a run took; empty if that is not known.
+
+    >>> lasted(107.2), lasted(2400), lasted(None)
+    ('107 s', '40 min', '')
+    """
+    if seconds is None:
+        return ""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def cost(usd: float | None) -> str:

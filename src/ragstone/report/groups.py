@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isclose
 
 from ragstone.run.estimate import Estimate
 
@@ -67,6 +68,12 @@ def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
     for one in estimates:
         found.setdefault(one.metric, []).append(one)
     return found
+
+
+def same_mean(first: Estimate, one: Estimate) -> bool:
+    """Whether two means are over as many rows and equal but for the order of adding."""
+    known = first.value is not None and one.value is not None and first.n == one.n
+    return known and isclose(first.value or 0, one.value or 0, abs_tol=1e-9)
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

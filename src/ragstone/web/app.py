@@ -17,7 +17,7 @@ from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, 
 
 from .asked import Asked
 from .drawing import asset, asset_path, render
-from .pages import compare, example, report, runs
+from .pages import compare, example, report, run, runs
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
 from .web_page import Elsewhere, NotThere, WebFile, WebPage
@@ -31,6 +31,7 @@ READ: Mapping[str, Reading] = {
     "/": runs.runs_page,
     "/runs/{run}/report.html": report.report_page,
     "/runs/{run}/examples/{id:path}": example.example_page,
+    "/runs/{run}": run.run_page,
 }
 """The page at each address; the most particular first."""
 

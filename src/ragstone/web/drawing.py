@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from ragstone.argument import in_shell
 from ragstone.inert import seen
+from ragstone.report.calls import cost
 from ragstone.report.figures import ARROWS, counted, ends, number, percent, signed
 from ragstone.report.render.html import CHART_STYLE
 
@@ -84,6 +85,7 @@ def templates() -> Environment:
         "number": lambda value: minus(number(value)),
         "signed": lambda value: minus(signed(value)),
         "ends": lambda low, high: minus(ends(low, high)),
+        "cost": cost,
         "counted": counted,
         "percent": percent,
         "cut": cut,

@@ -13,7 +13,15 @@ import pytest
 
 from ragstone.errors import InputError
 from ragstone.models.chat import ChatRequest, Usage
-from ragstone.run.calls.entries import FILE, Attempt, answered, entries, totals
+from ragstone.run.calls.entries import (
+    FILE,
+    Attempt,
+    CallTimes,
+    answered,
+    call_times,
+    entries,
+    totals,
+)
 from ragstone.run.calls.journal import Journal, JournaledQuestion
 
 
@@ -102,6 +110,21 @@ def test_totals_add_up_and_tell_unknown_from_nothing(file: Path, journal: Journa
     assert (found.prompt, found.completion, found.cached, found.reasoning) == (10, 2, 4, 1)
     assert found.troubles == {"malformed": 1}
     assert journal.totals() == found
+
+
+def test_half_of_the_calls_took_no_longer_and_cost_no_more(file: Path, journal: Journal) -> None:
+    for at in range(1, 11):
+        usd = None if at == 10 else at / 8
+        record(journal, Attempt(f"k{at}", 1, "model", 1.5, float(at), finish="stop", usd=usd))
+    record(journal, Attempt("kept", 1, "cache", 1.5, 99.0, finish="stop"))
+    assert call_times(file) == [
+        CallTimes("judge", "support", 10, (5, 9, 10), (5 / 8, 9 / 8, 9 / 8), 45 / 8, 1)
+    ]
+
+
+def test_calls_whose_cost_nobody_knows_have_none(file: Path, journal: Journal) -> None:
+    record(journal, attempt("aa", 1, "timeout"), attempt("aa", 2))
+    assert call_times(file) == [CallTimes("judge", "support", 2, (0.25,) * 3, (), None, 2)]
 
 
 def test_text_that_is_no_unicode_comes_back_as_it_was(file: Path, journal: Journal) -> None:

@@ -7,7 +7,13 @@ import pytest
 
 from .conftest import NARROW, WIDE, Serve, Watched
 
-PAGES = {"runs": "/", "compare": "/compare?runs=cornwall", "nothing there": "/nowhere"}
+PAGES = {
+    "runs": "/",
+    "run": "/runs/cornwall",
+    "slices of a run": "/runs/cornwall?by=question_type",
+    "compare": "/compare?runs=cornwall",
+    "nothing there": "/nowhere",
+}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

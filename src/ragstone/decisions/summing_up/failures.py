@@ -87,6 +87,15 @@ class GroupFailures:
     stages: tuple[StageFailures, ...]
 
     @property
+    def fine(self) -> Rate:
+        """The others as a share, which is what ``short`` leaves."""
+        one = self.short
+        share, low, high = (
+            None if end is None else 1 - end for end in (one.share, one.high, one.low)
+        )
+        return Rate(self.no_fault, share, low, high, one.method)
+
+    @property
     def faults(self) -> Faults:
         """The same in short."""
         counts = {one.stage: one.first.n for one in self.stages if one.first is not None}

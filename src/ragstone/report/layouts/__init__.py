@@ -1,6 +1,7 @@
 """Layouts: a run, or the scores of one answer, as the tool reports it that a suite is named after.
 
 report_as     the files of a report
+reports_of    the reports of which a run has all metrics
 row_as        the scores of one answer under the names of a report
 write_report  writes them: all into a folder, or the first as a file
 LAYOUTS       the reports, by their suites
@@ -43,6 +44,7 @@ __all__ = [
     "ReportFile",
     "check_target",
     "report_as",
+    "reports_of",
     "row_as",
     "write_report",
 ]
@@ -55,6 +57,17 @@ EXCHANGE: dict[str, Callable[[Run], Report]] = {
     "inspectorraget": as_inspectorraget,
     "every-eval-ever": as_every_eval_ever,
 }
+
+
+def reports_of(run: Run) -> list[str]:
+    """The reports that a run was made for, and those of whose metrics it has every one."""
+    asked = {name.split("(")[0] for name in run.form.suites}
+    there = {*run.form.metrics}
+    return [
+        name
+        for name, layout in LAYOUTS.items()
+        if name in asked or there.issuperset(_as_asked(layout, run).metrics)
+    ]
 
 
 def report_as(run: Run, suite: str) -> Report:

@@ -1,12 +1,11 @@
 """Run page: the answer in sentences, then metrics by systems; printed by ``ragstone evaluate``."""
 
 from collections.abc import Iterator, Sequence
-from math import isclose
 from typing import TYPE_CHECKING
 
 from ragstone.report.command import command
 from ragstone.report.figures import in_percent, percent, short_name
-from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
+from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric, same_mean
 from ragstone.report.intervals import scale_for
 from ragstone.report.page import (
     Cell,
@@ -94,7 +93,7 @@ def _cell(
     if one.value is None:
         return Why("missing" if one.n_missing else "undefined")
     system = one.group.get(SYSTEM)
-    alike = first is not None and first is not one and _equal(first, one)
+    alike = first is not None and first is not one and same_mean(first, one)
     itself = system is not None and one.metric in summary.themselves.get(system, ())
     word = "self" if itself else "same" if one.metric in summary.same and alike else ""
     return IntervalCell(
@@ -109,12 +108,6 @@ def _cell(
         missing=one.n_missing,
         leads=system in summary.leaders(one.metric),
     )
-
-
-def _equal(first: Estimate, one: Estimate) -> bool:
-    """Whether two means are over as many rows and equal but for the order of adding."""
-    known = first.value is not None and one.value is not None and first.n == one.n
-    return known and isclose(first.value or 0, one.value or 0, abs_tol=1e-9)
 
 
 def _facts(run: Reported, groups: Groups, shown: Sequence[Estimate], summary: "Summary") -> Facts:

@@ -254,13 +254,7 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
 
     Metrics without any value are left out; the table of whole systems says why they have none.
     """
-    size: dict[str, int] = {}
-    for one in estimates:
-        value = one.group[field]
-        size[value] = max(size.get(value, 0), one.total)
-    values = list(size)
-    if len(values) > SHOWN_VALUES:
-        values = sorted(size, key=lambda value: -size[value])[:SHOWN_VALUES]
+    values, rarer = slice_values(field, estimates)
     columns = [Heading(key=True), Heading("system", several=True)]
     columns += [Heading(value, peer=True) for value in values]
     rows = []
@@ -275,10 +269,22 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
                 Row((RowName(short_name(metric), ones[0].better), RowName(system), *figures))
             )
     blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
-    if len(size) > len(values):
-        rarer = f"and {len(size) - len(values):,} rarer values of {field}: see --json"
-        blocks.append(Paragraphs((quiet(rarer),)))
+    if rarer:
+        more = f"and {rarer:,} rarer values of {field}: see --json"
+        blocks.append(Paragraphs((quiet(more),)))
     return Section(tuple(blocks))
+
+
+def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], int]:
+    """The values of a field that are shown, and how many rarer ones are not."""
+    size: dict[str, int] = {}
+    for one in estimates:
+        value = one.group[field]
+        size[value] = max(size.get(value, 0), one.total)
+    values = list(size)
+    if len(values) > SHOWN_VALUES:
+        values = sorted(size, key=lambda value: -size[value])[:SHOWN_VALUES]
+    return values, len(size) - len(values)
 
 
 def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from typing import Literal
 
@@ -142,6 +143,32 @@ class Totals:
     troubles: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class CallTimes:
+    """How long the calls of a judge for a task took, and what they cost.
+
+    Attributes:
+        judge: The model's name.
+        task: What was asked.
+        calls: Requests sent, each attempt one; replies of earlier runs are none.
+        seconds: Within which half, nine of ten and 99 of 100 calls ended.
+        usd: What at most half, nine of ten and 99 of 100 calls cost; empty if no cost is known.
+        total: What they cost together; None if no cost is known.
+        unpriced: Calls whose cost is not known.
+    """
+
+    judge: str
+    task: str
+    calls: int
+    seconds: tuple[float, ...]
+    usd: tuple[float, ...]
+    total: float | None
+    unpriced: int
+
+
+PERCENTILES = (50, 90, 99)
+
+
 def entries(file: Path, keys: Sequence[str]) -> list[Entry]:
     """The questions under these keys, in that order; keys may be cut, unknown ones are left out.
 
@@ -189,6 +216,43 @@ def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
             (as_text(judge), as_text(task)): (replies, as_whole(tokens))
             for judge, task, replies, tokens in found
         }
+
+
+def call_times(file: Path) -> list[CallTimes]:
+    """How long calls took and what they cost, by judge and task; the most expensive first.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    found: dict[tuple[str, str], tuple[list[float], list[float | None]]] = {}
+    with _reading(file) as connection:
+        rows = connection.execute(
+            "SELECT judge, task, seconds, usd FROM attempts JOIN requests USING (key) "
+            "WHERE source = 'model'"
+        )
+        for judge, task, seconds, usd in rows:
+            times, costs = found.setdefault((as_text(judge), as_text(task)), ([], []))
+            times.append(as_number(seconds))
+            costs.append(None if usd is None else as_number(usd))
+    made = []
+    for (judge, task), (times, costs) in found.items():
+        known = [one for one in costs if one is not None]
+        total = sum(known) if known else None
+        made.append(
+            CallTimes(
+                judge, task, len(times), _percentiles(times), _percentiles(known), total,
+                len(costs) - len(known),
+            )
+        )  # fmt: skip
+    return sorted(made, key=lambda one: (-(one.total or 0), one.judge, one.task))
+
+
+def _percentiles(values: Sequence[float]) -> tuple[float, ...]:
+    """The least value that so many percent do not exceed, each one that occurred."""
+    if not values:
+        return ()
+    ranked = sorted(values)
+    return tuple(ranked[ceil(len(ranked) * share / 100) - 1] for share in PERCENTILES)
 
 
 def served(file: Path) -> Counter[tuple[str, str]]:

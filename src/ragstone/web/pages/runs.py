@@ -15,6 +15,7 @@ from ragstone.errors import InputError, RagstoneError
 from ragstone.inert import on_one_line
 from ragstone.reason import Reason
 from ragstone.report import charts
+from ragstone.report.calls import lasted
 from ragstone.report.figures import counted, number, short_name, why_no_value
 from ragstone.report.groups import SYSTEM
 from ragstone.report.intervals import scale_for
@@ -136,15 +137,8 @@ class ShownRun:
         """How long it took, or how long it will still take."""
         if self.progress:
             left = self.progress.left if self.goes_on else None
-            return f"{_lasting(left)} left" if left is not None else ""
-        seconds = self.form.seconds if self.form else None
-        if seconds is None:
-            return ""
-        return _lasting(seconds)
-
-
-def _lasting(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+            return f"{lasted(left)} left" if left is not None else ""
+        return lasted(self.form.seconds if self.form else None)
 
 
 def named(source: str) -> str:

@@ -1,0 +1,127 @@
+"""Run notes: what to know of a finished run besides its numbers, and what would mislead most."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone.examples.labels import RULES
+from ragstone.reason import Reason
+from ragstone.run import Run
+from ragstone.run.forms import Data
+from ragstone.run.remarks import of_sizes
+
+from .figures import counted, short_name
+from .page import Phrase, Words, strong
+from .words import words
+
+if TYPE_CHECKING:
+    # Deciding takes a quarter of a second to import; who shows a page has decided already.
+    from ragstone.decisions.summing_up.summary import Summary
+
+MISLEADING = (
+    "several_models",
+    "left_open",
+    "no_encoder",
+    "similarities_failed",
+    "part_of_the_weight",
+    "not_independent",
+    "threshold_of_another_model",
+    "strings_alone",
+    "texts_cut",
+    "bertscore_cut",
+    "pairs_cut",
+    "few_clusters",
+    "no_interval",
+)
+"""Remarks that change how a mean has to be read, the worst first."""
+
+
+def run_notes(run: Run) -> Iterator[str]:
+    """What of the data was left out, the run's remarks, intervals that are rough, what is missing.
+
+    Remarks are reasons, which ``words`` puts into words.
+    """
+    yield from notes_on_data(run.form.data, run.path)
+    yield from run.form.remarks
+    yield from of_sizes(run.estimate_list, run.form.cluster)
+    yield from _outside(run)
+    for metric, (count, possible) in run.too_much_missing.items():
+        yield f"{metric}: {count:,} of {possible:,} scores are missing."
+
+
+def notes_on_data(data: Data, run: Path) -> Iterator[str]:
+    """What of the data was left out, is wrong or is undecided, and where it lies in the run."""
+    if rejected := data.rejected:
+        lie = "lies" if rejected == 1 else "lie"
+        yield (
+            f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run}/rejected.jsonl. "
+            f"The first: {data.rejected_for[0]}."
+        )
+    broken = data.label_violations
+    if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
+        yield (
+            f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
+            f"a hard rule, scored as given: {run}/label_violations.jsonl."
+        )
+    if ties := data.label_ties:
+        stay = "label stays" if ties == 1 else "labels stay"
+        yield f"{ties:,} {stay} open, for annotators are split: {run}/label_ties.jsonl."
+    if unknown := data.labels_of_nothing:
+        yield f"label files name examples that are not there, such as {', '.join(unknown)}."
+
+
+def first_caution(run: Run, summary: "Summary") -> Words:
+    """What would mislead most whoever reads only the means; empty if nothing would.
+
+    That nothing or not enough was scored, that a system is compared with itself, or a note.
+    """
+    if summary.possible and summary.missing == summary.possible:
+        return (strong("Nothing could be scored:"), f" {_most_frequent_reason(run)}.")
+    if lacking := run.too_much_missing:
+        metric, (missing, possible) = max(lacking.items(), key=lambda one: one[1][0] / one[1][1])
+        more = f", and over a tenth of {counted(len(lacking) - 1, 'other metric')}"
+        return (
+            strong(f"{short_name(metric)} lacks {missing:,} of {possible:,} scores"),
+            f"{more if len(lacking) > 1 else ''}: {_most_frequent_reason(run)}. "
+            "What is left need not be like what is missing.",
+        )
+    if own := {name: ones for name, ones in summary.themselves.items() if ones}:
+        (name, metrics), *others = own.items()
+        one = len(metrics) == 1
+        scores = "its score" if one else f"its {len(metrics)} scores"
+        are = "It is" if one else "They are"
+        more = f" So {'is that' if one else 'are those'} of {counted(len(others), 'other system')}."
+        return (
+            strong(f"{' '.join(name.split())} is compared with itself."),
+            f" Each of its answers is the reference, so {scores} against the reference "
+            f"{'says' if one else 'say'} nothing of it. {are} drawn pale and left out of "
+            f"comparisons.{more if others else ''}",
+        )
+    notes = {Reason.read(note).code: note for note in run_notes(run)}
+    ranked = [notes[code] for code in MISLEADING if code in notes]
+    ranked += notes_on_data(run.form.data, run.path)
+    return tuple(Phrase(words(note)) for note in ranked[:1])
+
+
+def _most_frequent_reason(run: Run) -> str:
+    reasons = Counter[str]()
+    for one in run.estimate_list:
+        if not one.group and one.n_missing:
+            reasons.update(one.reasons)
+    return words(reasons.most_common(1)[0][0]).rstrip(".") if reasons else "no reason was given"
+
+
+def _outside(run: Run) -> Iterator[str]:
+    """Values that a metric gave and its range excludes: what is left makes another mean."""
+    for one in run.estimate_list:
+        if not one.group and (count := one.reasons.get("out_of_range", 0)):
+            lie = "score lies" if count == 1 else "scores lie"
+            yield (
+                f"{one.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
+                "metric of your own has its range in @metric(…, range=Range(0, 100))."
+            )
+
+
+def _rows(count: int) -> str:
+    return "row was" if count == 1 else "rows were"

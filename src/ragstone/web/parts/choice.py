@@ -1,0 +1,57 @@
+"""Choice: one of several views, as links side by side, or as a list where there are many."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ragstone.web.asked import Asked
+
+FEW = 5
+"""So many stand side by side; more are a list to choose from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of them: its value in the address, its name, and the address that chooses it."""
+
+    value: str
+    name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Several views of which one is shown.
+
+    Attributes:
+        field: Of the query.
+        label: What is chosen, for who cannot see it.
+        options: All of them.
+        chosen: The value of the one that is shown.
+    """
+
+    field: str
+    label: str
+    options: tuple[Option, ...]
+    chosen: str
+
+    @property
+    def few(self) -> bool:
+        """Whether they stand side by side."""
+        return len(self.options) <= FEW
+
+
+def choice(
+    asked: Asked, field: str, label: str, options: Iterable[tuple[str, str]], chosen: str, at: str
+) -> Choice:
+    """The choice of a field of the query.
+
+    Args:
+        asked: The request, whose address is kept but for this.
+        field: The field.
+        label: What is chosen.
+        options: The values and names.
+        chosen: The value that is shown.
+        at: The id of the part of the page that it changes.
+    """
+    made = (Option(value, name, f"{asked.but(**{field: value})}#{at}") for value, name in options)
+    return Choice(field, label, tuple(made), chosen)

@@ -1,0 +1,282 @@
+"""Estimates: the means of a run by family and metric, each with its interval, drawn.
+
+Up to ``ROWS`` groups a metric have a row each; more have one line a metric, with a tick a group,
+and a row each where it is opened.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ragstone.decisions.summing_up.histograms import Histograms
+from ragstone.decisions.summing_up.weight_shares import WeightShares
+from ragstone.report import charts
+from ragstone.report.figures import band, counted, ends, in_percent, number, percent, short_name
+from ragstone.report.groups import SYSTEM, by_family, by_metric, same_mean
+from ragstone.report.intervals import scale_for
+from ragstone.report.page import IntervalCell, Scale
+from ragstone.report.words import short_words
+from ragstone.run.estimate import Estimate
+from ragstone.web.drawing import drawn, minus
+
+ROWS, ALL_ROWS = 6, 90
+"""Groups that have a row each, of a metric and of a page."""
+
+LAST = "Retrieval"
+"""The family that stands last: systems often share it, and one looks for the answers first."""
+
+NOBODY: Mapping[str, Collection[str]] = {}
+NO_HISTOGRAMS: Histograms = {}
+NO_WEIGHTS: WeightShares = {}
+REASONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateRow:
+    """A group's mean.
+
+    Attributes:
+        who: The group.
+        estimate: Its numbers.
+        value: The mean as it is written; empty if there is none.
+        interval: Its ends as they are written.
+        strip: The interval, drawn.
+        histogram: How the single scores lie, drawn; empty where the mean tells all.
+        why: Why there is no value, each reason with how many.
+        bounds: Between which ends the mean would lie if nothing were missing.
+        weight: The share of its weight that a composite is made of; empty if that is all.
+        shared: Whether it stands for all systems, which have the same inputs.
+        itself: Whether the metric compares the system with itself.
+        word: What a suite calls the value, or that it is beyond a limit.
+    """
+
+    who: str
+    estimate: Estimate
+    value: str
+    interval: str
+    strip: Markup
+    histogram: Markup
+    why: str
+    bounds: str
+    weight: str
+    shared: bool
+    itself: bool
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricEstimates:
+    """A metric's rows.
+
+    Attributes:
+        metric: Its text form.
+        name: What it is called.
+        better: Its direction.
+        path: Of the examples with the worst values first.
+        rows: One a group; empty if the metric is a closed line.
+        ticks: All groups on one line, drawn.
+        span: The lowest and the highest mean.
+        best: Who has the best mean.
+        opens: The address that opens or closes the line.
+        is_open: Whether it is open.
+    """
+
+    metric: str
+    name: str
+    better: str
+    path: str
+    rows: tuple[EstimateRow, ...]
+    ticks: Markup
+    span: str
+    best: str
+    opens: str
+    is_open: bool
+
+    @property
+    def height(self) -> int:
+        """The rows of its table, with those that stand below others."""
+        return len(self.rows) + sum(bool(row.bounds or row.weight) for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyEstimates:
+    """A family's metrics under one axis, drawn if they share a scale."""
+
+    name: str
+    axis: Markup
+    metrics: tuple[MetricEstimates, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEstimates:
+    """All of them.
+
+    Attributes:
+        families: In the order of the page.
+        what: What a group is: a system, or a value of a field.
+        level: Of the intervals.
+        lines: Whether metrics are lines that open.
+        percent: Whether values are in percent.
+    """
+
+    families: tuple[FamilyEstimates, ...]
+    what: str
+    level: float
+    lines: bool
+    percent: bool
+
+
+def shown_estimates(
+    estimates: Sequence[Estimate],
+    *,
+    path: Callable[[str], str],
+    opens: Callable[[str], str],
+    opened: Collection[str] = (),
+    by: str = SYSTEM,
+    same: Collection[str] = (),
+    themselves: Mapping[str, Collection[str]] = NOBODY,
+    lie: Histograms = NO_HISTOGRAMS,
+    weights: WeightShares = NO_WEIGHTS,
+    suites: Sequence[str] = (),
+) -> ShownEstimates:
+    """The estimates as they are shown.
+
+    Args:
+        estimates: One for each metric and group.
+        path: The address of the examples of a metric.
+        opens: The address that opens or closes the line of a metric.
+        opened: Metrics whose lines are open.
+        by: What tells the groups of a metric apart.
+        same: Metrics on which all systems have the same inputs.
+        themselves: Metrics that compare a system with itself, by system.
+        lie: How the single scores lie.
+        weights: The share of a composite's weight that its scores are made of.
+        suites: Those of the run.
+    """
+    grouped = by_metric(estimates)
+    most = max((len(ones) for ones in grouped.values()), default=0)
+    lines = most > ROWS or len(estimates) > ALL_ROWS
+    in_hundred = in_percent(suites)
+
+    def metric(name: str, ones: Sequence[Estimate]) -> MetricEstimates:
+        own = [one for one in ones if name in themselves.get(one.group.get(by, ""), ())]
+        merged = name in same and len(ones) > 1 and all(same_mean(ones[0], one) for one in ones)
+        is_open = not lines or name in opened
+        shown = ones[:1] if merged else ones
+        rows = (
+            _row(one, by, len(ones) if merged else 0, one in own, lie, weights, suites)
+            for one in shown
+        )
+        best = _best([one for one in ones if one not in own])
+        return MetricEstimates(
+            name,
+            short_name(name),
+            ones[0].better,
+            path(name),
+            tuple(rows) if is_open else (),
+            _ticks(ones, best) if lines else Markup(),
+            _span(ones, percent=in_hundred),
+            best.group.get(by, "") if best else "",
+            opens(name),
+            is_open,
+        )
+
+    families = [
+        FamilyEstimates(
+            title,
+            _axis(ones, percent=in_hundred),
+            tuple(metric(name, own) for name, own in by_metric(ones).items()),
+        )
+        for title, ones in by_family(estimates).items()
+    ]
+    families.sort(key=lambda one: one.name == LAST)
+    level = estimates[0].level if estimates else 0.95
+    return ShownEstimates(tuple(families), by, level, lines, in_hundred)
+
+
+def reasons_counted(estimate: Estimate) -> str:
+    """Why scores are undefined or missing: each reason with how many, the most frequent first."""
+    ranked = sorted(estimate.reasons.items(), key=lambda one: -one[1])
+    said = [f"{count:,}: {short_words(why).replace('_', ' ')}" for why, count in ranked[:REASONS]]
+    more = len(ranked) - REASONS
+    return "; ".join([*said, *([counted(more, "other reason")] if more > 0 else [])])
+
+
+def _row(
+    one: Estimate,
+    by: str,
+    merged: int,
+    itself: bool,
+    lie: Histograms,
+    weights: WeightShares,
+    suites: Sequence[str],
+) -> EstimateRow:
+    in_hundred, who = in_percent(suites), one.group.get(by, "")
+    key = (one.metric, one.group.get(SYSTEM, ""))
+    scale = scale_for(one.metric)
+    cell = IntervalCell(one.value, one.low, one.high, scale, percent=in_hundred)
+    there = one.value is not None
+    bins = lie.get(key, ()) if by == SYSTEM else ()
+    weight = weights.get(key, 1.0) if by == SYSTEM else 1.0
+    low, high = sorted((one.worst or 0.0, one.best or 0.0))
+    bounded = one.n_missing and there and one.worst is not None and one.best is not None
+    return EstimateRow(
+        f"all {merged}, same inputs" if merged else who or "all answers",
+        one,
+        minus(number(one.value, percent=in_hundred)) if one.value is not None else "",
+        minus(ends(one.low, one.high, percent=in_hundred)) if there else "",
+        drawn(charts.strip(cell)) if there else Markup(),
+        drawn(charts.histogram(bins, _in_words(bins, scale))) if bins else Markup(),
+        "" if there else reasons_counted(one),
+        minus(ends(low, high, percent=in_hundred)) if bounded else "",
+        percent(weight, 0) if there and weight < 1 else "",
+        bool(merged),
+        itself,
+        band(one, suites),
+    )  # fmt: skip
+
+
+def _in_words(bins: Sequence[int], scale: Scale | None) -> str:
+    """The bins for who cannot see them: how many scores are in each that has any."""
+    low, high = (scale.low, scale.high) if scale else (0.0, 1.0)
+    wide = (high - low) / len(bins)
+    parts = (f"{count:,} from {low + at * wide:g}" for at, count in enumerate(bins) if count)
+    return f"single scores: {', '.join(parts)}"
+
+
+def _axis(ones: Sequence[Estimate], *, percent: bool) -> Markup:
+    scales = {scale for one in ones if (scale := scale_for(one.metric)) and scale.drawable}
+    if len(scales) != 1:
+        return Markup()
+    return drawn(charts.axis(scales.pop(), percent=percent, quarters=True))
+
+
+def _valued(ones: Sequence[Estimate]) -> Iterator[tuple[float, Estimate]]:
+    yield from ((one.value, one) for one in ones if one.value is not None)
+
+
+def _best(ones: Sequence[Estimate]) -> Estimate | None:
+    """Who has the best mean, which is not to say that it is better; None if neither end is."""
+    found = [one for _, one in _valued(ones)]
+    if not found or found[0].better == "0":
+        return None
+    sign = -1 if found[0].better == "-" else 1
+    return max(found, key=lambda one: sign * (one.value or 0.0))
+
+
+def _ticks(ones: Sequence[Estimate], best: Estimate | None) -> Markup:
+    found = list(_valued(ones))
+    values = [value for value, _ in found]
+    scale = scale_for(ones[0].metric)
+    if scale is None or not scale.drawable:
+        scale = Scale(min(values, default=0.0), max(values, default=1.0))
+    if not scale.drawable:
+        return Markup()
+    title = f"{short_name(ones[0].metric)}: {', '.join(map(number, values)) or 'no value'}"
+    return drawn(charts.ticks([(value, one is best) for value, one in found], scale, title))
+
+
+def _span(ones: Sequence[Estimate], *, percent: bool) -> str:
+    values = [value for value, _ in _valued(ones)]
+    return minus(ends(min(values), max(values), percent=percent)) if values else ""

@@ -1,0 +1,74 @@
+"""What would mislead most is said first."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+
+import ragstone
+from ragstone.data import cornwall
+from ragstone.decisions.summing_up.summary import Summary, summarise
+from ragstone.report.page import plain
+from ragstone.report.run_notes import first_caution
+from ragstone.run import Run
+
+
+class Noted:
+    """A run of which only what matters is said."""
+
+    def __init__(self, run: Run, lacking: Mapping[str, tuple[int, int]]) -> None:
+        self.too_much_missing, self.form, self.path = lacking, run.form, run.path
+        self.estimate_list: list[Any] = []
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return ragstone.evaluate(cornwall(), out=tmp_path_factory.mktemp("runs") / "cornwall")
+
+
+def said(run: Run, lacking: Mapping[str, tuple[int, int]] | None = None, **known: Any) -> str:
+    facts = {name: getattr(summarise(run), name) for name in Summary.__slots__}
+    return plain(first_caution(cast("Run", Noted(run, lacking or {})), Summary(**facts | known)))
+
+
+def test_that_nothing_was_scored_comes_first(run: Run) -> None:
+    lacking = {"faithfulness": (9, 10)}
+    told = said(run, lacking, missing=10, possible=10, themselves={"a": ("rouge_l",)})
+    assert told == "Nothing could be scored: no reason was given."
+
+
+def test_the_metric_that_lacks_most_is_named(run: Run) -> None:
+    told = said(run, {"mrr": (2, 10), "faithfulness": (9, 10), "ndcg": (3, 10)}, missing=14)
+    assert told == (
+        "faithfulness lacks 9 of 10 scores, and over a tenth of 2 other metrics: no reason was "
+        "given. What is left need not be like what is missing."
+    )
+
+
+@pytest.mark.parametrize(
+    ("themselves", "told"),
+    [
+        (
+            {"people": ("rouge_l", "token_f1")},
+            "people is compared with itself. Each of its answers is the reference, so its 2 scores "
+            "against the reference say nothing of it. They are drawn pale and left out of "
+            "comparisons.",
+        ),
+        (
+            {"people": ("rouge_l",), "copy": ("rouge_l",)},
+            "people is compared with itself. Each of its answers is the reference, so its score "
+            "against the reference says nothing of it. It is drawn pale and left out of "
+            "comparisons. So is that of 1 other system.",
+        ),
+        ({"people": ()}, ""),
+    ],
+)  # fmt: skip
+def test_a_system_that_is_compared_with_itself_is_named(
+    run: Run, themselves: dict[str, tuple[str, ...]], told: str
+) -> None:
+    assert said(run, themselves=themselves).startswith(told)
+
+
+def test_otherwise_the_note_that_misleads_most_is_said(run: Run) -> None:
+    told = plain(first_caution(run, summarise(run)))
+    assert told.endswith("8 questions are rough; from 10 on they hold better."), "of all its notes"

@@ -1,0 +1,147 @@
+"""The page of one run: words first, then means with intervals, and where the answers went wrong."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from starlette.testclient import TestClient
+
+import ragstone
+from ragstone import Example
+from ragstone.examples import Context
+from ragstone.run.folder import Folder
+from ragstone.run.heartbeat import FILE as BEAT
+from ragstone.run.heartbeat import Beat
+
+from .conftest import client_of
+
+SYSTEMS, METRICS = 12, 40
+LONG = "retriever=hybrid/" * 12
+
+
+def text_of(client: TestClient, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def made(folder: Path, name: str, examples: list[Example], *metrics: str) -> TestClient:
+    ragstone.evaluate(examples, metrics=list(metrics), out=folder / name)
+    return client_of(folder)
+
+
+def example(number: int, system: str, relevant: bool = True) -> Example:
+    return Example(
+        f"{number}-{system}",
+        f"q{number}",
+        system,
+        question="Where?",
+        answer="Here.",
+        contexts=(Context("a" if relevant else "b", "Here it is.", 1),),
+        reference_contexts={"a": 1},
+    )
+
+
+def test_a_run_begins_with_the_sentences_of_the_terminal(client: TestClient) -> None:
+    text = text_of(client, "/runs/cornwall")
+    assert "24 answers by 3 systems to 8 questions, 25 metrics." in text
+    assert text.index("17 of 24 answers fall short") < text.index("Estimates</h2>")
+
+
+def test_each_system_has_its_mean_with_interval_and_counts(client: TestClient) -> None:
+    text = text_of(client, "/runs/cornwall")
+    row = next(one for one in text.split("<tr") if "faithfulness" in one and "rowgroup" in one)
+    assert re.search(r'class="n val">0\.\d{3}', row)
+    assert re.search(r'class="ci">0\.\d{3} – 0\.\d{3}', row)
+    assert "<svg" in row
+    assert row.count('class="n"') == 1
+
+
+def test_slices_of_a_system_stand_below_each_other(client: TestClient) -> None:
+    text = text_of(client, "/runs/cornwall?by=question_type&system=local_search")
+    assert 'title="Fact Retrieval"' in text
+    assert '<a href="/runs/cornwall?by=question_type&amp;system=basic_search#estimates"' in text
+
+
+def test_an_unknown_slice_or_system_is_no_error(client: TestClient) -> None:
+    assert "local_search" in text_of(client, "/runs/cornwall?by=colour&system=nobody")
+
+
+def test_a_stage_leads_to_the_examples_that_failed_there(client: TestClient) -> None:
+    text = text_of(client, "/runs/cornwall?system=basic_search")
+    assert "?system=basic_search&amp;stage=not_retrieved#examples" in text
+    assert "An answer fell short where its outcome is not correct" in text
+
+
+def test_a_class_that_nothing_fell_into_is_said(client: TestClient) -> None:
+    assert re.search(
+        r"\b0 (correct|partial|wrong|don&#39;t know)", text_of(client, "/runs/cornwall")
+    )
+
+
+def test_many_systems_have_a_line_a_metric_that_opens_to_rows(tmp_path: Path) -> None:
+    names = [f"{LONG}seed={number}" for number in range(SYSTEMS)]
+    data = [example(n, name, relevant=n <= at) for at, name in enumerate(names) for n in range(3)]
+    metrics = [f"precision(k={k})" for k in range(1, METRICS + 1)]
+    client = made(tmp_path, "many", data, *metrics)
+    closed = text_of(client, "/runs/many")
+    assert closed.count('class="line"') == METRICS
+    assert "<caption" not in closed.split('id="estimates"')[1].split("</section>")[0]
+    assert len(closed) < 200_000
+    opened = text_of(client, "/runs/many?open=precision(k=2)")
+    assert opened.count("0.333") >= 1
+    assert 'aria-expanded="true"' in opened
+
+
+def test_missing_scores_have_their_reason_and_are_no_zero(tmp_path: Path) -> None:
+    client = made(tmp_path, "gone", [example(1, "a")], 'rating(criterion="faithfulness")')
+    text = text_of(client, "/runs/gone")
+    assert "Nothing could be scored:" in text
+    assert '<span class="gone">missing</span> 1: ' in text
+    assert "0.000" not in text
+
+
+def test_undefined_scores_have_their_reason(tmp_path: Path) -> None:
+    bare = [Example("1", "q1", "a", question="Where?", answer="Here.")]
+    text = text_of(made(tmp_path, "bare", bare, "precision", "rouge_l"), "/runs/bare")
+    assert '<span class="undef">undefined</span> 1: no' in text
+
+
+@pytest.fixture
+def unfinished(runs: Path, tmp_path: Path) -> Path:
+    copytree(runs / "cornwall", tmp_path / "going")
+    folder = Folder(tmp_path / "going")
+    folder.write_manifest({**folder.manifest, "finished": False})
+    return folder.path
+
+
+def test_a_run_under_way_shows_how_far_it_is_and_no_mean(unfinished: Path) -> None:
+    beat = Beat(at=datetime.now(UTC), stage="judging", examples=6, fraction=0.25, seconds=20,
+                judges=["local"])  # fmt: skip
+    (unfinished / BEAT).write_text(beat.model_dump_json())
+    text = text_of(client_of(unfinished.parent), "/runs/going")
+    assert "This run is under way: 25 % of the data, about 60 s to go." in text
+    assert "<b>6</b> answers judged" in text
+    assert 'hx-trigger="every 2s"' in text
+    assert "Estimates" not in text
+
+
+def test_a_run_that_stopped_says_how_to_go_on(unfinished: Path) -> None:
+    text = text_of(client_of(unfinished.parent), "/runs/going")
+    assert "Run the same evaluate command again" in text
+    assert "hx-trigger" not in text
+
+
+def test_a_damaged_run_says_what_is_damaged(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "cornwall", tmp_path / "bad")
+    (tmp_path / "bad" / "scores.parquet").write_bytes(b"nothing")
+    answer = client_of(tmp_path).get("/runs/bad")
+    assert answer.status_code == 500
+    assert "scores.parquet" in answer.text
+
+
+@pytest.mark.parametrize("name", ["nothing", "%2e%2e%2fcornwall"])
+def test_a_run_that_is_not_there_is_not_found(client: TestClient, name: str) -> None:
+    assert client.get(f"/runs/{name}").status_code == 404
