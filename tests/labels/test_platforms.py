@@ -188,3 +188,9 @@ def test_a_task_has_every_label_that_any_of_its_rows_has(tmp_path: Path) -> None
     write_labels(read_label_table(path), tmp_path / "tasks", layout="per_task")
     written = (tmp_path / "tasks" / "answers.csv").read_text().splitlines()
     assert written[0].startswith("id,annotator,helpful,incomplete,")
+
+
+def test_what_a_discarded_record_of_argilla_said_is_kept(tmp_path: Path) -> None:
+    table = read(tmp_path, OLD_ARGILLA)
+    kept = table.frame.filter(pl.col("discarded").is_not_null())
+    assert kept.select("annotator", "column", "value").rows() == [("ben", "helpful", "false")]

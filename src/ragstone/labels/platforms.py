@@ -149,13 +149,15 @@ def _of_argilla(record: Record, by_user: Mapping[str, dict[str, Any]]) -> Iterat
 
 
 def _by_user(responses: object) -> dict[str, dict[str, Any]]:
-    """Each user's answers, by question; drafts are left out, what was discarded is marked."""
+    """Each user's answers, by question; no drafts, and what was discarded is marked."""
     found: dict[str, dict[str, Any]] = {}
 
     def say(user: object, answers: Mapping[str, Any], status: object) -> None:
         if status != "draft":
             row = found.setdefault(str(user), {})
-            row.update({"discard": True} if status == "discarded" else answers)
+            row.update(answers)
+            if status == "discarded":
+                row["discard"] = True
 
     if isinstance(responses, Mapping):
         for question, given in responses.items():

@@ -126,7 +126,8 @@ def label_sheet(
     """
     language = language.capitalize()
     if language not in languages():
-        raise UnknownName("language", language, languages())
+        known = ", ".join(languages())
+        raise UnknownName("language", language, languages(), hint=f"There are {known}.")
     drawn = sample.rows
     there = run.examples().filter(pl.col("id").is_in(drawn["example_id"].implode()))
     examples = {one.id: one for one in from_frame(there)}
