@@ -40,7 +40,11 @@ COMMANDS: Mapping[str, str] = {
 }
 """Functions whose shell command has another name."""
 
-IN_PYTHON: Mapping[str, str] = dict.fromkeys(("kinds", "metrics_from"), "an import of their file")
+IN_PYTHON: Mapping[str, str] = {
+    **dict.fromkeys(("kinds", "metrics_from"), "an import of their file"),
+    "undo": "undo_overrule",
+    "without_overrules": "without_overrules()",
+}
 """Options of the command line for which a function has no argument, with what to do in Python."""
 
 

@@ -92,7 +92,7 @@ class Ragstone:
             from ragstone.report.pages.gate import gate_page
             from ragstone.report.render.terminal import as_text
 
-            page = gate_page(opened, result, failing(opened, result, limit=worst))
+            page = gate_page(result.run, result, failing(result.run, result, limit=worst))
             said = f"{page.said}\n{as_text(page)}"
             if result.decision == "cannot_tell" and cannot_tell == "skip":
                 pytest.skip(said)

@@ -28,6 +28,7 @@ from .kinds import with_kinds
 from .labels import labels
 from .metrics import metrics
 from .models import models
+from .overrule import overrule
 from .plan import plan
 from .report import report
 from .runs import runs
@@ -47,7 +48,7 @@ app = typer.Typer(
 )
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
-    "Inspect": (view, report, runs, show, export),
+    "Inspect": (view, report, runs, show, overrule, export),
     "Decide": (compare, gate),
     "Use human labels": (sample, labels, agreement, calibrate, weights),
     "Look up": (metrics, judges, models, formats, doctor),

@@ -50,6 +50,7 @@ def compare(
         typer.Option("--force", help="Also compare metrics that the two runs judged or defined "
                      "differently."),
     ] = False,
+    without_overrules: options.WithoutOverrules = False,
     metrics_from: options.MetricsFrom = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
@@ -66,9 +67,10 @@ def compare(
     from ragstone.report.pages.comparison import comparison_page
 
     load_own(metrics_from or ())
+    alone = without_overrules
     found = compared(
-        run,
-        other,
+        options.read_run(run, without_overrules=alone),
+        None if other is None else options.read_run(other, without_overrules=alone),
         baseline=baseline,
         metrics=names_of(metric) or None,
         by=tuple(by or ()),

@@ -53,6 +53,7 @@ def export(
                                   "all its files, or FILE.csv for the first. Default: standard "
                                   "output, of a report the first file.")
     ] = None,
+    without_overrules: options.WithoutOverrules = False,
 ) -> None:  # fmt: skip
     """Export the scores, estimates, judgements or examples of RUN, or RUN as a tool's report.
 
@@ -61,7 +62,6 @@ def export(
     from ragstone.errors import InputError
     from ragstone.report import as_bytes, export_table
     from ragstone.result_file import write_result
-    from ragstone.run import Run
 
     if to is As.parquet and out is None and sys.stdout.isatty():
         raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
@@ -70,7 +70,7 @@ def export(
             f"--what names a table of the run, for {', '.join(FILES)}; the report of {to} has its "
             "own tables."
         )
-    opened = Run.open(run)
+    opened = options.read_run(run, without_overrules=without_overrules)
     if to not in FILES:
         write_as(opened, to.value, out)
     elif out is None:

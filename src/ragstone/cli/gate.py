@@ -96,13 +96,15 @@ def gate(
         typer.Option(min=0, max=10, metavar="N", help="Number of worst examples to show per "
                      "requirement."),
     ] = 3,
+    without_overrules: options.WithoutOverrules = False,
     metrics_from: options.MetricsFrom = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Decide whether every system of RUN meets its requirements.
 
     A requirement is met if its whole interval is on the right side of the
-    threshold, not met if the opposite is shown, and otherwise undecided. In GitHub
+    threshold, not met if the opposite is shown, and otherwise undecided. Where people
+    overruled judgements, the decision without that is printed beside. In GitHub
     Actions, the summary is added to the job's page.
 
     Exit status: 0 pass, 1 fail, 2 invalid input, 3 cannot tell, 4 too many scores
@@ -111,12 +113,10 @@ def gate(
     from ragstone.decisions.gating.gate import gate as decided
     from ragstone.report.failing import failing
     from ragstone.report.pages.gate import gate_page
-    from ragstone.run import Run
 
     load_own(metrics_from or ())
-    opened = Run.open(run)
     result = decided(
-        opened,
+        options.read_run(run, without_overrules=without_overrules),
         require or (),
         no_worse_than=no_worse_than or (),
         only=names_of(only),
@@ -131,7 +131,7 @@ def gate(
         assume_random=assume_random,
         anytime=anytime,
     )
-    page = gate_page(opened, result, failing(opened, result, limit=limit))
+    page = gate_page(result.run, result, failing(result.run, result, limit=limit))
     _write_files(page, junit, markdown)
     print_page(page, json=json)
     raise typer.Exit(result.exit_status)

@@ -1,11 +1,14 @@
 """Options that several commands have, the same in each."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .failures import guarded
+
+if TYPE_CHECKING:
+    from ragstone.run import Run
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -27,6 +30,23 @@ RunFolder = Annotated[
         callback=run_folder, help="A run folder made by `ragstone evaluate`, or latest."
     ),
 ]
+
+WithoutOverrules = Annotated[
+    bool,
+    typer.Option(
+        "--without-overrules", help="Read runs as their judges left them, without what people "
+        "overruled.",
+    ),
+]  # fmt: skip
+
+
+def read_run(run: Path, *, without_overrules: bool) -> "Run":
+    """Open a run, with what people overruled or without."""
+    from ragstone.run import Run
+
+    opened = Run.open(run)
+    return opened.without_overrules() if without_overrules else opened
+
 
 Full = Annotated[
     bool,

@@ -15,6 +15,7 @@ def report(
         Path | None,
         typer.Option(metavar="FILE.html", help="The file. Default: the name of RUN, here."),
     ] = None,
+    without_overrules: options.WithoutOverrules = False,
 ) -> None:
     """Write what RUN found as one HTML file that opens anywhere and loads nothing.
 
@@ -26,7 +27,8 @@ def report(
     """
     from ragstone.web.write_report import write_report
 
-    made = write_report(run, out or Path(f"{run.resolve().name}.html"))
+    opened = options.read_run(run, without_overrules=without_overrules)
+    made = write_report(opened, out or Path(f"{run.resolve().name}.html"))
     say(f"Wrote {made.path} ({made.size / 1000:,.0f} kB).")
     for line in made.left_out:
         say(line)

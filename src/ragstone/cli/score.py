@@ -27,6 +27,7 @@ def score(
     cross_encoder: options.CrossEncoder = None,
     bertscore: options.Bertscore = "",
     offline: options.Offline = False,
+    without_overrules: options.WithoutOverrules = False,
     full: options.Full = False,
     pooled: options.Pooled = False,
     json: options.Json = False,
@@ -56,4 +57,5 @@ def score(
             offline=offline,
             progress=progress,
         )
+    scored = scored.without_overrules() if without_overrules else scored
     finish(scored, notes, full=full, pooled=pooled, json=json)

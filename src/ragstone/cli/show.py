@@ -34,6 +34,7 @@ def show(
         list[str] | None,
         typer.Option(metavar="FIELD", help="With --failures: field to slice by; repeatable."),
     ] = None,
+    without_overrules: options.WithoutOverrules = False,
     full: options.Full = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
@@ -48,9 +49,8 @@ def show(
     """
     from ragstone import report
     from ragstone.decisions.known import metric_among
-    from ragstone.run import Run
 
-    opened = Run.open(run)
+    opened = options.read_run(run, without_overrules=without_overrules)
     if example is not None:
         found = report.dossier(opened, example)
         print_page(report.example_page(found, prompts=prompts), json=json)

@@ -114,6 +114,10 @@ class Scored:
         there = self.run.examples(["question_id", "question", "history"])
         return repeated_questions(there["question_id"].alias("cluster"), question_hashes(there))
 
+    def without_overrules(self) -> "Scored":
+        """The same scores as the judges left them, for whatever measures judges or draws labels."""
+        return Scored(self.run.without_overrules(), cluster=self.cluster, by=self.by)
+
     def without(self, examples: pl.Series) -> "Scored":
         """The same run without these examples."""
         found = Scored(self.run, cluster=self.cluster, by=self.by)

@@ -312,6 +312,22 @@ class Run(HasPage):
         """
         return self._overruling.judgements(example)
 
+    def overruled_examples(self) -> "Mapping[str, Sequence[Overrule]]":
+        """The overrules that stand, the oldest first, by the id of each example they change."""
+        overlay = self._overlay
+        return {} if overlay is None else overlay.by_example
+
+    @property
+    def n_overruled(self) -> int:
+        """How many judgements people overruled, as this run sees it."""
+        overlay = self._overlay
+        return 0 if overlay is None else overlay.count
+
+    @property
+    def sees_overrules(self) -> bool:
+        """Whether it is the run with people's overrules, if there are any."""
+        return self._overruled
+
     def without_overrules(self) -> "Run":
         """The same run as its judges left it."""
         return Run(self.path, asked=self._asked, beside=self, overruled=False)

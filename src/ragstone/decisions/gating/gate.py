@@ -1,7 +1,7 @@
 """Gate: may this be shipped? Requirements on every system, with the error rate stated."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any, Literal
@@ -135,7 +135,10 @@ class Decided:
 class GateResult(HasPage):
     """The decision of a gate: the first that applies of fail, missing, cannot tell, pass.
 
-    ``run`` is the run that was checked.
+    Attributes:
+        run: The run that was checked.
+        without_overrules: The decision on the numbers as the judges left them; None where people
+            overruled nothing, or where nothing of it was read.
     """
 
     run: Run
@@ -145,6 +148,7 @@ class GateResult(HasPage):
     max_missing: float
     on: On
     notes: tuple[str, ...]
+    without_overrules: "GateResult | None" = None
 
     def __repr__(self) -> str:
         requirements = len(self.requirements)
@@ -166,6 +170,7 @@ class GateResult(HasPage):
             "adjusted": "holm",
             "requirements": [one.to_dict() for one in self.requirements],
             "notes": list(self.notes),
+            "without_overrules": self.without_overrules and self.without_overrules.to_dict(),
         }
 
 
@@ -200,6 +205,10 @@ def gate(
     scores would change the decision if all were at one end of the metric's range. Cannot
     tell: a requirement is undecided. Pass: all are met; because all must be, nothing is
     adjusted here.
+
+    Where people overruled judgements of the run or of a baseline, it decides on the numbers with
+    and without that. With ``labels`` it reads what the judges said alone, because overrules were
+    chosen by looking.
 
     Rates are decided by exact binomial tails (``ExactRate``): the chance to pass although a
     requirement is not met is at most ``level``, and so is the chance to fail although all are
@@ -237,6 +246,10 @@ def gate(
     """
     opened = Run.of(run)
     correction_notes: tuple[str, ...] = ()
+    if labels or corrected is not None:
+        if opened.n_overruled:
+            correction_notes = (reason("overrules_left_out", n=opened.n_overruled),)
+        opened = opened.without_overrules()
     if labels and corrected is None:
         found_by = corrected_quantities(
             opened,
@@ -247,22 +260,36 @@ def gate(
             assume_random=assume_random,
             anytime=anytime,
         )
-        corrected, correction_notes = found_by, found_by.notes
-    checks, notes = read_checks(
-        opened, _several(require), _several(no_worse_than), _several(system), corrected,
-        only=_several(only), cluster=cluster, faults=_faults(level, max_missing, on),
-    )  # fmt: skip
-    found = standings(checks, level=level, on=on)
-    turned = turned_by_missing(checks, found, level=level, on=on)
-    family = sum(not one.same for one in checks)
-    decided = tuple(
-        _decided(check, one, turn, family, level, max_missing, on)
-        for check, one, turn in zip(checks, found, turned, strict=True)
-    )
-    outcomes = {one.decision for one in decided}
-    first = next(one for one in GRAVEST_FIRST if one in outcomes)
-    said = tuple(dict.fromkeys([*correction_notes, *notes]))
-    return GateResult(opened, first, decided, level, max_missing, on, said)
+        corrected, correction_notes = found_by, (*correction_notes, *found_by.notes)
+
+    def on_the_numbers_of(of: Run) -> GateResult:
+        checks, notes = read_checks(
+            of, _several(require), _several(no_worse_than), _several(system), corrected,
+            only=_several(only), cluster=cluster, faults=_faults(level, max_missing, on),
+        )  # fmt: skip
+        found = standings(checks, level=level, on=on)
+        turned = turned_by_missing(checks, found, level=level, on=on)
+        family = sum(not one.same for one in checks)
+        decided = tuple(
+            _decided(check, one, turn, family, level, max_missing, on)
+            for check, one, turn in zip(checks, found, turned, strict=True)
+        )
+        outcomes = {one.decision for one in decided}
+        first = next(one for one in GRAVEST_FIRST if one in outcomes)
+        said = tuple(dict.fromkeys([*correction_notes, *notes]))
+        return GateResult(of, first, decided, level, max_missing, on, said)
+
+    result = on_the_numbers_of(opened)
+    if not opened.sees_overrules or not _any_overruled(opened, _several(no_worse_than)):
+        return result
+    return replace(result, without_overrules=on_the_numbers_of(opened.without_overrules()))
+
+
+def _any_overruled(run: Run, no_worse_than: Sequence[str]) -> bool:
+    """Whether people overruled anything in the run, or in a run that is a baseline."""
+    folders = (text.rpartition(":")[0].strip() for text in no_worse_than)
+    others = (Run.open(one) for one in folders if one and Path(one).is_dir())
+    return any(one.n_overruled for one in (run, *others))
 
 
 def _decided(

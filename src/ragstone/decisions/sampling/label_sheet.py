@@ -124,6 +124,7 @@ def label_sheet(
     Raises:
         UnknownName: No guideline is in this language.
     """
+    run = run.without_overrules()
     language = language.capitalize()
     if language not in languages():
         known = ", ".join(languages())

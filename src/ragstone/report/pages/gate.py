@@ -79,7 +79,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
         examples: The worst examples of requirements that do not pass, as ``failing`` finds them.
     """
     word, _, tone = VERDICTS[result.decision]
-    lines = [f"{headline(result)}", advice(result)]
+    lines = [f"{headline(result)}", _without_overrules(result), advice(result)]
     about = Note("run", (strong(str(run.path)), quiet(f"  {run.form.data.source}")))
     return Page(
         name="gate",
@@ -105,6 +105,15 @@ def headline(result: GateResult) -> str:
     texts = len({one.text for one in result.requirements})
     systems = len({one.group["system"] for one in result.requirements})
     return f"{text} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
+
+
+def _without_overrules(result: GateResult) -> str:
+    """What it would decide on the numbers of the judge alone; empty if nobody overruled."""
+    alone = result.without_overrules
+    if alone is None:
+        return ""
+    word, _, _ = VERDICTS[alone.decision]
+    return f"Without what people overruled: {word}, {headline(alone)}."
 
 
 def advice(result: GateResult) -> str:

@@ -84,6 +84,10 @@ SENTENCES: Mapping[str, Sentence] = {
         "independent)."
     ),
     "overruled": _overruled,
+    "overrules_left_out": lambda facts: (
+        f"{counted(facts, 'judgement')} that people overruled count as the judge left them, for "
+        "overrules are chosen by looking, and labels are not."
+    ),
     "judge_not_opened": lambda facts: (
         f"{facts['of']}, who judged the old wording, cannot be opened here: {facts['said']}"
     ),
