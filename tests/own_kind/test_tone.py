@@ -87,6 +87,8 @@ def test_it_is_there_with_all_that_follows_from_it(tone: type[Kind]) -> None:
 
 def test_a_model_judges_it_and_a_metric_counts_it(run: ragstone.Run) -> None:
     rows = run.judgements("tone").sort("example_id")
+    some = run.excerpt(["3"]).judgements("tone")
+    assert some.equals(run.judgements("tone").filter(pl.col("example_id") == "3"))
     assert dict(rows.select("example_id", "tone").iter_rows()) == {
         row["id"]: "casual" if row["answer"] == CASUAL else "neutral" for row in ROWS
     }

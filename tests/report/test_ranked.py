@@ -1,6 +1,6 @@
 """The worst examples over all metrics: the order by hand, and what is told of each."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,13 +37,17 @@ class ScoredRun(HandMadeRun):
     def estimates(self) -> pl.DataFrame:
         return pl.DataFrame()
 
-    def examples(self) -> pl.DataFrame:
+    def excerpt(self, examples: Collection[str], /) -> "ScoredRun":  # noqa: ARG002
+        return self
+
+    def examples(self, columns: Sequence[str] | None = None, /) -> pl.DataFrame:
         names = dict.fromkeys(name for values in (self.given or {}).values() for name in values)
         made = [
             Example(id=name, question_id=name, system="s", question="Q?", answer="A.")
             for name in names
         ]
-        return to_frame(made)
+        found = to_frame(made)
+        return found if columns is None else found.select(columns)
 
     def judgements(self, kind: str, /) -> pl.DataFrame:
         empty = KINDS[kind].empty()

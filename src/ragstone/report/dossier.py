@@ -1,7 +1,7 @@
 """Dossier: everything that a run holds about one example."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -14,7 +14,7 @@ from ragstone.judgements import ASKS, KINDS, Ask, Claims, Kind, Statements
 from ragstone.run import Entry
 
 from .numbered import numbered, numbered_row
-from .stored import Readable
+from .stored import Excerpted, Readable
 
 NEAR = 5_000
 
@@ -163,31 +163,43 @@ def dossier(run: Readable, example: str) -> Dossier:
     Raises:
         UnknownName: The run has no such example; the error suggests similar ids.
     """
-    frame = run.examples()
-    found = frame.filter(pl.col("id") == example)
-    if found.is_empty():
-        ids = frame["id"]
+    some = run.excerpt([example])
+    found = _dossiers(some, [example])
+    if not found:
+        ids = run.examples(["id"])["id"]
         near = ids.filter(ids.str.starts_with(example[:2])).head(NEAR).to_list()
         known = near or ids.head(NEAR).to_list()
         raise UnknownName("example", example, known, hint="ragstone show RUN lists some.")
-    (one,) = from_frame(found)
-    judged = {kind: _rows(run.judgements(kind), KINDS[kind], example) for kind in KINDS}
+    return replace(found[example], calls=tuple(some.calls(example)))
+
+
+def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
+    """The same of several examples, each table read once, without the requests to models."""
+    return _dossiers(run.excerpt(examples), examples)
+
+
+def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
+    judged = {kind: some.judgements(kind) for kind in KINDS}
     placed = {ask.kind for unit in PLACES for ask in asks_about(unit)}
     made = {*Claims.made_by, *Statements.made_by}
-    scores = (
-        run.scores()
-        .filter(pl.col("example_id") == example)
-        .select(
-            pl.col("metric", "status").cast(pl.String), "value", "label", "reason",
-        )
-    )  # fmt: skip
-    return Dossier(
-        one,
-        _parts(one, judged),
-        {kind: rows for kind, rows in judged.items() if rows and kind not in placed | made},
-        tuple(ExampleScore(*row) for row in scores.iter_rows()),
-        tuple(run.calls(example)),
+    scores = some.scores().select(
+        "example_id", pl.col("metric", "status").cast(pl.String), "value", "label", "reason"
     )
+    found: dict[str, Dossier] = {}
+    for one in from_frame(some.examples().filter(pl.col("id").is_in(list(examples)))):
+        rows = {kind: _rows(judged[kind], KINDS[kind], one.id) for kind in KINDS}
+        own = scores.filter(pl.col("example_id") == one.id).drop("example_id")
+        found[one.id] = Dossier(
+            one,
+            _parts(one, rows),
+            {kind: said for kind, said in rows.items() if said and kind not in placed | made},
+            tuple(
+                ExampleScore(metric, status, value, label, reason)
+                for metric, status, value, label, reason in own.iter_rows()
+            ),
+            calls=(),
+        )
+    return found
 
 
 def asks_about(unit: Unit) -> list[Ask]:

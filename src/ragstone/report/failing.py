@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .dossier import Dossier, dossier
-from .excerpt import Excerpt
+from .dossier import Dossier, dossiers
 from .stored import Readable
 from .why import why
 
@@ -49,8 +48,7 @@ def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Faili
         if one.decision != "pass"
     }
     names = dict.fromkeys(name for worst in asked.values() for name, _ in worst)
-    excerpt = Excerpt(run, names)
-    known = {name: dossier(excerpt, name) for name in names}
+    known = dossiers(run, names)
     return {
         place: [_example(result.requirements[place], value, known[name]) for name, value in worst]
         for place, worst in asked.items()

@@ -11,8 +11,7 @@ from ragstone.judgements import Lexical
 from ragstone.metrics import parse_metric
 from ragstone.run.estimate import Estimate
 
-from .dossier import dossier
-from .excerpt import Excerpt
+from .dossier import dossiers
 from .figures import scale_of
 from .stored import StoredRun
 from .why import why
@@ -89,14 +88,14 @@ def ranked(run: StoredRun, *, limit: int = SHOWN) -> RankedExamples:
     distances = _distances(run, metrics)
     worst = _worst(run, distances, len(metrics), limit)
     ids = worst["example_id"].to_list()
-    excerpt = Excerpt(run, ids)
+    known = dossiers(run, ids)
     low = distances.filter(
         pl.col("example_id").is_in(ids), pl.col("distance") > pl.col("usual")
     ).sort(pl.col("distance") - pl.col("usual"), descending=True, maintain_order=True)
     aside = [name for name in _directed(run.estimate_list) if name not in metrics]
     examples = []
     for name, system, shortfall in worst.rows():
-        found = dossier(excerpt, name)
+        found = known[name]
         rows = low.filter(pl.col("example_id") == name).select("metric", "value", "label")
         reasons = why(found, *metrics) or why(found, *aside)
         texts = found.example.question, found.example.answer
@@ -168,7 +167,7 @@ def _ends(
 def _worst(run: StoredRun, distances: pl.DataFrame, of: int, limit: int) -> pl.DataFrame:
     """The examples that fall furthest short, with system and shortfall."""
     usual = distances.group_by("metric").agg(pl.col("usual").first())["usual"].sum()
-    order = run.examples().select(example_id="id").with_row_index("place")
+    order = run.examples(["id"]).select(example_id="id").with_row_index("place")
     return (
         distances.group_by("example_id")
         .agg(

@@ -1,6 +1,6 @@
 """StoredRun: what pages need from a run."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -26,8 +26,8 @@ class Reported(Protocol):
     def exit_status(self) -> int: ...
 
 
-class Readable(Protocol):
-    """Judged examples, from a finished run or from one in progress."""
+class Excerpted(Protocol):
+    """A few judged examples."""
 
     def scores(self) -> pl.DataFrame: ...
     def examples(self) -> pl.DataFrame: ...
@@ -35,7 +35,16 @@ class Readable(Protocol):
     def calls(self, example: str, /) -> Sequence[Entry]: ...
 
 
+class Readable(Protocol):
+    """Judged examples, from a finished run or from one in progress."""
+
+    def examples(self, columns: Sequence[str] | None = None, /) -> pl.DataFrame: ...
+    def excerpt(self, examples: Collection[str], /) -> Excerpted: ...
+
+
 class StoredRun(Reported, Readable, Protocol):
     """A run with tables that can be read."""
 
     def estimates(self) -> pl.DataFrame: ...
+    def scores(self) -> pl.DataFrame: ...
+    def judgements(self, kind: str, /) -> pl.DataFrame: ...

@@ -38,7 +38,7 @@ def worst(
     better = {one.metric: one.better for one in run.estimate_list}
     chosen = [name for name in better if name in metrics or (not metrics and better[name] != "0")]
     scores = run.scores().filter(pl.col("status").cast(pl.String) == "value")
-    texts = run.examples().select("id", "question", "answer")
+    texts = run.examples(["id", "question", "answer"])
     found: dict[str, list[WorstExample]] = {}
     for name in chosen:
         scale, value = scale_of(name), pl.col("value")

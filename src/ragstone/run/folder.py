@@ -114,7 +114,7 @@ class Folder(RunFiles):
             tables.insert(0, other.finished(name).filter(pl.col("ask").is_in(asks).not_()))
         if tables:
             with reading(other.path):
-                write_table(pl.concat(tables), self.table(name))
+                write_table(name, pl.concat(tables), self.table(name))
 
     def take_over(self, fresh: "Folder") -> None:
         """Replace this folder's files by those of another; ``settle`` completes that."""

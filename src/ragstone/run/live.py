@@ -1,12 +1,13 @@
 """Live: an example right after it was judged, while the run continues."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
 import polars as pl
 
 from ragstone.judgements import ASKS, KINDS
 
 from .calls.entries import FILE, Entry, entries
+from .excerpt import of_no_example
 from .folder import Folder
 from .judging import JudgedBlock
 
@@ -26,9 +27,14 @@ class Live:
             pl.int_range(pl.len(), dtype=pl.UInt32).alias("row"), example_id="id"
         )
 
-    def examples(self) -> pl.DataFrame:
-        """The examples."""
-        return self._judged.tables.examples
+    def excerpt(self, examples: Collection[str]) -> "Live":  # noqa: ARG002
+        """The block as it is, for it is in memory."""
+        return self
+
+    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """The examples, or only some columns."""
+        found = self._judged.tables.examples
+        return found if columns is None else found.select(columns)
 
     def scores(self) -> pl.DataFrame:
         """One row per example and metric."""
@@ -48,8 +54,7 @@ class Live:
             for ask, rows in self._judged.rows.items()
             if ASKS[ask].kind == kind
         ]
-        empty = KINDS[kind].empty().select(pl.lit(None, pl.String).alias("example_id"), pl.all())
-        return pl.concat([empty, *parts])
+        return pl.concat([of_no_example(kind).select(columns), *parts])
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example."""

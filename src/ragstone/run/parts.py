@@ -27,8 +27,10 @@ from .written import (
 )
 
 PART = "part.json"
-ROWS_AT_ONCE = 20_000
-"""Rows in memory while a table is joined; more would be faster and take more memory."""
+ROWS_AT_ONCE = {"examples": 500}
+"""Rows of a group of a table: one example is read by decoding its group, and texts are long."""
+FEW_WORDS = 20_000
+"""The same of other tables; more would be faster and take more memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Parts:
             if name == "scores":
                 table = table.filter(pl.col("metric").is_in(metrics))
             with reading(self.path):
-                write_table(table, folder / place(name))
+                write_table(name, table, folder / place(name))
 
     def drop_what_does_not_follow(self) -> None:
         """Delete blocks after a missing one, and a block that was being written."""
@@ -111,10 +113,10 @@ class Parts:
         return [file for file in files if file.is_file()]
 
 
-def write_table(table: pl.LazyFrame, file: Path) -> None:
+def write_table(name: str, table: pl.LazyFrame, file: Path) -> None:
     """Write a table that may be larger than memory, completely or not at all."""
     unfinished = file.with_suffix(UNFINISHED)
-    sink_parquet(table, unfinished, rows_at_once=ROWS_AT_ONCE)
+    sink_parquet(table, unfinished, rows_at_once=ROWS_AT_ONCE.get(name, FEW_WORDS))
     unfinished.replace(file)
 
 

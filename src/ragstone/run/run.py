@@ -15,9 +15,9 @@ from ragstone.errors import InputError, MissingDependency, UnknownName
 from ragstone.has_page import HasPage
 from ragstone.judgements import KINDS, Tables
 
-from .calls.entries import FILE as JOURNAL
-from .calls.entries import Entry, entries
+from .calls.entries import Entry
 from .estimate import Estimate
+from .excerpt import Excerpt, StoredRows, of_examples, of_no_example
 from .folder import Folder
 from .forms import Manifest
 from .overrules.store import NOTHING, Store
@@ -205,28 +205,18 @@ class Run(HasPage):
         """
         if kind not in KINDS:
             raise UnknownName("judgement kind", kind, KINDS)
-        columns = ["example_id", *KINDS[kind].schema()]
-        rows = self._judged(kind)
+        if self.folder.has(kind):
+            ledger, table = (self.folder.finished(name) for name in ("ledger", kind))
+            rows = collect(of_examples(ledger, table, kind), self.folder.table(kind))
+        else:
+            rows = of_no_example(kind)
         overlay = self._overlay
-        return (rows if overlay is None else overlay.judgements(kind, rows)).select(columns)
+        rows = rows if overlay is None else overlay.judgements(kind, rows)
+        return rows.drop("ask", "status")
 
-    def _judged(self, kind: str) -> pl.DataFrame:
-        """The rows of a kind with the ``ask`` that they answer, and its ``status``."""
-        schema = KINDS[kind].schema()
-        if not self.folder.has(kind):
-            texts = dict.fromkeys(("example_id", "ask", "status"), pl.String)
-            return pl.DataFrame(schema={**texts, **schema})
-        ledger = (
-            self.folder.finished("ledger")
-            .filter(pl.col("status").is_in(["ok", "vote"]))
-            .select("block", "example_id", "ask", "judge", "subject", "status")
-        )
-        rows = self.folder.finished(kind)
-        keys = ["block", "ask", "judge", "subject"]
-        joined = ledger.join(rows, on=keys, maintain_order="left_right")
-        return collect(
-            joined.select("example_id", "ask", "status", *schema), self.folder.table(kind)
-        )
+    def excerpt(self, examples: Collection[str]) -> Excerpt:
+        """The tables for some examples alone, read without the rest; unknown ids are left out."""
+        return Excerpt(StoredRows(self.folder, examples), self._overlay)
 
     def tables(self) -> Iterator[Tables]:
         """The judgements block by block as metrics read them, with one judge for each unit."""
@@ -348,12 +338,7 @@ class Run(HasPage):
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""
-        journal = self.path / JOURNAL
-        if not journal.is_file():
-            return []
-        ledger = self.folder.read("ledger", pl.col("example_id") == example)
-        keys = ledger.select(pl.col("requests").explode()).drop_nulls().unique(maintain_order=True)
-        return entries(journal, keys["requests"].to_list())
+        return self.excerpt([example]).calls(example)
 
     def _table(self, name: str) -> pl.DataFrame:
         return self.folder.read(name).drop("block")

@@ -11,8 +11,7 @@ import polars as pl
 
 from ragstone.decisions import failures
 from ragstone.decisions.summing_up.summary import summarise
-from ragstone.report.dossier import Dossier, dossier
-from ragstone.report.excerpt import Excerpt
+from ragstone.report.dossier import Dossier, dossiers
 from ragstone.report.figures import counted, short_name, shortened
 from ragstone.report.groups import Groups
 from ragstone.report.page import Note, plain
@@ -129,8 +128,8 @@ class _Shown:
 def _shown(run: Run, title: str) -> _Shown:
     groups = Groups(run.estimate_list)
     found = ranked(run, limit=WORST)
-    excerpt = Excerpt(run, [one.example_id for one in found.examples])
-    worst = [(one, dossier(excerpt, one.example_id)) for one in found.examples]
+    known = dossiers(run, [one.example_id for one in found.examples])
+    worst = [(one, known[one.example_id]) for one in found.examples]
     metrics = _columns(run)
     answers = list(_answers(run, metrics, {one.example_id for one in found.examples}))
     remarks = dict.fromkeys(words(one) for one in run.form.remarks)

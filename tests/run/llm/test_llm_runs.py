@@ -299,6 +299,7 @@ def test_a_panel_votes_and_its_members_are_kept(scripted: Model, pier: Rows) -> 
         "two": "supported",
         "three": "absent",
     }
+    assert run.excerpt(["1"]).judgements("support").equals(run.judgements("support"))
     assert [tasks(one)["claims"] for one in members] == [1, 0, 0]
 
 

@@ -5,8 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ragstone.report.command import command
-from ragstone.report.dossier import dossier
-from ragstone.report.excerpt import Excerpt
+from ragstone.report.dossier import dossiers
 from ragstone.report.figures import ARROWS, number
 from ragstone.report.groups import Groups, by_metric
 from ragstone.report.page import (
@@ -58,11 +57,9 @@ def _of_run(run: StoredRun, some: Mapping[str, int]) -> Page:
 def _by_metric(run: StoredRun, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
     found = worst(run, metrics=metrics, **some)
     estimates = by_metric(run.estimate_list)
-    excerpt = Excerpt(
-        run, list(dict.fromkeys(one.example_id for rows in found.values() for one in rows))
-    )
+    dossiers_of = dossiers(run, {one.example_id for rows in found.values() for one in rows})
     reasons = {
-        name: [why(dossier(excerpt, one.example_id), name) for one in rows]
+        name: [why(dossiers_of[one.example_id], name) for one in rows]
         for name, rows in found.items()
     }
     sections = []

@@ -7,6 +7,7 @@ import polars as pl
 
 from ragstone.judgements import ASKS, KINDS, Tables
 from ragstone.judges import LEDGER, Judge
+from ragstone.run.excerpt import StoredRows
 from ragstone.run.folder import Folder
 from ragstone.run.judging import resolve
 
@@ -26,12 +27,10 @@ class FewExamples:
 
 def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> FewExamples:
     """These examples of a finished run, in its order."""
-    chosen = list(ids)
-    frame = folder.read("examples", pl.col("id").is_in(chosen)).drop("block")
+    stored = StoredRows(folder, ids)
+    frame = stored.examples.drop("block")
     numbers = frame.select(example_id="id").with_row_index("row")
-    ledger = folder.read("ledger", pl.col("example_id").is_in(chosen)).join(
-        numbers, on="example_id", maintain_order="left"
-    )
+    ledger = stored.ledger.join(numbers, on="example_id", maintain_order="left")
     tables = Tables(frame)
     for ask in (name for name in ASKS if name in set(ledger["ask"])):
         entries = ledger.filter(pl.col("ask") == ask)
@@ -39,7 +38,7 @@ def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> F
         once = entries.select("judge", "subject", "block").unique(
             ["judge", "subject"], keep="first", maintain_order=True
         )
-        tables = resolve(tables, ask, entries.select(*LEDGER), _rows(folder, ask, once), judges)
+        tables = resolve(tables, ask, entries.select(*LEDGER), _rows(stored, ask, once), judges)
     return FewExamples(tables, ledger)
 
 
@@ -59,11 +58,10 @@ def sharing(folder: Folder, subjects: Collection[str]) -> Sharing:
     return found
 
 
-def _rows(folder: Folder, ask: str, once: pl.DataFrame) -> pl.DataFrame:
+def _rows(stored: StoredRows, ask: str, once: pl.DataFrame) -> pl.DataFrame:
     kind = ASKS[ask].kind
-    if not folder.has(kind):
+    if not stored.folder.has(kind):
         return KINDS[kind].empty()
-    subjects = pl.col("subject").is_in(once["subject"].implode())
-    rows = folder.read(kind, pl.col("ask") == ask, subjects)
+    rows = stored.of_kind(kind).filter(pl.col("ask") == ask)
     rows = rows.join(once, on=["judge", "subject", "block"], how="semi", maintain_order="left")
     return rows.select(*KINDS[kind].schema())
