@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         metric,
         parse_metric,
     )
+    from ragstone.report.drawings import write_charts
     from ragstone.report.words import explain
     from ragstone.run import Estimate, Instructions, Limits, Run
     from ragstone.run.evaluate import aevaluate, evaluate
@@ -68,6 +69,7 @@ _ROOMS = {
     "read": "examples",
     "rescore": "run.rescore",
     "write": "examples",
+    "write_charts": "report.drawings",
     "write_report": "web.write_report",
 }
 
@@ -101,6 +103,7 @@ __all__ = [
     "read",
     "rescore",
     "write",
+    "write_charts",
     "write_report",
 ]
 

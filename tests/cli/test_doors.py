@@ -191,6 +191,11 @@ def walk_report(given: Given) -> None:
     text = file.read_text(encoding="utf-8")
     assert not unseen(text)
     assert "<script>alert" not in text
+    check(call("report", given.run, "--charts", given.run.parent / "figures"))
+    for figure in (given.run.parent / "figures").iterdir():
+        drawn = figure.read_text(encoding="utf-8")
+        assert not unseen(drawn)
+        assert "script" not in {one.tag for one in ElementTree.fromstring(drawn).iter()}
     check(call("report", given.run.parent / "nothing"), 2)
 
 

@@ -8,6 +8,7 @@ from ragstone.report import charts
 from ragstone.report.page import (
     Bar,
     BarPart,
+    Bars,
     Bin,
     Chart,
     Forest,
@@ -29,6 +30,7 @@ EVERY: list[Chart] = [
            ((1, "v<2"),)),
     Forest((("<a>", IntervalCell(0.5, 0.25, 0.75, Scale(0, 1))),
             ("b", IntervalCell(None, None, None))), "F"),
+    Bars((("<a>", Bar((BarPart(3, 0, "right"), BarPart(1, 4, "wrong")), 4)),), "B"),
 ]  # fmt: skip
 
 
@@ -139,11 +141,26 @@ def test_a_series_has_a_line_a_band_a_base_and_events() -> None:
     assert of(one, "line")[0]["points"] == "50,75"
 
 
+def test_bars_have_their_parts_as_shares_below_their_names() -> None:
+    svg = charts.chart(EVERY[4])
+    (right,), (wrong,) = of(svg, "l0"), of(svg, "l4")
+    assert (right["x"], right["width"], wrong["x"], wrong["width"]) == ("0%", "75%", "75%", "25%")
+    words = [one.text for one in read(svg).iter() if one.tag.endswith("text")]
+    assert words == ["<a>", "right 3, wrong 1"]
+
+
+def test_a_difference_in_a_forest_has_its_sign_and_the_scale_its_zero() -> None:
+    cell = IntervalCell(0.25, -0.25, 0.75, Scale(-1, 1, ZERO), signed=True)
+    svg = charts.chart(Forest((("a", cell),), "F"))
+    words = [one.text for one in read(svg).iter() if one.tag.endswith("text")]
+    assert words == ["a", "+0.250 (-0.250 – 0.750)", "-1", "0", "1"]
+
+
 def test_a_forest_has_its_intervals_on_one_scale_under_their_names() -> None:
     svg = charts.chart(EVERY[3])
     assert [one["cx"] for one in of(svg, "dot")] == ["50%"]
     words = [one.text for one in read(svg).iter() if one.tag.endswith("text")]
-    assert words == ["<a>", "0.500", "b", "–", "0", "1"]
+    assert words == ["<a>", "0.500 (0.250 – 0.750)", "b", "–", "0", "1"]
 
 
 @pytest.mark.parametrize("chart", EVERY)

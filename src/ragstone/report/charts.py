@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 
 from ragstone.inert import html
 
-from .figures import ends, number
+from .figures import ends, number, signed
 from .page import (
     Bar,
+    Bars,
     Chart,
     Forest,
     IntervalCell,
@@ -47,6 +48,8 @@ def chart(one: Chart) -> str:
             return series(one)
         case Forest():
             return forest(one)
+        case Bars():
+            return bars(one)
 
 
 def strip(one: IntervalCell, height: int = LINE) -> str:
@@ -90,17 +93,36 @@ def bar(one: Bar, height: int = 14) -> str:
     """The parts of a bar side by side, with a thin gap between them; the title has their sizes."""
     if one.whole <= 0:
         return ""
+    return _svg(_stacked(one, height, 0), height, "stack", _parts_in_words(one))
+
+
+def bars(one: Bars, height: int = 14) -> str:
+    """Bars one below the other, each under its name and its parts in words."""
+    body = ""
+    for place, (name, each) in enumerate(one.rows):
+        top = place * STEP
+        body += _text("0", top + 12, name, "start", "name")
+        body += _text("100%", top + 12, _parts_in_words(each), "end")
+        body += _stacked(each, height, top + 16) if each.whole > 0 else ""
+    text = "; ".join(f"{name}: {_parts_in_words(each)}" for name, each in one.rows)
+    return _svg(body, len(one.rows) * STEP, "stack", f"{one.title}: {text}")
+
+
+def _stacked(one: Bar, height: int, top: int) -> str:
     at, body = 0.0, ""
     for part in one.parts:
         wide = part.size / one.whole * 100
-        shape = f'x="{_figure(at)}%" y="0" height="{height}" class="l{part.level}"'
+        shape = f'x="{_figure(at)}%" y="{top}" height="{height}" class="l{part.level}"'
         body += f'<rect {shape} width="{_figure(wide)}%"/>' if wide > 0 else ""
-        body += "" if wide > 0 else _line(at, at, 0, height, "none")
+        body += "" if wide > 0 else _line(at, at, top, top + height, "none")
         at += wide
         if wide > 0 and at < 99.9:
-            body += _line(at, at, 0, height, "gap")
-    said = ", ".join(f"{part.word} {part.size:,g}".strip() for part in one.parts)
-    return _svg(body, height, "stack", said)
+            body += _line(at, at, top, top + height, "gap")
+    return body
+
+
+def _parts_in_words(one: Bar) -> str:
+    return ", ".join(f"{part.word} {part.size:,g}".strip() for part in one.parts)
 
 
 def forest(one: Forest) -> str:
@@ -110,19 +132,29 @@ def forest(one: Forest) -> str:
     for place, (name, interval) in enumerate(one.rows):
         top = place * step
         body += _text("0", top + 12, name, "start", "name")
-        body += _text("100%", top + 12, number(interval.value) if interval.value is not None
-                      else "–", "end")  # fmt: skip
+        body += _text("100%", top + 12, _with_ends(interval), "end")
         if interval.scale is not None and interval.scale.drawable:
             tone = f' class="iv {interval.tone}"' if interval.tone else ' class="iv"'
             body += f"<g{tone}>{_drawn(interval, interval.scale, LINE, top + 16)}</g>"
     height = len(one.rows) * step
     for scale in scales[:1]:
-        for end, anchor in ((scale.low, "start"), (scale.high, "end")):
+        middle = [mark.at for mark in scale.marks if mark.what == "zero"]
+        for end, anchor in ((scale.low, "start"), *((at, "middle") for at in middle),
+                            (scale.high, "end")):  # fmt: skip
             at = f"{_figure(_share(end, scale))}%"
             body += _text(at, height + 12, f"{end:g}", anchor)
         height += LINE
     text = "; ".join(f"{name} {_in_words(interval)}" for name, interval in one.rows)
     return _svg(body, height, "forest", f"{one.title}: {text}")
+
+
+def _with_ends(one: IntervalCell) -> str:
+    if one.value is None:
+        return "–"
+    value = signed(one.value) if one.signed else number(one.value, percent=one.percent)
+    if one.low is None or one.high is None:
+        return value
+    return f"{value} ({ends(one.low, one.high, percent=one.percent)})"
 
 
 def reliability(one: Reliability) -> str:

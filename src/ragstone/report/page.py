@@ -416,7 +416,15 @@ class Forest:
     title: str
 
 
-Chart = Reliability | Waterfall | Series | Forest
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Stacked bars one below the other, each under its name; all have the same parts."""
+
+    rows: tuple[tuple[str, Bar], ...]
+    title: str
+
+
+Chart = Reliability | Waterfall | Series | Forest | Bars
 Block = Banner | Paragraphs | Verbatim | Facts | Table | Outline | Chart
 
 

@@ -1,0 +1,182 @@
+"""Drawings: the figures of a page as files, to be put into slides and papers."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ragstone.decisions import compare, failures
+from ragstone.inert import on_one_line
+from ragstone.result_file import write_result
+from ragstone.run import Run
+
+from .alone import alone, as_png
+from .figures import ARROWS, percent
+from .groups import Groups
+from .page import (
+    Bar,
+    Bars,
+    Block,
+    Chart,
+    Forest,
+    Group,
+    IntervalCell,
+    Page,
+    Reliability,
+    Row,
+    RowName,
+    Scale,
+    Section,
+    Series,
+    Table,
+    Waterfall,
+    parts,
+    plain,
+)
+from .pages.comparison import comparison_page
+from .pages.failures import failures_page
+from .pages.run_in_full import full_page
+
+HEAD, TAIL = 34, 34
+"""Characters of a name that are drawn: its end is what often differs."""
+
+LONGEST_FILE = 80
+
+KINDS = {Waterfall: "waterfall", Bars: "shares", Reliability: "reliability", Series: "series"}
+"""Begins the name of a file, where the chart itself says what it is."""
+
+
+def write_charts(
+    run: Run | str | Path,
+    folder: str | Path,
+    other: Run | str | Path | None = None,
+    *,
+    baseline: str | None = None,
+    margin: float | None = None,
+    png: bool = False,
+) -> tuple[Path, ...]:
+    """Write the figures of a run, or of the comparison of two, as SVG files that stand alone.
+
+    Intervals by metric, paired differences, outcomes, and the failure waterfall of each system.
+
+    Args:
+        run: A finished run, or its folder.
+        folder: Made if it is missing; files of the same names are replaced.
+        other: A second run that this one is compared with.
+        baseline: A system of the run that the others are compared with.
+        margin: Differences up to this size are too small to matter.
+        png: Write each as PNG too.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: There is no such run or system.
+        MissingDependency: The extra ``png`` is needed and not installed.
+    """
+    run = Run.of(run)
+    pages = [("intervals", full_page(run)), ("faults", failures_page(failures(run)))]
+    if other is not None or len(Groups(run.estimate_list).systems) > 1:
+        found = compare(run, other, baseline=baseline, margin=margin)
+        pages.insert(1, ("difference", comparison_page(found)))
+    files: list[Path] = []
+    names: set[str] = set()
+    for kind, page in pages:
+        for title, one in drawings(page):
+            name = _file(f"{KINDS.get(type(one), kind)} {title}", names)
+            svg = alone(one)
+            if png:
+                write_result(Path(folder) / f"{name}.png", as_png(svg))
+                files.append(Path(folder) / f"{name}.png")
+            write_result(Path(folder) / f"{name}.svg", svg)
+            files.append(Path(folder) / f"{name}.svg")
+    return tuple(files)
+
+
+def drawings(page: Page) -> Iterator[tuple[str, Chart]]:
+    """Every figure of a page with what tells it from the others: charts, and drawn columns."""
+    for one in page.sections:
+        for block in one.blocks:
+            yield from _of_block(block, _about(one))
+
+
+def _about(one: Section) -> str:
+    """What a section is about: the emphasised words of its title, or all."""
+    strong = [phrase.text for phrase in parts(one.title) if phrase.strong]
+    return on_one_line(" against ".join(strong) or plain(one.title))
+
+
+def _of_block(block: Block, about: str) -> Iterator[tuple[str, Chart]]:
+    match block:
+        case Reliability() | Waterfall() | Series() | Forest() | Bars():
+            yield about or block.title, block
+        case Table():
+            for group in block.groups:
+                yield from _of_group(block, group, about)
+
+
+def _of_group(table: Table, group: Group, about: str) -> Iterator[tuple[str, Chart]]:
+    for at, column in enumerate(table.columns):
+        cells = [row.cells[at] for row in group.rows]
+        stacked = tuple(
+            (_drawn_name(row), cell)
+            for row, cell in zip(group.rows, cells, strict=True)
+            if isinstance(cell, Bar) and cell.whole
+        )
+        if stacked:
+            title = about or group.title
+            yield title, Bars(stacked, title)
+        if column.peer or not any(isinstance(cell, IntervalCell) for cell in cells):
+            continue
+        level = "" if column.level is None else f", {percent(column.level)} intervals"
+        for name, rows in _together(group.rows, at).items():
+            drawn = tuple((_drawn_name(row), _cell(row, at)) for row in rows)
+            title = ", ".join(filter(None, [about, name or group.title]))
+            arrow = _arrow(rows) if name else ""
+            yield title, Forest(drawn, f"{title}{arrow}{level}")
+
+
+def _together(rows: Sequence[Row], at: int) -> Mapping[str, list[Row]]:
+    """The rows that are drawn in one figure, by their common name; they share a scale."""
+    drawn = [row for row in rows if isinstance(row.cells[at], IntervalCell) and _scale(row, at)]
+    by_first = len({tuple(row.names[1:]) for row in rows}) > 1
+    found: dict[tuple[str, Scale | None], list[Row]] = {}
+    for row in drawn:
+        found.setdefault((row.names[0] if by_first else "", _scale(row, at)), []).append(row)
+    return {
+        name if name else "" if not place else f"scale {place + 1}": ones
+        for place, ((name, _), ones) in enumerate(found.items())
+    }
+
+
+def _scale(row: Row, at: int) -> Scale | None:
+    cell = row.cells[at]
+    if isinstance(cell, IntervalCell) and cell.scale is not None and cell.scale.drawable:
+        return cell.scale
+    return None
+
+
+def _cell(row: Row, at: int) -> IntervalCell:
+    cell = row.cells[at]
+    return cell if isinstance(cell, IntervalCell) else IntervalCell(None, None, None)
+
+
+def _drawn_name(row: Row) -> str:
+    found = [one for one in row.cells if isinstance(one, RowName) and one.text]
+    name = on_one_line(found[-1].text) if found else ""
+    name = name if len(name) <= HEAD + TAIL + 4 else f"{name[:HEAD]}…{name[-TAIL:]}"
+    return f"{name} {ARROWS[found[-1].better]}" if found and found[-1].better else name
+
+
+def _arrow(rows: Sequence[Row]) -> str:
+    first = next((one for one in rows[0].cells if isinstance(one, RowName)), None)
+    return f" {ARROWS[first.better]}" if first is not None and first.better else ""
+
+
+def _file(title: str, taken: set[str]) -> str:
+    """A name of a file without anything that a file system or a shell reads; the next if taken."""
+    name = "-".join(re.findall(r"[a-z0-9.]+", title.casefold()))[:LONGEST_FILE].strip("-.")
+    place, made = 2, name
+    while made in taken:
+        place, made = place + 1, f"{name}-{place}"
+    taken.add(made)
+    return made
