@@ -17,7 +17,7 @@ from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, 
 
 from .asked import Asked
 from .drawing import asset, asset_path, render
-from .pages import compare, example, report, run, runs
+from .pages import compare, example, examples, report, run, runs
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
 from .web_page import Elsewhere, NotThere, WebFile, WebPage
@@ -37,6 +37,7 @@ READ: Mapping[str, Reading] = {
 
 WRITE: Mapping[str, Writing] = {
     "/": runs.change,
+    "/runs/{run}": examples.change,
 }
 """What a form at each address does."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.examples.labels import Unit
 from ragstone.judgements import ClaimsAgainstReferences, Relevance, Support
@@ -18,8 +19,9 @@ from ragstone.report.render.markdown import as_markdown
 from ragstone.report.why import why
 from ragstone.report.words import words
 from ragstone.run import Run
-from ragstone.web.asked import Asked, run_path
-from ragstone.web.pages.runs import PREFERRED
+from ragstone.web.asked import Asked, query, run_path
+from ragstone.web.example_rows import OUTCOME, example_rows
+from ragstone.web.filters import ExampleFilter
 from ragstone.web.parts.evidence import LATE, claim_spans, quotes, rests_on, support_of
 from ragstone.web.parts.marked import (
     AT_ONCE,
@@ -32,6 +34,9 @@ from ragstone.web.parts.marked import (
 from ragstone.web.parts.said import Said, said, says_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import WebPage
+
+from .examples import PLACE, baseline_of
+from .runs import PREFERRED
 
 QUESTION, ANSWER, CONTEXTS = 8_000, 32_000, 48_000
 CLAIMS, STATEMENTS, EVIDENCE = 45_000, 20_000, 8_000
@@ -51,7 +56,6 @@ ROW, CONTEXT = 1_500, 700
 
 LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
 FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
-OUTCOME = "answer_outcome"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,27 @@ class OtherAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Walk:
+    """Where the example stands among those that the filter found.
+
+    Attributes:
+        place: Counted from 1; 0 if the filter does not find it.
+        of: How many it found.
+        words: The filter in words.
+        before: The address of the example before; empty if there is none.
+        after: The address of the next.
+        up: The address of the list.
+    """
+
+    place: int
+    of: int
+    words: str
+    before: str
+    after: str
+    up: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """What of an example is shown.
 
@@ -192,7 +217,32 @@ def example_page(place: RunsFolder, asked: Asked) -> WebPage:
     title = f"{shortened(found.example.question, 60)} · {name}"
     if asked.part and want.part:
         return WebPage("example_piece.html", title, {**common, **_piece(found, want)})
-    return WebPage("example.html", title, {**common, **_whole(run, name, found, want)})
+    walk = _walk(place, run, asked)
+    return WebPage(
+        "example.html", title, {**common, **_whole(run, name, found, want), "walk": walk}
+    )
+
+
+def _walk(place: RunsFolder, run: Run, asked: Asked) -> Walk:
+    """The examples before and after, in the filter with which the person came."""
+    name, within = asked.names["run"], asked.one("within")
+    wanted = ExampleFilter.read(within)
+    rows = example_rows(run)
+    try:
+        ids = wanted.chosen(rows, baseline_of(place, name))["id"] if wanted.query else rows.ids
+    except InputError:
+        wanted, ids = ExampleFilter(), rows.ids
+    kept = query([("within", within)]) if wanted.query else ""
+    at = ids.index_of(asked.names["id"])
+
+    def path(place: int) -> str:
+        there = at is not None and 0 <= place < ids.len()
+        return f"{run_path(name, 'examples', ids[place])}{kept}" if there else ""
+
+    up = f"{run_path(name)}{query(wanted.query)}{PLACE}"
+    here = 0 if at is None else at
+    before, after = path(here - 1), path(here + 1)
+    return Walk(0 if at is None else at + 1, ids.len(), wanted.words, before, after, up)
 
 
 def more_of(asked: Asked) -> object:

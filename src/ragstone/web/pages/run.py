@@ -28,13 +28,14 @@ from ragstone.web.parts.estimates import shown_estimates
 from ragstone.web.parts.faults import shown_faults, systems_of
 from ragstone.web.parts.word_bars import word_bars
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.web_page import WebPage
+from ragstone.web.web_page import Elsewhere, WebPage
 
+from .examples import examples_table
 from .runs import STILL
 from .tabs import run_tabs
 
 
-def run_page(place: RunsFolder, asked: Asked) -> WebPage:
+def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
     """A run; one that is not finished shows how far it is."""
     name = asked.names["run"]
     folder = Folder(place.path(name))
@@ -56,6 +57,11 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage:
     if not run.form.data.examples or not run.estimate_list:
         wants = [plain(one.words) for one in needs(run)]
         return WebPage("run_empty.html", name, {**common, "notes": _notes(run), "needs": wants})
+    table = examples_table(place, asked, run)
+    if isinstance(table, Elsewhere):
+        return table
+    if asked.part == "examples":
+        return WebPage("examples_table.html", name, table.shows, cookies=table.cookies)
     summary = summarise(run)
     found = failures(run)
     return WebPage(
@@ -63,6 +69,7 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage:
         name,
         {
             **common,
+            **table.shows,
             "summary": summary,
             "said": summary_sentences(summary),
             "caution": parts(first_caution(run, summary)),
@@ -75,6 +82,7 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage:
             "notes": _notes(run),
             "small_print": _small_print(run),
         },
+        cookies=table.cookies,
     )
 
 

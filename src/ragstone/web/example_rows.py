@@ -1,0 +1,132 @@
+"""Example rows: one row for each example of a run, by which examples are filtered and sorted."""
+
+from collections import OrderedDict
+from functools import cached_property
+from threading import Lock
+
+import polars as pl
+
+from ragstone.decisions.calibrating.units import KEYS, judged_units
+from ragstone.decisions.scored import Scored
+from ragstone.decisions.summing_up.repeats import repeats
+from ragstone.decisions.summing_up.stages import stages
+from ragstone.errors import InputError
+from ragstone.examples import from_frame
+from ragstone.labels import labels_of
+from ragstone.report.ranked import shortfalls
+from ragstone.run import Run
+from ragstone.run.overrules.store import Store
+
+KEPT = 3
+"""Runs whose rows are kept in memory."""
+
+OUTCOME = "answer_outcome"
+
+
+class ExampleRows:
+    """The examples of a run as rows, made when they are first asked for.
+
+    Args:
+        run: A finished run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.metrics = list(dict.fromkeys(one.metric for one in run.estimate_list))
+        self._fields: dict[str, pl.Series] = {}
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """In the order of the data: ``place``, ``id``, ``question_id``, ``system``.
+
+        For each metric there are ``METRIC``, ``status METRIC``, ``label METRIC`` and
+        ``reason METRIC`` beside them.
+        """
+        rows = self.run.examples(["id", "question_id", "system"]).with_row_index("place")
+        scores = self.run.scores().with_columns(
+            pl.col("metric", "status", "label", "reason").cast(pl.String)
+        )
+        for metric in self.metrics:
+            own = scores.filter(pl.col("metric") == metric).select(
+                pl.col("example_id").alias("id"),
+                pl.col("value").alias(metric),
+                *(
+                    pl.col(name).cast(pl.Categorical).alias(f"{name} {metric}")
+                    for name in ("status", "label", "reason")
+                ),
+            )
+            rows = rows.join(own, on="id", how="left", maintain_order="left")
+        return rows
+
+    @cached_property
+    def ids(self) -> pl.Series:
+        """Of all examples, in the order of the data."""
+        return self.run.examples(["id"])["id"]
+
+    @cached_property
+    def stages(self) -> pl.DataFrame:
+        """``id`` and ``stage``: where an answer that fell short first went wrong."""
+        return stages(self.run).select("stage", id="example_id")
+
+    @cached_property
+    def shortfalls(self) -> pl.DataFrame:
+        """``id`` and ``shortfall``: how far the scores lie below the best possible."""
+        return shortfalls(self.run, limit=self.ids.len()).select("shortfall", id="example_id")
+
+    @cached_property
+    def repeats(self) -> pl.DataFrame:
+        """What the answers of a system to a question have in common, where there are several."""
+        return repeats(self.rows, self.metrics, OUTCOME if OUTCOME in self.metrics else "")
+
+    @cached_property
+    def disputed(self) -> pl.Series:
+        """The ids of examples of which a person said something else than the judge."""
+        corrected = [one.example for one in self.run.overrules() if one.undone is None]
+        carried = self.run.examples(["id", "labels"]).filter(pl.col("labels") != "{}")
+        if carried.is_empty():
+            return pl.Series("id", corrected, pl.String)
+        ids = carried["id"]
+        try:
+            examples = from_frame(self.run.examples().filter(pl.col("id").is_in(ids.implode())))
+            said = labels_of(examples).used.select(*KEYS, people="value")
+        except InputError:
+            return pl.Series("id", corrected, pl.String)
+        both = judged_units(self.run).join(said, on=KEYS, how="inner", nulls_equal=True)
+        others = both.filter(pl.col("value") != pl.col("people"))["example_id"].unique()
+        return pl.concat([others, pl.Series(corrected, dtype=pl.String)]).alias("id").unique()
+
+    def field(self, name: str) -> pl.Series:
+        """The value of a field by which examples can be grouped, in the order of the rows.
+
+        Raises:
+            InputError: No example has the field.
+        """
+        if name not in self._fields:
+            self._fields[name] = Scored(self.run, by=[name]).facets[f"by {name}"]
+        return self._fields[name]
+
+    def with_words(self, text: str) -> pl.Series:
+        """The ids of examples with all these words in question or answer."""
+        found = pl.lit(value=True)
+        for word in text.casefold().split():
+            found &= pl.any_horizontal(
+                pl.col(name).str.to_lowercase().str.contains(word, literal=True).fill_null(False)
+                for name in ("question", "answer")
+            )
+        return self.run.folder.read("examples", found, columns=["id"])["id"]
+
+
+_kept: OrderedDict[tuple[object, ...], ExampleRows] = OrderedDict()
+_lock = Lock()
+
+
+def example_rows(run: Run) -> ExampleRows:
+    """The rows of a run; those of the runs that were looked at last are kept."""
+    stamp = Store(run.path).stamp()
+    key = (str(run.path.resolve()), run.form.created, len(run.estimate_list), stamp)
+    with _lock:
+        found = _kept.pop(key, None) or ExampleRows(run)
+        _kept[key] = found
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    return found
