@@ -43,6 +43,9 @@ class MadeRun(Run):
         frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
         return frame if columns is None else frame.select(self.column(name) for name in columns)
 
+    def without_overrules(self) -> Run:
+        return self
+
     def column(self, name: str | pl.Expr) -> pl.Expr:
         """Answers and contexts are each example's own, all else is the question's."""
         if isinstance(name, pl.Expr):
