@@ -53,6 +53,19 @@ def test_show_failures_prints_the_waterfall_by_system_and_slice(
     whole, *systems = found["groups"]
     assert whole["judged"] == sum(one["judged"] for one in systems) == 24
     assert ragstone("show", demo, "--by", "question_type").status == 2
+    assert ragstone("show", demo, "--stage", "not_used").status == 2
+
+
+def test_show_a_stage_lists_the_answers_that_failed_there(ragstone: Command, demo: Path) -> None:
+    found = ragstone("show", demo, "--failures", "--stage", "not_retrieved", "--json").json
+    n = len(found["examples"])
+    assert n > 2
+    assert all(one["system"] != "" for one in found["examples"])
+    outcome = ragstone("show", demo, "--failures", "--stage", "not_retrieved", "--limit", 2)
+    assert f"less than half of the reference is in the contexts: {n} answers" in outcome.out
+    assert outcome.out.count("  Q  ") == 2
+    assert f"and {n - 2} more" in outcome.out
+    assert ragstone("show", demo, "--failures", "--stage", "nowhere").status == 2
 
 
 def test_show_one_example_in_full(ragstone: Command, demo: Path) -> None:

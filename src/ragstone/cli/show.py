@@ -35,6 +35,11 @@ def show(
         typer.Option(metavar="FIELD", help="With --failures: field to slice by; repeatable."),
     ] = None,
     without_overrules: options.WithoutOverrules = False,
+    stage: Annotated[
+        str | None,
+        typer.Option(metavar="STAGE", help="With --failures: list the answers that failed at this "
+                     "stage first, such as not_used."),
+    ] = None,
     full: options.Full = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
@@ -55,13 +60,17 @@ def show(
         found = report.dossier(opened, example)
         print_page(report.example_page(found, prompts=prompts), json=json)
         return
-    if by and not failures:
-        raise typer.BadParameter("--by goes with --failures.")
+    if (by or stage) and not failures:
+        raise typer.BadParameter("--by and --stage go with --failures.")
     if failures:
         from ragstone.decisions.summing_up.failures import failures as found_in
-        from ragstone.report.pages.failures import failures_page
+        from ragstone.report.pages.failures import failures_page, stage_page
 
-        print_page(failures_page(found_in(opened, by=by or ())), json=json)
+        faults = found_in(opened, by=by or ())
+        if stage is None:
+            print_page(failures_page(faults), json=json)
+        else:
+            print_page(stage_page(opened, faults, stage, limit=limit), json=json)
         return
     if full:
         print_run(opened, (), full=True, json=json)

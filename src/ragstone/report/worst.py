@@ -80,8 +80,13 @@ def texts_of(
     one: FailingExample | WorstExample | RankedExample, reasons: Sequence[str]
 ) -> tuple[OutlineItem, ...]:
     """Its question, its answer and the reasons, cut to a few lines."""
+    said = (OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons)
+    return (*question_and_answer(one.question, one.answer), *said)
+
+
+def question_and_answer(question: str | None, answer: str | None) -> tuple[OutlineItem, ...]:
+    """Both, cut to a few lines."""
     return (
-        OutlineItem(Phrase(shortened(one.question, QUESTION), "text"), lead="Q"),
-        OutlineItem(Phrase(shortened(one.answer, ANSWER), "text"), lead="A"),
-        *(OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons),
+        OutlineItem(Phrase(shortened(question, QUESTION), "text"), lead="Q"),
+        OutlineItem(Phrase(shortened(answer, ANSWER), "text"), lead="A"),
     )

@@ -1,6 +1,9 @@
 """Failures page: where answers went wrong first, stage by stage; ``ragstone show --failures``."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
 
 from ragstone.argument import argument, call
 from ragstone.decisions.summing_up.failures import Failures, GroupFailures, Rate, StageFailures
@@ -16,8 +19,11 @@ from ragstone.report.page import (
     IntervalCell,
     Note,
     Number,
+    Outline,
+    OutlineItem,
     Page,
     Paragraphs,
+    Phrase,
     Row,
     RowName,
     Scale,
@@ -26,14 +32,20 @@ from ragstone.report.page import (
     Table,
     Waterfall,
     Why,
+    quiet,
     section,
     small_print,
     strong,
 )
 from ragstone.report.sentences.stages import BECAUSE, COUNTED, FELL_SHORT, NAMES, faults_sentence
 from ragstone.report.words import words
+from ragstone.report.worst import question_and_answer
+from ragstone.run import Run
 
 ALL = "all systems"
+SHOWN = 5
+"""Answers at a stage."""
+
 WHOLE = Scale(0, 1)
 LEGEND = {
     "not known": "laid to a later stage, or to none, though it is not known whether they failed "
@@ -57,6 +69,62 @@ def failures_page(found: Failures) -> Page:
         sections += [_slices(found, name) for name in found.by]
         sections += [small_print(_small_print(shown, unknown))]
     return Page("failures", str(found.run), tuple(sections), record=found.to_dict)
+
+
+def stage_page(
+    run: Run,
+    found: Failures,
+    stage: str,
+    *,
+    system: str | None = None,
+    limit: int | None = None,
+) -> Page:
+    """The answers that failed at a stage first, the first of them with question and answer.
+
+    Args:
+        run: The run.
+        found: Its failures.
+        stage: The code of a stage, ``other`` or ``no_fault``.
+        system: Only its answers.
+        limit: The largest number shown, ``SHOWN`` by default; the record has all.
+
+    Raises:
+        UnknownName: There is no such stage or system.
+    """
+    rows = found.examples(stage, system)
+    most = SHOWN if limit is None else limit
+    ids = rows["example_id"].head(most)
+    texts = run.examples(["id", "question", "answer"]).filter(pl.col("id").is_in(ids.implode()))
+    said = {id: (question, answer) for id, question, answer in texts.iter_rows()}
+    failed = [
+        (row, [code for code in BECAUSE if row[code] and code != stage])
+        for row in rows.iter_rows(named=True)
+    ]
+    items = [_item(row, also, *said[row["example_id"]]) for row, also in failed[:most]]
+    if left := len(failed) - len(items):
+        items.append(OutlineItem(quiet(f"and {left:,} more (--limit, --json)")))
+    because = f"  {BECAUSE[stage]}" if stage in BECAUSE else ""
+    title = (strong(NAMES[stage]), f"{because}: {counted(rows.height, 'answer')}")
+    listed = [
+        {"example_id": row["example_id"], "question_id": row["question_id"],
+         "system": row["system"], "failed_at": also}
+        for row, also in failed
+    ]  # fmt: skip
+    return Page(
+        "failures", str(found.run), (Section((Outline(tuple(items)),), title),),
+        record=lambda: {"run": str(found.run), "stage": stage, "examples": listed},
+    )  # fmt: skip
+
+
+def _item(
+    row: Mapping[str, Any], also: Sequence[str], question: str | None, answer: str | None
+) -> OutlineItem:
+    """An answer with its question and the other stages at which it failed."""
+    others = f"  also {', '.join(NAMES[code] for code in also)}" if also else ""
+    name = Phrase(row["example_id"], "name", strong=True)
+    return OutlineItem((name, quiet(f"  {row['system']}{others}")), question_and_answer(
+        question, answer
+    ))  # fmt: skip
 
 
 def _untold() -> Iterator[str]:
