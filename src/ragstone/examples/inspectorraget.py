@@ -80,7 +80,8 @@ def _context(given: object, texts: Record) -> dict[str, Any]:
     own = given if isinstance(given, dict) else {"document_id": given}
     id = _text(own, "document_id")
     document = texts.get(id, {})
-    found = {"id": id, "text": own.get("text", document.get("text")), "score": own.get("score")}
+    text = own.get("text", document.get("text"))
+    found = {"id": own.get("context_id", id), "text": text, "score": own.get("score")}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -122,8 +122,8 @@ def test_contexts_that_share_an_id_and_not_a_text_are_two_documents(content: Con
         ("1", f"{PIER} 0"), ("2", "Sea."), ("1 (2)", f"{PIER} 1"),
     ]  # fmt: skip
     assert content["results"][2]["contexts"] == [
-        {"document_id": "1 (2)", "text": f"{PIER} 1", "score": 0.5},
-        {"document_id": "2", "text": "Sea."},
+        {"document_id": "1 (2)", "score": 0.5, "context_id": "1"},
+        {"document_id": "2"},
     ]
 
 
@@ -145,28 +145,46 @@ def test_examples_and_labels_read_back_as_they_were(report: Report, tmp_path: Pa
     for one, own in zip(sorted(found, key=lambda one: one.id), given[::2] + given[1::2],
                         strict=True):  # fmt: skip
         assert [getattr(one, name) for name in fields] == [getattr(own, name) for name in fields]
-        assert [(c.text, c.score) for c in one.contexts or ()] == [
-            (c.text, c.score) for c in own.contexts or ()
-        ]
+        assert one.contexts == own.contexts
         assert one.labels == own.labels
         assert one.meta["scores"]["exact_match"] in (0, 1)
     labels = read_label_table(file).frame
     assert set(labels["annotator"]) == {"ann", "ben"}
 
 
-def test_a_conversation_is_a_list_of_messages(
-    made: Callable[[list[Content]], Run], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("contexts", "kind", "who", "what"),
+    [(ROWS[0]["contexts"], "qa", "speaker", "text"), (None, "rag", "role", "content")],
+)
+def test_a_conversation_is_shown_with_its_contexts(
+    contexts: Any, kind: str, who: str, what: str, made: Callable[[list[Content]], Run],
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    """As its view of qa has them; that of rag shows messages and no contexts."""
     history = [{"role": "user", "content": "A pier?"}, {"role": "assistant", "content": "Yes."}]
-    report = report_as(made([{**ROWS[0], "history": history}]), "inspectorraget")
+    rows = [{**ROWS[0], "contexts": contexts, "history": history}]
+    report = report_as(made(rows), "inspectorraget")
     (task,) = json.loads(report.files[0].content)["tasks"]
-    assert task["task_type"] == "rag"
-    assert task["input"] == [*history, {"role": "user", "content": "How long is pier 0?"}]
+    assert task["task_type"] == kind
+    assert task["input"] == [
+        {who: "user", what: "A pier?"}, {who: "assistant", what: "Yes."},
+        {who: "user", what: "How long is pier 0?"},
+    ]  # fmt: skip
     (example,) = ragstone.read(write_report(report, tmp_path)[0])
     assert [(turn.role, turn.text) for turn in example.history] == [
         ("user", "A pier?"), ("assistant", "Yes."),
     ]  # fmt: skip
     assert example.question == "How long is pier 0?"
+
+
+def test_a_context_whose_text_is_not_known_has_no_document(
+    made: Callable[[list[Content]], Run], tmp_path: Path
+) -> None:
+    rows = [{**ROWS[0], "contexts": None, "context_ids": ["d1", "d2"]}]
+    report = report_as(made(rows), "inspectorraget")
+    assert json.loads(report.files[0].content)["documents"] == []
+    (example,) = ragstone.read(write_report(report, tmp_path)[0])
+    assert [(one.id, one.text) for one in example.contexts or ()] == [("d1", None), ("d2", None)]
 
 
 def test_a_second_answer_of_a_system_is_a_task_of_its_own(

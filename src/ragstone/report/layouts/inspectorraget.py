@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from ragstone.decisions.scored import Scored
-from ragstone.examples import Example
+from ragstone.examples import Context, Example
 from ragstone.examples.inspectorraget import HUMAN, OWN
 from ragstone.examples.table import from_frame
 from ragstone.judgements import ASKS
@@ -76,12 +76,16 @@ def as_inspectorraget(run: Run) -> Report:
         "models": [{"model_id": one, "name": one, "owner": UNKNOWN} for one in scored.systems],
         "metrics": listed,
         "filters": sorted({name for one in answered for name in one.slices if name not in OWN}),
-        "documents": [_document(id, text) for (_, text), id in documents.items()],
+        "documents": [
+            {"document_id": id, "text": text}
+            for (_, text), id in documents.items()
+            if text is not None  # A context whose document is not there is shown as one.
+        ],
         "tasks": [_task(one, documents) for one in tasks],
         "results": results,
     }
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
-    file = OtherFile("inspectorraget.json", f"{text}\n".encode())
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    file = OtherFile("inspectorraget.json", text.encode())
     notes = _notes(len(examples) - len(answered), tasks, results, listed, len(scored.systems))
     return Report((file,), tuple(notes))
 
@@ -203,13 +207,15 @@ def _tasks(examples: Sequence[Example]) -> list[_Task]:
 
 def _task(task: _Task, documents: Mapping[tuple[str, str | None], str]) -> dict[str, Any]:
     own = task.example
-    history = [{"role": turn.role, "content": turn.text} for turn in own.history]
+    turns = [*((turn.role, turn.text) for turn in own.history), ("user", own.question or "")]
+    retrieved = any(one.contexts is not None for one in task.results.values())
+    kind = "qa" if retrieved else "generation"
     asked: Any = own.question or ""
-    kind = "generation"
-    if history:
-        kind, asked = "rag", [*history, {"role": "user", "content": asked}]
-    elif any(one.contexts is not None for one in task.results.values()):
-        kind = "qa"
+    if own.history and retrieved:
+        # What it calls rag is a conversation shown without its contexts.
+        asked = [{"speaker": role, "text": text} for role, text in turns]
+    elif own.history:
+        kind, asked = "rag", [{"role": role, "content": text} for role, text in turns]
     shown = dict.fromkeys(
         documents[context.id, context.text]
         for one in task.results.values()
@@ -250,9 +256,7 @@ def _result(
     }
     if example.contexts is not None:
         result["contexts"] = [
-            _document(documents[one.id, one.text], one.text)
-            | ({} if one.score is None else {"score": one.score})
-            for one in example.contexts
+            _context(one, documents[one.id, one.text]) for one in example.contexts
         ]
     if example.slices != task.example.slices:
         result["slices"] = dict(example.slices)
@@ -272,8 +276,11 @@ def _documents(examples: Sequence[Example]) -> dict[tuple[str, str | None], str]
     return ids
 
 
-def _document(id: str, text: str | None) -> dict[str, Any]:
-    return {"document_id": id} if text is None else {"document_id": id, "text": text}
+def _context(context: Context, document: str) -> dict[str, Any]:
+    """The id of its document, and its own where that is another; the text is in the document."""
+    found: dict[str, Any] = {"document_id": document}
+    found |= {} if context.score is None else {"score": context.score}
+    return found | ({} if document == context.id else {"context_id": context.id})
 
 
 def _notes(
