@@ -26,6 +26,7 @@ from .written import (
     File,
     Several,
     check_file,
+    check_size,
     check_table,
     collect,
     fault_of,
@@ -60,8 +61,9 @@ class RunFiles:
             content, form = read_signed(file, Manifest)
         except DamagedRun as error:
             raise DamagedRun(error.faults, hint=self._keep_the_journal) from error
-        self._forget()
-        self._forms.append(form)
+        if self._forms != [form]:
+            self._forget()
+            self._forms.append(form)
         return content
 
     @property
@@ -92,6 +94,24 @@ class RunFiles:
         if name not in self._sound:
             self._checked(name, looked_at(name))
         return scan_parquet(self.table(name))
+
+    def believe(self) -> None:
+        """Check the size, columns and number of rows of each table, and read them from now on.
+
+        ``damage`` says whether the rest is as it was written. Tables of kinds of a user's own are
+        checked in full before they are read.
+
+        Raises:
+            DamagedRun: A table is gone, or is not what was written.
+        """
+        for name in tables():
+            if not self.has(name) or (name in KINDS and not KINDS[name].built_in):
+                continue
+            with self._saying_all_faults():
+                noted = self._expected(place(name))
+                check_size(self.table(name), noted)
+                check_table(self.table(name), noted.rows, columns_of(name))
+            self._sound.add(name)
 
     def _checked(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """All rows of a table, after verifying its file and its rows."""
@@ -219,10 +239,11 @@ class RunFiles:
         try:
             yield
         except DamagedRun as error:
-            raise DamagedRun(self.damage() or error.faults, hint=self._made_anew) from error
+            raise DamagedRun(self.damage() or error.faults, hint=self.made_anew) from error
 
     @property
-    def _made_anew(self) -> str:
+    def made_anew(self) -> str:
+        """How damaged files are made anew."""
         return (
             "The evaluate command that made the run makes it anew; where only scores and estimates "
             f"are damaged, {call('rescore', argument('run', self.path))} does."

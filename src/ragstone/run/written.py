@@ -55,19 +55,26 @@ def described(file: Path) -> dict[str, Any]:
 
 def fault_of(file: Path, noted: File) -> Fault | None:
     """How a file differs from its record; None if it matches."""
-    expected = f"{noted.bytes:,} bytes of checksum {noted.checksum}"
+    fault = _other_size(file, noted)
+    if fault is not None:
+        return fault
     try:
-        facts = file.stat()
-        if not stat.S_ISREG(facts.st_mode):
-            return Fault(str(file), None, "", expected, "not a regular file")
-        if facts.st_size != noted.bytes:
-            return Fault(str(file), None, "", expected, f"{facts.st_size:,} bytes")
         checksum = _checksum_of(file)
     except OSError as error:
-        return Fault(str(file), None, "", expected, _in_words(error))
+        return Fault(str(file), None, "", _expected(noted), _in_words(error))
     if checksum != noted.checksum:
-        return Fault(str(file), None, "", expected, f"checksum {checksum}")
+        return Fault(str(file), None, "", _expected(noted), f"checksum {checksum}")
     return None
+
+
+def check_size(file: Path, noted: File) -> None:
+    """Check the size of a file against its record, without reading it.
+
+    Raises:
+        DamagedRun: It does not match.
+    """
+    if (fault := _other_size(file, noted)) is not None:
+        raise DamagedRun([fault])
 
 
 def check_file(file: Path, noted: File) -> None:
@@ -171,6 +178,22 @@ def write_json(path: Path, content: object) -> None:
     unfinished.unlink(missing_ok=True)
     unfinished.write_text(text + "\n", encoding="utf-8")
     unfinished.replace(path)
+
+
+def _other_size(file: Path, noted: File) -> Fault | None:
+    try:
+        facts = file.stat()
+    except OSError as error:
+        return Fault(str(file), None, "", _expected(noted), _in_words(error))
+    if not stat.S_ISREG(facts.st_mode):
+        return Fault(str(file), None, "", _expected(noted), "not a regular file")
+    if facts.st_size != noted.bytes:
+        return Fault(str(file), None, "", _expected(noted), f"{facts.st_size:,} bytes")
+    return None
+
+
+def _expected(noted: File) -> str:
+    return f"{noted.bytes:,} bytes of checksum {noted.checksum}"
 
 
 def _in_form(file: Path, text: bytes, form: type[T]) -> T:

@@ -43,11 +43,9 @@ class ExampleRows:
         ``reason METRIC`` beside them.
         """
         rows = self.run.examples(["id", "question_id", "system"]).with_row_index("place")
-        scores = self.run.scores().with_columns(
-            pl.col("metric", "status", "label", "reason").cast(pl.String)
-        )
         for metric in self.metrics:
-            own = scores.filter(pl.col("metric") == metric).select(
+            # One metric at a time: all scores together take several times the memory.
+            own = self.run.scores([metric]).select(
                 pl.col("example_id").alias("id"),
                 pl.col("value").alias(metric),
                 *(

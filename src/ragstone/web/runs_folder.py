@@ -15,6 +15,7 @@ from ragstone.run.runs import FoundRun, found_run, newest_first
 
 from .later import Later
 from .marks import Marks, change_marks, marks_in
+from .opened import OpenRuns
 from .web_page import NotThere
 
 
@@ -38,6 +39,7 @@ class RunsFolder:
         self.folder = self.alone.parent if self.alone else folder
         self.later = Later()
         self._lock = Lock()
+        self._opened = OpenRuns()
         self._compared: dict[tuple[object, ...], Comparisons] = {}
         self._seen: dict[Path, tuple[tuple[int, int], FoundRun, Sequence[Estimate]]] = {}
 
@@ -92,7 +94,7 @@ class RunsFolder:
             NotThere: No run is called so.
             InputError: It is not finished, or damaged.
         """
-        return Run.open(self.path(name))
+        return self._opened.open(self.path(name)).run
 
     def stamp(self, *names: str) -> tuple[object, ...]:
         """What changes when one of these runs does, for what is computed once of them.

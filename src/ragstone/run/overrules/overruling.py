@@ -133,10 +133,11 @@ class Overruling:
         form = self.folder.form
         if self._store.stamp() == self._stamp and form is self._form:
             return
-        self._stamp, self._all = self._store.read()
-        self._form = form
+        stamp, self._all = self._store.read()
         standing = [one for one in self._all if one.undone is None]
         self._overlay = Overlay(self.folder, form, standing) if form and standing else None
+        # Last: until then another thread reads it for itself.
+        self._stamp, self._form = stamp, form
 
     @property
     def _run(self) -> Manifest:
