@@ -110,6 +110,16 @@ def test_judge_is_held_against_people_unit_by_unit(piers: Run, labels: Write) ->
     assert check["confusion"]["people_by_judge"] == [[14, 1], [1, 4]]
 
 
+def test_units_tell_which_answers_are_in_each_cell(piers: Run, labels: Write) -> None:
+    found = calibrate(piers, labels(people_who_err_twice()))
+    units = found.units["grounding.unsupported_claim_present"]
+    apart = units.filter(units["people"] != units["judge"]).select("example_id", "people", "judge")
+    assert apart.rows() == [("pier-4", "no", "yes"), ("pier-5", "yes", "no")]
+    assert apart["example_id"].to_list() == units["example_id"].to_list()[:2]
+    counts = units.group_by("people", "judge").len().sort("people", "judge")["len"]
+    assert counts.to_list() == [14, 1, 1, 4]
+
+
 def test_a_tie_between_annotators_is_held_against_nobody(piers: Run, labels: Write) -> None:
     rows = [*people_who_err_twice(), said(0, fault=False) | {"annotator": "ben"}]
     (check,) = calibrate(piers, labels(rows)).checks

@@ -17,7 +17,7 @@ from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, 
 
 from .asked import Asked
 from .drawing import asset, asset_path, render
-from .pages import compare, example, examples, report, run, runs
+from .pages import compare, example, examples, judge, report, run, runs
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
 from .web_page import Elsewhere, NotThere, WebFile, WebPage
@@ -29,6 +29,8 @@ Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 READ: Mapping[str, Reading] = {
     "/compare": compare.compare_page,
     "/": runs.runs_page,
+    "/runs/{run}/judge": judge.judge_page,
+    "/runs/{run}/people": judge.people_page,
     "/runs/{run}/report.html": report.report_page,
     "/runs/{run}/examples/{id:path}": example.example_page,
     "/runs/{run}": run.run_page,

@@ -63,6 +63,19 @@ def minus(figure: str) -> str:
     return figure.replace("-", "−")
 
 
+def figure(text: str) -> str:
+    """A label as people or a judge gave it; one that is a number is written as others are.
+
+    >>> figure("0.6666666666666666"), figure("3"), figure("supported")
+    ('0.667', '3', 'supported')
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return f"{value:g}" if value.is_integer() else minus(number(value))
+
+
 def shown(value: Any) -> Any:
     """What is written for a value: text cannot hide characters or change its direction."""
     if value is None:
@@ -87,6 +100,7 @@ def templates() -> Environment:
         "ends": lambda low, high: minus(ends(low, high)),
         "cost": cost,
         "counted": counted,
+        "figure": figure,
         "percent": percent,
         "cut": cut,
         "arrow": lambda better: ARROWS[better],

@@ -12,6 +12,7 @@ PAGES = {
     "run": "/runs/cornwall",
     "slices of a run": "/runs/cornwall?by=question_type",
     "compare": "/compare?runs=cornwall",
+    "judge": "/runs/cornwall/judge",
     "nothing there": "/nowhere",
 }
 

@@ -1,7 +1,7 @@
 """Calibration: can the judge be trusted? Compares a run with people's labels of part of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -18,14 +18,13 @@ from ragstone.run.arguments import checked
 from ragstone.stats.judging.threshold import Criterion
 
 from .checks import JudgeCheck, check_column
-from .correction import METHODS, PEOPLE, CorrectedEstimate, Method, estimate
+from .compared_units import compared_units, said_of
+from .correction import METHODS, CorrectedEstimate, Method, estimate
 from .identity import identity
 from .labelled_run import LabelledRun, labels_for
 from .passport import Passport, fingerprint_of_labels
-from .people import METRIC, weights_of
 from .random_draw import NotRandom
 from .repeats import flip_rates, order_sensitivity, same_data, same_judge
-from .units import KEYS, judged_units
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +39,8 @@ class Calibration(HasPage):
             ``judge``, ``people`` (null if not labelled), ``corrected``.
         notes: Remarks for the reader.
         assume_random: Whether labels that are not a random sample were used to correct.
+        units: What people and the judge said of each unit, by label as ``KIND.COLUMN``:
+            ``example_id``, ``system``, ``unit``, ``people``, ``judge``; furthest apart first.
     """
 
     run: str
@@ -51,6 +52,7 @@ class Calibration(HasPage):
     scores: pl.DataFrame
     notes: tuple[str, ...]
     assume_random: bool = False
+    units: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @property
     def not_random(self) -> tuple[NotRandom, ...]:
@@ -61,7 +63,7 @@ class Calibration(HasPage):
         return f"Calibration({self.run!r}, {len(self.estimates)} estimates)"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything except the scores, as plain data."""
+        """Everything except the scores and units, as plain data."""
         return {
             "run": self.run,
             "level": self.level,
@@ -210,7 +212,8 @@ def _calibration(
         for group in of.groups()
     ]
     estimates = tuple(estimate(part, level=level) for part in parts if part.judged.height)
-    checks = tuple(_checks(of, criterion, level, seed))
+    units = {(kind, column): rows for kind, column, rows in compared_units(of)}
+    checks = tuple(check_column(*key, rows, criterion, level, seed) for key, rows in units.items())
     if not estimates and not checks:
         raise of.nothing_in_common()
     whole = [part for part in parts if not part.group and part.n_labels]
@@ -225,37 +228,8 @@ def _calibration(
         pl.concat(scores) if scores else pl.DataFrame(),
         tuple(of.notes()),
         of.assume_random,
+        {f"{one.kind}.{one.column}": said_of(one, units[one.kind, one.column]) for one in checks},
     )
-
-
-def _checks(of: LabelledRun, criterion: Criterion, level: float, seed: int) -> Iterator[JudgeCheck]:
-    """Compare the judge with people by unit, and by example for the values of metrics."""
-    facts = of.facts().join(weights_of(of.labels), on="example_id")
-    judged = judged_units(of.run)
-    people = of.labels.adjudicated().filter(pl.col("value").is_not_null())
-    both = people.select(*KEYS, people="value", people_number="number").join(
-        judged, on=KEYS, how="inner", nulls_equal=True, maintain_order="left"
-    )
-    for (kind, column), rows in both.group_by("kind", "column", maintain_order=True):
-        joined = rows.join(facts, on="example_id", maintain_order="left")
-        yield check_column(str(kind), str(column), joined, criterion, level, seed)
-    given = people.filter(pl.col("kind") == METRIC)
-    for metric, scores in of.scores.items():
-        if given.filter(pl.col("column") == metric).is_empty():
-            continue
-        rows = scores.filter((pl.col("status") == "value") & pl.col(PEOPLE).is_not_null())
-        words = rows.select(
-            "example_id",
-            pl.lit(None, pl.String).alias("unit"),
-            people=pl.col(PEOPLE).cast(pl.String),
-            people_number=pl.col(PEOPLE),
-            value=pl.col("value").cast(pl.String),
-            number=pl.col("value"),
-            probability=pl.lit(None, pl.Float64),
-        )
-        joined = words.join(facts, on="example_id", maintain_order="left")
-        if joined.height:
-            yield check_column(METRIC, metric, joined, criterion, level, seed)
 
 
 def _passport(

@@ -214,17 +214,21 @@ def _threshold(found: Threshold) -> str:
 def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[Section]:
     """A reliability diagram for each label, in renderers that show charts."""
     for check in checks:
-        bins = () if check.error is None else check.error.bins
-        drawn = []
-        for one in bins:
-            seen = one.positives.value
-            if seen is not None:
-                interval = one.positives.interval
-                low, high = (seen, seen) if interval is None else (interval.low, interval.high)
-                drawn.append(Bin(one.mean_probability, seen, low, high, one.positives.n))
-        if drawn:
+        if drawn := reliability_of(check):
             title = f"Reliability of {check.kind}.{check.column}"
-            yield Section((Reliability(tuple(drawn), title),), title)
+            yield Section((Reliability(drawn, title),), title)
+
+
+def reliability_of(check: "JudgeCheck") -> tuple[Bin, ...]:
+    """The bins of a reliability diagram; none if the judge gave no probabilities."""
+    drawn = []
+    for one in () if check.error is None else check.error.bins:
+        seen = one.positives.value
+        if seen is not None:
+            interval = one.positives.interval
+            low, high = (seen, seen) if interval is None else (interval.low, interval.high)
+            drawn.append(Bin(one.mean_probability, seen, low, high, one.positives.n))
+    return tuple(drawn)
 
 
 def _biases(check: "JudgeCheck") -> Iterator[Words]:

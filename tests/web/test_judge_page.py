@@ -1,0 +1,123 @@
+"""The pages that hold the judge against people, and people against each other."""
+
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from time import perf_counter, sleep
+from typing import Any
+
+import pytest
+
+import ragstone
+
+from .conftest import client_of
+
+Get = Callable[[str], str]
+WRONG = range(0, 40, 4)
+
+
+def pier(number: int) -> dict[str, Any]:
+    """The local judge finds fault with every fourth; people not with 4, but with 5."""
+    length = 512 if number in WRONG else 90
+    fault = (number in WRONG and number != 4) or number == 5
+    return {
+        "id": f"pier-{number}",
+        "question_id": f"q{number}",
+        "system": "a",
+        "question": f"How long is pier {number}?",
+        "contexts": [f"Pier {number} is 90 metres long.", "Gulls are loud."],
+        "answer": f"Pier {number} is {length} metres long.",
+        "labels": {
+            "answer": {"unsupported_claim_present": fault},
+            "tone": {"ann": 1 + number % 4, "ben": 1 + number % 3},
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("judged")
+    rows = [pier(number) for number in range(40)]
+    ragstone.evaluate(rows, metrics=["unsupported_claim"], judge="local", out=out / "piers")
+    bare = [{**row, "labels": {}} for row in rows]
+    ragstone.evaluate(bare, metrics=["unsupported_claim"], judge="local", out=out / "bare")
+    copytree(out / "bare", out / "passport")
+    ragstone.calibrate(ragstone.Run(out / "piers")).passport.write(out / "passport")
+    return out
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Get:
+    client = client_of(folder)
+
+    def get(path: str) -> str:
+        end = perf_counter() + 60
+        while "being computed" in (text := client.get(path).text) and perf_counter() < end:
+            sleep(0.05)
+        return text
+
+    return get
+
+
+def test_the_answer_comes_first_then_three_means_and_the_matrix(page: Get) -> None:
+    text = page("/runs/piers/judge")
+    assert "people to 25 %" in text
+    assert text.index('id="verdict"') < text.index('id="corrected"') < text.index('class="cm"')
+    assert 'aria-label="people no, judge yes: 1"' in text
+    assert 'aria-label="people yes, judge yes: 9"' in text
+    assert "<b>0.95</b>" in text  # 38 of 40 are the same word.
+    assert "good for ranking, to be calibrated" in text
+
+
+def test_a_cell_opens_its_answers(page: Get) -> None:
+    text = page("/runs/piers/judge?cell=no-yes").partition('id="items"')[2]
+    assert "/runs/piers/examples/pier-4" in text
+    assert "/runs/piers/examples/pier-5" not in text
+
+
+def test_without_a_cell_the_answers_that_differ_are_listed(page: Get) -> None:
+    text = page("/runs/piers/judge").partition('id="items"')[2]
+    assert "examples/pier-4" in text
+    assert "examples/pier-5" in text
+    assert "examples/pier-6" not in text
+
+
+def test_without_labels_the_page_says_how_to_get_some(page: Get) -> None:
+    text = page("/runs/bare/judge")
+    assert "Nobody knows yet" in text
+    assert "ragstone sample" in text
+    assert "ragstone calibrate" in text
+
+
+def test_a_passport_is_shown_where_the_labels_are_not(page: Get) -> None:
+    text = page("/runs/passport/judge")
+    assert "Its passport tells" in text
+    assert "40 labelled answers" in text
+    assert 'class="cm"' in text
+    assert "cell=" not in text
+    assert "holds" in text
+
+
+def test_a_label_that_nobody_gave_is_not_there(page: Get) -> None:
+    assert "There are: grounding.unsupported_claim_present" in page(
+        "/runs/piers/judge?label=metric.mrr"
+    )
+
+
+def test_people_are_held_against_each_other(page: Get) -> None:
+    text = page("/runs/piers/people")
+    assert "Two or more people labelled 40 items" in text
+    assert "<bdi>ann</bdi>" in text
+    assert "<bdi>ben</bdi>" in text
+    assert "Given by one annotator only" in text
+
+
+def test_divided_items_are_listed_with_who_said_what(page: Get) -> None:
+    text = page("/runs/piers/people?label=tone&divided=1").partition('id="divided"')[2]
+    assert "examples/pier-3" in text  # 4 and 1.
+    assert "examples/pier-1&" not in text
+    assert 'examples/pier-1"' not in text  # 2 and 2.
+
+
+def test_people_who_labelled_nothing_are_told_how_to(page: Get) -> None:
+    assert "--annotators ann,ben" in page("/runs/bare/people")
