@@ -33,7 +33,8 @@ class Asked:
         return cls(
             request.scope["raw_path"].decode("latin-1").partition("?")[0],
             dict(request.path_params),
-            tuple(request.query_params.multi_items()),
+            # A field of a form that was left empty asks for nothing.
+            tuple((key, value) for key, value in request.query_params.multi_items() if value),
             request.cookies,
             request.headers.get("hx-target", "").rpartition("#")[2],
         )

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
@@ -18,7 +18,7 @@ from ragstone.web.safe import Access
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDE, NARROW = 1280, 390
-PATIENCE = 120_000
+PATIENCE = 60_000
 """Milliseconds until an action that never comes fails; a busy machine is far below it."""
 
 
@@ -37,6 +37,8 @@ def chromium() -> Iterator[Browser]:
         yield made
         made.close()
 
+
+expect.set_options(timeout=PATIENCE)
 
 Serve = Callable[[Path], str]
 

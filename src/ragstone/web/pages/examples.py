@@ -248,7 +248,7 @@ def _shows(
         "after": f"{asked.but(page=str(page + 1))}{PLACE}" if page < pages else "",
         "columns": [_column(asked, metric, wanted.sort) for metric in metrics],
         "tokens": [
-            Token(one.words, f"{asked.but((one.field, one.value), page=None)}{PLACE}")
+            Token(one.words, _without(asked, name, (one.field, one.value)))
             for one in wanted.conditions
         ],
         "wanted": wanted,
@@ -269,6 +269,12 @@ def _shows(
         ],
         "short_name": short_name,
     }
+
+
+def _without(asked: Asked, name: str, condition: tuple[str, str]) -> str:
+    """The address without a condition; without any, one that brings no remembered filter back."""
+    address = asked.but(condition, page=None)
+    return f"{address if '?' in address else f'{run_path(name)}?clear=1'}{PLACE}"
 
 
 def _written(wanted: ExampleFilter) -> str:
